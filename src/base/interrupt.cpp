@@ -1,0 +1,45 @@
+#include "base/interrupt.h"
+
+#include <csignal>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace strop {
+
+namespace {
+
+volatile std::sig_atomic_t signals_seen = 0;
+
+void say(const char* text) {
+    ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
+    (void)ignored;
+}
+
+void on_signal(int) {
+    signals_seen = signals_seen + 1;
+    if (signals_seen == 1) {
+        say("\ninterrupted: saving the state (once more to stop at once)\n");
+        return;
+    }
+    ::_exit(static_cast<int>(Exit::interrupted));
+}
+
+}  // namespace
+
+void install_interrupt_handler() {
+    struct sigaction action = {};
+    action.sa_handler = on_signal;
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return signals_seen > 0; }
+
+void check_interrupt() {
+    if (interrupted()) throw Interrupted();
+}
+
+}  // namespace strop

@@ -1,0 +1,112 @@
+// What the judge says about kernels: verdicts, measurements, comparisons. Plain data.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/kernel.h"
+#include "core/problem.h"
+
+namespace strop {
+
+enum class Verdict {
+    ok,
+    compile_failed,
+    wrong_output,
+    nondeterministic,
+    crashed,
+    timed_out,
+    over_limit,
+    cheated,
+    unsupported,
+};
+std::string name_of(Verdict verdict);
+
+// Time per call at one point.
+struct Measurement {
+    std::vector<double> samples_ns;   // raw, in the order taken; each is a batch divided by its calls
+    double median_ns = 0;
+    double low_ns = 0, high_ns = 0;   // 95% interval of the median
+    bool abandoned = false;           // too slow: stopped after the first batch
+};
+
+struct PointResult {
+    ShapePoint point;
+    Verdict verdict = Verdict::ok;
+    std::string evidence;             // of a failure: the first wrong elements, the signal
+    Measurement time;                 // empty unless the verdict is ok
+};
+
+// How much is paid to be sure.
+enum class Effort {
+    screen,   // few samples, sampled comparison on large outputs
+    full,     // every element, several distributions, many samples
+};
+
+struct EvaluationRequest {
+    Kernel kernel;
+    Configuration configuration;
+    std::vector<ShapePoint> points;            // points outside kernel.condition are skipped
+    Effort effort = Effort::screen;
+    std::map<std::string, double> best_ns;     // by label: abandon a point after one batch when far slower
+};
+
+struct Evaluation {
+    std::string key;                           // hash of source, configuration, tool chain, target and problem
+    std::string kernel;                        // Kernel::id
+    Configuration configuration;
+    Verdict verdict = Verdict::ok;             // the worst over the points
+    std::string evidence;
+    std::vector<PointResult> points;
+    double compile_seconds = 0, check_seconds = 0, time_seconds = 0;
+
+    bool ok() const { return verdict == Verdict::ok; }
+    // Median at the point of that label; infinity when it failed, was skipped or was never measured.
+    double nanoseconds(const std::string& label) const;
+};
+
+// Someone who runs in a comparison: a kernel in a configuration, or a baseline by name.
+struct Contender {
+    std::string name;             // unique in the comparison
+    std::string baseline;         // non-empty: a baseline ("numpy", "pytorch", "onednn", ...)
+    Kernel kernel;                // otherwise
+    Configuration configuration;
+};
+
+// A ratio with its 95% interval; above 1 means that the first named is faster.
+struct Ratio {
+    double ratio = 1, low = 1, high = 1;
+};
+
+enum class Decision { faster, slower, undecided };
+std::string name_of(Decision decision);
+
+struct ComparisonRequest {
+    std::vector<Contender> contenders;   // the first is the one that the others are compared with
+    std::vector<ShapePoint> points;
+    Effort effort = Effort::full;
+    double seconds_per_point = 0.5;      // for all contenders together
+};
+
+struct ContenderResult {
+    std::string name;
+    Verdict verdict = Verdict::ok;
+    std::string evidence;
+    Measurement time;
+    double overhead_ns = 0;        // cost of one call from its host language, already left out of `time`
+    Ratio speedup;                 // of the first contender over this one, paired
+    Decision decision = Decision::undecided;  // first contender against this one
+};
+
+struct PointComparison {
+    ShapePoint point;
+    std::vector<ContenderResult> results;   // in the request's order
+};
+
+struct Comparison {
+    std::vector<PointComparison> points;
+    double compile_seconds = 0, check_seconds = 0, time_seconds = 0, reference_seconds = 0;
+};
+
+}  // namespace strop

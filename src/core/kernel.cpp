@@ -1,0 +1,34 @@
+#include "core/kernel.h"
+
+#include <fmt/format.h>
+
+namespace strop {
+
+std::string name_of(Strategy::State state) {
+    switch (state) {
+        case Strategy::State::active: return "active";
+        case Strategy::State::pruned: return "pruned";
+        case Strategy::State::winner: return "winner";
+    }
+    return {};
+}
+
+std::string describe(const Configuration& configuration) {
+    std::string text;
+    for (const auto& [name, value] : configuration)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, to_string(value));
+    return text;
+}
+
+std::string name_of(Language language) {
+    switch (language) {
+        case Language::cpp: return "cpp";
+        case Language::opencl: return "opencl";
+        case Language::cuda: return "cuda";
+        case Language::triton: return "triton";
+        case Language::tilelang: return "tilelang";
+    }
+    return {};
+}
+
+}  // namespace strop

@@ -1,0 +1,36 @@
+// Who has ideas: the playbook or a language model. Lives here, and not beside an implementation, so that
+// search knows neither.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/evaluation.h"
+#include "core/kernel.h"
+#include "core/machine.h"
+#include "core/problem.h"
+
+namespace strop {
+
+// A strategy together with its first kernel.
+struct Proposal {
+    Strategy strategy;
+    Kernel kernel;
+};
+
+class Proposer {
+public:
+    virtual ~Proposer() = default;
+    virtual std::string name() const = 0;
+    // Fundamentally different strategies, most promising first; empty when it has none, then
+    // `why_nothing()` says why ("no emitter for 'cumsum'").
+    virtual std::vector<Proposal> plan() = 0;
+    virtual std::string why_nothing() const = 0;
+    // One changed kernel for a strategy that did well, with the strategy it now stands for; empty when it has
+    // no further idea. `tried`: ids of this strategy's kernels that were judged already.
+    virtual std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel,
+                                         const Evaluation& evaluation,
+                                         const std::vector<std::string>& tried) = 0;
+};
+
+}  // namespace strop

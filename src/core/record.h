@@ -1,0 +1,115 @@
+// Everything that is kept of one run; reports are pure functions of it. Plain data, versioned JSON (json.h).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/evaluation.h"
+#include "core/kernel.h"
+#include "core/machine.h"
+#include "core/problem.h"
+
+namespace strop {
+
+enum class Outcome { improved, no_improvement, interrupted, running, failed };
+std::string name_of(Outcome outcome);
+
+// A set of shape points with one winner.
+struct Regime {
+    std::string kernel;                 // Kernel::id
+    std::string strategy;               // Strategy::id
+    Configuration configuration;
+    std::string condition;              // as the dispatch tests it: "M*N <= 65536"; "otherwise" for the fallback
+    std::vector<std::string> points;    // labels
+};
+
+// How the dispatching function did on shapes that nothing saw before.
+struct DispatchCheck {
+    int shapes = 0;                     // held-out shapes drawn
+    int correct = 0;
+    int timed = 0;                      // of them, those where all winners were timed
+    int within_5_percent = 0;           // chosen winner within 5% of the best one
+    double worst_regret = 0;            // 0.12: 12% slower than the best winner
+};
+
+struct ShapeReport {
+    std::string label;
+    Dimensions dims;
+    double nanoseconds = 0;             // confirmed median of the dispatching function
+    double low_ns = 0, high_ns = 0;
+    double roofline_ns = 0;             // the least time that the machine's ceilings allow; 0: unknown
+    double roofline_share = 0;          // roofline_ns / nanoseconds
+    std::string bound;                  // "memory", "cache" or "compute": which ceiling is the nearest
+    double bytes = 0, flops = 0;        // of one call, compulsory traffic
+    std::string kernel;                 // who runs here
+    Ratio speedup;                      // over the best baseline at this shape
+    std::string best_baseline;
+    std::map<std::string, double> baselines;            // name -> ns, call overhead left out
+    std::map<std::string, Ratio> speedups;              // name -> ratio over that baseline
+    std::map<std::string, double> baseline_overhead;    // name -> ns of one call from its host language
+};
+
+// One line of the search's history.
+struct HistoryEntry {
+    double seconds = 0;                 // since the start of the run
+    std::string kernel, strategy;
+    Configuration configuration;
+    Verdict verdict = Verdict::ok;
+    std::string evidence;
+    std::map<std::string, double> nanoseconds;   // by label
+};
+
+struct MissingBaseline {
+    std::string name, how;              // "pytorch", "./strop setup torch"
+};
+
+struct PhaseSeconds {
+    double total = 0, reference = 0, compile = 0, check = 0, time = 0;
+    double other() const { return total - reference - compile - check - time; }
+};
+
+struct RunSettings {
+    double budget_seconds = 120;
+    int evaluations = 0;                // 0: no limit
+    int rounds = 8;
+    int beam = 4;
+    double target_speedup = 0;          // 0: none; over the best baseline
+    double min_improvement = 0.01;      // a round that gains less is a plateau
+    uint64_t seed = 0;
+    std::string out;                    // absolute result folder
+};
+
+struct RunRecord {
+    static constexpr int schema_version = 1;
+
+    std::string run;                    // "softmax-20260131-123456-ab12"
+    std::string started;                // UTC
+    std::string strop_version;
+    std::string compiler;               // "clang 19.1.7"
+    std::string problem, problem_folder, problem_hash;
+    RunSettings settings;
+    Machine machine;
+    Outcome outcome = Outcome::running;
+    bool verified = false;
+    std::string verification;           // what was checked, or why it did not hold
+    std::string note;                   // "the playbook has no emitter for 'cumsum'"
+    std::string stopped_by;             // "budget", "plateau", "target", "roofline", "evaluations", "rounds"
+    Ratio headline;                     // geometric mean over shapes against the best baseline of each
+    std::string headline_baseline;      // the baseline that is best on most shapes
+    std::vector<ShapeReport> shapes;
+    std::vector<Regime> regimes;
+    DispatchCheck dispatch;
+    std::vector<Strategy> strategies;
+    std::vector<Kernel> kernels;        // of regimes' winners only
+    std::vector<HistoryEntry> history;
+    std::map<std::string, int> evaluations_by_verdict;
+    int evaluations = 0;
+    std::vector<MissingBaseline> missing_baselines;
+    std::vector<std::string> weaker;    // protections that this system does not offer
+    PhaseSeconds seconds;
+    std::string result;                 // the folder
+};
+
+}  // namespace strop

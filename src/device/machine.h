@@ -1,0 +1,32 @@
+// Detects this machine (hwloc, /proc/cpuinfo, affinity mask) and measures its ceilings once; the measurements are
+// cached under cache_folder()/machine-<fingerprint>.json.
+#pragma once
+
+#include "core/machine.h"
+
+namespace strop {
+
+// Fast (milliseconds): topology and instruction set only; ceilings are zero.
+Machine detect_machine();
+
+// detect_machine() with ceilings from the cache, else measured now (a few seconds) and cached.
+// A cache that cannot be written is no error.
+Machine measured_machine();
+
+// Measures all ceilings and cache bandwidths of `machine`, ignoring the cache.
+void measure_ceilings(Machine& machine);
+
+struct Compiler {
+    std::string name;      // "clang" or "g++"
+    std::string path;      // absolute
+    std::string version;   // "19.1.7"
+};
+
+// Kernel compilers that are installed, preferred first (clang++-19, clang++, g++-12, g++). Empty when none.
+std::vector<Compiler> kernel_compilers();
+
+// The Python that runs references: $STROP_PYTHON, else .venv/bin/python in home_folder(), else python3 if it has
+// NumPy. EnvironmentError with a hint when there is none.
+std::string reference_python();
+
+}  // namespace strop

@@ -1,0 +1,54 @@
+// The SQLite file that holds runs and evaluations; the only user of the database. A run killed at any moment
+// resumes from it with nothing lost and nothing paid twice: each call is its own durable transaction.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/evaluation.h"
+#include "core/record.h"
+
+namespace strop {
+
+struct RunSummary {
+    std::string run, problem, started, outcome;
+    double speedup = 0;          // headline ratio; 0: none
+    std::string baseline;        // of the headline
+    double seconds = 0;
+    int evaluations = 0;
+    std::string result;          // the folder
+};
+
+class Store {
+public:
+    // Opens or creates. Errors (all EnvironmentErrors naming the path, with a hint): read-only, locked by another
+    // process for longer than 5 s, corrupt ("move it away to start afresh"), written by a newer Strop, full disk.
+    explicit Store(const std::filesystem::path& path);
+    ~Store();
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+
+    // $STROP_STORE, else ./strop-out/strop.db
+    static std::filesystem::path default_path();
+
+    void save_run(const RunRecord& record);                       // inserts or replaces by RunRecord::run
+    std::optional<RunRecord> load_run(const std::string& run);    // also by unique prefix; UsageError when ambiguous
+    std::vector<RunSummary> runs(const std::string& problem = {});  // newest first
+
+    // Evaluations of one run, in order. `sequence` counts from 0; a sequence is written once.
+    void add_evaluation(const std::string& run, const Evaluation& evaluation);
+    std::optional<Evaluation> find_evaluation(const std::string& run, const std::string& key);
+    std::vector<Evaluation> evaluations(const std::string& run);
+    // Any document that a run wants to find again on resume (comparisons, plans), keyed by its own hash.
+    void add_document(const std::string& run, const std::string& key, const std::string& json_text);
+    std::optional<std::string> find_document(const std::string& run, const std::string& key);
+
+private:
+    struct Database;
+    std::unique_ptr<Database> database_;
+};
+
+}  // namespace strop

@@ -1,0 +1,28 @@
+// The C++ kernel contract: extern "C" void NAME(inputs..., outputs..., parameters..., dimensions...), in the
+// problem's order. Inputs are `const T*`, outputs `T*`, parameters by value, dimensions int64_t. Tensors are
+// contiguous row-major, aligned to their element only. Inputs and outputs do not overlap.
+#pragma once
+
+#include <string>
+
+#include "core/kernel.h"
+#include "core/problem.h"
+
+namespace strop {
+
+// "const float* x, float* y, float eps, int64_t M, int64_t N"
+std::string parameter_list(const Problem& problem);
+// "x, y, eps, M, N"
+std::string argument_list(const Problem& problem);
+// `extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N)`; a long list is broken over lines
+std::string signature(const Problem& problem);
+
+// Reads `// strop:tune`, `// strop:require`, `// strop:flags` comments (also with # for Python).
+// UsageError "FILE:LINE: ..." when malformed or when a constraint names no tunable.
+TunableSpace parse_tunables(const std::string& source, const std::string& file);
+
+// The first value of every tunable when that is valid, else the first valid configuration in order of the
+// values. UsageError when no configuration is valid.
+Configuration default_configuration(const TunableSpace& space);
+
+}  // namespace strop

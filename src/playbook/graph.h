@@ -1,0 +1,86 @@
+// The computation as a small graph of tensor operations with symbolic dimensions. The Python tracer
+// (python/strop/trace.py) writes it as JSON from a NumPy reference; nothing here knows the problem's name.
+//
+// Operations are families, not names, so that other front ends (torch.export) can feed the same graph.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/expression.h"
+#include "core/problem.h"
+
+namespace strop::playbook {
+
+enum class Family {
+    input,                  // op: the input's name
+    parameter,              // op: the scalar parameter's name; shape []
+    constant,               // value: a literal; or `dim`: an expression over dimensions, as a number; shape []
+    pointwise,              // op below; operands broadcast as in NumPy (right-aligned)
+    reduction,              // op: sum, prod, max, min, any, all, argmax, argmin; axes; keepdims
+    contraction,            // op: einsum; two operands; labels ("bmk", "bkn", "bmn"), one letter an axis
+    convolution,            // operands x[N,C,*spatial], w[K,C/groups,*kernel]; attributes below
+    convolution_transpose,
+    window_reduction,       // op: sum, max, mean over sliding windows
+    scan,                   // op: sum, prod, max, min along axes[0]
+    layout,                 // op: reshape, transpose, broadcast, slice, pad, window, concatenate, reverse
+    gather,                 // op: take (x, indices) along axes[0]
+};
+std::string name_of(Family family);
+std::optional<Family> parse_family(const std::string& name);
+
+// Pointwise ops:
+//   one operand:   negative absolute exp exp2 expm1 log log2 log1p sqrt rsqrt square reciprocal tanh erf sin cos sigmoid
+//                  floor ceil round sign isnan logical_not cast
+//   two operands:  add subtract multiply divide power maximum minimum less less_equal greater greater_equal
+//                  equal not_equal logical_and logical_or floor_divide remainder
+//   three:         where (condition, a, b)
+
+struct Node {
+    int id = 0;                          // its index in Graph::nodes; operands have smaller ids
+    Family family = Family::input;
+    std::string op;
+    std::vector<int> operands;
+    std::vector<Expression> shape;       // over the problem's dimensions and integer parameters
+    DType dtype = DType::float32;
+
+    // attributes; each is used by the families named
+    double value = 0;                             // constant
+    std::optional<Expression> dim;                // constant that depends on dimensions
+    std::vector<int> axes;                        // reduction, scan, gather; layout window/concatenate/reverse: axes;
+                                                  // layout transpose: the permutation
+    bool keepdims = false;                        // reduction
+    std::vector<std::string> labels;              // contraction: operand, operand, result
+    std::vector<Expression> begin, end, step;     // layout slice: one an axis; layout pad: begin, end = amounts
+    double pad_value = 0;                         // layout pad
+    std::vector<Expression> window;               // layout window: one an entry of `axes`; the window's own axes are
+                                                  // appended behind x's, as in sliding_window_view
+    std::vector<Expression> stride, padding, dilation;  // convolution: one a spatial axis
+    Expression groups = 1;                        // convolution
+};
+
+struct Graph {
+    std::vector<Node> nodes;             // topological order
+    std::vector<int> outputs;            // node ids, in the problem's order of outputs
+    std::string untraceable;             // non-empty: why there is no graph ("'cumsum' is not traced")
+
+    const Node& at(int id) const { return nodes.at(static_cast<size_t>(id)); }
+    std::vector<int> users(int id) const;
+};
+
+// From the tracer's document: {"untraceable": "..."} or {"nodes": [{"family", "op", "operands", "shape", "dtype",
+// and the attributes under the field names above}], "outputs": [ids]}. UsageError when malformed.
+Graph parse_graph(const std::string& json_text);
+
+// Removes what nobody uses, folds constants, merges equal nodes, drops layout operations that change nothing,
+// rewrites to one spelling (x*x and x**2 become square, x/sqrt(y) stays, a - b with constant b becomes add, 1/x
+// becomes reciprocal, keepdims reductions followed by broadcasting look alike, mean is sum times 1/n),
+// and raises pad+window+slice+contraction into convolution. Same values, other nodes.
+Graph simplify(const Graph& graph);
+
+// One line a node, for tests and for `strop show`.
+std::string describe(const Graph& graph);
+
+}  // namespace strop::playbook

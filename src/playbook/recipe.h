@@ -1,0 +1,35 @@
+// What an emitter hands out: a strategy with readable source, and what it would try next.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel.h"
+#include "core/machine.h"
+#include "core/problem.h"
+#include "playbook/graph.h"
+
+namespace strop::playbook {
+
+struct Recipe {
+    Strategy strategy;                    // id, family, hypothesis, bottleneck, excludes, confidence are set
+    std::string suffix;                   // of a variant's kernel id: "prefetch"; empty for the first kernel
+    std::string source;                   // C++, contract of language/contract.h, tunables as comments
+    Configuration initial;                // best guess for this machine (all tunables; may be non-first values)
+    std::optional<Expression> condition;  // where it may be called; absent: everywhere
+    std::vector<Recipe> variants;         // what deepening tries, in order: one change each
+};
+
+// What an emitter says of a graph.
+struct Recipes {
+    std::vector<Recipe> recipes;          // empty when the structure is not this emitter's
+    std::string lacks;                    // then: what is missing, if the structure is nearly its own ("reduction 'argmax'")
+};
+
+// One emitter a structure. All take the simplified graph.
+Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& machine);         // pointwise and reductions
+Recipes emit_contraction(const Problem& problem, const Graph& graph, const Machine& machine);   // with epilogue
+Recipes emit_convolution(const Problem& problem, const Graph& graph, const Machine& machine);   // with epilogue
+
+}  // namespace strop::playbook

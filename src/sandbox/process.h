@@ -1,0 +1,86 @@
+// Child processes under limits: compilers, the Python that runs references, candidates.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace strop::sandbox {
+
+// How far a child is trusted.
+enum class Trust {
+    tool,        // compilers, pip: limits only
+    reference,   // a user's Python: no network; files are writable only in its scratch folder
+    baseline,    // as reference, but may start processes (a compiling framework starts compilers)
+    candidate,   // a kernel: no network, no file it could write, no new process, no ptrace, no signals to others
+};
+
+struct Limits {
+    Seconds wall{0};               // 0: none (the caller ends the child)
+    int64_t memory_bytes = 0;      // address space; 0: none
+    int64_t output_bytes = 1 << 20;  // of standard output and of standard error each; more is cut off
+};
+
+struct Command {
+    std::vector<std::string> argv;             // argv[0] is looked up in PATH
+    std::map<std::string, std::string> environment;  // added to a minimal one (PATH, HOME, LANG, TMPDIR = scratch)
+    std::string scratch;                       // private writable folder; empty: none
+    std::string working_folder;                // empty: unchanged
+    std::vector<int> keep_fds;                 // descriptors of ours that the child inherits under the same numbers
+    Trust trust = Trust::tool;
+    Limits limits;
+};
+
+struct Finished {
+    int exit_code = -1;            // when it exited
+    int signal = 0;                // when a signal ended it
+    bool timed_out = false;        // we ended it
+    bool not_found = false;        // argv[0] does not exist
+    std::string out, err;
+    double seconds = 0;
+    bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
+    std::string describe() const;  // "exit 1", "killed by SIGSEGV", "timed out after 10 s"
+};
+
+// Runs to completion; the whole process tree is dead on return.
+Finished run(const Command& command, const std::string& input = {});
+
+// Runs commands side by side, at most `parallel` at a time; results in order.
+std::vector<Finished> run_all(const std::vector<Command>& commands, int parallel);
+
+// A child that is talked to over a pair of pipes (its descriptors 3: commands in, 4: replies out).
+// Its standard output and error are caught and bounded.
+class Child {
+public:
+    enum class Wait { ready, timed_out, closed };
+
+    explicit Child(const Command& command);
+    ~Child();                      // kills the tree
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+
+    pid_t pid() const { return pid_; }
+    bool send(const void* data, size_t size);             // false when the child is gone
+    Wait receive(void* data, size_t size, Seconds limit); // exactly `size` bytes
+    void pause();                  // SIGSTOP to the whole tree, so that its spinning threads leave the cores
+    void resume();
+    Finished kill();               // ends the tree; how it had ended by itself if it had; with its output
+
+private:
+    void drain();
+    pid_t pid_ = -1;
+    int to_ = -1, from_ = -1, out_ = -1, err_ = -1;
+    bool paused_ = false;
+    int64_t output_limit_ = 0;
+    Finished finished_;
+};
+
+// What this system does not offer, one phrase each; empty when everything holds.
+std::vector<std::string> weaker_protections();
+
+}  // namespace strop::sandbox
