@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "base/hash.h"
+
 namespace strop {
 
 std::string name_of(Verdict verdict) {
@@ -26,6 +28,17 @@ std::string name_of(Decision decision) {
         case Decision::undecided: return "undecided";
     }
     return {};
+}
+
+std::string evaluation_key(const EvaluationRequest& request, const std::string& toolchain,
+                           const std::string& machine_fingerprint, const std::string& problem_hash) {
+    std::string text = request.kernel.source;
+    for (const std::string& part :
+         {describe(request.configuration), toolchain, machine_fingerprint, problem_hash,
+          std::string(request.effort == Effort::full ? "full" : "screen")})
+        text += "\n" + part;
+    for (const ShapePoint& point : request.points) text += "\n" + point.label + " " + describe(point.dims);
+    return content_hash(text);
 }
 
 double Evaluation::nanoseconds(const std::string& label) const {

@@ -66,6 +66,10 @@ struct Evaluation {
     double nanoseconds(const std::string& label) const;
 };
 
+// The key of an evaluation: nothing with the same key is ever judged twice.
+std::string evaluation_key(const EvaluationRequest& request, const std::string& toolchain,
+                           const std::string& machine_fingerprint, const std::string& problem_hash);
+
 // Someone who runs in a comparison: a kernel in a configuration, or a baseline by name.
 struct Contender {
     std::string name;             // unique in the comparison
@@ -107,6 +111,13 @@ struct PointComparison {
 struct Comparison {
     std::vector<PointComparison> points;
     double compile_seconds = 0, check_seconds = 0, time_seconds = 0, reference_seconds = 0;
+};
+
+// A small case with its right answer, in the order of the problem's tensors. Integers are exact in a double.
+struct TestVector {
+    ShapePoint point;
+    std::vector<std::vector<double>> inputs, expected;
+    std::vector<double> absolute, relative;   // allowed error of each output: absolute + relative * |expected|
 };
 
 }  // namespace strop

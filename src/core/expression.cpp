@@ -154,11 +154,16 @@ bool truthy(const Value& value) {
 
 class ExpressionParser {
 public:
-    explicit ExpressionParser(const std::string& text) : text_(text) { next(); }
+    explicit ExpressionParser(const std::string& text) : text_(text) {
+        if (text.size() > max_length)
+            throw UsageError(fmt::format("'{}...': an expression of {} characters", text.substr(0, 40), text.size()),
+                             fmt::format("at most {} are read", max_length));
+        next();
+    }
 
     Expression whole() {
         Expression result = disjunction();
-        if (!token_.empty()) error(fmt::format("unexpected '{}'", token_));
+        if (start_ < text_.size()) error(fmt::format("unexpected '{}'", token_));
         return result;
     }
 
@@ -168,6 +173,7 @@ public:
 
 private:
     static constexpr int max_depth = 200;
+    static constexpr size_t max_length = 4096;   // chains nest to the left: bounds recursion over the tree
 
     void error(const std::string& what) const {
         throw UsageError(fmt::format("'{}': {} at column {}", text_, what, start_ + 1));
@@ -342,6 +348,7 @@ private:
         if (std::isdigit(static_cast<unsigned char>(c)) || c == '.') return literal();
         if (!std::isalpha(static_cast<unsigned char>(c)) && c != '_') error(fmt::format("unexpected '{}'", token_));
         std::string name = token_;
+        if (name == "and" || name == "or" || name == "not" || name == "in") error(fmt::format("unexpected '{}'", name));
         next();
         if (name == "True" || name == "true") return Expression(1);
         if (name == "False" || name == "false") return Expression(int64_t{0});
@@ -425,7 +432,8 @@ namespace {
 
 Value evaluate_call(const std::string& name, const std::vector<Value>& values) {
     if (name == "abs") {
-        if (const auto* integer = std::get_if<int64_t>(&values[0])) return *integer < 0 ? -*integer : *integer;
+        if (const auto* integer = std::get_if<int64_t>(&values[0]))
+            return *integer < 0 ? integer_arithmetic("-", 0, *integer) : *integer;
         return std::fabs(number(values[0]));
     }
     if (name == "ceildiv") {
@@ -555,8 +563,11 @@ std::string print_binary(const Node& node, Dialect dialect) {
     if (op == "/")
         return fmt::format("double({}) / double({})", print(left, dialect), print(right, dialect));
     std::string spelled = op == "or" ? "||" : op == "and" ? "&&" : op == "//" ? "/" : op;
-    return fmt::format("{} {} {}", print_within(node, left, dialect, false), spelled,
-                       print_within(node, right, dialect, true));
+    auto side = [&](const Expression& child, bool tight) {
+        bool mixed = op == "or" && child.node().name == "and";   // compilers warn about a && b || c
+        return mixed ? "(" + print(child, dialect) + ")" : print_within(node, child, dialect, tight);
+    };
+    return fmt::format("{} {} {}", side(left, false), spelled, side(right, true));
 }
 
 std::string print_compare(const Node& node, Dialect dialect) {
@@ -593,7 +604,7 @@ std::string print_call(const Node& node, Dialect dialect) {
     if (dialect == Dialect::python) return fmt::format("{}({})", node.name, join(arguments, ", "));
     if (node.name == "abs") return fmt::format("std::abs({})", arguments[0]);
     if (node.name == "ceildiv")
-        return fmt::format("(({0}) + ({1}) - 1) / ({1})", arguments[0], arguments[1]);
+        return fmt::format("((({0}) + ({1}) - 1) / ({1}))", arguments[0], arguments[1]);
     std::string text = arguments[0];
     for (size_t i = 1; i < arguments.size(); ++i)
         text = fmt::format("std::{}<int64_t>({}, {})", node.name, text, arguments[i]);
@@ -609,7 +620,10 @@ std::string print(const Expression& expression, Dialect dialect) {
                                               : fmt::format("\"{}\"", to_string(node.value));
         case Kind::symbol: return node.name;
         case Kind::unary: {
-            std::string inner = print_within(node, node.arguments[0], dialect, false);
+            // In C++ `!` binds tighter than comparisons, and `--` is a decrement.
+            bool bare = dialect == Dialect::python || node.arguments[0].node().kind == Kind::symbol;
+            std::string inner = bare ? print_within(node, node.arguments[0], dialect, false)
+                                     : "(" + print(node.arguments[0], dialect) + ")";
             return (node.name == "not" ? (dialect == Dialect::python ? "not " : "!") : "-") + inner;
         }
         case Kind::binary: return print_binary(node, dialect);

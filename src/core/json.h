@@ -1,7 +1,9 @@
-// The one versioned JSON form of the core's structs: workers, store and exports share it. nlohmann finds these
-// by argument-dependent lookup (`json j = evaluation;`, `j.get<Evaluation>()`). Unknown keys are ignored,
-// missing keys keep the struct's default; a value of the wrong type throws nlohmann::json::exception.
-// Enumerations are their `name_of`; Value is a JSON integer, number or string; expressions are their text.
+// The one versioned JSON form of the core's structs: workers, store and exports share it. nlohmann finds
+// these by argument-dependent lookup (`json j = evaluation;`, `j.get<Evaluation>()`). Unknown keys are
+// ignored, missing keys keep the struct's default; a value of the wrong type throws
+// nlohmann::json::exception. Enumerations are their `name_of` (an unknown name is a UsageError); Value is a
+// JSON integer, number or string; expressions are their text. JSON has no infinity and no NaN: they are the
+// strings "inf", "-inf" and "nan".
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -44,15 +46,20 @@ void to_json(Json&, const PointComparison&);
 void from_json(const Json&, PointComparison&);
 void to_json(Json&, const Comparison&);
 void from_json(const Json&, Comparison&);
+void to_json(Json&, const TestVector&);
+void from_json(const Json&, TestVector&);
 void to_json(Json&, const Machine&);
 void from_json(const Json&, Machine&);
 void to_json(Json&, const RunSettings&);
 void from_json(const Json&, RunSettings&);
-void to_json(Json&, const RunRecord&);     // writes "schema": RunRecord::schema_version
-void from_json(const Json&, RunRecord&);   // throws UsageError for a newer schema
+void to_json(Json&, const RunRecord&);    // writes "schema": RunRecord::schema_version
+void from_json(const Json&, RunRecord&);  // throws UsageError for a newer schema
 
 // A Configuration is a map of variants, which ADL cannot reach: convert by name.
 Json configuration_to_json(const Configuration&);
 Configuration configuration_from_json(const Json&);
+
+// As text, also when a string is not valid UTF-8 (compilers' messages): the offending bytes become U+FFFD.
+std::string dump(const Json& json, int indent = -1);
 
 }  // namespace strop

@@ -2,6 +2,7 @@
 // resumes from it with nothing lost and nothing paid twice: each call is its own durable transaction.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -15,18 +16,20 @@ namespace strop {
 
 struct RunSummary {
     std::string run, problem, started, outcome;
-    double speedup = 0;          // headline ratio; 0: none
-    std::string baseline;        // of the headline
+    double speedup = 0;    // headline ratio; 0: none
+    std::string baseline;  // of the headline
     double seconds = 0;
     int evaluations = 0;
-    std::string result;          // the folder
+    std::string result;  // the folder
 };
 
 class Store {
 public:
-    // Opens or creates. Errors (all EnvironmentErrors naming the path, with a hint): read-only, locked by another
-    // process for longer than 5 s, corrupt ("move it away to start afresh"), written by a newer Strop, full disk.
-    explicit Store(const std::filesystem::path& path);
+    // Opens or creates. Errors (all EnvironmentErrors naming the path, with a hint): read-only, locked by
+    // another process for longer than `patience`, corrupt ("move it away to start afresh"), written by a
+    // newer Strop, full disk.
+    explicit Store(const std::filesystem::path& path,
+                   std::chrono::milliseconds patience = std::chrono::seconds(5));
     ~Store();
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
@@ -34,11 +37,12 @@ public:
     // $STROP_STORE, else ./strop-out/strop.db
     static std::filesystem::path default_path();
 
-    void save_run(const RunRecord& record);                       // inserts or replaces by RunRecord::run
-    std::optional<RunRecord> load_run(const std::string& run);    // also by unique prefix; UsageError when ambiguous
+    void save_run(const RunRecord& record);  // inserts or replaces by RunRecord::run
+    std::optional<RunRecord> load_run(
+        const std::string& run);  // also by unique prefix; UsageError when ambiguous
     std::vector<RunSummary> runs(const std::string& problem = {});  // newest first
 
-    // Evaluations of one run, in order. `sequence` counts from 0; a sequence is written once.
+    // Evaluations of one run, in the order they were added; of two with the same key, find gives the newer.
     void add_evaluation(const std::string& run, const Evaluation& evaluation);
     std::optional<Evaluation> find_evaluation(const std::string& run, const std::string& key);
     std::vector<Evaluation> evaluations(const std::string& run);

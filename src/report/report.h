@@ -11,8 +11,8 @@ namespace strop::report {
 // The document of `strop optimize --json`; its schema lies in docs/report.schema.json.
 std::string json(const RunRecord& record);
 std::string markdown(const RunRecord& record);
-// One self-contained page with inline SVG pictures: speedup per shape with intervals, roofline, search history, tree
-// of strategies with reasons. No script from elsewhere; light and dark; prints well.
+// One self-contained page with inline SVG pictures: speedup per shape with intervals, roofline, search
+// history, tree of strategies with reasons. No script from elsewhere; light and dark; prints well.
 std::string html(const RunRecord& record);
 // The closing summary for a person; `color`: ANSI colours; `width`: columns.
 std::string terminal(const RunRecord& record, bool color, int width);

@@ -28,6 +28,8 @@ public:
 struct Targets {
     std::map<std::string, double> baseline_ns;   // by label, best baseline; may be empty
     std::map<std::string, double> roofline_ns;   // by label, 0 or absent: unknown
+    // Whether the kernel's condition holds there (integer parameters are the caller's). Absent: over dimensions only.
+    std::function<bool(const Kernel&, const ShapePoint&)> callable;
 };
 
 // A kernel in a configuration with what it took where.

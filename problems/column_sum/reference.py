@@ -1,0 +1,2 @@
+def column_sum(x):
+    return x.sum(axis=0)

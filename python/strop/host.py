@@ -1,0 +1,291 @@
+"""The process in which Python code of a problem runs: host.py SPEC.json
+
+It is started by the judge and speaks the messages of src/judge/protocol.h on descriptors 3 (requests) and 4
+(replies). SPEC.json says what it hosts:
+
+  role        "reference": evaluates the reference in float64 or in the problem's own types on tensors that it
+              finds in shared memory (requests `evaluate`)
+              "baseline": is timed like a kernel (requests `prepare` and `call`)
+  reference   path of the Python file, function: its name
+  inputs, outputs, parameters   names and dtypes; values of parameters
+  framework   baseline only: "numpy", "pytorch", "torch.compile" or "jax"
+  points      baseline only: input_fd, output_fd, and for each set the shape and the offset of each tensor
+  exchange_fd reference only: the memory file that tensors travel in
+"""
+
+import importlib.util
+import json
+import mmap
+import os
+import struct
+import sys
+import time
+import traceback
+import warnings
+
+REQUEST = struct.Struct("<IIIIII")
+REPLY = struct.Struct("<iIq")
+PREPARE, CALL, EVALUATE, QUIT = 1, 2, 3, 4
+
+
+def read_exactly(size):
+    data = b""
+    while len(data) < size:
+        more = os.read(3, size - len(data))
+        if not more:
+            sys.exit(0)
+        data += more
+    return data
+
+
+def reply(status=0, text="", inside=0):
+    payload = text.encode("utf-8", "replace")
+    os.write(4, REPLY.pack(status, len(payload), inside) + payload)
+
+
+def last_line(error):
+    return traceback.format_exception_only(type(error), error)[-1].strip()
+
+
+def where(error, path):
+    """The line of the user's file that the error passed last."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
+    return f"{path}:{frames[-1].lineno}: " if frames else f"{path}: "
+
+
+def load_function(path, name):
+    spec = importlib.util.spec_from_file_location("problem_" + name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, os.path.dirname(path))
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise AttributeError(f"no function '{name}'")
+    return getattr(module, name)
+
+
+def tensor_at(buffer, dtype, shape, offset):
+    import numpy as np
+
+    count = 1
+    for extent in shape:
+        count *= extent
+    return np.frombuffer(buffer, dtype=np.dtype(dtype), count=count, offset=offset).reshape(shape)
+
+
+def as_tuple(result):
+    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+
+
+class Reference:
+    """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}."""
+
+    def __init__(self, spec):
+        self.spec = spec
+        self.path = spec["reference"]
+        self.function = load_function(self.path, spec["function"])
+
+    def evaluate(self, job):
+        import numpy as np
+
+        fd = self.spec["exchange_fd"]
+        memory = mmap.mmap(fd, os.fstat(fd).st_size)
+        wide = job["precision"] == 64
+        inputs = []
+        for tensor, place in zip(self.spec["inputs"], job["inputs"]):
+            array = tensor_at(memory, tensor["dtype"], place["shape"], place["offset"])
+            widen = wide and array.dtype == np.float32
+            inputs.append(array.astype(np.float64) if widen else array.copy())
+        parameters = [self.parameter(p, wide) for p in self.spec["parameters"]]
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            results = as_tuple(self.function(*inputs, *parameters))
+        problem = self.store(results, job, memory, wide)
+        del memory
+        return problem
+
+    @staticmethod
+    def parameter(parameter, wide):
+        import numpy as np
+
+        if parameter["dtype"].startswith("float"):
+            return float(parameter["value"]) if wide else float(np.dtype(parameter["dtype"]).type(parameter["value"]))
+        return int(parameter["value"])
+
+    def store(self, results, job, memory, wide):
+        import numpy as np
+
+        outputs = self.spec["outputs"]
+        if len(results) != len(outputs):
+            return f"returns {len(results)} arrays, the problem declares {len(outputs)} outputs"
+        for tensor, place, result in zip(outputs, job["outputs"], results):
+            result = np.asarray(result)
+            if list(result.shape) != list(place["shape"]):
+                return (f"returns shape {list(result.shape)} for '{tensor['name']}', "
+                        f"the problem declares {list(place['shape'])}")
+            declared = np.dtype(tensor["dtype"])
+            if not wide and result.dtype != declared:
+                return f"returns dtype {result.dtype} for '{tensor['name']}', the problem declares {declared}"
+            stored = np.float64 if declared.kind == "f" else declared
+            target = tensor_at(memory, stored, place["shape"], place["offset"])
+            target[...] = result
+        return ""
+
+    def serve(self, op, payload, _request):
+        if op != EVALUATE:
+            return 1, "unexpected request"
+        try:
+            text = self.evaluate(json.loads(payload))
+        except Exception as error:  # the user's code: anything may come
+            return 1, where(error, self.path) + last_line(error)
+        return (1, f"{self.path}: {text}") if text else (0, "")
+
+
+class Baseline:
+    """A function that is timed: its inputs are views of the judge's memory, its outputs its own unless it takes `out`."""
+
+    def __init__(self, spec):
+        self.spec = spec
+        self.framework = spec["framework"]
+        self.points = {}
+        if self.framework in ("pytorch", "torch.compile"):
+            import torch
+
+            torch.set_num_threads(spec["threads"])
+            torch.set_grad_enabled(False)
+        warnings.simplefilter("ignore")
+        self.function = load_function(spec["reference"], spec["function"])
+        parameters = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
+        self.takes_out = "out" in parameters and self.framework in ("pytorch", "numpy")
+        self.parameters = [
+            float(p["value"]) if p["dtype"].startswith("float") else int(p["value"]) for p in spec["parameters"]
+        ]
+        self.prepare_framework()
+
+    def prepare_framework(self):
+        if self.framework == "torch.compile":
+            import torch
+
+            # Each shape gets its own code, as for a user who compiles for the shape at hand.
+            torch._dynamo.config.cache_size_limit = 64
+            self.function = torch.compile(self.function, dynamic=False)
+        if self.framework == "jax":
+            import jax
+
+            jax.config.update("jax_enable_x64", any(t["dtype"].endswith("64") for t in self.spec["inputs"]))
+            first = len(self.spec["inputs"])
+            static = [first + i for i, p in enumerate(self.spec["parameters"]) if not p["dtype"].startswith("float")]
+            self.function = jax.jit(self.function, static_argnums=tuple(static))
+
+    def prepare(self, index):
+        if index in self.points and self.framework != "jax":
+            return  # views of memory stay right when its contents change; JAX owns copies
+        place = self.spec["points"][index]
+        inputs = mmap.mmap(place["input_fd"], os.fstat(place["input_fd"]).st_size, prot=mmap.PROT_READ)
+        outputs = mmap.mmap(place["output_fd"], os.fstat(place["output_fd"]).st_size)
+        sets = []
+        for chosen in place["sets"]:
+            arguments = [
+                self.native(tensor_at(inputs, t["dtype"], p["shape"], p["offset"]))
+                for t, p in zip(self.spec["inputs"], chosen["inputs"])
+            ]
+            targets = [
+                tensor_at(outputs, t["dtype"], p["shape"], p["offset"])
+                for t, p in zip(self.spec["outputs"], chosen["outputs"])
+            ]
+            sets.append((arguments, targets))
+        self.points[index] = sets
+        for i in range(2):
+            self.call(index, 1, i % len(sets), 1)
+
+    def native(self, array):
+        if self.framework in ("pytorch", "torch.compile"):
+            import torch
+
+            return torch.from_numpy(array)
+        if self.framework == "jax":
+            import jax
+
+            return jax.device_put(array.copy()).block_until_ready()
+        return array
+
+    def call(self, index, calls, first, sets):
+        import contextlib
+
+        prepared = []
+        for arguments, targets in self.points[index][first : first + sets]:
+            keywords = {"out": self.native(targets[0])} if self.takes_out else {}
+            prepared.append((arguments + self.parameters, keywords))
+        function, count, result = self.function, len(prepared), None
+        quiet = contextlib.nullcontext()
+        if self.framework == "numpy":
+            import numpy as np
+
+            quiet = np.errstate(all="ignore")
+        with quiet:
+            start = time.perf_counter_ns()
+            for i in range(calls):
+                arguments, keywords = prepared[i % count]
+                result = function(*arguments, **keywords)
+            if self.framework == "jax" and result is not None:
+                for array in as_tuple(result):
+                    array.block_until_ready()
+            inside = time.perf_counter_ns() - start
+        self.last = (result, self.points[index][first + (calls - 1) % sets][1] if calls else None)
+        return inside
+
+    def publish(self):
+        """Puts the last call's result where the judge compares it; outside of the timed batch."""
+        import numpy as np
+
+        result, targets = self.last
+        if targets is None:
+            return
+        for array, target in zip(as_tuple(result), targets):
+            array = np.asarray(array)
+            if array.shape != target.shape:
+                raise ValueError(f"shape {array.shape} where {target.shape} is expected")
+            if not np.shares_memory(array, target):
+                target[...] = array
+
+    def serve(self, op, payload, request):
+        try:
+            if op == PREPARE:
+                self.prepare(request[1])
+                return 0, ""
+            if op == EVALUATE:  # for a baseline: publish the last result
+                self.publish()
+                return 0, ""
+        except Exception as error:
+            return 1, where(error, self.spec["reference"]) + last_line(error)
+        return 1, "unexpected request"
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        spec = json.load(file)
+    try:
+        host = Reference(spec) if spec["role"] == "reference" else Baseline(spec)
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError)
+        failure = last_line(error) if missing else where(error, spec["reference"]) + last_line(error)
+        host = None
+    while True:
+        request = REQUEST.unpack(read_exactly(REQUEST.size))
+        op, payload = request[0], read_exactly(request[5])
+        if op == QUIT:
+            return
+        if host is None:
+            reply(2, failure)
+            continue
+        if op == CALL:
+            try:
+                reply(0, "", host.call(request[1], request[2], request[3], request[4]))
+            except Exception as error:
+                reply(1, where(error, spec["reference"]) + last_line(error))
+            continue
+        status, text = host.serve(op, payload, request)
+        reply(status, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Traces a NumPy reference into the graph document of src/playbook/graph.h.
+
+    python trace.py SPEC.json        (or - for standard input)
+
+SPEC: {"reference": path, "function": name, "inputs": [{"name", "dtype", "shape": ["M", "N-1"]}],
+       "parameters": [{"name", "dtype", "value"}]}
+
+The function is called with the inputs, then the parameters, positionally and in the problem's order; a parameter
+whose name is keyword-only is passed by name. Inputs are arrays with symbolic extents, integer parameters symbolic
+integers, floating ones traced numbers. The document goes to standard output; a reference that cannot be traced
+gives {"untraceable": "one phrase"} and exit code 0.
+
+Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py shapes and
+indices, trace_contraction.py products, trace_numpy.py NumPy's functions, trace_modules.py what the reference sees.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import json
+import os
+import sys
+
+if __name__ == "__main__":
+    # As a script: find the package, and keep our `trace.py` from hiding the standard module of that name.
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+import numpy as np  # noqa: E402
+
+from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
+from strop.trace_dims import SymInt, Untraceable, extremum  # noqa: E402
+from strop.trace_modules import run_module  # noqa: E402
+
+
+def parse_extent(source) -> SymInt | int:
+    """A shape's expression, in Python's syntax."""
+    operations = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
+                  ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b, ast.Pow: lambda a, b: a ** b}
+
+    def value_of(node):
+        if isinstance(node, ast.Constant) and type(node.value) is int:
+            return node.value
+        if isinstance(node, ast.Name):
+            return SymInt.symbol(node.id)
+        if isinstance(node, ast.BinOp) and type(node.op) in operations:
+            return operations[type(node.op)](value_of(node.left), value_of(node.right))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            return -value_of(node.operand)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            arguments = [value_of(argument) for argument in node.args]
+            if node.func.id in ("min", "max"):
+                return extremum(node.func.id, arguments)
+            if node.func.id == "ceildiv" and len(arguments) == 2:
+                return -(-arguments[0] // arguments[1])
+        raise Untraceable(f"extent '{source}' is not understood")
+
+    return value_of(ast.parse(str(source), mode="eval").body)
+
+
+def make_input(entry: dict) -> Traced:
+    shape = [parse_extent(extent) for extent in entry["shape"]]
+    return Traced(GRAPH.add("input", entry["name"], [], shape, entry["dtype"]), shape, entry["dtype"])
+
+
+def make_parameter(entry: dict):
+    kind = np.dtype(entry["dtype"]).kind
+    if kind in "iu":
+        return SymInt.symbol(entry["name"])
+    node = GRAPH.add("parameter", entry["name"], [], [], entry["dtype"])
+    return Traced(node, (), np.float64 if kind == "f" else bool, weak=True)
+
+
+def working_dtype(spec: dict) -> str:
+    """The precision of Python's floats: that of the widest floating input."""
+    floating = [entry["dtype"] for entry in spec["inputs"] if np.dtype(entry["dtype"]).kind == "f"]
+    return np.result_type(*floating).name if floating else "float32"
+
+
+def call_reference(function, inputs, parameters):
+    """`parameters`: (name, value) in order."""
+    try:
+        kinds = {p.name: p.kind for p in inspect.signature(function).parameters.values()}
+    except (TypeError, ValueError):
+        kinds = {}
+    named = {name: value for name, value in parameters if kinds.get(name) is inspect.Parameter.KEYWORD_ONLY}
+    return function(*inputs, *(value for name, value in parameters if name not in named), **named)
+
+
+def trace(spec: dict) -> dict:
+    GRAPH.start(working_dtype(spec))
+    for entry in [*spec["inputs"], *spec["parameters"]]:
+        if entry["dtype"] not in DTYPES:
+            raise Untraceable(f"dtype '{entry['dtype']}' is not supported")
+    SymInt.parameters = {entry["name"] for entry in spec["parameters"]}
+    inputs = [make_input(entry) for entry in spec["inputs"]]
+    parameters = [(entry["name"], make_parameter(entry)) for entry in spec["parameters"]]
+    names = run_module(spec["reference"])
+    if spec["function"] not in names:
+        raise Untraceable(f"the reference has no function '{spec['function']}'")
+    result = call_reference(names[spec["function"]], inputs, parameters)
+    results = result if isinstance(result, (tuple, list)) else [result]
+    if any(value is None for value in results):
+        raise Untraceable("the reference returns nothing")
+    outputs = [lift(value).node for value in results]
+    return {"nodes": GRAPH.nodes, "outputs": outputs}
+
+
+def phrase(error: BaseException) -> str:
+    if isinstance(error, Untraceable):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"the reference does not compile: {error.msg} at line {error.lineno}"
+    first = (str(error).splitlines() or [""])[0]
+    return f"the reference fails: {type(error).__name__}: {first}"
+
+
+def document(read_spec) -> dict:
+    """The graph, or why there is none. What the reference prints goes to standard error."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            sys.path.insert(1, "")
+            spec = read_spec()
+            sys.path[1] = os.path.dirname(os.path.abspath(spec["reference"]))
+            return trace(spec)
+    except BaseException as error:  # whatever the reference does must end as data
+        return {"untraceable": phrase(error)}
+
+
+def main(arguments) -> int:
+    if len(arguments) != 1:
+        print("usage: trace.py SPEC.json", file=sys.stderr)
+        return 2
+
+    def read_spec():
+        if arguments[0] == "-":
+            return json.load(sys.stdin)
+        with open(arguments[0], encoding="utf-8") as file:
+            return json.load(file)
+
+    json.dump(document(read_spec), sys.stdout)
+    print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,466 @@
+"""Arrays that record what is done to them: the graph under construction and the traced array.
+
+Every operation that a reference applies becomes one or more nodes of src/playbook/graph.h.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
+
+DTYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
+MAX_NODES = 20000
+COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
+LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
+FLOATING = {"divide", "exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "tanh", "erf", "sin", "cos",
+            "sigmoid", "floor", "ceil", "round"}
+
+
+class Builder:
+    """The graph under construction. One trace runs in a process, so there is one."""
+
+    def __init__(self):
+        self.start("float32")
+
+    def start(self, working_dtype: str):
+        self.nodes: list[dict] = []
+        self.working = working_dtype  # what Python's floats become when no array decides
+        self.constants: dict = {}
+
+    def add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
+        if len(self.nodes) >= MAX_NODES:
+            raise Untraceable(f"more than {MAX_NODES} operations")
+        name = np.dtype(dtype).name
+        if name not in DTYPES:
+            raise Untraceable(f"dtype '{name}' is not supported")
+        shape = [text(extent) for extent in shape]
+        self.nodes.append({"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name,
+                           **attributes})
+        return len(self.nodes) - 1
+
+    def constant(self, value, dtype) -> int:
+        """One node a value and dtype."""
+        symbolic = isinstance(value, SymInt)
+        key = (text(value) if symbolic else repr(value), np.dtype(dtype).name)
+        if key not in self.constants:
+            value = text(value) if symbolic else value
+            if not symbolic and not math.isfinite(value):
+                value = str(float(value))  # JSON has no infinities: "inf", "-inf", "nan"
+            self.constants[key] = self.add("constant", "", [], [], dtype, **{"dim" if symbolic else "value": value})
+        return self.constants[key]
+
+    def dtype(self, node: int):
+        return np.dtype(self.nodes[node]["dtype"])
+
+
+GRAPH = Builder()
+
+
+class Storage:
+    """Shared by an array and its views, to notice a change made through one and read through another."""
+
+    def __init__(self):
+        self.version = 0
+
+
+class Traced:
+    """An array (or, with `weak`, a Python number) whose value is a node of the graph."""
+
+    __hash__ = None  # as for numpy.ndarray
+
+    def __init__(self, node, shape, dtype, weak=False, view_of=None, fill=None):
+        self._node = node
+        self.shape = tuple(shape)
+        self.dtype = np.dtype(dtype)
+        self.weak = weak
+        self.fill = fill              # the value of every element, for what np.zeros and the like made
+        self.iota = None              # the extent, for what np.arange(n) made
+        self._storage = view_of._storage if view_of is not None else Storage()
+        self._version = self._storage.version
+
+    @property
+    def node(self) -> int:
+        if self._version != self._storage.version:
+            raise Untraceable("an array is changed through another view of it")
+        if self.fill == "empty":
+            raise Untraceable("np.empty is read before it is written")
+        return self._node
+
+    def assign(self, value):
+        """In place, as `self[...] = value`."""
+        if self.weak:
+            raise Untraceable("assignment to a number")
+        value = broadcast_to(lift(value), self.shape)
+        if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):
+            raise Untraceable(f"could not assign shape {show(value.shape)} to {show(self.shape)}")
+        self._node = cast(value, self.dtype)
+        self.fill = self.iota = None
+        self._storage.version += 1
+        self._version = self._storage.version
+        return self
+
+    # ---- properties ----
+
+    ndim = property(lambda self: len(self.shape))
+    size = property(lambda self: product(self.shape))
+    T = property(lambda self: transpose(self, tuple(reversed(range(self.ndim)))))
+    mT = property(lambda self: transpose(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)))
+    itemsize = property(lambda self: self.dtype.itemsize)
+    nbytes = property(lambda self: self.size * self.itemsize)
+    real = property(lambda self: self)
+    flags = property(lambda self: _refuse("ndarray.flags"))
+    strides = property(lambda self: _refuse("ndarray.strides"))
+
+    # ---- protocols ----
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        from strop.trace_numpy import call
+        name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+        return call(name, inputs, options)
+
+    def __array_function__(self, function, types, arguments, options):
+        from strop.trace_numpy import call, name_of
+        return call(name_of(function), arguments, options)
+
+    def __array__(self, *_, **__):
+        raise Untraceable("an array is read by code that is not traced")
+
+    def __bool__(self):
+        raise Untraceable("control flow depends on the values of an array")
+
+    def __index__(self):
+        raise Untraceable("an array's value is used as an integer")
+
+    def __float__(self):
+        raise Untraceable("an array's value is used as a number")
+
+    __int__ = __index__
+    item = tolist = __float__
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0].__index__()
+
+    def __iter__(self):
+        if not self.shape:
+            raise Untraceable("iteration over a scalar")
+        if isinstance(self.shape[0], SymInt):
+            self.shape[0].__index__()
+        return iter([self[i] for i in range(self.shape[0])])
+
+    def __contains__(self, value):
+        raise Untraceable("control flow depends on the values of an array")
+
+    def __getitem__(self, key):
+        from strop.trace_layout import getitem
+        return getitem(self, key)
+
+    def __setitem__(self, key, value):
+        from strop.trace_layout import setitem
+        setitem(self, key, value)
+
+    def __getattr__(self, name):
+        from strop.trace_numpy import METHODS, call
+        if name in METHODS:
+            return lambda *arguments, **options: call(METHODS[name], (self, *arguments), options)
+        if hasattr(np.ndarray, name):
+            _refuse(f"ndarray.{name}")
+        raise AttributeError(f"arrays have no attribute '{name}'")
+
+
+def _refuse(name):
+    raise Untraceable(f"'{name}' has no graph operation")
+
+
+def _add_operators():
+    binary = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+              "floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul", "and": "bitwise_and",
+              "or": "bitwise_or", "xor": "bitwise_xor", "lt": "less", "le": "less_equal", "gt": "greater",
+              "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
+
+    def make(name):
+        def apply(name, *operands):
+            from strop.trace_numpy import call
+            if any(value is None or isinstance(value, str) for value in operands):
+                return NotImplemented
+            return call(name, operands, {})
+
+        def in_place(self, other):
+            result = apply(name, self, other)
+            if self.weak or not self.shape:  # numbers are immutable: the name is bound anew
+                return result
+            if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+                raise Untraceable(f"{result.dtype} cannot be stored in a {self.dtype} array in place")
+            return self.assign(result)
+
+        return (lambda self, other: apply(name, self, other)), (lambda self, other: apply(name, other, self)), in_place
+
+    for python, name in binary.items():
+        forward, backward, in_place = make(name)
+        setattr(Traced, f"__{python}__", forward)
+        if python not in ("lt", "le", "gt", "ge", "eq", "ne"):
+            setattr(Traced, f"__r{python}__", backward)
+            setattr(Traced, f"__i{python}__", in_place)
+    for python, op in {"neg": "negative", "abs": "absolute"}.items():
+        setattr(Traced, f"__{python}__", lambda self, op=op: pointwise(op, self))
+    Traced.__pos__ = lambda self: self
+    Traced.__invert__ = lambda self: pointwise("logical_not", boolean(self, "~"))
+    Traced.__round__ = lambda self, digits=0: pointwise("round", self)
+
+
+_add_operators()
+
+
+def show(shape) -> str:
+    return "(" + ", ".join(text(extent) for extent in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+def is_number(value) -> bool:
+    return isinstance(value, (bool, int, float, np.generic, SymInt))
+
+
+def product(extents):
+    result = 1
+    for extent in extents:
+        result = result * extent
+    return result
+
+
+# ---- values ----------------------------------------------------------------------------------------
+
+
+def number(value, dtype=None) -> Traced:
+    """A Python number or dimension as a traced scalar. NumPy's own scalars count as Python numbers: constants take
+    the precision of the arrays, so that np.sqrt(2 / np.pi) does not turn float32 formulas into float64."""
+    if isinstance(value, SymInt):
+        kind = np.dtype(np.int64)
+    else:
+        value = value.item() if isinstance(value, np.generic) else value
+        if isinstance(value, complex):
+            raise Untraceable("complex numbers have no graph operation")
+        kind = np.dtype(bool if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float64)
+    stored = dtype if dtype is not None else GRAPH.working if kind == np.float64 else kind
+    return Traced(GRAPH.constant(value if isinstance(value, SymInt) else float(value), stored), (), kind, weak=True,
+                  fill=value)
+
+
+SymInt.lift = staticmethod(number)
+
+
+def lift(value) -> Traced:
+    """Anything that an operation takes as an operand."""
+    if isinstance(value, Traced):
+        return value
+    if is_number(value):
+        return number(value)
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        return number(value[()])
+    if isinstance(value, (list, tuple)):
+        from strop.trace_layout import stack
+        if not value:
+            raise Untraceable("an empty list as an array")
+        return stack([lift(item) for item in value], 0)
+    if isinstance(value, np.ndarray):
+        return constant_array(value)
+    raise Untraceable(f"a {type(value).__name__} as an array")
+
+
+def constant_array(value: np.ndarray) -> Traced:
+    from strop.trace_layout import arange, concatenate, reshape
+    flat = value.reshape(-1)
+    if flat.size and (flat == flat[0]).all():
+        return full(value.shape, flat[0].item(), value.dtype)
+    steps = np.diff(flat) if value.ndim == 1 and value.dtype.kind == "i" else np.array([0])
+    if steps[0] > 0 and (steps == steps[0]).all():
+        return arange(flat[0].item(), flat[-1].item() + 1, steps[0].item())
+    if not 1 <= flat.size <= 64:
+        raise Untraceable(f"a constant array of {flat.size} elements")
+    return reshape(concatenate([full((1,), item.item(), value.dtype) for item in flat], 0), value.shape)
+
+
+def full(shape, value, dtype) -> Traced:
+    if value == "empty":
+        return Traced(-1, shape, dtype, fill="empty")
+    scalar = lift(value)
+    result = broadcast_to(Traced(cast(scalar, dtype), (), dtype), shape)
+    return Traced(result.node, shape, dtype, fill=scalar.fill)
+
+
+def result_type(operands) -> tuple[np.dtype, bool]:
+    """NumPy's promotion; Python numbers are weak. Also whether the result is a Python number itself."""
+    stand_in = {"b": False, "i": 0, "u": 0, "f": 0.0}
+    kinds = [stand_in[v.dtype.kind] if v.weak else v.dtype for v in operands]
+    dtype = np.result_type(*kinds)
+    return np.dtype(dtype), all(v.weak for v in operands)
+
+
+def cast(value: Traced, dtype) -> int:
+    """The node of `value` in this dtype."""
+    dtype = np.dtype(dtype)
+    if value.weak and not isinstance(value.fill, (str, type(None))):
+        if isinstance(value.fill, SymInt):
+            return GRAPH.constant(value.fill, dtype)
+        return GRAPH.constant(float(value.fill), dtype)
+    if GRAPH.dtype(value.node) == dtype:
+        return value.node
+    return GRAPH.add("pointwise", "cast", [value.node], value.shape, dtype)
+
+
+def astype(value: Traced, dtype) -> Traced:
+    return Traced(cast(value, dtype), value.shape, dtype)
+
+
+def boolean(value, name) -> Traced:
+    value = lift(value)
+    if value.dtype != np.bool_:
+        raise Untraceable(f"'{name}' on integers has no graph operation")
+    return value
+
+
+# ---- pointwise -------------------------------------------------------------------------------------
+
+
+def broadcast_extent(a, b):
+    if same(a, b) or (not isinstance(b, SymInt) and b == 1):
+        return a
+    if not isinstance(a, SymInt) and a == 1:
+        return b
+    if not isinstance(a, SymInt) and not isinstance(b, SymInt):
+        raise Untraceable(f"extents {a} and {b} do not broadcast")
+    # Different expressions: equal, or NumPy would fail. The simpler one stands for both.
+    return min(a, b, key=lambda extent: (len(terms_of(extent)), len(text(extent))))
+
+
+def broadcast_shapes(*shapes) -> tuple:
+    rank = max((len(shape) for shape in shapes), default=0)
+    result = [1] * rank
+    for shape in shapes:
+        for i, extent in enumerate(shape):
+            at = rank - len(shape) + i
+            result[at] = broadcast_extent(result[at], extent)
+    return tuple(result)
+
+
+def broadcast_to(value: Traced, shape) -> Traced:
+    shape = tuple(shape)
+    if len(value.shape) > len(shape):
+        raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
+    if len(value.shape) == len(shape) and all(same(a, b) for a, b in zip(value.shape, shape)):
+        return value
+    for have, want in zip(reversed(value.shape), reversed(shape)):
+        if not is_one(have) and not same(have, want) and is_int(have) and is_int(want):
+            raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
+    node = GRAPH.add("layout", "broadcast", [value.node], shape, GRAPH.dtype(value.node))
+    return Traced(node, shape, value.dtype, value.weak)
+
+
+def is_one(extent) -> bool:
+    return not isinstance(extent, SymInt) and extent == 1
+
+
+def pointwise(op: str, *operands) -> Traced:
+    values = [lift(operand) for operand in operands]
+    shape = broadcast_shapes(*(value.shape for value in values))
+    data = values[1:] if op == "where" else values
+    compute, weak = result_type(data)
+    if op in ("logical_and", "logical_or", "logical_not"):
+        values = [value if value.dtype == np.bool_ else pointwise("not_equal", value, 0) for value in values]
+        compute = np.dtype(bool)
+    elif op in FLOATING and compute.kind not in "f":
+        if op in ("floor", "ceil", "round"):
+            return data[0]
+        compute = np.dtype(np.float64)
+    elif op in ("subtract", "negative", "square", "power", "floor_divide", "remainder") and compute.kind == "b":
+        raise Untraceable(f"'{op}' of booleans")
+    dtype = np.dtype(bool) if op in COMPARISONS or op in LOGICAL else compute
+    stored = GRAPH.working if weak and compute.kind == "f" else compute
+    nodes = [cast(value, stored) for value in (values[1:] if op == "where" else values)]
+    if op == "where":
+        condition = values[0] if values[0].dtype == np.bool_ else pointwise("not_equal", values[0], 0)
+        nodes.insert(0, condition.node)
+    node = GRAPH.add("pointwise", op, nodes, shape, stored if dtype == compute else dtype)
+    return Traced(node, shape, dtype, weak and not shape)
+
+
+# ---- the layout operations that everything needs -----------------------------------------------------
+
+
+def transpose(value: Traced, permutation) -> Traced:
+    permutation = tuple(permutation)
+    if permutation == tuple(range(value.ndim)):
+        return value
+    shape = tuple(value.shape[axis] for axis in permutation)
+    node = GRAPH.add("layout", "transpose", [value.node], shape, GRAPH.dtype(value.node), axes=list(permutation))
+    return Traced(node, shape, value.dtype, view_of=value)
+
+
+def axis_of(axis, rank: int) -> int:
+    if isinstance(axis, SymInt):
+        axis.__index__()
+    axis = axis.__index__()
+    if not -rank <= axis < rank:
+        raise Untraceable(f"axis {axis} is out of bounds for rank {rank}")
+    return axis % rank
+
+
+def axes_of(axis, rank: int) -> tuple:
+    """None: all of them."""
+    if axis is None:
+        return tuple(range(rank))
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    result = tuple(axis_of(one, rank) for one in axes)
+    if len(set(result)) != len(result):
+        raise Untraceable("an axis is named twice")
+    return tuple(sorted(result))
+
+
+def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
+    value = lift(value)
+    axes = axes_of(axis, value.ndim)
+    if op in ("any", "all"):
+        value = value if value.dtype == np.bool_ else pointwise("not_equal", value, 0)
+    elif op in ("sum", "prod"):
+        wide = dtype if dtype is not None else value.dtype if value.dtype.kind == "f" else np.int64
+        value = value if value.dtype == wide and not value.weak else Traced(cast(value, wide), value.shape, wide)
+    if op in ("argmax", "argmin") and len(axes) > 1:
+        if keepdims:
+            raise Untraceable(f"'{op}' over all axes with keepdims")
+        value, axes = _flat(value), (0,)
+    kept = tuple(1 if i in axes else extent for i, extent in enumerate(value.shape))
+    shape = kept if keepdims else tuple(extent for i, extent in enumerate(value.shape) if i not in axes)
+    result = np.dtype(np.int64) if op.startswith("arg") else value.dtype
+    if not axes:
+        return value
+    node = GRAPH.add("reduction", op, [value.node], shape, result, axes=list(axes), keepdims=bool(keepdims))
+    return Traced(node, shape, result)
+
+
+def _flat(value: Traced) -> Traced:
+    from strop.trace_layout import reshape
+    return reshape(value, (value.size,))
+
+
+def extents_product(value: Traced, axes):
+    return product(value.shape[axis] for axis in axes)
+
+
+def mean(value, axis=None, keepdims=False, dtype=None) -> Traced:
+    value = lift(value)
+    if dtype is None and value.dtype.kind != "f":
+        dtype = np.float64
+    axes = axes_of(axis, value.ndim)
+    return pointwise("divide", reduce("sum", value, axes, keepdims, dtype), extents_product(value, axes))
+
+
+def variance(value, axis=None, keepdims=False, ddof=0, centre=None) -> Traced:
+    value = lift(value)
+    axes = axes_of(axis, value.ndim)
+    centred = pointwise("subtract", value, mean(value, axes, True) if centre is None else centre)
+    total = reduce("sum", pointwise("square", centred), axes, keepdims)
+    return pointwise("divide", total, extents_product(value, axes) - ddof)
+
+

@@ -1,0 +1,434 @@
+"""Shapes and indices of traced arrays: reshape, slices, padding, windows, concatenation, gather, assignment."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from strop.trace_array import (GRAPH, Traced, astype, axes_of, axis_of, broadcast_shapes, broadcast_to, cast, full,
+                               is_number, is_one, lift, pointwise, product, result_type, show, transpose)
+from strop.trace_dims import SymInt, Untraceable, exact_divide, is_int, looks_negative, same, text
+
+
+def is_extent(value) -> bool:
+    return isinstance(value, SymInt) or is_int(value)
+
+
+def shape_of(shape) -> tuple:
+    """A shape argument: a number or a sequence of numbers."""
+    if is_extent(shape):
+        return (shape,)
+    if isinstance(shape, (tuple, list, np.ndarray)) and all(is_extent(extent) for extent in shape):
+        return tuple(extent if isinstance(extent, SymInt) else int(extent) for extent in shape)
+    raise Untraceable("a shape depends on the values of an array")
+
+
+def _cancel(left: list, right: list):
+    """Takes equal extents out of both lists."""
+    for extent in list(left):
+        for other in right:
+            if same(extent, other):
+                left.remove(extent)
+                right.remove(other)
+                break
+
+
+def reshape(value: Traced, shape) -> Traced:
+    value = lift(value)
+    shape = list(shape_of(shape))
+    unknown = [i for i, extent in enumerate(shape) if not isinstance(extent, SymInt) and extent == -1]
+    if len(unknown) > 1:
+        raise Untraceable("reshape with more than one -1")
+    have, want = list(value.shape), [extent for i, extent in enumerate(shape) if i not in unknown]
+    _cancel(have, want)
+    if unknown:
+        shape[unknown[0]] = exact_divide(product(have), product(want))
+    elif all(is_int(extent) for extent in have + want) and product(have) != product(want):
+        raise Untraceable(f"cannot reshape {show(value.shape)} into {show(shape)}")
+    if len(shape) == value.ndim and all(same(a, b) for a, b in zip(shape, value.shape)):
+        return value
+    node = GRAPH.add("layout", "reshape", [value.node], shape, GRAPH.dtype(value.node))
+    return Traced(node, shape, value.dtype, view_of=value, fill=value.fill)
+
+
+def expand_dims(value: Traced, axis) -> Traced:
+    value = lift(value)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    rank = value.ndim + len(axes)
+    places = {axis_of(one, rank) for one in axes}
+    extents = iter(value.shape)
+    return reshape(value, [1 if i in places else next(extents) for i in range(rank)])
+
+
+def squeeze(value: Traced, axis=None) -> Traced:
+    value = lift(value)
+    if axis is None:
+        axes = [i for i, extent in enumerate(value.shape) if is_one(extent)]
+    else:
+        axes = axes_of(axis, value.ndim)
+        if any(is_int(value.shape[i]) and value.shape[i] != 1 for i in axes):
+            raise Untraceable("squeeze of an axis that is not 1")
+    return reshape(value, [extent for i, extent in enumerate(value.shape) if i not in axes])
+
+
+def moveaxis(value: Traced, source, destination) -> Traced:
+    value = lift(value)
+    sources = [axis_of(a, value.ndim) for a in (source if isinstance(source, (tuple, list)) else [source])]
+    places = [axis_of(a, value.ndim) for a in
+              (destination if isinstance(destination, (tuple, list)) else [destination])]
+    rest = [axis for axis in range(value.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources)):
+        rest.insert(place, axis)
+    return transpose(value, rest)
+
+
+def concatenate(arrays, axis=0) -> Traced:
+    arrays = [lift(array) for array in arrays]
+    if axis is None:
+        arrays, axis = [reshape(array, (array.size,)) for array in arrays], 0
+    axis = axis_of(axis, arrays[0].ndim)
+    if len(arrays) == 1:
+        return arrays[0]
+    dtype, _ = result_type(arrays)
+    if any(array.ndim != arrays[0].ndim for array in arrays):
+        raise Untraceable("concatenation of arrays of different rank")
+    shape = list(broadcast_shapes(*(array.shape[:axis] + (1,) + array.shape[axis + 1:] for array in arrays)))
+    shape[axis] = sum((array.shape[axis] for array in arrays), 0)
+    node = GRAPH.add("layout", "concatenate", [cast(array, dtype) for array in arrays], shape, dtype, axes=[axis])
+    return Traced(node, shape, dtype)
+
+
+def stack(arrays, axis=0) -> Traced:
+    arrays = [lift(array) for array in arrays]
+    if all(array.weak for array in arrays):
+        dtype, _ = result_type(arrays)
+        arrays = [astype(array, dtype) for array in arrays]
+    shape = broadcast_shapes(*(array.shape for array in arrays))
+    axis = axis_of(axis, len(shape) + 1)
+    return concatenate([expand_dims(array, axis) for array in arrays], axis)
+
+
+def pad(value, widths, fill=0) -> Traced:
+    """`widths`: (before, after) for each axis."""
+    value = lift(value)
+    if all(is_int(width) and width == 0 for pair in widths for width in pair):
+        return value
+    shape = [before + extent + after for (before, after), extent in zip(widths, value.shape)]
+    if not is_number(fill) or isinstance(fill, SymInt):
+        raise Untraceable("np.pad with a computed value")
+    fill = float(fill)
+    node = GRAPH.add("layout", "pad", [value.node], shape, value.dtype, begin=[text(pair[0]) for pair in widths],
+                     end=[text(pair[1]) for pair in widths],
+                     pad_value=fill if np.isfinite(fill) else str(fill))
+    return Traced(node, shape, value.dtype)
+
+
+def pad_widths(widths, rank: int):
+    if is_extent(widths):
+        return [(widths, widths)] * rank
+    widths = [tuple(pair) if isinstance(pair, (tuple, list, np.ndarray)) else pair for pair in widths]
+    if len(widths) == 2 and all(is_extent(width) for width in widths):
+        return [tuple(widths)] * rank
+    pairs = [(pair[0], pair[-1]) for pair in widths]
+    pairs = pairs * rank if len(pairs) == 1 else pairs
+    if len(pairs) != rank:
+        raise Untraceable(f"np.pad with {len(pairs)} widths for rank {rank}")
+    return pairs
+
+
+def sliding_window_view(value, window, axis=None) -> Traced:
+    value = lift(value)
+    window = shape_of(window)
+    if axis is None:
+        if len(window) != value.ndim:
+            raise Untraceable("sliding_window_view needs one window extent for each axis")
+        axes = list(range(value.ndim))
+    else:
+        axes = [axis_of(a, value.ndim) for a in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if len(set(axes)) != len(axes) or len(axes) != len(window):
+        raise Untraceable("sliding_window_view over a repeated axis")
+    shape = list(value.shape)
+    for a, extent in zip(axes, window):
+        shape[a] = shape[a] - extent + 1
+    shape += window
+    node = GRAPH.add("layout", "window", [value.node], shape, GRAPH.dtype(value.node), axes=axes,
+                     window=[text(extent) for extent in window])
+    return Traced(node, shape, value.dtype, view_of=value)
+
+
+def reverse(value, axis=None) -> Traced:
+    value = lift(value)
+    axes = [a for a in axes_of(axis, value.ndim) if not is_one(value.shape[a])]
+    if not axes:
+        return value
+    node = GRAPH.add("layout", "reverse", [value.node], value.shape, GRAPH.dtype(value.node), axes=axes)
+    return Traced(node, value.shape, value.dtype, view_of=value)
+
+
+def slice_axes(value: Traced, begins, ends, steps) -> Traced:
+    """Normalised bounds, steps > 0."""
+    shape = []
+    for begin, end, step in zip(begins, ends, steps):
+        length = end - begin
+        shape.append(length if is_one(step) else (length - 1) // step + 1)
+    if all(same(a, b) for a, b in zip(shape, value.shape)) and all(is_one(step) for step in steps):
+        return value
+    node = GRAPH.add("layout", "slice", [value.node], shape, GRAPH.dtype(value.node), begin=[text(b) for b in begins],
+                     end=[text(e) for e in ends], step=[text(s) for s in steps])
+    return Traced(node, shape, value.dtype, view_of=value)
+
+
+# ---- indexing ----------------------------------------------------------------------------------------
+
+
+def _bound(value, extent, default):
+    """A slice's bound counted from the front; literals are clamped as in NumPy."""
+    if value is None:
+        return default
+    if isinstance(value, Traced):
+        raise Untraceable("a slice depends on the values of an array")
+    if looks_negative(value):
+        value = extent + value
+    if is_int(value) and is_int(extent):
+        return max(0, min(value, extent))
+    return value
+
+
+def expand_key(key, rank: int) -> list:
+    """One entry an axis, and None for new axes."""
+    key = list(key) if isinstance(key, tuple) else [key]
+    key = [np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry) else entry for entry in key]
+    used = sum(entry is not None and entry is not Ellipsis for entry in key)
+    ellipses = sum(entry is Ellipsis for entry in key)
+    if used > rank or ellipses > 1:
+        raise Untraceable(f"{used} indices for an array of rank {rank}")
+    if not ellipses:
+        key.append(Ellipsis)
+    at = next(i for i, entry in enumerate(key) if entry is Ellipsis)
+    return key[:at] + [slice(None)] * (rank - used) + key[at + 1:]
+
+
+def is_mask(entry) -> bool:
+    return isinstance(entry, (Traced, np.ndarray)) and entry.dtype == np.bool_ and entry.ndim > 0
+
+
+def getitem(value: Traced, key) -> Traced:
+    if not isinstance(key, tuple) and isinstance(key, (Traced, np.ndarray)) and is_mask(key):
+        raise Untraceable("boolean mask indexing gives a shape that depends on values")
+    key = expand_key(key, value.ndim)
+    begins, ends, steps, reversed_axes, gathers = [], [], [], [], {}
+    shape_key = []  # what becomes of each axis: "keep", "drop", "new"
+    for entry in key:
+        if entry is None:
+            shape_key.append("new")
+            continue
+        axis = len(begins)
+        extent = value.shape[axis]
+        begin, end, step = 0, extent, 1
+        if isinstance(entry, slice):
+            step = 1 if entry.step is None else entry.step
+            if looks_negative(step):
+                if entry.start is not None or entry.stop is not None:
+                    raise Untraceable("a slice with a negative step and bounds")
+                reversed_axes.append(axis)
+                step = -step
+            else:
+                begin, end = _bound(entry.start, extent, 0), _bound(entry.stop, extent, extent)
+                if is_int(begin) and is_int(end):
+                    end = max(begin, end)
+            shape_key.append("keep")
+        elif is_extent(entry):
+            if is_int(entry) and is_int(extent) and not -extent <= entry < extent:
+                raise IndexError(f"index {entry} is out of bounds for extent {extent}")
+            begin = extent + entry if looks_negative(entry) else entry
+            end = begin + 1
+            shape_key.append("drop")
+        elif is_mask(entry):
+            raise Untraceable("boolean mask indexing gives a shape that depends on values")
+        else:
+            gathers[axis] = lift(entry)
+            shape_key.append("keep")
+        begins.append(begin)
+        ends.append(end)
+        steps.append(step)
+    result = reverse(value, tuple(reversed_axes)) if reversed_axes else value
+    result = slice_axes(result, begins, ends, steps)
+    extents = iter(result.shape)
+    kept = []
+    places = {}  # axis of `value` -> axis of the result
+    axis = -1
+    for word in shape_key:
+        if word == "new":
+            kept.append(1)
+            continue
+        axis += 1
+        extent = next(extents)
+        if word == "keep":
+            places[axis] = len(kept)
+            kept.append(extent)
+    result = reshape(result, kept)
+    return gather(result, {places[a]: index for a, index in gathers.items()}) if gathers else result
+
+
+def gather(value: Traced, indices: dict) -> Traced:
+    for index in indices.values():
+        if index.dtype.kind not in "iu":
+            raise Untraceable("an index array is not of integers")
+    if len(indices) == 1:
+        (axis, index), = indices.items()
+        return take(value, index, axis)
+    return _gather_rows(value, indices)
+
+
+def _gather_rows(value: Traced, indices: dict) -> Traced:
+    """x[np.arange(M), labels]: one element of each row."""
+    (first, row), (second, index) = sorted(indices.items())[:2]
+    simple = len(indices) == 2 and (first, second) == (0, 1) and row.iota is not None and index.ndim == 1
+    if not simple or row.ndim != 1 or not same(row.iota, value.shape[0]):
+        raise Untraceable("indexing by several arrays has no graph operation")
+    rest = value.ndim - 2
+    column = reshape(index, (index.shape[0], 1) + (1,) * rest)
+    if rest:
+        column = broadcast_to(column, (index.shape[0], 1) + value.shape[2:])
+    picked = take_along_axis(value, column, 1)
+    return reshape(picked, (value.shape[0],) + value.shape[2:])
+
+
+def take(value, index, axis=None) -> Traced:
+    value, index = lift(value), lift(index)
+    if axis is None:
+        value, axis = reshape(value, (value.size,)), 0
+    axis = axis_of(axis, value.ndim)
+    shape = value.shape[:axis] + index.shape + value.shape[axis + 1:]
+    node = GRAPH.add("gather", "take", [value.node, index.node], shape, value.dtype, axes=[axis])
+    return Traced(node, shape, value.dtype)
+
+
+def take_along_axis(value, index, axis) -> Traced:
+    value, index = lift(value), lift(index)
+    if axis is None:
+        value, axis = reshape(value, (value.size,)), 0
+    axis = axis_of(axis, value.ndim)
+    if index.ndim != value.ndim:
+        raise Untraceable("take_along_axis with indices of another rank")
+    shape = list(broadcast_shapes(value.shape[:axis] + (1,) + value.shape[axis + 1:],
+                                  index.shape[:axis] + (1,) + index.shape[axis + 1:]))
+    shape[axis] = index.shape[axis]
+    index = broadcast_to(index, shape)
+    value = broadcast_to(value, shape[:axis] + [value.shape[axis]] + shape[axis + 1:])
+    node = GRAPH.add("gather", "take_along", [value.node, index.node], shape, value.dtype, axes=[axis])
+    return Traced(node, shape, value.dtype)
+
+
+# ---- assignment --------------------------------------------------------------------------------------
+
+
+def setitem(target: Traced, key, value):
+    if isinstance(key, Traced) and is_mask(key):
+        if lift(value).shape not in ((), key.shape):
+            raise Untraceable("assignment of an array to a boolean mask")
+        target.assign(pointwise("where", key, astype(lift(value), target.dtype), target))
+        return
+    key = expand_key(key, target.ndim)
+    if any(entry is None for entry in key):
+        raise Untraceable("assignment to a new axis")
+    begins, ends, dropped = [], [], []
+    for axis, (entry, extent) in enumerate(zip(key, target.shape)):
+        if isinstance(entry, slice):
+            if entry.step not in (None, 1):
+                raise Untraceable("assignment to a strided part of an array")
+            begins.append(_bound(entry.start, extent, 0))
+            ends.append(_bound(entry.stop, extent, extent))
+        elif is_extent(entry):
+            begins.append(extent + entry if looks_negative(entry) else entry)
+            ends.append(begins[-1] + 1)
+            dropped.append(axis)
+        else:
+            raise Untraceable("assignment through an index array")
+    whole = all(same(begin, 0) and same(end, extent) for begin, end, extent in zip(begins, ends, target.shape))
+    if whole and not dropped:
+        target.assign(value)
+    else:
+        _assign_region(target, value, begins, ends, dropped)
+
+
+def _assign_region(target: Traced, value, begins, ends, dropped):
+    """A block written into zeros is padding; into anything else, a concatenation when one axis is partial."""
+    block = [end - begin for begin, end in zip(begins, ends)]
+    inner = [extent for axis, extent in enumerate(block) if axis not in dropped]
+    value = reshape(broadcast_to(lift(value), inner), block)
+    value = Traced(cast(value, target.dtype), block, target.dtype)
+    if is_number(target.fill) and not isinstance(target.fill, SymInt):
+        after = [extent - end for extent, end in zip(target.shape, ends)]
+        padded = pad(value, list(zip(begins, after)), target.fill)
+        target.assign(Traced(padded.node, target.shape, target.dtype))
+        return
+    partial = [axis for axis, extent in enumerate(target.shape) if not same(block[axis], extent)]
+    if len(partial) != 1:
+        raise Untraceable("assignment to a part of an array")
+    axis = partial[0]
+    extent = target.shape[axis]
+    old = full(target.shape, 0, target.dtype) if target.fill == "empty" else target
+    parts = [_range(old, axis, 0, begins[axis]), value, _range(old, axis, ends[axis], extent)]
+    parts = [part for part in parts if not same(part.shape[axis], 0)]
+    joined = concatenate(parts, axis)
+    target.assign(Traced(joined.node, target.shape, target.dtype))
+
+
+def _range(value: Traced, axis: int, begin, end) -> Traced:
+    begins = [begin if a == axis else 0 for a in range(value.ndim)]
+    ends = [end if a == axis else extent for a, extent in enumerate(value.shape)]
+    part = slice_axes(value, begins, ends, [1] * value.ndim)
+    return Traced(part.node, part.shape, part.dtype)
+
+
+def split(value, sections, axis=0) -> list:
+    value = lift(value)
+    axis = axis_of(axis, value.ndim)
+    extent = value.shape[axis]
+    if is_int(sections):
+        step = exact_divide(extent, sections) if is_int(extent) else extent // sections
+        bounds = [i * step for i in range(sections)] + [extent]
+    elif isinstance(sections, SymInt):
+        raise Untraceable(f"the number of arrays depends on '{sections}'")
+    else:
+        bounds = [0, *(_bound(at, extent, 0) for at in sections), extent]
+    parts = []
+    for begin, end in zip(bounds, bounds[1:]):
+        begins = [begin if a == axis else 0 for a in range(value.ndim)]
+        ends = [end if a == axis else e for a, e in enumerate(value.shape)]
+        parts.append(slice_axes(value, begins, ends, [1] * value.ndim))
+    return parts
+
+
+def arange(begin, end=None, step=1, dtype=None) -> Traced:
+    """A running sum over ones: there is no operation of its own."""
+    if end is None:
+        begin, end = 0, begin
+    if not all(is_extent(value) for value in (begin, end, step)):
+        raise Untraceable("'np.arange' over numbers that are not whole has no graph operation")
+    count = end - begin if is_one(step) else (end - begin - 1) // step + 1
+    ones = full((count,), 1, np.int64)
+    node = GRAPH.add("scan", "sum", [ones.node], (count,), np.int64, axes=[0])
+    result = pointwise("subtract", Traced(node, (count,), np.int64), 1)
+    if not is_one(step):
+        result = pointwise("multiply", result, step)
+    if not same(begin, 0):
+        result = pointwise("add", result, begin)
+    if dtype is not None:
+        result = astype(result, dtype)
+    if same(begin, 0) and is_one(step):
+        result.iota = count
+    return result
+
+
+def index_grid(rows, columns):
+    return (reshape(arange(rows), (rows, 1)), reshape(arange(columns), (1, columns)))
+
+
+def triangle(rows, columns, offset, lower: bool) -> Traced:
+    """True on and below (or above) the diagonal."""
+    i, j = index_grid(rows, columns)
+    shifted = pointwise("subtract", j, offset) if not same(offset, 0) else j
+    return pointwise("greater_equal" if lower else "less_equal", i, shifted)
+
+

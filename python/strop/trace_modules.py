@@ -1,0 +1,221 @@
+"""Stand-ins for what a reference imports and for the built-in functions that insist on real numbers.
+
+NumPy's protocols see arrays; they do not see np.zeros((M, N)), np.sqrt(N) or len(x) with a symbolic M. A
+reference therefore runs with modules that forward everything but what touches traced values.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+
+import numpy as np
+
+from strop.trace_array import Traced, astype, lift
+from strop.trace_dims import SymInt, Untraceable, extremum, is_int
+from strop.trace_numpy import HANDLERS, call
+
+PREFIXES = {"numpy": "", "math": "math.", "scipy": ""}
+# Made traced even from plain numbers, since traced values are stored into them later.
+CREATION = {"zeros", "ones", "empty", "full", "eye", "identity", "tri", "vectorize", "frompyfunc"}
+
+
+def is_traced(value) -> bool:
+    if isinstance(value, (Traced, SymInt)):
+        return True
+    if isinstance(value, (list, tuple)):
+        return any(is_traced(item) for item in value)
+    if isinstance(value, dict):
+        return any(is_traced(item) for item in value.values())
+    return isinstance(value, slice) and is_traced((value.start, value.stop, value.step))
+
+
+def plain(value):
+    """Without stand-ins: what the real function may be given."""
+    if isinstance(value, (TypeStandIn, Function)):
+        return value.real
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        return type(value)(plain(item) for item in value)
+    return value
+
+
+class Function:
+    """A function or ufunc of a module."""
+
+    def __init__(self, name, real):
+        self.name, self.real = name, real
+        self.__name__ = getattr(real, "__name__", name)
+
+    def __call__(self, *arguments, **options):
+        if self.name in CREATION or is_traced(arguments) or is_traced(options):
+            options = {key: plain(value) for key, value in options.items()}
+            arguments = [value if callable(value) else plain(value) for value in arguments]
+            return call(self.name, arguments, options)
+        return self.real(*plain(arguments), **{key: plain(value) for key, value in options.items()})
+
+    def __getattr__(self, attribute):
+        member = getattr(self.real, attribute)
+        return Function(f"{self.name}.{attribute}", member) if callable(member) else member
+
+
+class TypeStandIn:
+    """np.float32, int, ...: converts traced values, and is a dtype and a class for isinstance."""
+
+    def __init__(self, real, convert, accepts):
+        self.real, self._convert, self._accepts = real, convert, accepts
+        self.__name__ = real.__name__
+        if issubclass(real, np.generic):
+            self.dtype = np.dtype(real)
+
+    def __call__(self, *arguments, **options):
+        if is_traced(arguments):
+            return self._convert(*arguments)
+        return self.real(*arguments, **options)
+
+    def __instancecheck__(self, value):
+        return isinstance(value, self.real) or self._accepts(value)
+
+    def __getattr__(self, attribute):
+        return getattr(self.real, attribute)
+
+    def __eq__(self, other):
+        return self.real == plain(other)
+
+    def __hash__(self):
+        return hash(self.real)
+
+    def __or__(self, other):
+        return self.real | plain(other)
+
+    __ror__ = __or__
+
+
+def scalar_type(real) -> TypeStandIn:
+    return TypeStandIn(real, lambda value: value if isinstance(value, SymInt) else astype(lift(value), real),
+                       lambda value: False)
+
+
+class Module(types.ModuleType):
+    """Forwards to a real module; functions and types become stand-ins."""
+
+    def __init__(self, real, prefix):
+        super().__init__(real.__name__)
+        self.__dict__["_real"], self.__dict__["_prefix"] = real, prefix
+
+    def __getattr__(self, name):
+        try:
+            real = getattr(self._real, name)
+        except AttributeError:
+            if self._prefix + name in HANDLERS:  # from an older or newer NumPy
+                real = HANDLERS[self._prefix + name]
+            else:
+                raise
+        result = self._stand_in(name, real)
+        self.__dict__[name] = result
+        return result
+
+    def _stand_in(self, name, real):
+        if isinstance(real, types.ModuleType):
+            return Module(real, f"{self._prefix}{name}.")
+        if real is np.ndarray:
+            return TypeStandIn(real, lambda *_: _refuse("np.ndarray"), lambda value: isinstance(value, Traced))
+        if isinstance(real, type) and issubclass(real, np.generic):
+            return scalar_type(real) if real.__module__ == "numpy" and _is_concrete(real) else real
+        if self._prefix + name in CREATION or (callable(real) and not isinstance(real, type)):
+            return Function(self._prefix + name, real)
+        return _IndexJoin(name) if name in ("c_", "r_") else real
+
+
+class _IndexJoin:
+    def __init__(self, name):
+        self.name = name
+
+    def __getitem__(self, _):
+        _refuse(f"np.{self.name}")
+
+
+def _is_concrete(real) -> bool:
+    try:
+        return np.dtype(real).type is real
+    except TypeError:
+        return False
+
+
+def _refuse(name):
+    raise Untraceable(f"'{name}' has no graph operation")
+
+
+# ---- built-in functions --------------------------------------------------------------------------------
+
+
+def _len(value):
+    return value.shape[0] if isinstance(value, Traced) and value.shape else len(value)
+
+
+def _extremum(name):
+    real = getattr(builtins, name)
+
+    def apply(*values, **options):
+        items = list(values[0]) if len(values) == 1 else list(values)
+        if not is_traced(items):
+            return real(*values, **options)
+        if all(isinstance(item, SymInt) or is_int(item) for item in items):
+            return extremum(name, items)
+        result = items[0]
+        for item in items[1:]:
+            result = call("maximum" if name == "max" else "minimum", (result, item), {})
+        return result
+    return apply
+
+
+def _to_float(value=0.0):
+    value = lift(value)
+    if value.shape:
+        raise Untraceable("float() of an array")
+    if value.weak and value.dtype.kind == "f":
+        return value
+    result = astype(value, np.float64 if value.dtype.kind != "f" else value.dtype)
+    result.weak = value.weak
+    return result
+
+
+def _to_int(value=0):
+    if isinstance(value, SymInt):
+        return value
+    raise Untraceable("int() of a computed value")
+
+
+def _import(name, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002
+    module = builtins.__import__(name, globals, locals, fromlist, level)
+    root = name.partition(".")[0]
+    if level or root not in PREFIXES:
+        return module
+    stand_in = STAND_INS.setdefault(root, Module(builtins.__import__(root), PREFIXES[root]))
+    if fromlist:
+        for part in name.split(".")[1:]:
+            stand_in = getattr(stand_in, part)
+    return stand_in
+
+
+STAND_INS: dict = {}
+
+BUILTINS = {
+    **vars(builtins),
+    "__import__": _import,
+    "len": _len,
+    "min": _extremum("min"),
+    "max": _extremum("max"),
+    "float": TypeStandIn(float, _to_float, lambda value: False),
+    "int": TypeStandIn(int, _to_int, lambda value: isinstance(value, SymInt)),
+}
+
+
+def run_module(path: str) -> dict:
+    """The globals of the reference file. Its assertions are preconditions and are left out."""
+    with open(path, encoding="utf-8") as file:
+        code = compile(file.read(), path, "exec", dont_inherit=True, optimize=1)
+    names = {"__builtins__": BUILTINS, "__name__": "reference", "__file__": path}
+    exec(code, names)
+    return names
+
+

@@ -1,0 +1,600 @@
+"""What NumPy's functions mean on traced arrays, by name. `call` is the one entrance, from the protocols, the
+operators, the methods and the stand-in modules of trace_modules.py."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from strop import trace_contraction as product_of
+from strop import trace_layout as layout
+from strop.trace_array import (GRAPH, Traced, astype, axes_of, axis_of, boolean, broadcast_shapes, broadcast_to,
+                               full, is_number, lift, mean, pointwise, product, reduce, result_type, transpose,
+                               variance)
+from strop.trace_dims import SymInt, Untraceable, extremum, is_int
+
+HANDLERS: dict = {}
+
+# Methods of arrays that mean the function of the same (or another) name.
+METHODS = {name: name for name in (
+    "sum prod max min any all argmax argmin mean var std ptp cumsum cumprod reshape transpose ravel squeeze swapaxes "
+    "clip dot round repeat take").split()}
+METHODS |= {"astype": "astype", "copy": "copy", "flatten": "ravel", "conj": "copy", "conjugate": "copy",
+            "fill": "copyto", "sort": "sort", "argsort": "argsort", "trace": "trace", "diagonal": "diagonal",
+            "nonzero": "nonzero", "searchsorted": "searchsorted", "view": "ndarray.view"}
+
+
+def handles(*names):
+    def register(function):
+        for name in names:
+            HANDLERS[name] = function
+        return function
+    return register
+
+
+def name_of(function) -> str:
+    """'linalg.norm' of np.linalg.norm."""
+    module = (getattr(function, "__module__", None) or "numpy").partition(".")[2]
+    return f"{module}.{function.__name__}" if module and not module.startswith("_") else function.__name__
+
+
+def call(name: str, arguments, options):
+    options = {key: value for key, value in options.items() if value is not None or key in ("axis", "axes")}
+    out = options.pop("out", None)
+    out = out[0] if isinstance(out, tuple) else out
+    for ignored in ("order", "casting", "subok", "optimize", "writeable", "like", "device", "copy"):
+        if name != "copy":
+            options.pop(ignored, None)
+    if options.get("where", True) is not True:
+        raise Untraceable(f"'np.{name}' with where= has no graph operation")
+    options.pop("where", None)
+    if name not in HANDLERS:
+        raise Untraceable(f"'{name if '.' in name and name.startswith('ndarray') else 'np.' + name}' "
+                          "has no graph operation")
+    result = HANDLERS[name](*arguments, **options)
+    if out is None:
+        return result
+    if not isinstance(out, Traced):
+        raise Untraceable(f"'np.{name}' writes into an array that is not traced")
+    return out.assign(result)
+
+
+# ---- pointwise ---------------------------------------------------------------------------------------
+
+
+def _register_pointwise():
+    same_name = ("negative exp exp2 expm1 log log2 log1p sqrt square reciprocal tanh sin cos floor ceil sign isnan "
+                 "logical_not absolute add subtract multiply divide maximum minimum less less_equal greater "
+                 "greater_equal equal not_equal logical_and logical_or floor_divide remainder power").split()
+    spelled = {name: name for name in same_name}
+    spelled |= {"abs": "absolute", "fabs": "absolute", "true_divide": "divide", "rint": "round", "mod": "remainder",
+                "pow": "power", "special.erf": "erf", "special.expit": "sigmoid", "math.erf": "erf"}
+    for name in "exp expm1 log2 log1p sqrt tanh sin cos floor ceil pow exp2".split():
+        spelled[f"math.{name}"] = "power" if name == "pow" else name
+    spelled["math.fabs"] = "absolute"
+
+    def handler(op):
+        def apply(*operands, dtype=None):
+            result = pointwise(op, *operands)
+            return result if dtype is None else astype(result, dtype)
+        return apply
+
+    for name, op in spelled.items():
+        HANDLERS[name] = handler(op)
+
+
+_register_pointwise()
+
+
+@handles("positive")
+def positive(x):
+    return pointwise("add", x, 0)
+
+
+@handles("round", "around")
+def round_(x, decimals=0):
+    if not is_int(decimals) or decimals != 0:
+        raise Untraceable("'np.round' to decimals has no graph operation")
+    return pointwise("round", x)
+
+
+@handles("math.log")
+def log(x, base=None):
+    return pointwise("log", x) if base is None else pointwise("divide", pointwise("log", x), pointwise("log", base))
+
+
+@handles("log10", "math.log10")
+def log10(x):
+    return pointwise("multiply", pointwise("log", x), 1 / math.log(10))
+
+
+@handles("tan")
+def tan(x):
+    return pointwise("divide", pointwise("sin", x), pointwise("cos", x))
+
+
+@handles("sinh")
+def sinh(x):
+    return (pointwise("exp", x) - pointwise("exp", -lift(x))) * 0.5
+
+
+@handles("cosh")
+def cosh(x):
+    return (pointwise("exp", x) + pointwise("exp", -lift(x))) * 0.5
+
+
+@handles("special.erfc", "math.erfc")
+def erfc(x):
+    return 1 - pointwise("erf", x)
+
+
+@handles("isinf")
+def isinf(x):
+    return pointwise("equal", pointwise("absolute", x), math.inf)
+
+
+@handles("isfinite")
+def isfinite(x):
+    return pointwise("less", pointwise("absolute", x), math.inf)
+
+
+@handles("nan_to_num")
+def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+    x = lift(x)
+    top = float(np.finfo(x.dtype).max)
+    x = pointwise("where", x == math.inf, top if posinf is None else posinf, x)
+    x = pointwise("where", x == -math.inf, -top if neginf is None else neginf, x)
+    return pointwise("where", pointwise("isnan", x), nan, x)
+
+
+@handles("float_power")
+def float_power(x, y):
+    x = lift(x)
+    return pointwise("power", x if x.weak else astype(x, np.float64), y)
+
+
+@handles("logaddexp")
+def logaddexp(a, b):
+    top = pointwise("maximum", a, b)
+    return top + pointwise("log1p", pointwise("exp", -pointwise("absolute", pointwise("subtract", a, b))))
+
+
+@handles("hypot")
+def hypot(a, b):
+    return pointwise("sqrt", pointwise("square", a) + pointwise("square", b))
+
+
+@handles("logical_xor")
+def logical_xor(a, b):
+    return pointwise("not_equal", pointwise("not_equal", a, 0), pointwise("not_equal", b, 0))
+
+
+@handles("bitwise_and")
+def bitwise_and(a, b):
+    return pointwise("logical_and", boolean(a, "&"), boolean(b, "&"))
+
+
+@handles("bitwise_or")
+def bitwise_or(a, b):
+    return pointwise("logical_or", boolean(a, "|"), boolean(b, "|"))
+
+
+@handles("bitwise_xor")
+def bitwise_xor(a, b):
+    return pointwise("not_equal", boolean(a, "^"), boolean(b, "^"))
+
+
+@handles("invert", "bitwise_not")
+def invert(a):
+    return pointwise("logical_not", boolean(a, "~"))
+
+
+@handles("where")
+def where(condition, *choices):
+    if len(choices) != 2:
+        raise Untraceable("'np.where' with one argument has no graph operation")
+    return pointwise("where", condition, *choices)
+
+
+@handles("select")
+def select(conditions, choices, default=0):
+    result = default
+    for condition, choice in reversed(list(zip(conditions, choices))):
+        result = pointwise("where", condition, choice, result)
+    return result
+
+
+@handles("clip")
+def clip(x, a_min=None, a_max=None, min=None, max=None):  # noqa: A002
+    low, high = a_min if a_min is not None else min, a_max if a_max is not None else max
+    x = x if low is None else pointwise("maximum", x, low)
+    return x if high is None else pointwise("minimum", x, high)
+
+
+@handles("vectorize", "frompyfunc")
+def vectorize(function, *_, **__):
+    return function
+
+
+# ---- reductions and scans ------------------------------------------------------------------------------
+
+
+def _register_reductions():
+    names = {"sum": "sum", "prod": "prod", "max": "max", "min": "min", "amax": "max", "amin": "min", "any": "any",
+             "all": "all", "add.reduce": "sum", "multiply.reduce": "prod", "maximum.reduce": "max",
+             "minimum.reduce": "min", "logical_and.reduce": "all", "logical_or.reduce": "any"}
+    combine = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum"}
+
+    def handler(op, default_axis):
+        def apply(x, axis=default_axis, dtype=None, keepdims=False, initial=None):
+            if isinstance(x, (list, tuple)) and all(isinstance(item, (SymInt, int)) for item in x):
+                return product(x) if op == "prod" else sum(x) if op == "sum" else extremum(op, x)
+            result = reduce(op, x, axis, keepdims, dtype)
+            return result if initial is None else pointwise(combine[op], result, initial)
+        return apply
+
+    for name, op in names.items():
+        HANDLERS[name] = handler(op, 0 if "." in name else None)
+    for name in ("argmax", "argmin"):
+        HANDLERS[name] = lambda x, axis=None, keepdims=False, name=name: reduce(name, x, axis, keepdims)
+
+
+_register_reductions()
+HANDLERS["mean"] = lambda x, axis=None, dtype=None, keepdims=False: mean(x, axis, keepdims, dtype)
+
+
+@handles("var")
+def var(x, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
+    x = lift(x) if dtype is None else astype(lift(x), dtype)
+    return variance(x, axis, keepdims, ddof if correction is None else correction, mean)
+
+
+@handles("std")
+def std(x, axis=None, dtype=None, ddof=0, keepdims=False, mean=None, correction=None):
+    return pointwise("sqrt", var(x, axis, dtype, ddof, keepdims, mean, correction))
+
+
+@handles("average")
+def average(x, axis=None, weights=None, keepdims=False):
+    if weights is None:
+        return mean(x, axis, keepdims)
+    x, weights = lift(x), lift(weights)
+    if weights.ndim == 1 and x.ndim > 1:
+        place = axis_of(axis, x.ndim)
+        weights = layout.reshape(weights, [weights.size if i == place else 1 for i in range(x.ndim)])
+    return reduce("sum", x * weights, axis, keepdims) / reduce("sum", broadcast_to(weights, x.shape), axis, keepdims)
+
+
+@handles("ptp")
+def ptp(x, axis=None, keepdims=False):
+    return reduce("max", x, axis, keepdims) - reduce("min", x, axis, keepdims)
+
+
+@handles("count_nonzero")
+def count_nonzero(x, axis=None, keepdims=False):
+    return reduce("sum", pointwise("not_equal", x, 0), axis, keepdims)
+
+
+@handles("linalg.norm", "linalg.vector_norm")
+def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
+    x = lift(x)
+    count = len(axes_of(axis, x.ndim))
+    if ord == math.inf and count == 1:
+        return reduce("max", pointwise("absolute", x), axis, keepdims)
+    if ord == 1 and count == 1:
+        return reduce("sum", pointwise("absolute", x), axis, keepdims)
+    if not (ord is None or ord == "fro" or (ord == 2 and count == 1)):
+        raise Untraceable(f"'np.linalg.norm' of order {ord} has no graph operation")
+    return pointwise("sqrt", reduce("sum", pointwise("square", x), axis, keepdims))
+
+
+def _logsumexp(x, axis=None, keepdims=False):
+    x = lift(x)
+    top = reduce("max", x, axis, True)
+    total = reduce("sum", pointwise("exp", x - top), axis, True)
+    result = pointwise("log", total) + top
+    return result if keepdims else layout.squeeze(result, axes_of(axis, x.ndim))
+
+
+HANDLERS["special.logsumexp"] = _logsumexp
+HANDLERS["logaddexp.reduce"] = lambda x, axis=0, keepdims=False: _logsumexp(x, axis, keepdims)
+
+
+@handles("special.softmax")
+def softmax(x, axis=None):
+    e = pointwise("exp", lift(x) - reduce("max", x, axis, True))
+    return e / reduce("sum", e, axis, True)
+
+
+@handles("special.log_softmax")
+def log_softmax(x, axis=None):
+    shifted = lift(x) - reduce("max", x, axis, True)
+    return shifted - pointwise("log", reduce("sum", pointwise("exp", shifted), axis, True))
+
+
+def _register_scans():
+    names = {"cumsum": "sum", "cumprod": "prod", "add.accumulate": "sum", "multiply.accumulate": "prod",
+             "maximum.accumulate": "max", "minimum.accumulate": "min"}
+
+    def handler(op, default_axis):
+        def apply(x, axis=default_axis, dtype=None):
+            x = lift(x)
+            if axis is None:
+                x, axis = layout.reshape(x, (x.size,)), 0
+            if op in ("sum", "prod"):
+                wide = dtype if dtype is not None else x.dtype if x.dtype.kind == "f" else np.int64
+                x = astype(x, wide)
+            node = GRAPH.add("scan", op, [x.node], x.shape, x.dtype, axes=[axis_of(axis, x.ndim)])
+            return Traced(node, x.shape, x.dtype)
+        return apply
+
+    for name, op in names.items():
+        HANDLERS[name] = handler(op, 0 if "." in name else None)
+
+
+_register_scans()
+
+
+@handles("diff")
+def diff(x, n=1, axis=-1):
+    x = lift(x)
+    place = axis_of(axis, x.ndim)
+    lead = (slice(None),) * place
+    for _ in range(n):
+        x = x[lead + (slice(1, None),)] - x[lead + (slice(None, -1),)]
+    return x
+
+
+# ---- products ------------------------------------------------------------------------------------------
+
+HANDLERS["matmul"] = lambda a, b, dtype=None: product_of.matmul(a, b)
+HANDLERS["linalg.matmul"] = product_of.matmul
+HANDLERS["dot"] = product_of.dot
+HANDLERS["inner"] = product_of.inner
+HANDLERS["outer"] = HANDLERS["linalg.outer"] = product_of.outer
+HANDLERS["vdot"] = product_of.vdot
+HANDLERS["tensordot"] = HANDLERS["linalg.tensordot"] = product_of.tensordot
+HANDLERS["einsum"] = product_of.einsum
+HANDLERS["vecdot"] = HANDLERS["linalg.vecdot"] = lambda a, b, axis=-1: reduce("sum", pointwise("multiply", a, b), axis)
+
+
+@handles("linalg.multi_dot")
+def multi_dot(arrays):
+    result = arrays[0]
+    for array in arrays[1:]:
+        result = product_of.dot(result, array)
+    return result
+
+
+def _outer_ufunc(op):
+    def apply(a, b):
+        a, b = lift(a), lift(b)
+        return pointwise(op, layout.reshape(a, a.shape + (1,) * b.ndim), b)
+    return apply
+
+
+for _name, _op in {"add": "add", "subtract": "subtract", "multiply": "multiply", "divide": "divide",
+                   "maximum": "maximum", "minimum": "minimum", "equal": "equal", "less_equal": "less_equal",
+                   "greater_equal": "greater_equal", "less": "less", "greater": "greater"}.items():
+    HANDLERS[f"{_name}.outer"] = _outer_ufunc(_op)
+
+
+# ---- layout --------------------------------------------------------------------------------------------
+
+
+@handles("reshape")
+def reshape(x, *shape, newshape=None):
+    shape = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
+    return layout.reshape(x, shape)
+
+
+@handles("transpose", "permute_dims")
+def transpose_(x, *axes, **options):
+    x = lift(x)
+    axes = options.get("axes", axes[0] if len(axes) == 1 else axes or None)
+    order = reversed(range(x.ndim)) if axes is None else [axis_of(axis, x.ndim) for axis in axes]
+    return transpose(x, order)
+
+
+@handles("matrix_transpose", "linalg.matrix_transpose")
+def matrix_transpose(x):
+    return lift(x).mT
+
+
+@handles("swapaxes")
+def swapaxes(x, axis1, axis2):
+    x = lift(x)
+    order = list(range(x.ndim))
+    a, b = axis_of(axis1, x.ndim), axis_of(axis2, x.ndim)
+    order[a], order[b] = order[b], order[a]
+    return transpose(x, order)
+
+
+HANDLERS["ravel"] = lambda x, *_: layout.reshape(x, (lift(x).size,))
+HANDLERS["moveaxis"] = layout.moveaxis
+HANDLERS["expand_dims"] = layout.expand_dims
+HANDLERS["squeeze"] = layout.squeeze
+HANDLERS["broadcast_to"] = lambda x, shape: broadcast_to(lift(x), layout.shape_of(shape))
+HANDLERS["lib.stride_tricks.sliding_window_view"] = layout.sliding_window_view
+HANDLERS["flip"] = layout.reverse
+HANDLERS["flipud"] = lambda x: layout.reverse(x, 0)
+HANDLERS["fliplr"] = lambda x: layout.reverse(x, 1)
+HANDLERS["take"] = lambda x, indices, axis=None, mode="raise": layout.take(x, indices, axis)
+HANDLERS["take_along_axis"] = lambda x, indices, axis=-1: layout.take_along_axis(x, indices, axis)
+
+
+@handles("broadcast_arrays")
+def broadcast_arrays(*arrays):
+    values = [lift(array) for array in arrays]
+    shape = broadcast_shapes(*(value.shape for value in values))
+    return tuple(broadcast_to(value, shape) for value in values)
+
+
+HANDLERS["broadcast_shapes"] = lambda *shapes: broadcast_shapes(*(layout.shape_of(shape) for shape in shapes))
+
+
+@handles("concatenate", "concat")
+def concatenate(arrays, axis=0, dtype=None):
+    result = layout.concatenate(arrays, axis)
+    return result if dtype is None else astype(result, dtype)
+
+
+HANDLERS["stack"] = lambda arrays, axis=0: layout.stack(arrays, axis)
+HANDLERS["vstack"] = lambda arrays: layout.concatenate([_at_least(a, 2) for a in arrays], 0)
+HANDLERS["hstack"] = lambda arrays: layout.concatenate(
+    [_at_least(a, 1) for a in arrays], 0 if lift(arrays[0]).ndim <= 1 else 1)
+HANDLERS["split"] = HANDLERS["array_split"] = layout.split
+
+
+def _at_least(x, rank):
+    x = lift(x)
+    return layout.reshape(x, (1,) * (rank - x.ndim) + x.shape) if x.ndim < rank else x
+
+
+HANDLERS["atleast_1d"] = lambda x: _at_least(x, 1)
+HANDLERS["atleast_2d"] = lambda x: _at_least(x, 2)
+
+
+@handles("pad")
+def pad(x, pad_width, mode="constant", constant_values=0):
+    if mode != "constant":
+        raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
+    x = lift(x)
+    return layout.pad(x, layout.pad_widths(pad_width, x.ndim), constant_values)
+
+
+@handles("repeat")
+def repeat(x, repeats, axis=None):
+    x = lift(x)
+    if not layout.is_extent(repeats):
+        raise Untraceable("'np.repeat' by an array has no graph operation")
+    if axis is None:
+        x, axis = layout.reshape(x, (x.size,)), 0
+    place = axis_of(axis, x.ndim) + 1
+    wide = layout.expand_dims(x, place)
+    wide = broadcast_to(wide, wide.shape[:place] + (repeats,) + wide.shape[place + 1:])
+    return layout.reshape(wide, x.shape[:place - 1] + (x.shape[place - 1] * repeats,) + x.shape[place:])
+
+
+@handles("tile")
+def tile(x, reps):
+    reps = layout.shape_of(reps)
+    x = _at_least(x, len(reps))
+    reps = (1,) * (x.ndim - len(reps)) + reps
+    mixed = [extent for pair in zip(reps, x.shape) for extent in pair]
+    wide = layout.reshape(x, [extent for one in x.shape for extent in (1, one)])
+    return layout.reshape(broadcast_to(wide, mixed), [n * extent for n, extent in zip(reps, x.shape)])
+
+
+@handles("roll")
+def roll(x, shift, axis=None):
+    x = lift(x)
+    if axis is None or not layout.is_extent(shift):
+        raise Untraceable("'np.roll' over several axes has no graph operation")
+    lead = (slice(None),) * axis_of(axis, x.ndim)
+    at = -shift
+    return layout.concatenate([x[lead + (slice(at, None),)], x[lead + (slice(None, at),)]], axis)
+
+
+# ---- creation, conversion, questions --------------------------------------------------------------------
+
+
+def _float_type(dtype):
+    """np.zeros(shape) without a dtype: Python's float, in the arrays' precision."""
+    return GRAPH.working if dtype is None else dtype
+
+
+HANDLERS["zeros"] = lambda shape, dtype=None: full(layout.shape_of(shape), 0, _float_type(dtype))
+HANDLERS["ones"] = lambda shape, dtype=None: full(layout.shape_of(shape), 1, _float_type(dtype))
+HANDLERS["empty"] = lambda shape, dtype=None: full(layout.shape_of(shape), "empty", _float_type(dtype))
+
+
+@handles("full")
+def full_(shape, fill_value, dtype=None):
+    value = lift(fill_value)
+    kind = dtype or (_float_type(None) if value.weak and value.dtype.kind == "f" else value.dtype)
+    return full(layout.shape_of(shape), value, kind)
+
+
+def _like(fill):
+    def apply(x, dtype=None, shape=None):
+        x = lift(x)
+        return full(x.shape if shape is None else layout.shape_of(shape), fill, dtype or x.dtype)
+    return apply
+
+
+HANDLERS["zeros_like"], HANDLERS["ones_like"], HANDLERS["empty_like"] = _like(0), _like(1), _like("empty")
+HANDLERS["full_like"] = lambda x, fill_value, dtype=None, shape=None: _like(lift(fill_value))(x, dtype, shape)
+
+
+@handles("array", "asarray", "ascontiguousarray", "asanyarray", "copy", "require", "asarray_chkfinite")
+def array(x, dtype=None, copy=None, **_):
+    value = lift(x)
+    result = Traced(value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak,
+                    fill=value.fill)
+    return result if dtype is None else astype(result, dtype)
+
+
+@handles("asfarray")
+def asfarray(x):
+    return lift(x)
+
+
+@handles("astype")
+def astype_(x, dtype):
+    return astype(lift(x), dtype)
+
+
+@handles("copyto")
+def copyto(target, value):
+    target.assign(value)
+
+
+@handles("arange")
+def arange(*bounds, dtype=None):
+    return layout.arange(*bounds, dtype=dtype)
+
+
+@handles("eye", "identity")
+def eye(rows, columns=None, k=0, dtype=None):
+    i, j = layout.index_grid(rows, rows if columns is None else columns)
+    return astype(pointwise("equal", i + k, j), _float_type(dtype))
+
+
+@handles("tri")
+def tri(rows, columns=None, k=0, dtype=None):
+    return astype(layout.triangle(rows, rows if columns is None else columns, k, True), _float_type(dtype))
+
+
+@handles("tril")
+def tril(x, k=0):
+    x = lift(x)
+    return pointwise("where", layout.triangle(x.shape[-2], x.shape[-1], k, True), x, _zero(x))
+
+
+@handles("triu")
+def triu(x, k=0):
+    x = lift(x)
+    return pointwise("where", layout.triangle(x.shape[-2], x.shape[-1], k, False), x, _zero(x))
+
+
+def _zero(x):
+    return False if x.dtype.kind == "b" else 0
+
+
+@handles("shape")
+def shape_(x):
+    return lift(x).shape
+
+
+HANDLERS["ndim"] = lambda x: lift(x).ndim
+HANDLERS["size"] = lambda x, axis=None: lift(x).size if axis is None else lift(x).shape[axis]
+HANDLERS["isscalar"] = lambda x: is_number(x)
+HANDLERS["iscomplexobj"] = lambda x: False
+HANDLERS["real"] = lambda x: lift(x)
+HANDLERS["result_type"] = lambda *values: result_type(
+    [lift(v) if isinstance(v, (Traced, SymInt, int, float)) else Traced(-1, (), v) for v in values])[0]
+HANDLERS["can_cast"] = lambda a, b: np.can_cast(lift(a).dtype, b)
+HANDLERS["may_share_memory"] = HANDLERS["shares_memory"] = lambda a, b: False
+HANDLERS["finfo"] = lambda x: np.finfo(lift(x).dtype)

@@ -1,0 +1,84 @@
+// strop: finds the command, runs it, and turns every failure into one line, a hint and an exit code.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "cli/flags.h"
+#include "cli/help.h"
+
+namespace strop::cli {
+
+namespace {
+
+int run(const std::vector<std::string>& words) {
+    if (words.empty())
+        throw UsageError("no command was given", "try `strop optimize problems/softmax`, or `strop --help`");
+    if (words[0] == "--help" || words[0] == "-h") {
+        fmt::print("{}", main_help());
+        return 0;
+    }
+    if (words[0] == "--version") {
+        fmt::print("strop {}\n", STROP_VERSION);
+        return 0;
+    }
+    if (words[0].starts_with("-"))
+        throw UsageError(fmt::format("the command comes before its flags, not '{}'", words[0]),
+                         "for instance `strop optimize problems/softmax --budget 60s`");
+    const CommandSpec* spec = find_command(words[0]);
+    if (!spec) fail_unknown_command(words[0]);
+    std::vector<std::string> rest(words.begin() + 1, words.end());
+    for (const std::string& word : rest) {
+        if (word == "--") break;
+        if (word == "--help" || word == "-h") {
+            fmt::print("{}", command_help_text(*spec));
+            return 0;
+        }
+    }
+    Arguments arguments = parse(*spec, rest);
+    const char* level = std::getenv("STROP_LOG");
+    bool verbose = arguments.has("--verbose");
+    set_log_level(level ? level : verbose ? "debug" : "off");
+    return spec->run(arguments);
+}
+
+int report(const std::string& phrase, const std::string& hint, Exit code) {
+    std::fflush(stdout);
+    fmt::print(stderr, "strop: {}\n", phrase);
+    if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+    return static_cast<int>(code);
+}
+
+// The error boundary.
+int guarded(const std::vector<std::string>& words) {
+    try {
+        int code = run(words);
+        if (std::fflush(stdout) != 0)
+            return report("standard output cannot be written", "is the disk full?", Exit::environment);
+        return code;
+    } catch (const Interrupted&) {
+        return static_cast<int>(Exit::interrupted);   // said already, when the signal came
+    } catch (const Error& error) {
+        return report(error.what(), error.hint(), error.code());
+    } catch (const std::bad_alloc&) {
+        return report("out of memory", "try smaller shapes, or free some memory", Exit::environment);
+    } catch (const std::exception& error) {
+        return report(fmt::format("a bug: {}", error.what()),
+                      "please report this line with the command and the output of `strop doctor --json`", Exit::bug);
+    }
+}
+
+}  // namespace
+
+}  // namespace strop::cli
+
+int main(int count, char** words) {
+    return strop::cli::guarded(std::vector<std::string>(words + 1, words + std::max(1, count)));
+}

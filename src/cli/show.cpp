@@ -1,0 +1,59 @@
+// strop show: one run with its strategies, verdicts and history.
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/store_access.h"
+#include "cli/table.h"
+#include "cli/terminal.h"
+#include "report/report.h"
+
+namespace strop::cli {
+
+namespace {
+
+std::string strategies_text(const RunRecord& record) {
+    std::vector<std::vector<std::string>> cells = {{"STRATEGY", "STATE", "CONFIDENCE", "WHY"}};
+    for (const Strategy& strategy : record.strategies)
+        cells.push_back({strategy.id, name_of(strategy.state), fmt::format("{:.2f}", strategy.confidence),
+                         strategy.reason.empty() ? strategy.hypothesis : strategy.reason});
+    return table(cells);
+}
+
+std::string history_text(const RunRecord& record) {
+    std::vector<std::vector<std::string>> cells = {{"AT", "KERNEL", "CONFIGURATION", "VERDICT", "TIMES"}};
+    for (const HistoryEntry& entry : record.history) {
+        std::vector<std::string> times;
+        for (const auto& [label, nanoseconds] : entry.nanoseconds)
+            times.push_back(fmt::format("{} {}", label, human_nanoseconds(nanoseconds)));
+        std::string first_line = split(entry.evidence, '\n').front();
+        cells.push_back({fmt::format("{:.1f} s", entry.seconds), entry.kernel, describe(entry.configuration),
+                         name_of(entry.verdict), entry.verdict == Verdict::ok ? join(times, ", ") : first_line});
+    }
+    return table(cells);
+}
+
+std::string verdicts_text(const RunRecord& record) {
+    std::vector<std::string> parts;
+    for (const auto& [verdict, count] : record.evaluations_by_verdict) parts.push_back(fmt::format("{} {}", count, verdict));
+    return fmt::format("{} evaluations{}{}\n", record.evaluations, parts.empty() ? "" : ": ", join(parts, ", "));
+}
+
+}  // namespace
+
+int command_show(const Arguments& arguments) {
+    RunRecord record = load_named_run(arguments);
+    if (arguments.has("--json")) {
+        fmt::print("{}\n", trim(report::json(record)));
+        return 0;
+    }
+    fmt::print("run {}, started {}, {}\n\n", record.run, record.started, name_of(record.outcome));
+    fmt::print("{}\n", report::terminal(record, use_color(STDOUT_FILENO), terminal_width()));
+    fmt::print("{}\n{}", strategies_text(record), verdicts_text(record));
+    if (arguments.has("--history")) fmt::print("\n{}", history_text(record));
+    return 0;
+}
+
+}  // namespace strop::cli

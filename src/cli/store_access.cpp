@@ -1,0 +1,40 @@
+#include "cli/store_access.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/strings.h"
+
+namespace strop::cli {
+
+fs::path store_path(const Arguments& arguments) {
+    return arguments.has("--store") ? fs::path(arguments.text("--store")) : Store::default_path();
+}
+
+std::unique_ptr<Store> existing_store(const Arguments& arguments) {
+    fs::path path = store_path(arguments);
+    std::error_code failed;
+    if (fs::exists(path, failed)) return std::make_unique<Store>(path);
+    if (arguments.has("--store"))
+        throw UsageError(fmt::format("{}: there is no such store", path.string()),
+                         "leave --store out for the standard one, or run `strop optimize` first");
+    return nullptr;
+}
+
+RunRecord load_named_run(const Arguments& arguments) {
+    std::string name = arguments.text("RUN");
+    std::unique_ptr<Store> store = existing_store(arguments);
+    if (!store)
+        throw UsageError(fmt::format("there is no run '{}': {} does not exist", name, store_path(arguments).string()),
+                         "runs are kept by `strop optimize`; --store names another file");
+    if (std::optional<RunRecord> record = store->load_run(name)) return *record;
+    std::vector<std::string> names;
+    for (const RunSummary& run : store->runs()) names.push_back(run.run);
+    std::vector<std::string> near = nearest(name, names);
+    throw UsageError(fmt::format("there is no run '{}'", name),
+                     near.empty() ? "`strop runs` lists them"
+                                  : fmt::format("did you mean {}? `strop runs` lists all", join(near, " or ")));
+}
+
+}  // namespace strop::cli

@@ -1,0 +1,175 @@
+// The process that a kernel runs in: strop-candidate LIBRARY LAYOUT_FD. It knows its library, the buffers and a
+// pair of pipes; expected values, the referee's clock and the generator of inputs are elsewhere.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "judge/protocol.h"
+
+using namespace strop::judge;
+
+namespace {
+
+constexpr int requests_fd = 3, replies_fd = 4;
+constexpr size_t guard_bytes = 1 << 21;   // also keeps regions of huge pages apart
+
+using Entry = void (*)(void* const*, const double*, const int64_t*);
+
+struct Region {
+    int64_t begin, bytes, data;
+};
+
+struct Point {
+    int input_fd, output_fd;
+    const int64_t* dims;
+    std::vector<std::vector<Region>> inputs, outputs;   // [set][tensor]
+    std::vector<std::vector<void*>> tensors;            // [set], inputs then outputs; empty before prepare
+};
+
+[[noreturn]] void give_up(const char* what) {
+    std::fprintf(stderr, "%s\n", what);
+    std::_Exit(70);
+}
+
+void read_all(void* data, size_t size) {
+    char* at = static_cast<char*>(data);
+    while (size > 0) {
+        ssize_t n = ::read(requests_fd, at, size);
+        if (n <= 0) std::_Exit(0);
+        at += n;
+        size -= static_cast<size_t>(n);
+    }
+}
+
+void answer(int status, int64_t inside = 0) {
+    Reply reply;
+    reply.status = status;
+    reply.inside_nanoseconds = inside;
+    if (::write(replies_fd, &reply, sizeof reply) != sizeof reply) std::_Exit(0);
+}
+
+// The region between two guards that nobody may touch.
+char* map_region(int fd, const Region& region, int protection) {
+    size_t bytes = static_cast<size_t>(region.bytes);
+    size_t huge = 1 << 21;
+    size_t whole = bytes + 2 * guard_bytes + huge;
+    char* reserve = static_cast<char*>(
+        ::mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (reserve == MAP_FAILED) give_up("no address space for the buffers");
+    // The same offset within a huge page as in the file, so that huge pages can be mapped.
+    size_t wanted = static_cast<size_t>(region.begin) % huge;
+    size_t base = reinterpret_cast<size_t>(reserve) + guard_bytes;
+    base += (wanted + huge - base % huge) % huge;
+    void* at = ::mmap(reinterpret_cast<void*>(base), bytes, protection, MAP_SHARED | MAP_FIXED, fd, region.begin);
+    if (at == MAP_FAILED) give_up("cannot map a buffer");
+    ::madvise(at, bytes, MADV_HUGEPAGE);
+    ::madvise(at, bytes, protection & PROT_WRITE ? 23 /* MADV_POPULATE_WRITE */ : 22 /* MADV_POPULATE_READ */);
+    return static_cast<char*>(at);
+}
+
+void prepare(Point& point) {
+    if (!point.tensors.empty()) return;
+    std::vector<std::pair<int64_t, char*>> mapped_outputs;   // sets share the outputs' regions
+    for (size_t set = 0; set < point.inputs.size(); ++set) {
+        std::vector<void*> tensors;
+        for (const Region& region : point.inputs[set])
+            tensors.push_back(map_region(point.input_fd, region, PROT_READ) + (region.data - region.begin));
+        for (const Region& region : point.outputs[set]) {
+            char* at = nullptr;
+            for (auto& [begin, address] : mapped_outputs)
+                if (begin == region.begin) at = address;
+            if (!at) {
+                at = map_region(point.output_fd, region, PROT_READ | PROT_WRITE);
+                mapped_outputs.emplace_back(region.begin, at);
+            }
+            tensors.push_back(at + (region.data - region.begin));
+        }
+        point.tensors.push_back(tensors);
+    }
+}
+
+int64_t now() {
+    timespec time;
+    ::clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+struct Layout {
+    std::vector<int64_t> words;
+    const int64_t* at;
+    int64_t inputs, outputs;
+    std::vector<double> parameters;
+    std::vector<Point> points;
+
+    explicit Layout(int fd) {
+        struct stat info;
+        if (::fstat(fd, &info) != 0) give_up("no layout");
+        words.resize(static_cast<size_t>(info.st_size) / 8);
+        if (::pread(fd, words.data(), words.size() * 8, 0) != static_cast<ssize_t>(words.size() * 8) ||
+            words.size() < 6 || words[0] != layout_magic)
+            give_up("a broken layout");
+        at = words.data() + 1;
+        int64_t count = *at++;
+        inputs = *at++;
+        outputs = *at++;
+        int64_t parameter_count = *at++, dimension_count = *at++;
+        parameters.resize(static_cast<size_t>(parameter_count));
+        std::memcpy(parameters.data(), at, parameters.size() * 8);
+        at += parameter_count;
+        for (int64_t i = 0; i < count; ++i) points.push_back(read_point(dimension_count));
+    }
+
+    Point read_point(int64_t dimension_count) {
+        Point point;
+        point.input_fd = static_cast<int>(*at++);
+        point.output_fd = static_cast<int>(*at++);
+        int64_t sets = *at++;
+        point.dims = at;
+        at += dimension_count;
+        for (int64_t set = 0; set < sets; ++set) point.inputs.push_back(regions(inputs));
+        for (int64_t set = 0; set < sets; ++set) point.outputs.push_back(regions(outputs));
+        return point;
+    }
+
+    std::vector<Region> regions(int64_t count) {
+        std::vector<Region> result;
+        for (int64_t i = 0; i < count; ++i, at += 3) result.push_back({at[0], at[1], at[2]});
+        return result;
+    }
+};
+
+int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const Request& request) {
+    uint32_t set = request.first_set;
+    int64_t start = now();
+    for (uint32_t i = 0; i < request.calls; ++i) {
+        entry(point.tensors[set].data(), layout.parameters.data(), point.dims);
+        if (++set == request.first_set + request.sets) set = request.first_set;
+    }
+    return now() - start;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 3) give_up("usage: strop-candidate LIBRARY LAYOUT_FD (started by the judge)");
+    Layout layout(std::atoi(argv[2]));
+    void* library = ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    if (!library) give_up(::dlerror());
+    Entry entry = reinterpret_cast<Entry>(::dlsym(library, "strop_call"));
+    if (!entry) give_up(::dlerror());
+    while (true) {
+        Request request;
+        read_all(&request, sizeof request);
+        if (request.op == Op::quit) std::_Exit(0);
+        Point& point = layout.points.at(request.point);
+        prepare(point);
+        answer(0, request.op == Op::call ? call_batch(entry, layout, point, request) : 0);
+    }
+}

@@ -1,0 +1,184 @@
+#include "judge/check.h"
+
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "base/strings.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr int64_t block_elements = 1 << 14;
+constexpr int64_t small_elements = 1 << 18;
+constexpr uint64_t one_block_of = 16;
+constexpr unsigned char poison_byte = 0xff;   // as float: a NaN
+constexpr unsigned char slack_byte = 0xa5;
+
+bool chosen(const Sampling& sampling, int64_t count, int64_t block) {
+    if (sampling.everything || count <= small_elements) return true;
+    bool edge = block == 0 || (block + 1) * block_elements >= count;
+    return edge || mix64(sampling.seed + static_cast<uint64_t>(block)) % one_block_of == 0;
+}
+
+template <typename Body>
+void over_blocks(const Sampling& sampling, int64_t count, const Body& body) {
+    int64_t blocks = (count + block_elements - 1) / block_elements;
+    parallel_for(blocks, 8, [&](int64_t first, int64_t last) {
+        for (int64_t block = first; block < last; ++block)
+            if (chosen(sampling, count, block))
+                body(block * block_elements, std::min(count, (block + 1) * block_elements));
+    });
+}
+
+struct Limit {
+    double absolute, relative;
+};
+
+bool acceptable(double got, double want, double error, const Limit& limit, double largest) {
+    if (error <= limit.absolute + limit.relative * std::fabs(want)) return true;
+    if (std::isnan(want)) return std::isnan(got);
+    // Beyond the type's range the right answer is an infinity of that sign.
+    if (std::fabs(want) > largest) return std::isinf(got) && std::signbit(got) == std::signbit(want);
+    return false;
+}
+
+struct Wrong {
+    int64_t count = 0, compared = 0, first = std::numeric_limits<int64_t>::max();
+    double got = 0, want = 0;
+};
+
+template <typename T>
+Wrong compare(const T* got, const double* want, int64_t count, const Limit& limit, const Sampling& sampling) {
+    Wrong wrong;
+    std::mutex mutex;
+    const double largest = static_cast<double>(std::numeric_limits<T>::max());
+    over_blocks(sampling, count, [&](int64_t begin, int64_t end) {
+        int64_t bad = 0;
+        for (int64_t i = begin; i < end; ++i) {
+            double error = std::fabs(static_cast<double>(got[i]) - want[i]);
+            // The common case without a branch per element; NaNs compare false and are counted.
+            bad += !(error <= limit.absolute + limit.relative * std::fabs(want[i]));
+        }
+        Wrong mine;
+        mine.compared = end - begin;
+        for (int64_t i = begin; bad > 0 && i < end; ++i) {
+            double value = static_cast<double>(got[i]);
+            if (acceptable(value, want[i], std::fabs(value - want[i]), limit, largest)) continue;
+            if (mine.count++ == 0) {
+                mine.first = i;
+                mine.got = value;
+                mine.want = want[i];
+            }
+        }
+        std::lock_guard<std::mutex> lock(mutex);
+        wrong.compared += mine.compared;
+        wrong.count += mine.count;
+        if (mine.first < wrong.first) {
+            wrong.first = mine.first;
+            wrong.got = mine.got;
+            wrong.want = mine.want;
+        }
+    });
+    return wrong;
+}
+
+// Exact kinds are stored in their own type.
+template <typename T>
+Wrong compare_exact(const T* got, const T* want, int64_t count) {
+    Wrong wrong;
+    wrong.compared = count;
+    for (int64_t i = 0; i < count; ++i) {
+        if (got[i] == want[i]) continue;
+        if (wrong.count++ > 0) continue;
+        wrong.first = i;
+        wrong.got = static_cast<double>(got[i]);
+        wrong.want = static_cast<double>(want[i]);
+    }
+    return wrong;
+}
+
+Wrong compare_output(DType dtype, const char* got, const double* want, int64_t count, const Limit& limit,
+                     const Sampling& sampling) {
+    const void* exact = want;
+    switch (dtype) {
+        case DType::float32: return compare(reinterpret_cast<const float*>(got), want, count, limit, sampling);
+        case DType::float64: return compare(reinterpret_cast<const double*>(got), want, count, limit, sampling);
+        case DType::int32: return compare_exact(reinterpret_cast<const int32_t*>(got), static_cast<const int32_t*>(exact), count);
+        case DType::int64: return compare_exact(reinterpret_cast<const int64_t*>(got), static_cast<const int64_t*>(exact), count);
+        case DType::uint8:
+        case DType::boolean:
+            return compare_exact(reinterpret_cast<const uint8_t*>(got), static_cast<const uint8_t*>(exact), count);
+    }
+    return {};
+}
+
+std::string index_text(int64_t flat, const std::vector<int64_t>& shape) {
+    std::vector<std::string> parts(shape.size());
+    for (size_t axis = shape.size(); axis-- > 0;) {
+        parts[axis] = std::to_string(flat % shape[axis]);
+        flat /= shape[axis];
+    }
+    return join(parts, ", ");
+}
+
+}  // namespace
+
+void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {
+    for (size_t t = 0; t < problem.outputs.size(); ++t) {
+        const Place& place = set.outputs[t];
+        int64_t size = static_cast<int64_t>(size_of(problem.outputs[t].dtype));
+        char* region = buffers.outputs().data();
+        std::memset(region + place.begin, slack_byte, static_cast<size_t>(place.data - place.begin));
+        int64_t end = place.data + place.data_bytes, region_end = place.begin + place.bytes;
+        std::memset(region + end, slack_byte, static_cast<size_t>(region_end - end));
+        over_blocks(sampling, place.data_bytes / size, [&](int64_t first, int64_t last) {
+            std::memset(region + place.data + first * size, poison_byte, static_cast<size_t>((last - first) * size));
+        });
+    }
+}
+
+std::string wrote_outside(Buffers& buffers, const InputSet& set) {
+    for (const Place& place : set.outputs) {
+        const char* data = buffers.outputs().data();
+        auto changed = [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i)
+                if (static_cast<unsigned char>(data[i]) != slack_byte) return true;
+            return false;
+        };
+        if (changed(place.begin, place.data)) return "wrote before the beginning of an output";
+        if (changed(place.data + place.data_bytes, place.begin + place.bytes))
+            return "wrote behind the end of an output";
+    }
+    return {};
+}
+
+std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {
+    for (size_t t = 0; t < problem.outputs.size(); ++t) {
+        const Tensor& tensor = problem.outputs[t];
+        int64_t count = set.outputs[t].data_bytes / static_cast<int64_t>(size_of(tensor.dtype));
+        Limit limit{set.tolerance[t] * set.scale[t], set.tolerance[t]};
+        if (problem.tolerance) limit = {problem.tolerance->absolute, problem.tolerance->relative};
+        Wrong wrong = compare_output(tensor.dtype, buffers.output(set, t), buffers.expected(set, t), count, limit,
+                                     sampling);
+        if (wrong.count == 0) continue;
+        double allowed = limit.absolute + limit.relative * std::fabs(wrong.want);
+        std::string got = std::isnan(wrong.got) && !std::isnan(wrong.want)
+                              ? "nan (not written, or computed as nan)"
+                              : fmt::format("{:.9g}", wrong.got);
+        return fmt::format("{}[{}] is {}, expected {:.9g} (allowed error {:.2g}); {} of {} compared values are wrong "
+                           "at {}, inputs {}",
+                           tensor.name, index_text(wrong.first, extents(problem, tensor, buffers.point().dims)), got,
+                           wrong.want, allowed, wrong.count, wrong.compared, describe(buffers.point().dims),
+                           name_of(set.distribution));
+    }
+    return {};
+}
+
+}  // namespace strop::judge

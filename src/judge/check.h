@@ -1,0 +1,27 @@
+// Comparing outputs with expected values; poisoning them before a call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/problem.h"
+#include "judge/buffers.h"
+
+namespace strop::judge {
+
+// Which elements of an output are poisoned before and compared after a call.
+struct Sampling {
+    uint64_t seed = 0;
+    bool everything = true;     // else some secret blocks, about 1/16 of a large output
+};
+
+// Fills the outputs of a set with values that no kernel returns (NaNs), and the slack around them with a pattern.
+void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
+
+// Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
+std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
+
+// Non-empty when something was written around an output.
+std::string wrote_outside(Buffers& buffers, const InputSet& set);
+
+}  // namespace strop::judge

@@ -1,0 +1,241 @@
+#include "judge/expectation.h"
+
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "core/json.h"
+#include "device/machine.h"
+#include "judge/protocol.h"
+
+namespace strop::judge {
+
+namespace {
+
+// A legal order of evaluation may differ this much more than NumPy's own order does.
+constexpr double noise_factor = 16;
+// Below this many units in the last place a tolerance would forbid legal rounding.
+constexpr double least_ulps = 16;
+constexpr double float32_epsilon = 1.1920929e-7, float64_epsilon = 2.220446e-16;
+constexpr double largest_tolerance = 1e-2;
+
+bool all_finite(const double* values, int64_t count) {
+    double sum = 0;   // a NaN or infinity times zero stays a NaN
+    for (int64_t i = 0; i < count; ++i) sum += values[i] * 0;
+    return sum == 0;
+}
+
+double root_mean_square(const double* values, int64_t count) {
+    double sum = 0;
+    int64_t finite = 0;
+    for (int64_t i = 0; i < count; ++i)
+        if (std::isfinite(values[i])) {
+            sum += values[i] * values[i];
+            ++finite;
+        }
+    return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0;
+}
+
+Json names_and_dtypes(const std::vector<Tensor>& tensors) {
+    Json list = Json::array();
+    for (const Tensor& tensor : tensors) list.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}});
+    return list;
+}
+
+}  // namespace
+
+Expectation::Expectation(const Problem& problem, uint64_t seed, Seconds limit)
+    : problem_(problem), seed_(seed), limit_(limit), exchange_(1 << 20) {}
+
+Expectation::~Expectation() = default;
+
+void Expectation::start_host() {
+    scratch_ = std::make_unique<TemporaryFolder>("strop-reference");
+    Json parameters = Json::array();
+    for (const Parameter& parameter : problem_.parameters)
+        parameters.push_back({{"dtype", name_of(parameter.dtype)}, {"value", parameter.value}});
+    Json spec = {{"role", "reference"},
+                 {"reference", problem_.reference.string()},
+                 {"function", problem_.function},
+                 {"inputs", names_and_dtypes(problem_.inputs)},
+                 {"outputs", names_and_dtypes(problem_.outputs)},
+                 {"parameters", parameters},
+                 {"exchange_fd", exchange_.fd()}};
+    write_file(scratch_->path() / "spec.json", spec.dump());
+    sandbox::Command command;
+    command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
+                    (scratch_->path() / "spec.json").string()};
+    command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}};
+    command.scratch = scratch_->path().string();
+    command.keep_fds = {exchange_.fd()};
+    command.trust = sandbox::Trust::reference;
+    host_ = std::make_unique<sandbox::Child>(command);
+}
+
+// Copies the inputs into the exchange, runs the reference, copies the outputs out. Floating outputs come back as
+// doubles in both precisions. `results` null: into the expected values.
+void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
+                           std::vector<std::vector<char>>* results) {
+    const Dimensions& dims = buffers.point().dims;
+    Json job = {{"precision", precision}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+    int64_t size = 0;
+    auto add = [&](const char* kind, const Tensor& tensor, int64_t bytes) {
+        job[kind].push_back({{"shape", extents(problem_, tensor, dims)}, {"offset", size}});
+        int64_t offset = size;
+        size += (bytes + 63) / 64 * 64;
+        return offset;
+    };
+    std::vector<int64_t> in, out;
+    for (size_t t = 0; t < problem_.inputs.size(); ++t)
+        in.push_back(add("inputs", problem_.inputs[t], set.inputs[t].data_bytes));
+    for (const Tensor& tensor : problem_.outputs)
+        out.push_back(add("outputs", tensor, 8 * element_count(problem_, tensor, dims)));
+    exchange_.grow(size + 64);
+    for (size_t t = 0; t < in.size(); ++t)
+        std::memcpy(exchange_.data() + in[t], buffers.input(set, t), static_cast<size_t>(set.inputs[t].data_bytes));
+
+    if (!host_) start_host();
+    std::string payload = job.dump();
+    Request request{Op::evaluate};
+    request.payload_bytes = static_cast<uint32_t>(payload.size());
+    host_->send(&request, sizeof request);
+    host_->send(payload.data(), payload.size());
+    Reply reply;
+    sandbox::Child::Wait wait = host_->receive(&reply, sizeof reply, limit_);
+    std::string text(wait == sandbox::Child::Wait::ready ? reply.payload_bytes : 0, '\0');
+    if (!text.empty()) wait = host_->receive(text.data(), text.size(), limit_);
+    if (wait != sandbox::Child::Wait::ready) {
+        sandbox::Finished finished = host_->kill();
+        host_.reset();
+        std::string why = wait == sandbox::Child::Wait::timed_out
+                              ? fmt::format("did not return within {:.0f} s at {}", limit_.count(), describe(dims))
+                              : "ended by itself: " + finished.describe();
+        throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
+                         "make it return, or use smaller shapes");
+    }
+    if (reply.status != 0)
+        throw UsageError(text, fmt::format("the reference failed at {}", describe(dims)));
+
+    if (results) results->clear();
+    for (size_t t = 0; t < out.size(); ++t) {
+        bool real = is_floating(problem_.outputs[t].dtype);
+        int64_t count = element_count(problem_, problem_.outputs[t], dims);
+        size_t bytes = static_cast<size_t>(count) * (real ? 8 : size_of(problem_.outputs[t].dtype));
+        const char* from = exchange_.data() + out[t];
+        if (results) results->emplace_back(from, from + bytes);
+        else std::memcpy(buffers.expected(set, t), from, bytes);
+    }
+}
+
+double Expectation::noise(Buffers& buffers, const InputSet& set, size_t output,
+                          const std::vector<char>& narrow) const {
+    const double* wide = const_cast<Buffers&>(buffers).expected(set, output);
+    const double* rough = reinterpret_cast<const double*>(narrow.data());
+    int64_t count = static_cast<int64_t>(narrow.size() / 8);
+    double worst = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        double error = std::fabs(rough[i] - wide[i]);
+        double allowed = std::fabs(wide[i]) + set.scale[output];
+        if (error > 0 && std::isfinite(error)) worst = std::max(worst, error / allowed);
+    }
+    return worst;
+}
+
+void Expectation::expect(Buffers& buffers, size_t index, bool estimate_noise) {
+    InputSet& set = buffers.sets()[index];
+    evaluate(buffers, set, 64, nullptr);
+    std::vector<std::vector<char>> narrow;
+    if (estimate_noise) evaluate(buffers, set, 32, &narrow);
+    for (size_t t = 0; t < problem_.outputs.size(); ++t) {
+        const Tensor& tensor = problem_.outputs[t];
+        if (!is_floating(tensor.dtype)) continue;
+        int64_t count = element_count(problem_, tensor, buffers.point().dims);
+        const double* wide = buffers.expected(set, t);
+        if (index == 0 && !all_finite(wide, count))
+            throw UsageError(fmt::format("{}: the reference returns nan or infinity in '{}' at {}",
+                                         problem_.reference.string(), tensor.name, describe(buffers.point().dims)),
+                             "choose a `fill` of the inputs on which it is finite (positive, uniform)");
+        set.scale[t] = root_mean_square(wide, count);
+        double least = least_ulps * (tensor.dtype == DType::float32 ? float32_epsilon : float64_epsilon);
+        double q = 0;
+        if (estimate_noise) q = noise(buffers, set, t, narrow[t]);
+        else if (index > 0) q = buffers.sets()[0].tolerance[t] / noise_factor;
+        auto unusual = benign_.find(set.distribution);
+        if (unusual != benign_.end()) q = std::max(q, unusual->second);
+        set.tolerance[t] = std::min(largest_tolerance, std::max(least, noise_factor * q));
+    }
+}
+
+// On the smallest point of the sweep: where the reference is finite in both precisions and its float32 noise is moderate.
+void Expectation::find_benign_distributions() {
+    benign_known_ = true;
+    const ShapePoint* smallest = nullptr;
+    double least = 0;
+    for (const ShapePoint& point : problem_.points) {
+        double elements = 0;
+        for (const Tensor& tensor : problem_.inputs)
+            elements += static_cast<double>(element_count(problem_, tensor, point.dims));
+        if (!smallest || elements < least) {
+            smallest = &point;
+            least = elements;
+        }
+    }
+    if (!smallest) return;
+    for (Distribution distribution : unusual_distributions()) {
+        Buffers buffers(problem_, *smallest, 2, 0, {distribution}, mix64(seed_ + 17));
+        InputSet& set = buffers.sets()[1];
+        evaluate(buffers, set, 64, nullptr);
+        std::vector<std::vector<char>> narrow;
+        evaluate(buffers, set, 32, &narrow);
+        bool benign = true;
+        double worst = 0;
+        for (size_t t = 0; t < problem_.outputs.size(); ++t) {
+            if (!is_floating(problem_.outputs[t].dtype)) continue;
+            int64_t count = static_cast<int64_t>(narrow[t].size() / 8);
+            set.scale[t] = root_mean_square(buffers.expected(set, t), count);
+            benign = benign && all_finite(buffers.expected(set, t), count) &&
+                     all_finite(reinterpret_cast<const double*>(narrow[t].data()), count);
+            if (benign) worst = std::max(worst, noise(buffers, set, t, narrow[t]));
+        }
+        if (benign && worst < largest_tolerance / noise_factor) benign_[distribution] = worst;
+    }
+}
+
+Buffers& Expectation::at(const ShapePoint& point) {
+    std::string key = describe(point.dims);
+    auto found = buffers_.find(key);
+    if (found != buffers_.end()) return *found->second;
+    PhaseTimer timer(seconds_);
+    if (!benign_known_) find_benign_distributions();
+    std::vector<Distribution> unusual;
+    for (const auto& [distribution, noise_there] : benign_) unusual.push_back(distribution);
+    int64_t bytes = 0;
+    for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
+        for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
+    bool large = bytes > large_bytes;
+    auto buffers = std::make_unique<Buffers>(problem_, point, large ? 1 : 3, large ? 1 : 2, unusual,
+                                             point_seed(key));
+    for (size_t i = 0; i < buffers->sets().size(); ++i) expect(*buffers, i, i == 0);
+    return *(buffers_[key] = std::move(buffers));
+}
+
+void Expectation::forget(const ShapePoint& point) { buffers_.erase(describe(point.dims)); }
+
+void Expectation::reseed(uint64_t seed) {
+    PhaseTimer timer(seconds_);
+    seed_ = seed;
+    for (auto& [key, buffers] : buffers_) {
+        buffers->refill(problem_, point_seed(key));
+        for (size_t i = 0; i < buffers->sets().size(); ++i) expect(*buffers, i, i == 0);
+    }
+}
+
+uint64_t Expectation::point_seed(const std::string& key) const {
+    return mix64(seed_ ^ mix64(std::hash<std::string>{}(key)));
+}
+
+}  // namespace strop::judge

@@ -1,0 +1,54 @@
+// Expected values: the reference in float64, run in a child of its own, ahead of all candidates. Also the
+// tolerance: what float32 evaluation of the same formula differs by.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "core/problem.h"
+#include "judge/buffers.h"
+#include "sandbox/process.h"
+
+namespace strop::judge {
+
+class Expectation {
+public:
+    Expectation(const Problem& problem, uint64_t seed, Seconds limit);
+    ~Expectation();
+
+    // Buffers of a point with inputs and expected values, made once and kept. Errors of the user's reference
+    // (raises, wrong shape or dtype, NaN, never returns) are UsageErrors.
+    Buffers& at(const ShapePoint& point);
+    // Drops the buffers of points outside the sweep (probes), to bound memory.
+    void forget(const ShapePoint& point);
+    // Wall time spent here so far.
+    double seconds() const { return seconds_; }
+    // Fresh inputs for the same points, in place, so that a winner meets values that it never saw.
+    void reseed(uint64_t seed);
+
+private:
+    void start_host();
+    uint64_t point_seed(const std::string& key) const;
+    void evaluate(Buffers& buffers, const InputSet& set, int precision, std::vector<std::vector<char>>* results);
+    void expect(Buffers& buffers, size_t index, bool estimate_noise);
+    void find_benign_distributions();
+    double noise(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& narrow) const;
+
+    const Problem& problem_;
+    uint64_t seed_;
+    Seconds limit_;
+    double seconds_ = 0;
+    std::unique_ptr<sandbox::Child> host_;
+    std::unique_ptr<TemporaryFolder> scratch_;
+    SharedMemory exchange_;
+    std::map<std::string, std::unique_ptr<Buffers>> buffers_;   // by describe(dims)
+    // Unusual distributions on which the reference stays finite, with how much noisier they are than the declared one.
+    std::map<Distribution, double> benign_;
+    bool benign_known_ = false;
+};
+
+}  // namespace strop::judge

@@ -1,0 +1,94 @@
+#include "judge/inputs.h"
+
+#include <cmath>
+
+#include "base/hash.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr int64_t parallel_grain = 1 << 16;
+
+// Uniform in (0, 1], 24 bits: never zero, so that its logarithm is finite.
+float unit(uint64_t bits) { return static_cast<float>((bits >> 40) + 1) * 0x1p-24f; }
+
+// Box and Muller (1958): one normal from two uniforms.
+float normal(uint64_t bits) {
+    float radius = std::sqrt(-2.0f * std::log(unit(bits)));
+    float angle = 6.2831853f * static_cast<float>(bits & 0xffffff) * 0x1p-24f;
+    return radius * std::cos(angle);
+}
+
+float plain_value(Fill fill, uint64_t bits) {
+    switch (fill) {
+        case Fill::normal: return normal(bits);
+        case Fill::uniform: return unit(bits) - 0x1p-24f;
+        case Fill::positive: return 0.1f + unit(bits);
+        case Fill::zeros_ones: return static_cast<float>(bits >> 63);
+        case Fill::integers: return 0;
+    }
+    return 0;
+}
+
+float vary(float value, Fill fill, Distribution distribution, uint64_t bits) {
+    switch (distribution) {
+        case Distribution::declared: return value;
+        case Distribution::scaled_up: return value * 1e3f;
+        case Distribution::scaled_down: return value * 1e-3f;
+        case Distribution::shifted: return value + 10.0f;
+        case Distribution::sparse: return fill != Fill::positive && mix64(bits) % 10 != 0 ? 0.0f : value;
+        case Distribution::repeated: return std::round(value * 2) / 2 + (fill == Fill::positive ? 0.5f : 0.0f);
+    }
+    return value;
+}
+
+template <typename T, typename Make>
+void fill_with(void* data, int64_t count, const Make& make) {
+    T* values = static_cast<T*>(data);
+    parallel_for(count, parallel_grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) values[i] = static_cast<T>(make(i));
+    });
+}
+
+}  // namespace
+
+std::string name_of(Distribution distribution) {
+    switch (distribution) {
+        case Distribution::declared: return "as declared";
+        case Distribution::scaled_up: return "scaled by 1e3";
+        case Distribution::scaled_down: return "scaled by 1e-3";
+        case Distribution::shifted: return "shifted by 10";
+        case Distribution::sparse: return "sparse";
+        case Distribution::repeated: return "repeated values";
+    }
+    return {};
+}
+
+const std::vector<Distribution>& unusual_distributions() {
+    static const std::vector<Distribution> all = {Distribution::scaled_up, Distribution::scaled_down,
+                                                  Distribution::shifted, Distribution::sparse,
+                                                  Distribution::repeated};
+    return all;
+}
+
+void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limit, Distribution distribution,
+                 uint64_t seed) {
+    uint64_t base = mix64(seed);
+    auto bits = [base](int64_t i) { return mix64(base + static_cast<uint64_t>(i)); };
+    auto real = [&](int64_t i) { return vary(plain_value(fill, bits(i)), fill, distribution, bits(i)); };
+    auto whole = [&](int64_t i) {
+        uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));
+        return (bits(i) >> 16) % bound;
+    };
+    switch (dtype) {
+        case DType::float32: fill == Fill::integers ? fill_with<float>(data, count, whole) : fill_with<float>(data, count, real); break;
+        case DType::float64: fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, real); break;
+        case DType::int32: fill_with<int32_t>(data, count, whole); break;
+        case DType::int64: fill_with<int64_t>(data, count, whole); break;
+        case DType::uint8: fill_with<uint8_t>(data, count, whole); break;
+        case DType::boolean: fill_with<uint8_t>(data, count, [&](int64_t i) { return bits(i) >> 63; }); break;
+    }
+}
+
+}  // namespace strop::judge

@@ -1,0 +1,40 @@
+// What the referee and the processes under it say to each other: fixed-size messages over a pair of pipes
+// (descriptor 3: requests, 4: replies) and tensors in shared memory. Shared with candidate_main.cpp, which is
+// a program of its own; python/strop/host.py reads the same bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace strop::judge {
+
+enum class Op : uint32_t {
+    prepare = 1,   // map and touch the buffers of `point`
+    call = 2,      // `calls` calls at `point`, cycling through `sets` input sets from `first_set`; 0 is an empty batch
+    evaluate = 3,  // reference only: payload is a JSON job
+    quit = 4,
+};
+
+struct Request {
+    Op op;
+    uint32_t point = 0;
+    uint32_t calls = 0;
+    uint32_t first_set = 0;
+    uint32_t sets = 1;
+    uint32_t payload_bytes = 0;   // JSON behind the request
+};
+
+struct Reply {
+    int32_t status = 0;           // 0: done
+    uint32_t payload_bytes = 0;   // a text behind the reply: what went wrong
+    int64_t inside_nanoseconds = 0;  // of the batch by the child's own clock; a cross-check, never the time
+};
+
+// What a candidate needs to know, as one array of int64 in a memory file (descriptor given as argument):
+//   magic, points, inputs, outputs, parameters, dimensions
+//   parameters (bits of doubles)
+//   for each point: input descriptor, output descriptor, sets, dimensions..., then
+//     for each set: for each input:  region begin, region bytes, data begin (offsets in the input descriptor)
+//     for each set: for each output: region begin, region bytes, data begin (offsets in the output descriptor)
+inline constexpr int64_t layout_magic = 0x53545250'4c594f31;
+
+}  // namespace strop::judge

@@ -1,0 +1,293 @@
+#include "judge/referee.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/strings.h"
+#include "judge/check.h"
+#include "stats/sample.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr double abandon_ratio = 1.6;        // slower than the best by this after one batch: enough is known
+constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
+constexpr size_t screen_samples = 3;
+constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
+const Seconds prepare_limit{60}, first_call_limit{10};
+
+int severity(Verdict verdict) { return verdict == Verdict::ok ? 0 : 1; }
+
+bool callable(const Problem& problem, const Kernel& kernel, const Dimensions& dims) {
+    return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem, dims)));
+}
+
+}  // namespace
+
+Referee::Referee(const Problem& problem, const Machine& machine, const RefereeOptions& options)
+    : problem_(problem), machine_(machine), options_(options), toolchain_(machine), folder_("strop-judge"),
+      expectation_(problem_, options.seed, options.reference_limit), random_(mix64(options.seed)) {}
+
+Referee::~Referee() = default;
+
+std::string Referee::key(const EvaluationRequest& request) const {
+    return evaluation_key(request, toolchain_.description() + join(options_.flags, " "), machine_.fingerprint,
+                          problem_.hash);
+}
+
+void Referee::reseed(uint64_t seed) {
+    random_.seed(mix64(seed));
+    expectation_.reseed(seed);
+    PhaseTimer timer(baseline_seconds_);
+    for (Baseline& baseline : baselines_) {
+        baseline.runner->resume();
+        for (size_t i = 0; i < baseline.runner->points().size() && baseline.runner->alive(); ++i)
+            baseline.runner->prepare(i, prepare_limit);
+        baseline.runner->pause();
+    }
+}
+
+std::vector<Buffers*> Referee::buffers_for(const std::vector<ShapePoint>& points) {
+    std::vector<Buffers*> buffers;
+    for (const ShapePoint& point : points) buffers.push_back(&expectation_.at(point));
+    return buffers;
+}
+
+namespace {
+
+template <typename T>
+std::vector<double> as_doubles(const void* data, int64_t count) {
+    const T* values = static_cast<const T*>(data);
+    return std::vector<double>(values, values + count);
+}
+
+std::vector<double> as_doubles(const void* data, DType dtype, int64_t count) {
+    switch (dtype) {
+        case DType::float32: return as_doubles<float>(data, count);
+        case DType::float64: return as_doubles<double>(data, count);
+        case DType::int32: return as_doubles<int32_t>(data, count);
+        case DType::int64: return as_doubles<int64_t>(data, count);
+        case DType::uint8:
+        case DType::boolean: return as_doubles<uint8_t>(data, count);
+    }
+    return {};
+}
+
+}  // namespace
+
+TestVector Referee::test_vector(const ShapePoint& point) {
+    Buffers& buffers = expectation_.at(point);
+    const InputSet& set = buffers.sets()[static_cast<size_t>(buffers.flush_sets())];
+    TestVector vector{point, {}, {}, {}, {}};
+    for (size_t t = 0; t < problem_.inputs.size(); ++t)
+        vector.inputs.push_back(as_doubles(buffers.input(set, t), problem_.inputs[t].dtype,
+                                           element_count(problem_, problem_.inputs[t], point.dims)));
+    for (size_t t = 0; t < problem_.outputs.size(); ++t) {
+        DType dtype = problem_.outputs[t].dtype;
+        vector.expected.push_back(as_doubles(buffers.expected(set, t), is_floating(dtype) ? DType::float64 : dtype,
+                                             element_count(problem_, problem_.outputs[t], point.dims)));
+        double relative = is_floating(dtype) ? set.tolerance[t] : 0;
+        vector.absolute.push_back(problem_.tolerance ? problem_.tolerance->absolute : relative * set.scale[t]);
+        vector.relative.push_back(problem_.tolerance ? problem_.tolerance->relative : relative);
+    }
+    return vector;
+}
+
+// ---- one kernel ------------------------------------------------------------------------------------
+
+std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& requests) {
+    std::vector<Build> builds;
+    for (const EvaluationRequest& request : requests)
+        builds.push_back({request.kernel.source, request.configuration, request.kernel.space, options_.flags, false});
+    std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+    std::vector<Evaluation> evaluations;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        Evaluation evaluation;
+        evaluation.key = key(requests[i]);
+        evaluation.kernel = requests[i].kernel.id;
+        evaluation.configuration = requests[i].configuration;
+        evaluation.compile_seconds = built[i].seconds;
+        judge(requests[i], built[i], evaluation);
+        std::error_code ignored;
+        fs::remove(built[i].library, ignored);
+        evaluations.push_back(std::move(evaluation));
+    }
+    return evaluations;
+}
+
+void Referee::judge(const EvaluationRequest& request, const Built& built, Evaluation& evaluation) {
+    if (!built.ok) {
+        evaluation.verdict = Verdict::compile_failed;
+        evaluation.evidence = built.message;
+        return;
+    }
+    std::vector<ShapePoint> points;
+    for (const ShapePoint& point : request.points)
+        if (callable(problem_, request.kernel, point.dims)) points.push_back(point);
+    if (points.empty()) {
+        evaluation.verdict = Verdict::unsupported;
+        evaluation.evidence = "its condition holds at none of the shapes";
+        return;
+    }
+    // Small ones first: a hopeless kernel is dropped before it costs anything.
+    std::vector<Buffers*> buffers = buffers_for(points);
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [](Buffers* a, Buffers* b) { return a->tensor_bytes() < b->tensor_bytes(); });
+    std::unique_ptr<Runner> runner;
+    {
+        PhaseTimer timer(evaluation.time_seconds);
+        runner = Runner::kernel(built.library, problem_, buffers, machine_.cores);
+    }
+    for (size_t i = 0; i < buffers.size(); ++i) {
+        PointResult result;
+        result.point = buffers[i]->point();
+        bool go_on = judge_point(*runner, i, request, evaluation, result);
+        if (severity(result.verdict) > severity(evaluation.verdict)) {
+            evaluation.verdict = result.verdict;
+            evaluation.evidence = result.evidence;
+        }
+        evaluation.points.push_back(std::move(result));
+        if (!go_on) break;
+    }
+    PhaseTimer timer(evaluation.time_seconds);
+    runner.reset();
+}
+
+bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
+                          PointResult& result) {
+    Buffers& buffers = *runner.points()[index];
+    bool full = request.effort == Effort::full;
+    auto failed = [&](const Runner::Outcome& outcome) {
+        result.verdict = outcome.verdict;
+        result.evidence = outcome.evidence;
+        return false;
+    };
+    {
+        PhaseTimer timer(evaluation.time_seconds);
+        Runner::Outcome prepared = runner.prepare(index, prepare_limit);
+        if (!prepared.ok()) return failed(prepared);
+    }
+    uint32_t flush = static_cast<uint32_t>(buffers.flush_sets()), sets = static_cast<uint32_t>(buffers.sets().size());
+    double first_ns = 0;
+    {
+        PhaseTimer timer(evaluation.check_seconds);
+        // On large shapes a screening compares the timed set only: the flush one waits for the full judgement.
+        uint32_t begin = full || !buffers.large() ? 0 : flush;
+        uint32_t end = full ? sets : flush + 1;
+        for (uint32_t set = begin; set < end; ++set) {
+            Runner::Outcome outcome = check(runner, index, set, full, first_call_limit);
+            if (!outcome.ok()) return failed(outcome);
+            first_ns = outcome.outside_ns;
+        }
+    }
+    PhaseTimer timer(evaluation.time_seconds);
+    time_screen(runner, index, request, first_ns, result);
+    if (result.verdict != Verdict::ok || result.time.abandoned) return result.verdict == Verdict::ok;
+    if (result.time.samples_ns.empty()) return true;
+    // The timed calls' own output is checked: poison, one more batch, compare.
+    uint32_t set = flush + static_cast<uint32_t>(random() % (sets - flush));
+    Runner::Outcome again = check(runner, index, set, full, first_call_limit);
+    if (!again.ok()) {
+        if (again.verdict == Verdict::wrong_output) {
+            again.verdict = Verdict::nondeterministic;
+            again.evidence = "right at first, then " + again.evidence;
+        }
+        return failed(again);
+    }
+    return true;
+}
+
+Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit) {
+    Buffers& buffers = *runner.points()[index];
+    Sampling sampling{random(), everything || !buffers.large()};
+    poison(problem_, buffers, buffers.sets()[set], sampling);
+    Runner::Outcome outcome = runner.call(index, 1, set, 1, limit);
+    if (outcome.ok() && runner.is_python()) {
+        Runner::Outcome published = runner.publish(limit);
+        if (!published.ok()) outcome = published;
+    }
+    if (!outcome.ok()) {
+        outcome.evidence += fmt::format(" at {}", strop::describe(buffers.point().dims));
+        return outcome;
+    }
+    outcome.evidence = wrong_output(problem_, buffers, buffers.sets()[set], sampling);
+    if (outcome.evidence.empty()) outcome.evidence = wrote_outside(buffers, buffers.sets()[set]);
+    if (!outcome.evidence.empty()) outcome.verdict = Verdict::wrong_output;
+    return outcome;
+}
+
+// One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
+// the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns) {
+    Buffers& buffers = *runner.points()[index];
+    uint32_t first = static_cast<uint32_t>(buffers.flush_sets());
+    uint32_t sets = static_cast<uint32_t>(buffers.sets().size()) - first;
+    Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
+    if (estimate_ns >= long_call_ns) {
+        uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
+        Runner::Outcome outcome = runner.call(index, calls, first, sets, limit);
+        ns = std::max(0.0, outcome.outside_ns - runner.handshake_ns()) / calls;
+        return outcome;
+    }
+    double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
+    uint32_t longer = static_cast<uint32_t>(std::clamp(stretch * target_ns / std::max(1.0, estimate_ns), 6.0, 1e7));
+    uint32_t shorter = std::max(1u, longer / 6);
+    bool long_first = random() & 1;
+    double outside[2] = {};
+    for (int i = 0; i < 2; ++i) {
+        bool is_long = (i == 0) == long_first;
+        Runner::Outcome outcome = runner.call(index, is_long ? longer : shorter, first, sets, limit);
+        if (!outcome.ok()) return outcome;
+        outside[is_long] = outcome.outside_ns;
+    }
+    ns = (outside[1] - outside[0]) / (longer - shorter);
+    // A disturbed short batch can swallow the difference; then the long batch alone bounds the time from above.
+    if (ns <= 0) ns = outside[1] / longer;
+    return {};
+}
+
+void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
+                          PointResult& result) {
+    auto known = request.best_ns.find(result.point.label);
+    double best = known == request.best_ns.end() ? 0 : known->second;
+    double handshake = runner.handshake_ns();
+    double estimate = std::max(1.0, first_ns - handshake);
+    auto run = [&](double target, double& ns) {
+        Runner::Outcome outcome = sample(runner, index, estimate, target, ns);
+        result.verdict = outcome.verdict;
+        result.evidence = outcome.evidence;
+        return outcome.ok();
+    };
+    double ns = 0;
+    if (estimate < long_call_ns * 3) {   // the first call was cold: find out how long a warm one takes
+        Runner::Outcome warm = runner.call(index, 3, static_cast<uint32_t>(runner.points()[index]->flush_sets()), 1,
+                                           Seconds(60));
+        if (!warm.ok()) {
+            result.verdict = warm.verdict;
+            result.evidence = warm.evidence;
+            return;
+        }
+        estimate = std::min(estimate, std::max(50.0, (warm.outside_ns - handshake) / 3));
+    }
+    size_t samples = request.effort == Effort::full ? 9 : estimate > 2e7 ? 2 : screen_samples;
+    for (size_t i = 0; i < samples; ++i) {
+        if (!run(screen_batch_ns, ns)) return;
+        result.time.samples_ns.push_back(ns);
+        estimate = ns > 0 ? std::min(estimate, ns) : estimate;
+        if (i == 0 && best > 0 && ns > abandon_ratio * best && request.effort == Effort::screen) {
+            result.time.abandoned = true;
+            break;
+        }
+    }
+    stats::Interval interval = stats::median_interval(result.time.samples_ns);
+    result.time.median_ns = interval.value;
+    result.time.low_ns = interval.low;
+    result.time.high_ns = interval.high;
+}
+
+}  // namespace strop::judge

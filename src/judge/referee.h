@@ -1,0 +1,87 @@
+// The referee: compiles, checks and times kernels of one problem on this machine. It lives in a process of its own
+// (worker.h) and trusts nothing that runs below it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/evaluator.h"
+#include "core/machine.h"
+#include "core/record.h"
+#include "judge/expectation.h"
+#include "judge/runner.h"
+#include "language/cpp.h"
+
+namespace strop::judge {
+
+struct RefereeOptions {
+    uint64_t seed = 0;               // of inputs and of the order of measurements; secret from candidates
+    Seconds reference_limit{60};
+    std::vector<std::string> flags;  // added to every compilation ("-fsanitize=address"); such builds are not timed
+};
+
+class Referee : public Evaluator {
+public:
+    Referee(const Problem& problem, const Machine& machine, const RefereeOptions& options);
+    ~Referee() override;
+
+    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    Comparison compare(const ComparisonRequest& request) override;
+
+    // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
+    const std::vector<std::string>& baselines();
+    const std::vector<MissingBaseline>& missing_baselines() const { return missing_; }
+    // Inputs, expected values and allowed errors at a small shape, for a test that runs without Strop.
+    TestVector test_vector(const ShapePoint& point);
+    // Fresh inputs from now on.
+    void reseed(uint64_t seed);
+    // Wall seconds spent on the reference and on preparing baselines.
+    double reference_seconds() const { return expectation_.seconds() + baseline_seconds_; }
+    std::string key(const EvaluationRequest& request) const;
+    const CppToolchain& toolchain() const { return toolchain_; }
+
+private:
+    struct Timing;         // one contender at one point while it is compared
+    struct Baseline {
+        std::string name;
+        std::unique_ptr<Runner> runner;
+        bool python = false;
+    };
+
+    void judge(const EvaluationRequest& request, const Built& built, Evaluation& evaluation);
+    bool judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
+                     PointResult& result);
+    // Calls once with a set and compares; ok or the verdict.
+    Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
+    Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns);
+    void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
+                     PointResult& result);
+    std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
+    void start_baselines();
+    void add_baseline(const std::string& name, std::unique_ptr<Runner> runner, const std::string& how);
+    Baseline* find_baseline(const std::string& name);
+    PointComparison compare_point(const ComparisonRequest& request, std::vector<std::unique_ptr<Runner>>& runners,
+                                  const std::vector<Built>& built, size_t point, Comparison& comparison);
+    double call_overhead(Baseline& baseline);
+    uint64_t random() { return random_(); }
+
+    Problem problem_;
+    Machine machine_;
+    RefereeOptions options_;
+    CppToolchain toolchain_;
+    TemporaryFolder folder_;
+    Expectation expectation_;
+    std::mt19937_64 random_;
+    bool baselines_started_ = false;
+    double baseline_seconds_ = 0;
+    std::vector<Baseline> baselines_;
+    std::vector<std::string> baseline_names_;
+    std::vector<MissingBaseline> missing_;
+    std::map<std::string, double> overhead_ns_;
+    ShapePoint tiny_;
+};
+
+}  // namespace strop::judge

@@ -1,0 +1,229 @@
+#include "judge/runner.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+#include "core/json.h"
+#include "device/machine.h"
+#include "stats/sample.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
+constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
+
+std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points) {
+    auto count = [](size_t n) { return static_cast<int64_t>(n); };
+    std::vector<int64_t> words = {layout_magic, count(points.size()), count(problem.inputs.size()),
+                                  count(problem.outputs.size()), count(problem.parameters.size()),
+                                  count(problem.dimensions.size())};
+    for (const Parameter& parameter : problem.parameters) {
+        int64_t bits;
+        std::memcpy(&bits, &parameter.value, 8);
+        words.push_back(bits);
+    }
+    for (Buffers* buffers : points) {
+        words.push_back(buffers->inputs().read_only_fd());
+        words.push_back(buffers->outputs().fd());
+        words.push_back(count(buffers->sets().size()));
+        for (const std::string& name : problem.dimensions) words.push_back(buffers->point().dims.at(name));
+        for (bool inputs : {true, false})
+            for (const InputSet& set : buffers->sets())
+                for (const Place& place : inputs ? set.inputs : set.outputs)
+                    for (int64_t word : {place.begin, place.bytes, place.data}) words.push_back(word);
+    }
+    return words;
+}
+
+Json tensor_places(const Problem& problem, const std::vector<Tensor>& tensors, const std::vector<Place>& places,
+                   const Dimensions& dims) {
+    Json list = Json::array();
+    for (size_t t = 0; t < tensors.size(); ++t)
+        list.push_back({{"shape", extents(problem, tensors[t], dims)}, {"offset", places[t].data}});
+    return list;
+}
+
+Json host_spec(const std::string& framework, const std::filesystem::path& file, const Problem& problem,
+               const std::vector<Buffers*>& points, int threads) {
+    Json spec = {{"role", "baseline"},     {"framework", framework},      {"reference", file.string()},
+                 {"threads", threads},     {"inputs", Json::array()},     {"outputs", Json::array()},
+                 {"points", Json::array()}, {"parameters", Json::array()}, {"function", problem.name}};
+    if (file == problem.reference) spec["function"] = problem.function;
+    for (const Tensor& tensor : problem.inputs) spec["inputs"].push_back({{"dtype", name_of(tensor.dtype)}});
+    for (const Tensor& tensor : problem.outputs) spec["outputs"].push_back({{"dtype", name_of(tensor.dtype)}});
+    for (const Parameter& parameter : problem.parameters)
+        spec["parameters"].push_back({{"dtype", name_of(parameter.dtype)}, {"value", parameter.value}});
+    for (Buffers* buffers : points) {
+        Json sets = Json::array();
+        for (const InputSet& set : buffers->sets())
+            sets.push_back({{"inputs", tensor_places(problem, problem.inputs, set.inputs, buffers->point().dims)},
+                            {"outputs", tensor_places(problem, problem.outputs, set.outputs, buffers->point().dims)}});
+        spec["points"].push_back({{"input_fd", buffers->inputs().read_only_fd()},
+                                  {"output_fd", buffers->outputs().fd()},
+                                  {"sets", sets}});
+    }
+    return spec;
+}
+
+std::vector<int> descriptors(const std::vector<Buffers*>& points) {
+    std::vector<int> fds;
+    for (Buffers* buffers : points) {
+        fds.push_back(buffers->inputs().read_only_fd());
+        fds.push_back(buffers->outputs().fd());
+    }
+    return fds;
+}
+
+std::string first_lines(const std::string& text, size_t count) {
+    std::vector<std::string> kept;
+    for (const std::string& line : split(text, '\n'))
+        if (!trim(line).empty() && kept.size() < count) kept.push_back(line.substr(0, 300));
+    return join(kept, "; ");
+}
+
+}  // namespace
+
+std::filesystem::path candidate_program() {
+    std::filesystem::path program = fs::read_symlink("/proc/self/exe").parent_path() / "strop-candidate";
+    if (!fs::exists(program))
+        throw EnvironmentError(fmt::format("{}: is missing", program.string()), "build Strop again: ./strop setup");
+    return program;
+}
+
+std::unique_ptr<Runner> Runner::kernel(const std::filesystem::path& library, const Problem& problem,
+                                       const std::vector<Buffers*>& points, int threads) {
+    std::unique_ptr<Runner> runner(new Runner);
+    runner->points_ = points;
+    std::vector<int64_t> words = layout_words(problem, points);
+    SharedMemory layout(static_cast<int64_t>(words.size() * 8));
+    std::memcpy(layout.data(), words.data(), words.size() * 8);
+    sandbox::Command command;
+    command.argv = {candidate_program().string(), library.string(), std::to_string(layout.read_only_fd())};
+    command.environment = {{"OMP_NUM_THREADS", std::to_string(threads)}};
+    command.keep_fds = descriptors(points);
+    command.keep_fds.push_back(layout.read_only_fd());
+    command.trust = sandbox::Trust::candidate;
+    command.limits.output_bytes = 1 << 16;
+    command.limits.memory_bytes = candidate_heap_bytes;
+    for (Buffers* buffers : points)
+        command.limits.memory_bytes += buffers->inputs().bytes() + buffers->outputs().bytes() +
+                                       guard_bytes * static_cast<int64_t>(buffers->sets().size()) *
+                                           static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
+    runner->child_ = std::make_unique<sandbox::Child>(command);
+    runner->layouts_.push_back(std::move(layout));
+    return runner;
+}
+
+std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::filesystem::path& file,
+                                       const Problem& problem, const std::vector<Buffers*>& points, int threads) {
+    std::unique_ptr<Runner> runner(new Runner);
+    runner->points_ = points;
+    runner->python_ = true;
+    runner->scratch_ = std::make_unique<TemporaryFolder>("strop-baseline");
+    // Compiled graphs are kept between runs; everything else in the scratch folder goes with the process.
+    fs::path compiled = cache_folder() / "frameworks";
+    std::error_code ignored;
+    fs::create_directories(compiled, ignored);
+    write_file(runner->scratch_->path() / "spec.json",
+               host_spec(framework, file, problem, points, threads).dump());
+    sandbox::Command command;
+    command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
+                    (runner->scratch_->path() / "spec.json").string()};
+    command.environment = {
+        {"OMP_NUM_THREADS", std::to_string(threads)},
+        {"MKL_NUM_THREADS", std::to_string(threads)},
+        {"OPENBLAS_NUM_THREADS", std::to_string(threads)},
+        {"PYTHONDONTWRITEBYTECODE", "1"},
+        {"TORCHINDUCTOR_COMPILE_THREADS", "1"},
+        {"TORCHINDUCTOR_CACHE_DIR", (compiled / "inductor").string()},
+        {"JAX_PLATFORMS", "cpu"},
+        // Freed outputs stay mapped, so that a baseline does not pay for page faults that a user could avoid.
+        {"GLIBC_TUNABLES",
+         "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1"},
+    };
+    command.scratch = compiled.string();
+    command.keep_fds = descriptors(points);
+    command.trust = sandbox::Trust::baseline;
+    command.limits.output_bytes = 1 << 16;
+    runner->child_ = std::make_unique<sandbox::Child>(command);
+    return runner;
+}
+
+Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
+    sandbox::Finished finished = child_->kill();
+    child_.reset();
+    Outcome outcome;
+    std::string said = first_lines(finished.err, 4);
+    if (wait == sandbox::Child::Wait::timed_out) {
+        outcome.verdict = Verdict::timed_out;
+        outcome.evidence = fmt::format("no answer within {:.3g} s", limit.count());
+    } else if (!python_ && finished.exit_code == 70) {
+        outcome.verdict = Verdict::compile_failed;
+        outcome.evidence = said;
+        said.clear();
+    } else if (said.find("bad_alloc") != std::string::npos) {
+        outcome.verdict = Verdict::over_limit;
+        outcome.evidence = "out of the memory that a kernel may have";
+    } else {
+        outcome.verdict = Verdict::crashed;
+        outcome.evidence = finished.signal ? finished.describe() : "left during a call: " + finished.describe();
+        if (finished.signal == SIGSEGV) outcome.evidence += " (an access outside the tensors, or a write to an input)";
+    }
+    if (!said.empty()) outcome.evidence += ": " + said;
+    return outcome;
+}
+
+Runner::Outcome Runner::exchange(const Request& request, Seconds limit) {
+    Outcome outcome;
+    if (!child_) return {Verdict::crashed, "had ended before", 0};
+    Clock::time_point start = Clock::now();
+    child_->send(&request, sizeof request);
+    Reply reply;
+    sandbox::Child::Wait wait = child_->receive(&reply, sizeof reply, limit);
+    outcome.outside_ns = static_cast<double>(Nanoseconds(Clock::now() - start).count());
+    if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
+    if (reply.payload_bytes > 0) {
+        outcome.evidence.resize(std::min<uint32_t>(reply.payload_bytes, 1 << 16));
+        wait = child_->receive(outcome.evidence.data(), outcome.evidence.size(), limit);
+        if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
+    }
+    if (reply.status != 0) outcome.verdict = reply.status == 2 ? Verdict::unsupported : Verdict::crashed;
+    return outcome;
+}
+
+Runner::Outcome Runner::prepare(size_t point, Seconds limit) {
+    Request request{Op::prepare};
+    request.point = static_cast<uint32_t>(point);
+    return exchange(request, limit);
+}
+
+Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t first_set, uint32_t sets, Seconds limit) {
+    Request request{Op::call};
+    request.point = static_cast<uint32_t>(point);
+    request.calls = calls;
+    request.first_set = first_set;
+    request.sets = sets;
+    return exchange(request, limit);
+}
+
+Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::evaluate}, limit); }
+
+double Runner::handshake_ns() {
+    if (handshake_ns_ >= 0) return handshake_ns_;
+    std::vector<double> samples;
+    for (int i = 0; i < 7; ++i) {
+        Outcome outcome = call(0, 0, 0, 1, Seconds(10));
+        if (!outcome.ok()) return 0;
+        samples.push_back(outcome.outside_ns);
+    }
+    return handshake_ns_ = stats::median(samples);
+}
+
+}  // namespace strop::judge

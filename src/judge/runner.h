@@ -1,0 +1,65 @@
+// A process that is timed: a kernel in strop-candidate, or a baseline in the Python host.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "core/evaluation.h"
+#include "judge/buffers.h"
+#include "judge/protocol.h"
+#include "sandbox/process.h"
+
+namespace strop::judge {
+
+class Runner {
+public:
+    struct Outcome {
+        Verdict verdict = Verdict::ok;
+        std::string evidence;
+        double outside_ns = 0;      // by the referee's clock, hand-shake included
+        bool ok() const { return verdict == Verdict::ok; }
+    };
+
+    // A compiled kernel on some points; the points' buffers must outlive it.
+    static std::unique_ptr<Runner> kernel(const std::filesystem::path& library, const Problem& problem,
+                                          const std::vector<Buffers*>& points, int threads);
+    // A function of a Python file in a framework ("numpy", "pytorch", "torch.compile", "jax").
+    static std::unique_ptr<Runner> python(const std::string& framework, const std::filesystem::path& file,
+                                          const Problem& problem, const std::vector<Buffers*>& points, int threads);
+
+    const std::vector<Buffers*>& points() const { return points_; }
+    bool is_python() const { return python_; }
+    bool alive() const { return child_ != nullptr; }
+
+    // Maps and touches a point's buffers; again after their contents changed.
+    Outcome prepare(size_t point, Seconds limit);
+    Outcome call(size_t point, uint32_t calls, uint32_t first_set, uint32_t sets, Seconds limit);
+    // Python: puts the last call's result into the outputs.
+    Outcome publish(Seconds limit);
+    // The time of an empty batch, measured once.
+    double handshake_ns();
+
+    void pause() { if (child_) child_->pause(); }
+    void resume() { if (child_) child_->resume(); }
+
+private:
+    Runner() = default;
+    Outcome exchange(const Request& request, Seconds limit);
+    Outcome ended(sandbox::Child::Wait wait, Seconds limit);
+
+    std::unique_ptr<TemporaryFolder> scratch_;
+    std::vector<SharedMemory> layouts_;
+    std::unique_ptr<sandbox::Child> child_;
+    std::vector<Buffers*> points_;
+    bool python_ = false;
+    double handshake_ns_ = -1;
+};
+
+// Beside the program: the executable that kernels run in.
+std::filesystem::path candidate_program();
+
+}  // namespace strop::judge

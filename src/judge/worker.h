@@ -1,0 +1,57 @@
+// The worker: a referee behind a pipe. One JSON message a line:
+//   {"op": "open", "problem": FOLDER, "seed": N}  -> {"toolchain": "...", ...}
+//   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
+//   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
+//   {"op": "compare", "request": {...}}           -> {"comparison": {...}}
+//   {"op": "vectors", "points": [...]}            -> {"vectors": [...]}
+//   {"op": "reseed", "seed": N}                   -> {}
+// Every answer carries "reference_seconds", the total so far. A failure of the user's input is
+// {"error": {"phrase", "hint", "exit"}}. Whatever starts a command with a pipe can host a worker.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/evaluator.h"
+#include "core/record.h"
+
+namespace strop::sandbox {
+class LineProcess;
+}
+
+namespace strop::judge {
+
+// Serves until the input ends.
+void serve_worker(std::istream& in, std::ostream& out);
+
+// The other end: an Evaluator that asks a worker process.
+class WorkerClient : public Evaluator {
+public:
+    // `command` starts the worker, for example {"/path/strop", "worker"}; `idle` is called while waiting and may throw.
+    WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder, uint64_t seed,
+                 std::function<void()> idle);
+    ~WorkerClient() override;
+
+    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    Comparison compare(const ComparisonRequest& request) override;
+    std::vector<std::string> baselines(std::vector<MissingBaseline>& missing);
+    std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
+    void reseed(uint64_t seed);
+
+    const std::string& toolchain() const { return toolchain_; }
+    const std::string& machine_fingerprint() const { return fingerprint_; }
+    double reference_seconds() const { return reference_seconds_; }
+
+private:
+    std::string ask(const std::string& message);   // throws what the worker reports
+
+    std::unique_ptr<sandbox::LineProcess> process_;
+    std::function<void()> idle_;
+    std::string toolchain_, fingerprint_;
+    double reference_seconds_ = 0;
+};
+
+}  // namespace strop::judge

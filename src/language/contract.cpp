@@ -1,0 +1,243 @@
+#include "language/contract.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+
+namespace strop {
+
+namespace {
+
+constexpr size_t max_columns = 110;
+
+struct Directive {
+    std::string word;   // "tune", "require", "flags"
+    std::string text;   // what follows
+};
+
+// `strop:WORD rest` behind `//` or `#`; anything else is not ours.
+std::optional<Directive> directive_in(std::string_view line) {
+    constexpr std::string_view mark = "strop:";
+    size_t at = line.find(mark);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::string_view before = trim(line.substr(0, at));
+    if (!before.ends_with("//") && !before.ends_with("#")) return std::nullopt;
+    std::string_view rest = line.substr(at + mark.size());
+    size_t end = std::min(rest.find_first_of(" \t\r"), rest.size());
+    return Directive{std::string(rest.substr(0, end)), std::string(trim(rest.substr(end)))};
+}
+
+template <typename Number>
+std::optional<Value> parse_number(const std::string& text) {
+    Number number{};
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end) return std::nullopt;
+    return Value(number);
+}
+
+// An integer, else a finite float, else the text itself, without its quotes.
+Value parse_value(const std::string& text) {
+    if (std::optional<Value> integer = parse_number<int64_t>(text)) return *integer;
+    bool numeric = text.find_first_of("0123456789") != std::string::npos;
+    if (numeric)
+        if (std::optional<Value> real = parse_number<double>(text)) return *real;
+    bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
+    return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+class TunableParser {
+public:
+    explicit TunableParser(const std::string& file) : file_(file) {}
+
+    void read_line(int line, std::string_view text) {
+        line_ = line;
+        std::optional<Directive> directive = directive_in(text);
+        if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
+        if (directive->word == "tune") read_tunable(directive->text, false);
+        else if (directive->word == "flags") read_tunable(directive->text, true);
+        else if (directive->word == "require") read_constraint(directive->text);
+        else fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, require or flags");
+    }
+
+    TunableSpace finish() {
+        for (size_t i = 0; i < space_.constraints.size(); ++i) {
+            line_ = constraint_lines_[i];
+            check_names(space_.constraints[i]);
+        }
+        return std::move(space_);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what, const std::string& hint) const {
+        throw UsageError(fmt::format("{}:{}: {}", file_, line_, what), hint);
+    }
+
+    void read_tunable(const std::string& text, bool is_flags) {
+        const std::string form = is_flags ? "strop:flags OPT = -O2 | -O3" : "strop:tune MR = 6 | 8 | 14";
+        size_t equals = text.find('=');
+        if (equals == std::string::npos) fail("missing '='", "write " + form);
+        Tunable tunable;
+        tunable.is_flags = is_flags;
+        tunable.name = std::string(trim(std::string_view(text).substr(0, equals)));
+        if (!is_identifier(tunable.name))
+            fail(fmt::format("'{}' is not a name for a tunable", tunable.name), "write " + form);
+        if (!names_.insert(tunable.name).second)
+            fail(fmt::format("tunable '{}' is declared twice", tunable.name), "give it one list of values");
+        for (const std::string& part : split(std::string_view(text).substr(equals + 1), '|'))
+            tunable.values.push_back(read_value(tunable, std::string(trim(part))));
+        space_.tunables.push_back(std::move(tunable));
+    }
+
+    Value read_value(const Tunable& tunable, const std::string& text) const {
+        if (text.empty())
+            fail(fmt::format("tunable '{}' has an empty value", tunable.name), "separate values by single '|'");
+        if (tunable.is_flags) check_flags(tunable.name, text);
+        Value value = tunable.is_flags ? Value(text) : parse_value(text);
+        if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end())
+            fail(fmt::format("tunable '{}' has the value '{}' twice", tunable.name, text), "remove one");
+        return value;
+    }
+
+    void check_flags(const std::string& name, const std::string& text) const {
+        for (const std::string& word : split(replace_all(text, "\t", " "), ' '))
+            if (!word.empty() && word[0] != '-')
+                fail(fmt::format("'{}' in '{}' is not a compiler flag", word, name), "flags begin with '-'");
+    }
+
+    void read_constraint(const std::string& text) {
+        try {
+            space_.constraints.push_back(Expression::parse(text));
+        } catch (const UsageError& error) {
+            fail(error.what(), "write strop:require MR * NR / 16 <= 28");
+        }
+        constraint_lines_.push_back(line_);
+    }
+
+    void check_names(const Expression& constraint) const {
+        std::set<std::string> used = constraint.symbols();
+        if (used.empty())
+            fail(fmt::format("'{}' names no tunable", constraint.text()), "a constraint is over tunables");
+        for (const std::string& name : used) {
+            if (names_.count(name)) continue;
+            std::vector<std::string> known(names_.begin(), names_.end());
+            std::vector<std::string> near = nearest(name, known, 1);
+            fail(fmt::format("'{}' is not a tunable", name),
+                 near.empty() ? "constraints are over tunables only" : fmt::format("did you mean '{}'?", near[0]));
+        }
+    }
+
+    const std::string file_;
+    int line_ = 0;
+    TunableSpace space_;
+    std::set<std::string> names_;
+    std::vector<int> constraint_lines_;
+};
+
+std::vector<std::string> parameters_of(const Problem& problem) {
+    std::vector<std::string> parts;
+    for (const Tensor& input : problem.inputs)
+        parts.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
+    for (const Tensor& output : problem.outputs)
+        parts.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
+    for (const Parameter& parameter : problem.parameters)
+        parts.push_back(fmt::format("{} {}", c_type(parameter.dtype), parameter.name));
+    for (const std::string& dimension : problem.dimensions) parts.push_back("int64_t " + dimension);
+    return parts;
+}
+
+// A constraint that cannot be evaluated (division by zero) does not hold.
+bool holds(const Expression& constraint, const Configuration& configuration) {
+    try {
+        return truthy(constraint.evaluate(configuration));
+    } catch (const UsageError&) {
+        return false;
+    }
+}
+
+bool can_be_checked(const Expression& constraint, const Configuration& configuration) {
+    std::set<std::string> names = constraint.symbols();
+    return std::all_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return configuration.count(name) > 0; });
+}
+
+}  // namespace
+
+std::string parameter_list(const Problem& problem) { return join(parameters_of(problem), ", "); }
+
+std::string argument_list(const Problem& problem) {
+    std::vector<std::string> names;
+    for (const Tensor& input : problem.inputs) names.push_back(input.name);
+    for (const Tensor& output : problem.outputs) names.push_back(output.name);
+    for (const Parameter& parameter : problem.parameters) names.push_back(parameter.name);
+    names.insert(names.end(), problem.dimensions.begin(), problem.dimensions.end());
+    return join(names, ", ");
+}
+
+std::string signature(const Problem& problem) {
+    std::string text = fmt::format("extern \"C\" void {}(", problem.name);
+    const std::string indent = text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');
+    std::vector<std::string> parts = parameters_of(problem);
+    size_t column = text.size();
+    for (size_t i = 0; i < parts.size(); ++i) {
+        std::string part = parts[i] + (i + 1 < parts.size() ? "," : ")");
+        if (i > 0 && column + 1 + part.size() > max_columns) {
+            text += "\n" + indent;
+            column = indent.size();
+        } else if (i > 0) {
+            text += " ";
+            ++column;
+        }
+        text += part;
+        column += part.size();
+    }
+    return parts.empty() ? text + ")" : text;
+}
+
+TunableSpace parse_tunables(const std::string& source, const std::string& file) {
+    TunableParser parser(file);
+    int line = 0;
+    for (const std::string& text : split(source, '\n')) parser.read_line(++line, text);
+    return parser.finish();
+}
+
+Configuration default_configuration(const TunableSpace& space) {
+    // Depth first, checking each constraint as soon as its last tunable has a value: large spaces stay cheap.
+    std::vector<std::vector<const Expression*>> checks(space.tunables.size() + 1);
+    Configuration bound;
+    std::vector<const Expression*> open;
+    for (const Expression& constraint : space.constraints) open.push_back(&constraint);
+    for (size_t depth = 0; depth <= space.tunables.size(); ++depth) {
+        if (depth > 0) bound[space.tunables[depth - 1].name] = int64_t{0};
+        auto ready = [&](const Expression* constraint) { return can_be_checked(*constraint, bound); };
+        std::copy_if(open.begin(), open.end(), std::back_inserter(checks[depth]), ready);
+        std::erase_if(open, ready);
+    }
+    Configuration configuration;
+    std::function<bool(size_t)> assign = [&](size_t depth) {
+        for (const Expression* constraint : checks[depth])
+            if (!holds(*constraint, configuration)) return false;
+        if (depth == space.tunables.size()) return true;
+        const Tunable& tunable = space.tunables[depth];
+        for (const Value& value : tunable.values) {
+            configuration[tunable.name] = value;
+            if (assign(depth + 1)) return true;
+        }
+        configuration.erase(tunable.name);
+        return false;
+    };
+    if (!open.empty())
+        throw UsageError(fmt::format("constraint '{}' names an unknown tunable", open[0]->text()));
+    if (!assign(0))
+        throw UsageError("no configuration meets the constraints", "relax a 'strop:require' or add values");
+    return configuration;
+}
+
+}  // namespace strop

@@ -1,0 +1,60 @@
+// C++ kernels: from source and configuration to a shared library with one entry, `strop_call`.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/kernel.h"
+#include "core/machine.h"
+#include "core/problem.h"
+#include "device/machine.h"
+
+namespace strop {
+
+// The libraries' only entry: tensors are the inputs, then the outputs; parameters as doubles; dimensions in
+// the problem's order. It calls the kernel.
+using KernelEntry = void (*)(void* const* tensors, const double* parameters, const int64_t* dimensions);
+inline constexpr const char* kernel_entry_name = "strop_call";
+
+struct Build {
+    std::string source;
+    Configuration configuration;        // of `space`; empty for a source without tunables
+    TunableSpace space;
+    std::vector<std::string> flags;     // beside the usual ones: "-fsanitize=address"
+    bool trusted_links = false;         // honour `// strop:link -ldnnl` (baselines only)
+};
+
+struct Built {
+    bool ok = false;
+    std::filesystem::path library;
+    std::string message;                // the compiler's, shortened, without our paths
+    double seconds = 0;                 // this build's share of the wall time
+};
+
+class CppToolchain {
+public:
+    // EnvironmentError when no compiler is installed.
+    explicit CppToolchain(const Machine& machine);
+    CppToolchain(const Compiler& compiler, const Machine& machine);
+
+    // "clang 19.1.7 -O3 -march=native ...": part of every evaluation's key.
+    const std::string& description() const { return description_; }
+    const Compiler& compiler() const { return compiler_; }
+    const std::vector<std::string>& flags() const { return flags_; }
+
+    // Compiles side by side on `parallel` cores into `folder`.
+    std::vector<Built> build(const Problem& problem, const std::vector<Build>& builds,
+                             const std::filesystem::path& folder, int parallel);
+
+private:
+    Compiler compiler_;
+    std::vector<std::string> flags_;
+    std::string description_;
+    int next_ = 0;                      // libraries are numbered: none is ever loaded twice under one name
+};
+
+// The adapter from `strop_call` to the kernel's own signature.
+std::string call_adapter(const Problem& problem);
+
+}  // namespace strop

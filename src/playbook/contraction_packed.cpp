@@ -1,0 +1,145 @@
+// Packed and tiled, after BLIS (Van Zee and van de Geijn, "BLIS: A Framework for Rapidly Instantiating BLAS
+// Functionality", 2015): both operands are copied block by block into the order in which the tile reads them.
+#include <fmt/format.h>
+
+#include "playbook/contraction_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+const char* const packed_members = R"(
+    // Rows m0 to m1 as panels of MR rows, k by k; rows beyond the end are 0.
+    void pack_left(float* to, int64_t m0, int64_t m1, int64_t k0, int64_t k1) const {
+        for (int64_t m = m0; m < m1; m += MR, to += MR * (k1 - k0)) {
+            if (m1 - m >= MR) {
+                for (int64_t k = k0; k < k1; ++k)
+                    for (int64_t i = 0; i < MR; ++i) to[(k - k0) * MR + i] = @left@;
+                continue;
+            }
+            for (int64_t k = k0; k < k1; ++k)
+                for (int64_t i = 0; i < MR; ++i) to[(k - k0) * MR + i] = i < m1 - m ? @left@ : 0.0f;
+        }
+    }
+
+    // Columns n0 to n1 as panels of NR columns, k by k; columns beyond the end are 0.
+    void pack_right(float* to, int64_t k0, int64_t k1, int64_t n0, int64_t n1) const {
+        for (int64_t n = n0; n < n1; n += NR, to += NR * (k1 - k0)) {
+            if (n1 - n >= NR) {
+                for (int64_t k = k0; k < k1; ++k)
+                    for (int64_t j = 0; j < NR; ++j) to[(k - k0) * NR + j] = @right@;
+                continue;
+            }
+            for (int64_t k = k0; k < k1; ++k)
+                for (int64_t j = 0; j < NR; ++j) to[(k - k0) * NR + j] = j < n1 - n ? @right@ : 0.0f;
+        }
+    }
+
+    // The tile at (m, n), from `count` steps of k in one panel of each side.
+    void tile(const float* a, const float* b, int64_t count, int64_t m, int64_t m1, int64_t n, int64_t n1, bool first,
+              bool last) const {
+        vec sums[MR][NRV] = {};  // in registers
+        @touch@
+#pragma GCC unroll unroll
+        for (int64_t k = 0; k < count; ++k, a += MR, b += NR) {
+@prefetch@            vec row[NRV];
+#pragma GCC unroll 8
+            for (int j = 0; j < NRV; ++j) row[j] = load(b + j * VL);
+#pragma GCC unroll 32
+            for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 8
+                for (int j = 0; j < NRV; ++j) sums[i][j] += splat(a[i]) * row[j];
+        }
+        float rest[MR][NR];
+#pragma GCC unroll 32
+        for (int i = 0; i < MR; ++i)
+#pragma GCC unroll 8
+            for (int j = 0; j < NRV; ++j) store(rest[i] + j * VL, sums[i][j]);
+        for (int64_t i = 0; i < MR && i < m1 - m; ++i)
+            for (int64_t j = 0; j < NR && j < n1 - n; j += VL)
+                put(load(rest[i] + j), m + i, n + j, n1 - n - j, first, last);
+    }
+
+    // C[m0:m1, n0:n1]: a block of right stays in the last cache, one of left in the second, a panel in the first.
+    __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
+        const int64_t kc = smaller(@K@, KC), width = smaller((n1 - n0 + NR - 1) / NR * NR, block_n);
+        const int64_t height = smaller((m1 - m0 + MR - 1) / MR * MR, block_m);
+        float* const a = scratch((height + width) * kc);
+        float* const b = a + height * kc;
+        for (int64_t n = n0; n < n1; n += block_n) {
+            const int64_t n_end = smaller(n + block_n, n1);
+            for (int64_t k = 0, count; k == 0 || k < @K@; k += KC) {
+                count = smaller(KC, @K@ - k);
+                pack_right(b, k, k + count, n, n_end);
+                for (int64_t m = m0; m < m1; m += block_m) {
+                    const int64_t m_end = smaller(m + block_m, m1);
+                    pack_left(a, m, m_end, k, k + count);
+                    for (int64_t j = n; j < n_end; j += NR)
+                        for (int64_t i = m; i < m_end; i += MR)
+                            tile(a + (i - m) * count, b + (j - n) * count, count, i, m_end, j, n_end, k == 0,
+                                 k + count == @K@);
+                }
+            }
+        }
+    }
+)";
+
+// The register tile that fills the registers: 6 x 16 for AVX2, 14 x 32 for AVX-512, 8 x 12 for NEON.
+void add_tile(const KernelText& text, Body& body) {
+    bool wide = text.wide_registers();
+    bool neon = text.machine().vector_bytes <= 16;
+    body.choices.push_back({"MR", {"4", "5", "6", "8", "12", "14"}, wide ? (neon ? "8" : "14") : "6"});
+    body.choices.push_back({"NRV", {"1", "2", "3", "4"}, wide && neon ? "3" : "2"});
+    body.require.push_back(text.fits_registers("MR * NRV + NRV + 1"));
+}
+
+Recipe packed(const KernelText& text, bool prefetch) {
+    Recipe recipe;
+    recipe.strategy.id = "packed_tiled";
+    recipe.strategy.hypothesis = "Copying blocks of both operands into the order of use makes the inner loop run from "
+                                 "the first cache with unit strides; the copies cost O(1/size) of the work.";
+    recipe.strategy.bottleneck = "compute";
+    recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
+    recipe.strategy.confidence = 0.8;
+    Body body;
+    body.about = "// A contraction as matrix product, packed and tiled as in BLIS: the tile's sums stay in registers, a "
+                 "panel of the\n// right operand in the first cache, a block of the left one in the second.";
+    body.choices = {text.vector_length()};
+    add_tile(text, body);
+    body.choices.push_back({"MC", {"48", "96", "168", "192", "336"}, "168"});
+    body.choices.push_back({"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256"});
+    body.choices.push_back({"NC", {"256", "1024", "4096"}, "4096"});
+    body.choices.push_back({"UNROLL", {"1", "2", "4"}, "2"});
+    body.choices.push_back(text.parallel_min());
+    if (prefetch) body.choices.push_back({"PREFETCH", {"8", "16", "32"}, "16"});
+    body.constants = "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n"
+                     "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole tiles\n";
+    const Operand& c = text.form().output;
+    body.members = fill(packed_members,
+                        {{"left", text.left("m + i", "k")},
+                         {"right", text.right("k", "n + j")},
+                         {"touch", fmt::format("for (int64_t i = 0; i < MR && i < m1 - m; ++i) __builtin_prefetch({});",
+                                               c.address("m + i", "n", ""))},
+                         {"prefetch", prefetch ? "            __builtin_prefetch(a + PREFETCH * MR);\n"
+                                                 "            __builtin_prefetch(b + PREFETCH * NR);\n"
+                                               : ""}});
+    body.entry = text.grid_entry();
+    body.m_step = "MR";
+    body.n_step = "NR";
+    body.blocks = true;
+    body.scratch = true;
+    text.write(recipe, body);
+    return recipe;
+}
+
+}  // namespace
+
+std::vector<Recipe> packed_recipes(const KernelText& text) {
+    Recipe recipe = packed(text, false);
+    Recipe variant = packed(text, true);
+    variant.suffix = "prefetch";
+    recipe.variants.push_back(variant);
+    return {recipe};
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,157 @@
+// Direct convolution with filters in the vector lanes: channel-blocked weights, scalar pixels.
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "playbook/convolution_strategies.h"
+
+namespace strop::playbook {
+
+namespace {
+
+const char* const body_text = R"(
+// Rows of x with their zero border; x itself when there is none.
+struct Padded {
+    const float* x;
+    int64_t pitch, channel;
+};
+
+// The register tile: PX pixels times MR filters, added up over channels and taps. Each pixel has a pointer of
+// its own, so any stride and any piece of the output makes a full tile.
+static inline void multiply(const float* const* pixels, int64_t channel, const int64_t* shift, int64_t taps,
+                            int64_t channels, const float* w, float* sums, bool first) {
+    const float* pixel[PX];
+    vec sum[PX][KV];
+    for (int j = 0; j < PX; ++j) {
+        pixel[j] = pixels[j];
+        for (int v = 0; v < KV; ++v) sum[j][v] = first ? vec{} : load(sums + j * MR + v * VL);
+    }
+    for (int64_t c = 0; c < channels; ++c)
+        for (int64_t tap = 0; tap < taps; ++tap, w += MR) {
+            const int64_t at = c * channel + shift[tap];@PREFETCH@
+            vec weights[KV];
+            for (int v = 0; v < KV; ++v) weights[v] = load(w + v * VL);
+            for (int j = 0; j < PX; ++j)
+                for (int v = 0; v < KV; ++v) sum[j][v] += splat(pixel[j][at]) * weights[v];
+        }
+    for (int j = 0; j < PX; ++j)
+        for (int v = 0; v < KV; ++v) store(sums + j * MR + v * VL, sum[j][v]);
+}
+
+// Filters [first, last) (counted in panels) of group g at `count` pixels of image n. The sums lie with
+// filters side by side and are turned round when they are complete.
+static void convolve_block(const Shape& s, const Operands& t, const Padded& padded, const float* packed,
+                           const int64_t* shift, int64_t n, int64_t g, int64_t begin, int64_t count,
+                           int64_t first, int64_t last) {
+    static thread_local Scratch<float> scratch;
+    float* sums = scratch.reserve((MR + 1) * TILES * PX);
+    float* row = sums + MR * TILES * PX;
+    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.R * s.S;
+    const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
+                  block = larger(1, ceildiv(channels, blocks));
+    const float* x = padded.x + (n * s.C + g * channels) * padded.channel;
+    const float* pixels[TILES * PX];
+    for (int64_t j = 0; j < TILES * PX; ++j) {
+        const int64_t pixel = begin + smaller(j, count - 1);  // lanes past the end repeat the last pixel
+        pixels[j] = x + pixel / s.Q * s.stride_h * padded.pitch + pixel % s.Q * s.stride_w;
+    }
+    for (int64_t panel = first; panel < last; ++panel) {
+        const float* w = packed + (g * ceildiv(filters, MR) + panel) * channels * taps * MR;
+        for (int64_t c = 0; c == 0 || c < channels; c += block)
+            for (int64_t j = 0; j < count; j += PX) {
+                const float* moved[PX];
+                for (int i = 0; i < PX; ++i) moved[i] = pixels[j + i] + c * padded.channel;
+                multiply(moved, padded.channel, shift, taps, smaller(block, channels - c), w + c * taps * MR,
+                         sums + j * MR, c == 0);
+            }
+        for (int64_t k = 0; k < smaller(MR, filters - panel * MR); ++k) {
+            for (int64_t j = 0; j < count; ++j) row[j] = sums[j * MR + k];
+            finish(s, t, n, g * filters + panel * MR + k, begin, row, count);
+        }
+    }
+}
+
+static void convolve(const Shape& s, const Operands& t) {
+    static thread_local Scratch<float> x_scratch, w_scratch;
+    static thread_local Scratch<int64_t> shift_scratch;
+    const int64_t panels = ceildiv(s.K / s.groups, MR);
+    const bool in_place = s.padding_h == 0 && s.padding_w == 0;
+    const int64_t rows = s.H + 2 * s.padding_h, pitch = s.W + 2 * s.padding_w;
+    float* copy = in_place ? nullptr : x_scratch.reserve(s.N * s.C * rows * pitch);
+    float* packed = w_scratch.reserve(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
+    int64_t* shift = shift_scratch.reserve(s.R * s.S);
+    for (int64_t tap = 0; tap < s.R * s.S; ++tap)
+        shift[tap] = tap / s.S * s.dilation_h * pitch + tap % s.S * s.dilation_w;
+    const Padded padded{in_place ? t.@X@ : copy, pitch, rows * pitch};
+
+    const int64_t area = s.P * s.Q, blocks = ceildiv(area, TILES * PX), pixel_tasks = s.N * s.groups * blocks;
+    // Few pixels: the filters are shared out too.
+    const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
+                  split = ceildiv(panels, splits);
+#pragma omp parallel if (s.multiply_adds() >= PARALLEL_MIN)
+    {
+#pragma omp for schedule(static) nowait
+        for (int64_t panel = 0; panel < s.groups * panels; ++panel) pack_weights(s, t.@W@, panel, packed);
+#pragma omp for schedule(static)
+        for (int64_t c = 0; c < (in_place ? 0 : s.N * s.C); ++c)
+            split_plane(t.@X@ + c * s.H * s.W, s.H, s.W, s.padding_h, s.padding_w, 1, 1,
+                        copy + c * rows * pitch, rows, pitch);
+#pragma omp for schedule(dynamic)
+        for (int64_t task = 0; task < pixel_tasks * splits; ++task) {
+            const int64_t place = task / splits, first = task % splits * split;
+            const int64_t begin = place % blocks * TILES * PX;
+            convolve_block(s, t, padded, packed, shift, place / blocks / s.groups, place / blocks % s.groups,
+                           begin, smaller(TILES * PX, area - begin), first, smaller(panels, first + split));
+        }
+    }
+}
+)";
+
+const char* const prefetch_text = R"(
+            __builtin_prefetch(w + 8 * MR);)";
+
+ConvolutionText filters_source(const ConvolutionContext& context, bool prefetch) {
+    ConvolutionText text;
+    text.planes = text.panels = true;
+    text.head =
+        "// Direct convolution with filters in the lanes: weights blocked by MR filters, pixels broadcast "
+        "from\n"
+        "// the padded image, the finished tile turned round into rows of pixels.\n";
+    text.tunables = RegisterTile(context.machine).tunables("PX", "KV") +
+                    "// DEPTH: channels × taps of one panel of weights, to stay in L1\n"
+                    "// strop:tune DEPTH = 288 | 144 | 576 | 1152\n"
+                    "// strop:tune TILES = 16 | 8 | 32 | 4\n"
+                    "// strop:tune MIN_TASKS = 8 | 2 | 32\n"
+                    "// strop:tune PARALLEL_MIN = 300000 | 100000 | 1000000\n";
+    text.constants = "constexpr int64_t MR = KV * VL;  // filters of a panel\n";
+    text.body = replace_all(body_text, "@PREFETCH@", prefetch ? prefetch_text : "");
+    text.body = replace_all(replace_all(text.body, "@X@", context.form.x), "@W@", context.form.w);
+    return text;
+}
+
+}  // namespace
+
+void add_filter_lanes(const ConvolutionContext& context, Recipes& recipes) {
+    RegisterTile tile(context.machine);
+    Configuration initial = {{"VL", tile.lanes},
+                             {"PX", tile.tall()},
+                             {"KV", int64_t{2}},
+                             {"DEPTH", int64_t{288}},
+                             {"TILES", int64_t{16}},
+                             {"MIN_TASKS", int64_t{8}},
+                             {"PARALLEL_MIN", int64_t{300000}}};
+    Strategy strategy;
+    strategy.id = "filter_lanes";
+    strategy.hypothesis =
+        "Filters in the lanes make every tile full whatever the stride and the width: no position is "
+        "computed in vain, and pixels are broadcast in place.";
+    strategy.bottleneck = "compute";
+    strategy.excludes = {"implicit_gemm", "shifted_planes", "winograd"};
+    strategy.confidence = 0.6;
+    Recipe recipe = make_recipe(context, strategy, filters_source(context, false), initial, recipes.lacks);
+    Recipe variant = make_recipe(context, strategy, filters_source(context, true), initial, recipes.lacks);
+    variant.suffix = "prefetch";
+    recipe.variants.push_back(std::move(variant));
+    recipes.recipes.push_back(std::move(recipe));
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,24 @@
+#include "playbook/loop_text.h"
+#include "playbook/recipe.h"
+
+namespace strop::playbook {
+
+Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& machine) {
+    LoopForm form = loop_form(problem, graph);
+    if (!form.lacks.empty()) return {{}, form.lacks};
+    Recipes result;
+    if (form.nest == Nest::pointwise) result.recipes = pointwise_recipes(form, machine, result.lacks);
+    if (form.nest == Nest::rows) {
+        result.recipes = row_recipes(form, machine, result.lacks);
+        std::vector<Recipe> lanes = lane_recipes(form, machine, result.lacks);
+        result.recipes.insert(result.recipes.end(), lanes.begin(), lanes.end());
+    }
+    if (form.nest == Nest::columns) result.recipes = column_recipes(form, machine, result.lacks);
+    if (!result.lacks.empty()) return {{}, result.lacks};
+    for (Recipe& recipe : result.recipes)
+        for (const Recipe& other : result.recipes)
+            if (other.strategy.id != recipe.strategy.id) recipe.strategy.excludes.push_back(other.strategy.id);
+    return result;
+}
+
+}  // namespace strop::playbook

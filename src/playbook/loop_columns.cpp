@@ -1,0 +1,648 @@
+// Strategies that keep one lane a column: reductions over a leading or middle axis, and short rows, whose elements
+// are then strided.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "language/contract.h"
+#include "playbook/loop_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+struct ColumnPlan {
+    enum class Kind {
+        panels,    // accumulators of a few vectors of columns stay in registers all the way down
+        lanes,     // the same for the rows of a last-axis reduction: a lane a row
+        blocked,   // accumulators of a tile of columns in L1, several rows at a time
+        split,     // threads share the depth; their partial rows are combined
+    };
+    Kind kind = Kind::panels;
+    bool stream = false;
+    bool prefetch = false;
+};
+
+using Kind = ColumnPlan::Kind;
+
+class ColumnWriter {
+public:
+    ColumnWriter(const LoopForm& form, const ColumnPlan& plan)
+        : form_(form), plan_(plan), values_(form),
+          names_(reduction_names(form, plan.kind == Kind::lanes ? "row_" : "column_")) {
+        in_registers_ = plan.kind == Kind::panels || plan.kind == Kind::lanes;
+    }
+
+    std::string body() {
+        if (in_registers_) panel_function();
+        lines_ = Lines(1, lines_.text() + signature(form_.problem) + " {\n");
+        extents();
+        if (plan_.stream)
+            lines_.add("const bool streamed = rows * depth * columns * (int64_t)sizeof(float) > STREAM_MIN;");
+        if (in_registers_) panel_calls();
+        else if (plan_.kind == Kind::blocked) blocked();
+        else split();
+        lines_.add("}");
+        return lines_.text();
+    }
+
+    std::set<std::string> helpers() const {
+        std::set<std::string> all = values_.helpers;
+        all.insert({"load", "store", "load_tail", "store_tail", "splat"});
+        if (plan_.stream) all.insert({"stream", "fence"});
+        for (const std::pair<const int, std::string>& name : names_)
+            if (std::string helper = folding(form_.graph.at(name.first).op).helper; !helper.empty()) all.insert(helper);
+        return all;
+    }
+
+    const std::string& lacks() const { return values_.lacks; }
+
+private:
+    bool lanes_are_rows() const { return plan_.kind == Kind::lanes; }
+
+    void extents() {
+        std::string rows = lanes_are_rows() ? "1" : form_.rows;
+        std::string depth = lanes_are_rows() ? form_.columns : form_.depth;
+        std::string columns = lanes_are_rows() ? form_.rows : form_.columns;
+        lines_.add(fmt::format("const int64_t rows = {}, depth = {}, columns = {};", rows, depth, columns));
+    }
+
+    std::string index(const std::string& outer, const std::string& down) const {
+        if (outer == "0") return down;
+        return fmt::format("({} * depth + {})", outer, down);
+    }
+
+    // The element of a tensor at (row, down, j) as an address, and whether neighbouring lanes are neighbours there.
+    std::string load_text(int id, const std::string& down) {
+        const Node& node = form_.graph.at(id);
+        const Span& span = form_.span(id);
+        const std::string& name = node.op;
+        if (lanes_are_rows()) {
+            if (!span.any_outer) return fmt::format("splat({}[{}])", name, span.reduced ? down : "0");
+            if (!span.reduced) return fmt::format("load_part({} + j, lanes)", name);
+            return fmt::format("load_strided({} + j * depth + {}, depth, lanes)", name, down);
+        }
+        std::string at = span.reduced ? index(span.outer_index, down) : span.outer_index;
+        if (!span.inner) return fmt::format("splat({}[{}])", name, at);
+        return at == "0" ? fmt::format("load_part({} + j, lanes)", name)
+                         : fmt::format("load_part({} + {} * columns + j, lanes)", name, at);
+    }
+
+    void store_full(int k, const std::string& value, const std::string& down) {
+        const std::string& name = form_.problem.outputs[static_cast<size_t>(k)].name;
+        if (lanes_are_rows())
+            lines_.add(fmt::format("store_strided({} + j * depth + {}, {}, depth, lanes);", name, down, value));
+        else
+            lines_.add(fmt::format("{}({} + {} * columns + j, {}, lanes{});", plan_.stream ? "put" : "store_part", name,
+                                   index("row", down), value, plan_.stream ? ", streamed" : ""));
+    }
+
+    // Values along the depth: loads, intermediates, then folds and stores. `suffix` is where a column's values are.
+    void step(const std::vector<int>& reductions, const std::vector<int>& outputs, std::map<int, std::string> known,
+              const std::string& down, const std::string& suffix, bool prefetch) {
+        std::vector<int> targets;
+        for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
+        for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
+        std::set<int> stop;
+        for (const std::pair<const int, std::string>& entry : known) stop.insert(entry.first);
+        for (int id : cone(form_, targets, stop)) {
+            const Node& node = form_.graph.at(id);
+            if (known.contains(id) || node.family != Family::input) continue;
+            if (prefetch && form_.span(id).inner && form_.full(id))
+                lines_.add(fmt::format("__builtin_prefetch({} + {} * columns + j);", node.op,
+                                       index(form_.span(id).outer_index, "(" + down + " + AHEAD)")));
+            known[id] = node.op + "_j";
+            lines_.add(fmt::format("const vec {} = {};", known[id], load_text(id, down)));
+        }
+        Values values = values_.write(targets, known, {}, "", false);
+        lines_.add(values.statements);
+        for (int id : reductions) {
+            const Node& node = form_.graph.at(id);
+            std::string part = names_[id] + suffix;
+            lines_.add(fmt::format("{} = {};", part, fold(node.op, part, values.of[node.operands[0]])));
+        }
+        for (int k : outputs) store_full(k, values.of[form_.graph.outputs[static_cast<size_t>(k)]], down);
+    }
+
+    // Values of a column that later passes need, of one stage: ids, without inputs.
+    std::vector<int> column_values(int stage) const {
+        std::vector<int> ids = shared_values(form_, stage);
+        std::erase_if(ids, [&](int id) { return known_.contains(id); });
+        return ids;
+    }
+
+    // Inputs that do not vary along the depth are loaded where a column's values are computed.
+    std::map<int, std::string> with_column_inputs(const std::vector<int>& targets, std::map<int, std::string> known) {
+        std::set<int> stop;
+        for (const std::pair<const int, std::string>& entry : known) stop.insert(entry.first);
+        for (int id : cone(form_, targets, stop)) {
+            const Node& node = form_.graph.at(id);
+            if (known.contains(id) || node.family != Family::input) continue;
+            known[id] = node.op + "_j";
+            lines_.add(fmt::format("const vec {} = {};", known[id], load_text(id, "0")));
+        }
+        return known;
+    }
+
+    // ---- accumulators in registers
+
+    void panel_function() {
+        lines_ = Lines(0, lines_.text());
+        const std::string what = lanes_are_rows() ? "rows, a lane each" : "neighbouring columns, from top to bottom";
+        lines_.add("// VECTORS vectors of " + what + "; `lanes` is VL but in the last vector.");
+        lines_.add("template <int VECTORS>");
+        std::string row = lanes_are_rows() ? "" : "int64_t row, ";
+        std::string streamed = plan_.stream ? ", bool streamed" : "";
+        lines_.add(fmt::format("static inline void panel_of({}, {}int64_t begin, int64_t lanes{}) {{",
+                               parameter_list(form_.problem), row, streamed));
+        size_t depth = lines_.mark();
+        lines_.add(fmt::format("const int64_t depth = {};", lanes_are_rows() ? form_.columns : form_.depth));
+        size_t columns = lines_.mark();
+        lines_.add(fmt::format("const int64_t columns = {};", lanes_are_rows() ? form_.rows : form_.columns));
+        panel_values(0);
+        for (int pass = 0; pass <= form_.passes; ++pass) {
+            std::vector<int> reductions = form_.reductions(pass), outputs = outputs_of_stage(form_, pass);
+            if (!reductions.empty() || !outputs.empty()) panel_pass(pass, reductions, outputs);
+            if (pass < form_.passes) panel_values(pass + 1);
+        }
+        panel_results();
+        lines_.add("}");
+        lines_.add("");
+        lines_.drop_unused(columns, "columns");
+        lines_.drop_unused(depth, "depth");
+    }
+
+    void open_vectors() {
+        lines_.pragma("#pragma GCC unroll 16");
+        lines_.add("for (int u = 0; u < VECTORS; ++u) {");
+        vector_mark_ = lines_.mark();
+        lines_.add("const int64_t j = begin + u * VL;");
+    }
+
+    void close_vectors() {
+        lines_.add("}");
+        lines_.drop_unused(vector_mark_, "j");
+    }
+
+    void panel_pass(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs) {
+        lines_.add("");
+        for (int id : reductions) {
+            lines_.add(fmt::format("vec {}[VECTORS];", names_[id]));
+            lines_.add(fmt::format("for (vec& part : {}) part = splat({});", names_[id],
+                                   folding(form_.graph.at(id).op).start));
+        }
+        lines_.add("for (int64_t i = 0; i < depth; ++i) {");
+        open_vectors();
+        step(reductions, outputs, known_, "i", "[u]", plan_.prefetch && pass == 0);
+        close_vectors();
+        lines_.add("}");
+        for (int id : reductions) known_[id] = names_[id] + "[u]";
+    }
+
+    void panel_values(int stage) {
+        std::vector<int> ids = column_values(stage);
+        if (ids.empty()) return;
+        std::map<int, std::string> arrays;
+        for (int id : ids) arrays[id] = value_name(id);
+        for (int id : ids) lines_.add(fmt::format("vec {}[VECTORS];", arrays[id]));
+        open_vectors();
+        Values values = values_.write(ids, with_column_inputs(ids, known_), {}, "at_", false);
+        lines_.add(values.statements);
+        for (int id : ids) lines_.add(fmt::format("{}[u] = {};", arrays[id], values.of[id]));
+        close_vectors();
+        for (int id : ids) known_[id] = arrays[id] + "[u]";
+    }
+
+    std::string value_name(int id) {
+        std::string base = (lanes_are_rows() ? "row_" : "column_") + value_word(form_.graph, form_.graph.at(id));
+        std::string name = base;
+        for (int i = 2; !value_names_taken_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+        return name;
+    }
+
+    void panel_results() {
+        std::vector<int> ids;
+        for (int k : form_.reduced_outputs()) ids.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
+        if (ids.empty()) return;
+        open_vectors();
+        results(ids, known_, "j", "lanes");
+        close_vectors();
+    }
+
+    void results(const std::vector<int>& ids, const std::map<int, std::string>& known, const std::string& j,
+                 const std::string& lanes) {
+        Values values = values_.write(ids, with_column_inputs(ids, known), {}, "at_", false);
+        lines_.add(values.statements);
+        for (int k : form_.reduced_outputs())
+            lines_.add(fmt::format("store_part({} + {}{}, {}, {});",
+                                   form_.problem.outputs[static_cast<size_t>(k)].name,
+                                   lanes_are_rows() ? "" : "row * columns + ", j,
+                                   values.of[form_.graph.outputs[static_cast<size_t>(k)]], lanes));
+    }
+
+    void panel_calls() {
+        std::string arguments = argument_list(form_.problem) + (lanes_are_rows() ? ", " : ", row, ");
+        std::string streamed = plan_.stream ? ", streamed" : "";
+        lines_.add("const int64_t wide = PANEL * VL, panels = (columns + wide - 1) / wide;");
+        lines_.pragma("#pragma omp parallel if (rows * panels > 1 && rows * depth * columns > PARALLEL_MIN)");
+        lines_.add("{");
+        lines_.pragma("#pragma omp for schedule(static) nowait");
+        lines_.add("for (int64_t task = 0; task < rows * panels; ++task) {");
+        if (!lanes_are_rows()) lines_.add("const int64_t row = task / panels;");
+        lines_.add("const int64_t begin = task % panels * wide;");
+        lines_.add("const int64_t end = columns - begin < wide ? columns : begin + wide;");
+        lines_.add(fmt::format("if (end - begin == wide) panel_of<PANEL>({}begin, VL{});", arguments, streamed));
+        lines_.add("else for (int64_t j = begin; j < end; j += VL)");
+        lines_.add(fmt::format("    panel_of<1>({}j, end - j < VL ? end - j : VL{});", arguments, streamed));
+        lines_.add("}");
+        if (plan_.stream) lines_.add("if (streamed) fence();");
+        lines_.add("}");
+    }
+
+    // ---- accumulators in memory
+
+    std::vector<int> all_values() const {
+        std::vector<int> ids;
+        for (int stage = 0; stage <= form_.passes; ++stage)
+            for (int id : shared_values(form_, stage)) ids.push_back(id);
+        return ids;
+    }
+
+    void blocked() {
+        lines_.add("const int64_t tiles = (columns + TILE - 1) / TILE;");
+        lines_.pragma("#pragma omp parallel if (rows * tiles > 1 && rows * depth * columns > PARALLEL_MIN)");
+        lines_.add("{");
+        for (const std::pair<const int, std::string>& name : names_)
+            lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name.second));
+        name_values([&](const std::string& name) { lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name)); });
+        lines_.pragma("#pragma omp for schedule(static) nowait");
+        lines_.add("for (int64_t task = 0; task < rows * tiles; ++task) {");
+        lines_.add("const int64_t row = task / tiles, begin = task % tiles * TILE;");
+        lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
+        column_phase(0, "begin", "end");
+        for (int pass = 0; pass <= form_.passes; ++pass) {
+            std::vector<int> reductions = form_.reductions(pass), outputs = outputs_of_stage(form_, pass);
+            if (!reductions.empty() || !outputs.empty())
+                sweep(pass, reductions, outputs, "0", "depth", "begin", "end");
+            if (pass < form_.passes) column_phase(pass + 1, "begin", "end");
+        }
+        memory_results("begin", "end");
+        lines_.add("}");
+        if (plan_.stream) lines_.add("if (streamed) fence();");
+        lines_.add("}");
+    }
+
+    template <class Declare>
+    void name_values(Declare declare) {
+        for (int id : all_values()) {
+            if (value_names_.contains(id)) continue;
+            value_names_[id] = value_name(id);
+            declare(value_names_[id]);
+        }
+    }
+
+    std::string at(const std::string& base) const {
+        return plan_.kind == Kind::blocked ? base + " + j - begin" : base + " + j";
+    }
+
+    // What is known of a column at this point, as loads.
+    std::map<int, std::string> column_known(int stage, const std::vector<int>& targets) {
+        std::map<int, std::string> known;
+        std::set<int> stop;
+        auto have = [&](int id) {
+            return (names_.contains(id) && form_.stage(id) <= stage) || (value_names_.contains(id) && ready_.contains(id));
+        };
+        for (const Node& node : form_.graph.nodes)
+            if (have(node.id)) stop.insert(node.id);
+        for (int id : cone(form_, targets, stop)) {
+            if (!have(id)) continue;
+            std::string base = names_.contains(id) ? names_[id] : value_names_[id];
+            known[id] = base + "_j";
+            lines_.add(fmt::format("const vec {}_j = load({});", base, at(base)));
+        }
+        return known;
+    }
+
+    void open_columns(const std::string& from, const std::string& to) {
+        lines_.add(fmt::format("for (int64_t j = {}; j < {}; j += VL) {{", from, to));
+        vector_mark_ = lines_.mark();
+        lines_.add(fmt::format("const int64_t lanes = {0} - j < VL ? {0} - j : VL;", to));
+    }
+
+    void close_columns() {
+        lines_.add("}");
+        lines_.drop_unused(vector_mark_, "lanes");
+    }
+
+    void column_phase(int stage, const std::string& from, const std::string& to) {
+        std::vector<int> ids = shared_values(form_, stage);
+        if (ids.empty()) return;
+        open_columns(from, to);
+        std::map<int, std::string> known = with_column_inputs(ids, column_known(stage, ids));
+        Values values = values_.write(ids, known, {}, "at_", false);
+        lines_.add(values.statements);
+        for (int id : ids) lines_.add(fmt::format("store({}, {});", at(value_names_[id]), values.of[id]));
+        close_columns();
+        ready_.insert(ids.begin(), ids.end());
+    }
+
+    std::string own(int id) const { return names_.at(id) + (plan_.kind == Kind::split ? "_own" : ""); }
+
+    // Rows [top, bottom) of columns [from, to): ROWS of them between a load and a store of the accumulators.
+    void sweep(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs, const std::string& top,
+               const std::string& bottom, const std::string& from, const std::string& to) {
+        for (int id : reductions) {
+            lines_.add(fmt::format("for (int64_t j = {}; j < {}; j += VL) store({}, splat({}));", from, to,
+                                   at(own(id)), folding(form_.graph.at(id).op).start));
+        }
+        lines_.add(fmt::format("each_row_group({}, {}, {}, {}, [&](int64_t i, int count, int64_t j, int64_t lanes) "
+                               "__attribute__((always_inline)) {{", top, bottom, from, to));
+        std::vector<int> targets;
+        for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
+        for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
+        std::map<int, std::string> known = column_known(pass, targets);
+        for (int id : reductions)
+            lines_.add(fmt::format("vec {}_part = load({});", names_[id], at(own(id))));
+        lines_.pragma("#pragma GCC unroll 16");
+        lines_.add("for (int r = 0; r < count; ++r) {");
+        step(reductions, outputs, known, "(i + r)", "_part", plan_.prefetch && pass == 0);
+        lines_.add("}");
+        for (int id : reductions) lines_.add(fmt::format("store({}, {}_part);", at(own(id)), names_[id]));
+        lines_.add("});");
+    }
+
+    void memory_results(const std::string& from, const std::string& to) {
+        std::vector<int> ids;
+        for (int k : form_.reduced_outputs()) ids.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
+        if (ids.empty()) return;
+        open_columns(from, to);
+        std::map<int, std::string> known = column_known(form_.passes, ids);
+        results(ids, known, "j", "lanes");
+        lines_.add("}");
+    }
+
+    void split() {
+        size_t count = names_.size();
+        lines_.add("const int64_t padded = (columns + 31) / 16 * 16;");
+        lines_.add("const int team = rows * depth * columns > PARALLEL_MIN ? team_size() : 1;");
+        name_values([](const std::string&) {});
+        lines_.add(fmt::format("float* memory = scratch(({} * team + {}) * padded);", count,
+                               count + value_names_.size()));
+        lines_.pragma("#pragma omp parallel num_threads(team) if (team > 1)");
+        lines_.add("{");
+        lines_.add("const int threads = omp_get_num_threads(), thread = omp_get_thread_num();");
+        lines_.add("const int64_t top = depth * thread / threads, bottom = depth * (thread + 1) / threads;");
+        lines_.add("const int64_t left = columns / 16 * thread / threads * 16;");
+        lines_.add("const int64_t right = thread + 1 == threads ? columns : "
+                   "columns / 16 * (thread + 1) / threads * 16;");
+        size_t k = 0;
+        for (const std::pair<const int, std::string>& name : names_) {
+            lines_.add(fmt::format("float* {}_all = memory + {} * team * padded;", name.second, k));
+            lines_.add(fmt::format("float* {0}_own = {0}_all + thread * padded;", name.second));
+            lines_.add(fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
+        }
+        for (const std::pair<const int, std::string>& name : value_names_)
+            lines_.add(fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
+        lines_.add("for (int64_t row = 0; row < rows; ++row) {");
+        split_row();
+        lines_.add("}");
+        if (plan_.stream) lines_.add("if (streamed) fence();");
+        lines_.add("}");
+    }
+
+    void split_row() {
+        column_phase(0, "left", "right");
+        if (!shared_values(form_, 0).empty()) lines_.pragma("#pragma omp barrier");
+        for (int pass = 0; pass <= form_.passes; ++pass) {
+            std::vector<int> reductions = form_.reductions(pass), outputs = outputs_of_stage(form_, pass);
+            if (!reductions.empty() || !outputs.empty()) {
+                lines_.add("for (int64_t begin = 0; begin < columns; begin += TILE) {");
+                lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
+                sweep(pass, reductions, outputs, "top", "bottom", "begin", "end");
+                lines_.add("}");
+            }
+            if (pass == form_.passes) break;
+            lines_.pragma("#pragma omp barrier");
+            combine(reductions);
+            column_phase(pass + 1, "left", "right");
+            if (pass + 1 < form_.passes || !outputs_of_stage(form_, pass + 1).empty() || form_.rows != "1")
+                lines_.pragma("#pragma omp barrier");
+        }
+        memory_results("left", "right");
+    }
+
+    void combine(const std::vector<int>& reductions) {
+        lines_.add("for (int64_t j = left; j < right; j += VL) {");
+        for (int id : reductions) {
+            lines_.add(fmt::format("vec {0}_part = load({0}_all + j);", names_[id]));
+            lines_.add("for (int t = 1; t < threads; ++t)");
+            lines_.add(fmt::format("    {0}_part = {1};", names_[id],
+                                   fold(form_.graph.at(id).op, names_[id] + "_part",
+                                        fmt::format("load({}_all + t * padded + j)", names_[id]))));
+            lines_.add(fmt::format("store({0} + j, {0}_part);", names_[id]));
+        }
+        lines_.add("}");
+    }
+
+    const LoopForm& form_;
+    ColumnPlan plan_;
+    ValueWriter values_;
+    bool in_registers_ = true;
+    std::map<int, std::string> names_;         // of reductions
+    std::map<int, std::string> known_;         // accumulators in registers
+    std::map<int, std::string> value_names_;   // of column values in memory
+    std::set<int> ready_;                      // those already computed
+    std::set<std::string> value_names_taken_;
+    size_t vector_mark_ = 0;
+    Lines lines_;
+};
+
+std::string strided_helpers() {
+    return R"(
+static inline vec load_strided(const float* p, int64_t stride, int64_t lanes) {
+    vec v = {};
+    if (lanes == VL)
+        for (int i = 0; i < VL; ++i) v[i] = p[i * stride];
+    else
+        for (int i = 0; i < lanes; ++i) v[i] = p[i * stride];
+    return v;
+}
+static inline void store_strided(float* p, vec v, int64_t stride, int64_t lanes) {
+    if (lanes == VL)
+        for (int i = 0; i < VL; ++i) p[i * stride] = v[i];
+    else
+        for (int i = 0; i < lanes; ++i) p[i * stride] = v[i];
+}
+)";
+}
+
+std::string group_helpers() {
+    return R"(
+// step(i, count, j, lanes) for every vector of columns [left, right) and groups of ROWS rows, then single rows.
+template <class Step>
+__attribute__((always_inline)) static inline void each_row_group(int64_t top, int64_t bottom, int64_t left,
+                                                                 int64_t right, Step step) {
+    int64_t i = top;
+    for (; i + ROWS <= bottom; i += ROWS) {
+        int64_t j = left;
+        for (; j + VL <= right; j += VL) step(i, ROWS, j, VL);
+        if (j < right) step(i, ROWS, j, right - j);
+    }
+    for (; i < bottom; ++i) {
+        int64_t j = left;
+        for (; j + VL <= right; j += VL) step(i, 1, j, VL);
+        if (j < right) step(i, 1, j, right - j);
+    }
+}
+)";
+}
+
+std::string column_team_helper() {
+    return R"(
+static inline int team_size() {
+    const int threads = omp_get_max_threads();
+    return threads < 256 ? threads : 256;
+}
+)";
+}
+
+std::string column_put_helper() {
+    return R"(
+static inline void put(float* p, vec v, int64_t lanes, bool streamed) {
+    if (streamed && lanes == VL && (uintptr_t)p % sizeof(vec) == 0) stream(p, v);
+    else store_part(p, v, lanes);
+}
+)";
+}
+
+class ColumnRecipes {
+public:
+    ColumnRecipes(const LoopForm& form, const Machine& machine) : form_(form), machine_(machine) {}
+
+    void add(const std::string& id, const std::string& hypothesis, const std::string& bottleneck,
+             const ColumnPlan& plan, double confidence, const std::vector<std::pair<std::string, ColumnPlan>>& variants) {
+        Recipe recipe = make(plan, hypothesis);
+        Strategy& strategy = recipe.strategy;
+        strategy.id = id;
+        strategy.family = form_.nest == Nest::rows ? "row_reduction" : "column_reduction";
+        strategy.proposer = "playbook";
+        strategy.hypothesis = hypothesis;
+        strategy.bottleneck = bottleneck;
+        strategy.confidence = confidence;
+        for (const std::pair<std::string, ColumnPlan>& variant : variants) {
+            Recipe one = make(variant.second, hypothesis);
+            one.strategy = strategy;
+            one.suffix = variant.first;
+            recipe.variants.push_back(std::move(one));
+        }
+        recipes.push_back(std::move(recipe));
+    }
+
+    std::vector<Recipe> recipes;
+    std::string lacks;
+
+private:
+    Recipe make(const ColumnPlan& plan, const std::string& hypothesis) {
+        ColumnWriter writer(form_, plan);
+        KernelText text;
+        text.body = writer.body();
+        text.comment = {form_.problem.name + ": " + hypothesis};
+        text.helpers = writer.helpers();
+        if (lacks.empty()) lacks = writer.lacks();
+        bool registers = plan.kind == Kind::panels || plan.kind == Kind::lanes;
+        if (plan.kind == Kind::split) text.more_helpers += column_team_helper();
+        text.more_helpers += tail_helpers();
+        if (plan.stream) text.more_helpers += column_put_helper();
+        if (plan.kind == Kind::split) text.more_helpers += scratch_helper();
+        if (plan.kind == Kind::lanes) text.more_helpers += strided_helpers();
+        if (!registers) text.more_helpers += group_helpers();
+
+        Recipe recipe;
+        int64_t lanes = std::max(4, machine_.vector_bytes / 4);
+        tune(text, recipe, "VL", {lanes, 2 * lanes}, lanes);
+        if (registers) tune(text, recipe, "PANEL", {4, 1, 2, 8, 16}, plan.kind == Kind::lanes ? 2 : 8);
+        else {
+            tune(text, recipe, "TILE", {1024, 256, 512, 2048}, 1024);
+            tune(text, recipe, "ROWS", {4, 1, 2, 8}, 4);
+        }
+        tune(text, recipe, "PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
+        if (plan.stream)
+            tune(text, recipe, "STREAM_MIN", {int64_t{8} << 20, 0, int64_t{1} << 20, int64_t{32} << 20,
+                                              int64_t{1} << 40},
+                 stream_threshold(machine_) >= (int64_t{32} << 20) ? int64_t{32} << 20 : int64_t{8} << 20);
+        if (plan.prefetch) tune(text, recipe, "AHEAD", {8, 2, 4, 16, 32}, 8);
+        recipe.source = assemble(text);
+        if (plan.kind == Kind::split) recipe.source = "#include <omp.h>\n" + recipe.source;
+        return recipe;
+    }
+
+    static void tune(KernelText& text, Recipe& recipe, const std::string& name, const std::vector<int64_t>& values,
+                     int64_t guess) {
+        std::string list;
+        for (int64_t value : values) list += (list.empty() ? "" : " | ") + std::to_string(value);
+        text.tunables.emplace_back(name, list);
+        recipe.initial[name] = guess;
+    }
+
+    const LoopForm& form_;
+    const Machine& machine_;
+};
+
+bool any_truth(const LoopForm& form) {
+    for (const Node& node : form.graph.nodes) {
+        bool number = node.family == Family::constant || node.family == Family::parameter;
+        bool output = std::find(form.graph.outputs.begin(), form.graph.outputs.end(), node.id) != form.graph.outputs.end();
+        if (!number && node.dtype == DType::boolean && (node.family == Family::input || output || !form.full(node.id)))
+            return true;
+    }
+    return false;
+}
+
+std::pair<std::string, ColumnPlan> prefetching(ColumnPlan plan) {
+    plan.prefetch = true;
+    return {"prefetch", plan};
+}
+
+}  // namespace
+
+std::vector<Recipe> lane_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
+    if (any_truth(form)) return {};
+    for (const Node& node : form.graph.nodes) {
+        const Span& span = form.span(node.id);
+        if (node.family == Family::input && span.any_outer && !span.all_outer) return {};
+    }
+    ColumnRecipes all(form, machine);
+    ColumnPlan plan;
+    plan.kind = Kind::lanes;
+    all.add("rows_across_lanes", "short rows: every lane has a row of its own, so that no reduction crosses lanes",
+            "latency", plan, 0.3, {});
+    if (lacks.empty()) lacks = all.lacks;
+    return all.recipes;
+}
+
+std::vector<Recipe> column_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
+    if (any_truth(form)) {
+        lacks = "truth values in a reduction over a leading axis";
+        return {};
+    }
+    ColumnRecipes all(form, machine);
+    bool writes = !form.full_outputs().empty();
+    ColumnPlan panels;
+    all.add("column_panels", "accumulators of a panel of columns stay in registers from the first row to the last",
+            "memory", panels, 0.5, {prefetching(panels)});
+    ColumnPlan blocked;
+    blocked.kind = Kind::blocked;
+    blocked.stream = writes;
+    all.add("blocked_rows", "a tile's accumulators stay in L1 while several rows at a time stream past in order",
+            "memory", blocked, 0.6, {prefetching(blocked)});
+    ColumnPlan split;
+    split.kind = Kind::split;
+    split.stream = writes;
+    all.add("split_depth", "the threads share the reduced axis, each with partial results that are combined at the end",
+            "parallelism", split, 0.5, {prefetching(split)});
+    lacks = all.lacks;
+    return all.recipes;
+}
+
+}  // namespace strop::playbook

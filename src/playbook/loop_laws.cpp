@@ -1,0 +1,95 @@
+#include "playbook/loop_laws.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "playbook/loop_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+// Whether the constant is one over the number of columns (or that number, for `inverse` false).
+bool is_count(const LoopForm& form, const Node& node, bool inverse) {
+    if (node.family != Family::constant) return false;
+    for (int64_t extent : {2, 3, 5}) {
+        Bindings bindings;
+        try {
+            Expression columns = Expression::parse(form.columns);
+            for (const std::string& name : columns.symbols()) bindings[name] = extent;
+            if (node.dim)
+                for (const std::string& name : node.dim->symbols())
+                    if (!bindings.contains(name)) return false;
+            double count = to_double(columns.evaluate(bindings));
+            double value = node.dim ? to_double(node.dim->evaluate(bindings)) : node.value;
+            if (std::abs(value * (inverse ? count : 1 / count) - 1) > 1e-6) return false;
+        } catch (const UsageError&) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The sum whose mean this node is, or -1.
+int sum_behind_mean(const LoopForm& form, const Node& node) {
+    if (node.op != "multiply" && node.op != "divide") return -1;
+    for (size_t k = 0; k < 2; ++k) {
+        const Node& sum = form.graph.at(node.operands[k]);
+        const Node& count = form.graph.at(node.operands[1 - k]);
+        if (node.op == "divide" && k == 1) break;
+        if (sum.family == Family::reduction && sum.op == "sum" && is_count(form, count, node.op == "multiply"))
+            return sum.id;
+    }
+    return -1;
+}
+
+std::optional<MergeLaw> exponential_law(const LoopForm& form, const Node& reduction, const Node& value) {
+    if (value.op == "multiply")
+        for (int operand : value.operands) {
+            const Node& factor = form.graph.at(operand);
+            if (factor.op == "exp") return exponential_law(form, reduction, factor);
+        }
+    if (value.op != "exp") return std::nullopt;
+    const Node& difference = form.graph.at(value.operands[0]);
+    if (difference.op != "subtract") return std::nullopt;
+    const Node& largest = form.graph.at(difference.operands[1]);
+    if (largest.family != Family::reduction || largest.op != "max") return std::nullopt;
+    return MergeLaw{MergeLaw::Kind::exponential, reduction.id, largest.id};
+}
+
+std::optional<MergeLaw> squares_law(const LoopForm& form, const Node& reduction, const Node& value) {
+    if (value.op != "square") return std::nullopt;
+    const Node& difference = form.graph.at(value.operands[0]);
+    if (difference.op != "subtract") return std::nullopt;
+    const Node& mean = form.graph.at(difference.operands[1]);
+    int sum = sum_behind_mean(form, mean);
+    if (sum < 0 || form.graph.at(sum).operands[0] != difference.operands[0]) return std::nullopt;
+    return MergeLaw{MergeLaw::Kind::squares, reduction.id, mean.id, sum};
+}
+
+std::optional<MergeLaw> law_of(const LoopForm& form, const Node& reduction) {
+    const Node& value = form.graph.at(reduction.operands[0]);
+    if (reduction.op != "sum" || value.family != Family::pointwise) return std::nullopt;
+    std::optional<MergeLaw> law = exponential_law(form, reduction, value);
+    return law ? law : squares_law(form, reduction, value);
+}
+
+}  // namespace
+
+std::optional<std::vector<MergeLaw>> merge_laws(const LoopForm& form) {
+    if (form.passes != 2) return std::nullopt;
+    for (int k : form.full_outputs())
+        if (form.stage(form.graph.outputs[static_cast<size_t>(k)]) != 2) return std::nullopt;
+    std::vector<MergeLaw> laws;
+    for (int id : form.reductions(1)) {
+        std::optional<MergeLaw> law = law_of(form, form.graph.at(id));
+        if (!law) return std::nullopt;
+        // Nothing else of the first pass may enter: it would still be provisional.
+        for (int used : cone(form, {form.graph.at(id).operands[0]}, {law->reference}))
+            if (used != law->reference && form.stage(used) > 0 && !form.full(used)) return std::nullopt;
+        laws.push_back(*law);
+    }
+    return laws;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,637 @@
+// Strategies for nests whose last axis is reduced: softmax, norms, row sums, row losses.
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "language/contract.h"
+#include "playbook/loop_laws.h"
+#include "playbook/loop_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+struct RowPlan {
+    bool stream = false;      // outputs past the caches when they are large
+    bool keep = false;        // expensive values of one pass are kept for the next in a scratch row
+    bool online = false;      // passes merged block by block
+    bool split = false;       // threads share each row
+    bool prefetch = false;
+    bool dynamic = false;     // rows are handed out in chunks
+    enum class Tiles { none, along_rows, down_columns };
+    Tiles tiles = Tiles::none;  // pieces of rows as the unit of work, in which order
+};
+
+bool expensive(const std::string& op) {
+    static const std::set<std::string> ops = {"exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "erf", "sin",
+                                              "cos", "sigmoid", "power", "sqrt", "rsqrt", "divide", "remainder"};
+    return ops.contains(op);
+}
+
+// Full values that a later pass needs again and that cost more than a load.
+std::vector<int> worth_keeping(const LoopForm& form) {
+    std::vector<int> kept;
+    for (const Node& node : form.graph.nodes) {
+        if (!form.full(node.id) || node.family != Family::pointwise || node.dtype == DType::boolean) continue;
+        bool later = false, costly = false;
+        for (int user : form.graph.users(node.id)) later |= form.full(user) && form.stage(user) > form.stage(node.id);
+        for (int id : cone(form, {node.id}, {kept.begin(), kept.end()}))
+            costly |= form.full(id) && form.stage(id) == form.stage(node.id) && expensive(form.graph.at(id).op);
+        if (later && costly) kept.push_back(node.id);
+    }
+    return kept;
+}
+
+class RowWriter {
+public:
+    RowWriter(const LoopForm& form, const RowPlan& plan)
+        : form_(form), plan_(plan), values_(form), names_(reduction_names(form, "row_")) {
+        if (plan.keep) kept_ = worth_keeping(form);
+    }
+
+    // The function; `helpers` and `lacks` are complete afterwards.
+    std::string body() {
+        lines_.pragma(signature(form_.problem) + " {");
+        lines_ = Lines(1, lines_.text());
+        lines_.add(fmt::format("const int64_t rows = {}, columns = {};", form_.rows, form_.columns));
+        if (plan_.stream)
+            lines_.add("const bool streamed = rows * columns * (int64_t)sizeof(float) > STREAM_MIN;");
+        plan_.split ? open_split() : open_rows();
+        row();
+        lines_.add("}");
+        if (plan_.stream) lines_.add("if (streamed) fence();");
+        if (plan_.stream || plan_.split) lines_.add("}");
+        lines_.add("}");
+        return lines_.text();
+    }
+
+    std::set<std::string> helpers() const {
+        std::set<std::string> all = values_.helpers;
+        all.insert({"load", "store", "load_tail", "store_tail", "select", "splat"});
+        if (plan_.stream) all.insert({"stream", "fence"});
+        for (const std::pair<const int, std::string>& name : names_) {
+            Folding how = folding(form_.graph.at(name.first).op);
+            if (how.horizontal != "product") all.insert(how.horizontal);
+            if (!how.helper.empty()) all.insert(how.helper);
+        }
+        for (const Node& node : form_.graph.nodes)
+            if (node.dtype == DType::boolean)
+                all.insert({"load_mask", "load_mask_tail", "store_mask", "store_mask_tail"});
+        return all;
+    }
+
+    const std::string& lacks() const { return values_.lacks; }
+    bool keeps() const { return !kept_.empty(); }
+
+private:
+    void open_rows() {
+        const char* schedule = plan_.dynamic ? "dynamic, CHUNK" : "static";
+        bool tiled = plan_.tiles != RowPlan::Tiles::none;
+        if (tiled) lines_.add("const int64_t tiles = (columns + TILE - 1) / TILE;");
+        std::string when = fmt::format("if ({}rows * columns > PARALLEL_MIN)", tiled ? "" : "rows > 1 && ");
+        if (plan_.stream) {
+            lines_.pragma(fmt::format("#pragma omp parallel {}", when));
+            lines_.add("{");
+            lines_.pragma(fmt::format("#pragma omp for schedule({}) nowait", schedule));
+        } else {
+            lines_.pragma(fmt::format("#pragma omp parallel for schedule({}) {}", schedule, when));
+        }
+        if (tiled) {
+            bool along = plan_.tiles == RowPlan::Tiles::along_rows;
+            lines_.add("for (int64_t task = 0; task < rows * tiles; ++task) {");
+            lines_.add(fmt::format("const int64_t row = task {} {};", along ? "/" : "%", along ? "tiles" : "rows"));
+            lines_.add(fmt::format("const int64_t begin = task {} * TILE;", along ? "% tiles" : "/ rows"));
+            lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
+        } else {
+            lines_.add("for (int64_t row = 0; row < rows; ++row) {");
+        }
+    }
+
+    // Every thread has its share of the columns; what it found becomes visible to the others at a barrier. Two sets
+    // of slots in turn: a fast thread may be one row ahead.
+    void open_split() {
+        int slots = static_cast<int>(names_.size());
+        lines_.add("// Two sets of slots in turn: a fast thread may be one row ahead of the others.");
+        lines_.add(fmt::format("float partial[2][{}][MAX_THREADS];", slots));
+        lines_.add("const int team = columns * rows > PARALLEL_MIN ? team_size() : 1;");
+        lines_.pragma("#pragma omp parallel num_threads(team) if (team > 1)");
+        lines_.add("{");
+        lines_.add("const int threads = omp_get_num_threads(), thread = omp_get_thread_num();");
+        lines_.add("const int64_t begin = columns / 16 * thread / threads * 16;");
+        lines_.add("const int64_t end = thread + 1 == threads ? columns : "
+                   "columns / 16 * (thread + 1) / threads * 16;");
+        lines_.add("for (int64_t row = 0; row < rows; ++row) {");
+    }
+
+    void row() {
+        pointers();
+        shared(0);
+        int pass = 0;
+        if (plan_.online) {
+            online();
+            pass = 2;
+            shared(1);
+            shared(2);
+        }
+        for (; pass <= form_.passes; ++pass) {
+            bool last = pass == form_.passes;
+            std::vector<int> outputs = outputs_of_stage(form_, pass);
+            if (!last || !outputs.empty()) this->pass(pass, outputs);
+            if (!last) shared(pass + 1);
+        }
+        reduced_outputs();
+    }
+
+    static std::string place(const std::string& name, const std::string& index) {
+        return index == "0" ? name : fmt::format("{} + {} * columns", name, index);
+    }
+
+    std::vector<int> inputs(bool full) const {
+        std::vector<int> ids;
+        for (const Node& node : form_.graph.nodes)
+            if (node.family == Family::input && form_.full(node.id) == full) ids.push_back(node.id);
+        return ids;
+    }
+
+    void pointers() {
+        for (int id : inputs(true)) {
+            const Node& node = form_.graph.at(id);
+            const std::string& index = form_.span(id).outer_index;
+            if (index != "0")
+                lines_.add(fmt::format("const {}* {}_row = {};", c_type(node.dtype), node.op, place(node.op, index)));
+        }
+        for (int k : form_.full_outputs()) {
+            const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
+            lines_.add(fmt::format("{}* {}_row = {};", c_type(output.dtype), output.name, place(output.name, "row")));
+        }
+        for (int id : inputs(false)) {
+            const Node& node = form_.graph.at(id);
+            lines_.add(fmt::format("const {} {}_value = {}[{}];", c_type(node.dtype), node.op, node.op,
+                                   form_.span(id).outer_index));
+            know_scalar(id, node.op + "_value");
+        }
+        for (size_t k = 0; k < kept_.size(); ++k) {
+            std::string start = kept_.size() == 1 ? "scratch(columns)" : fmt::format("scratch({} * columns)", kept_.size());
+            kept_names_[kept_[k]] = "kept_" + std::to_string(k + 1);
+            lines_.add(fmt::format("float* {} = {};", kept_names_[kept_[k]],
+                                   k == 0 ? start : fmt::format("kept_1 + {} * columns", k)));
+        }
+    }
+
+    void know_scalar(int id, const std::string& name) {
+        known_[id] = name;
+        uniform_.insert(id);
+    }
+
+    // Values of the whole row that the following passes use.
+    void shared(int stage) {
+        std::vector<int> ids = shared_values(form_, stage);
+        std::erase_if(ids, [&](int id) { return known_.contains(id); });
+        Values values = values_.write(ids, known_, {}, "row_", true);
+        lines_.add(values.statements);
+        for (int id : ids) know_scalar(id, values.of[id]);
+    }
+
+    std::string input_address(int id) const {
+        const std::string& name = form_.graph.at(id).op;
+        return form_.span(id).outer_index == "0" ? name : name + "_row";
+    }
+
+    // What a step reads: inputs, and values kept by an earlier pass.
+    std::map<int, std::string> load(const std::vector<int>& targets, int pass, Lines& lines) {
+        std::map<int, std::string> known = known_;
+        std::set<int> stop;
+        for (const std::pair<const int, std::string>& entry : known_) stop.insert(entry.first);
+        for (int id : kept_)
+            if (form_.stage(id) < pass) stop.insert(id);
+        for (int id : cone(form_, targets, stop)) {
+            const Node& node = form_.graph.at(id);
+            if (known.contains(id)) continue;
+            bool input = node.family == Family::input, kept = kept_names_.contains(id) && stop.contains(id);
+            if (!input && !kept) continue;
+            bool mask = node.dtype == DType::boolean;
+            std::string from = input ? input_address(id) : kept_names_[id];
+            known[id] = (input ? node.op : kept_names_[id]) + "_j";
+            lines.add(fmt::format("const {} {} = {}({} + j, lanes);", mask ? "vmask" : "vec", known[id],
+                                  mask ? "load_mask_part" : "load_part", from));
+            masks_ |= mask;
+        }
+        return known;
+    }
+
+    void start(const std::vector<int>& reductions) {
+        for (int id : reductions) {
+            lines_.add(fmt::format("vec {}_part[UNROLL];", names_[id]));
+            lines_.add(fmt::format("for (vec& part : {}_part) part = splat({});", names_[id],
+                                   folding(form_.graph.at(id).op).start));
+        }
+    }
+
+    void finish(const std::vector<int>& reductions) {
+        for (int id : reductions) {
+            const std::string& op = form_.graph.at(id).op;
+            std::string part = names_[id] + "_part";
+            lines_.add(fmt::format("for (int u = 1; u < UNROLL; ++u) {0}[0] = {1};", part,
+                                   fold(op, part + "[0]", part + "[u]")));
+            std::string whole = fmt::format("{}({}[0])", folding(op).horizontal, part);
+            if (!plan_.split) lines_.add(fmt::format("const float {} = {};", names_[id], whole));
+            else lines_.add(fmt::format("partial[row & 1][{}][thread] = {};", slot(id), whole));
+        }
+        if (plan_.split && !reductions.empty()) {
+            lines_.pragma("#pragma omp barrier");
+            for (int id : reductions) {
+                const std::string& op = form_.graph.at(id).op;
+                std::string of_thread = fmt::format("partial[row & 1][{}][t]", slot(id));
+                lines_.add(fmt::format("float {} = {};", names_[id], folding(op).start));
+                lines_.add(fmt::format("for (int t = 0; t < threads; ++t) {} = {};", names_[id],
+                                       fold(op, names_[id], of_thread)));
+            }
+        }
+        for (int id : reductions) know_scalar(id, names_[id]);
+    }
+
+    int slot(int id) const { return static_cast<int>(std::distance(names_.begin(), names_.find(id))); }
+
+    // One walk over [from, to): reductions into `part` accumulators, values kept, outputs written.
+    void walk(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs, const std::string& from,
+              const std::string& to) {
+        std::vector<int> targets, keep;
+        for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
+        for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
+        for (int id : kept_)
+            if (form_.stage(id) == pass) keep.push_back(id);
+        targets.insert(targets.end(), keep.begin(), keep.end());
+        std::string walker = !outputs.empty() && plan_.stream ? "each_aligned" : "each_vector";
+        std::string aligned = "";
+        if (walker == "each_aligned") {
+            const std::string& name = form_.problem.outputs[static_cast<size_t>(outputs[0])].name;
+            aligned = fmt::format("streamed ? {}_row : nullptr, ", name);
+        }
+        lines_.add(fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{", walker, aligned, from, to,
+                               reductions.empty() ? "" : " u"));
+        if (plan_.prefetch && pass == 0)
+            for (int id : inputs(true))
+                if (form_.span(id).any_outer)
+                    lines_.add(fmt::format("__builtin_prefetch({} + j + AHEAD);", input_address(id)));
+        std::map<int, std::string> known = load(targets, pass, lines_);
+        Values values = values_.write(targets, known, uniform_, "", false);
+        lines_.add(values.statements);
+        for (int id : keep) lines_.add(fmt::format("store_part({} + j, {}, lanes);", kept_names_[id], values.of[id]));
+        for (int id : reductions) {
+            const Node& node = form_.graph.at(id);
+            std::string part = names_[id] + "_part[u]";
+            std::string value = fmt::format("first({}, lanes, {})", values.of[node.operands[0]], folding(node.op).start);
+            lines_.add(fmt::format("{} = {};", part, fold(node.op, part, value)));
+        }
+        for (int k : outputs) put(k, values.of[form_.graph.outputs[static_cast<size_t>(k)]]);
+        lines_.add("});");
+    }
+
+    void put(int k, const std::string& value) {
+        const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
+        if (output.dtype == DType::boolean)
+            lines_.add(fmt::format("store_mask_part({}_row + j, {}, lanes);", output.name, value));
+        else if (plan_.stream)
+            lines_.add(fmt::format("put({}_row + j, {}, lanes, streamed);", output.name, value));
+        else
+            lines_.add(fmt::format("store_part({}_row + j, {}, lanes);", output.name, value));
+    }
+
+    void pass(int pass, const std::vector<int>& outputs) {
+        std::vector<int> reductions = form_.reductions(pass);
+        lines_.add("");
+        start(reductions);
+        bool piece = plan_.split || plan_.tiles != RowPlan::Tiles::none;
+        walk(pass, reductions, outputs, piece ? "begin" : "0", piece ? "end" : "columns");
+        finish(reductions);
+    }
+
+    // Both passes over one block while it is in the first cache, then what the block found is merged into the row.
+    void online() {
+        std::vector<MergeLaw> laws = *merge_laws(form_);
+        std::vector<int> first = form_.reductions(0), second = form_.reductions(1);
+        for (const std::vector<int>& ids : {first, second})
+            for (int id : ids)
+                lines_.add(fmt::format("float {} = {};", names_[id], folding(form_.graph.at(id).op).start));
+        lines_.add("for (int64_t begin = 0; begin < columns; begin += BLOCK) {");
+        lines_.add("const int64_t end = columns - begin < BLOCK ? columns : begin + BLOCK;");
+        std::map<int, std::string> outside = known_;
+        std::set<int> outside_uniform = uniform_;
+        merge_first(first, laws);
+        merge_second(second, laws);
+        lines_.add("}");
+        known_ = outside;
+        uniform_ = outside_uniform;
+        for (const std::vector<int>& ids : {first, second})
+            for (int id : ids) know_scalar(id, names_[id]);
+    }
+
+    std::string in_block(int id) const { return "block_" + names_.at(id).substr(4); }
+
+    void block_results(const std::vector<int>& reductions) {
+        for (int id : reductions) {
+            const std::string& op = form_.graph.at(id).op;
+            std::string part = names_[id] + "_part";
+            lines_.add(fmt::format("for (int u = 1; u < UNROLL; ++u) {0}[0] = {1};", part,
+                                   fold(op, part + "[0]", part + "[u]")));
+            lines_.add(fmt::format("const float {} = {}({}[0]);", in_block(id), folding(op).horizontal, part));
+        }
+    }
+
+    void merge_first(const std::vector<int>& first, const std::vector<MergeLaw>& laws) {
+        start(first);
+        walk(0, first, {}, "begin", "end");
+        block_results(first);
+        for (int id : first) {
+            const std::string& op = form_.graph.at(id).op;
+            bool scale = false;
+            for (const MergeLaw& law : laws) scale |= law.kind == MergeLaw::Kind::exponential && law.reference == id;
+            if (scale) lines_.add(fmt::format("const float old_{} = {};", names_[id].substr(4), names_[id]));
+            for (const MergeLaw& law : laws)
+                if (law.kind == MergeLaw::Kind::squares && law.sum == id) deviations(law, id);
+            lines_.add(fmt::format("{} = {};", names_[id], fold(op, names_[id], in_block(id))));
+            know_scalar(id, names_[id]);
+        }
+    }
+
+    // Chan, Golub and LeVeque: squares about two means are merged through the distance of the means.
+    void deviations(const MergeLaw& law, int sum) {
+        std::string number = block_means_.empty() ? "" : "_" + std::to_string(block_means_.size() + 1);
+        std::string mean = "block_mean" + number, delta = "delta" + number;
+        lines_.add(fmt::format("const float {} = {} / (float)(end - begin);", mean, in_block(sum)));
+        lines_.add(fmt::format("const float {} = begin == 0 ? 0.0f : {} - {} / (float)begin;", delta, mean, names_[sum]));
+        block_means_[law.reduction] = mean;
+        deltas_[law.reduction] = delta;
+    }
+
+    void merge_second(const std::vector<int>& second, const std::vector<MergeLaw>& laws) {
+        for (const MergeLaw& law : laws)
+            know_scalar(law.reference, law.kind == MergeLaw::Kind::squares ? block_means_[law.reduction]
+                                                                           : names_[law.reference]);
+        start(second);
+        walk(1, second, {}, "begin", "end");
+        block_results(second);
+        for (const MergeLaw& law : laws) {
+            const std::string& name = names_[law.reduction];
+            if (law.kind == MergeLaw::Kind::exponential) {
+                const std::string& largest = names_[law.reference];
+                std::string old = "old_" + largest.substr(4);
+                values_.helpers.insert("vexp");
+                lines_.add(fmt::format("if ({0} < {1})", old, largest));
+                lines_.add(fmt::format("    {2} = {0} == -__builtin_inff() ? 0.0f : {2} * vexp({0} - {1});", old,
+                                       largest, name));
+                lines_.add(fmt::format("{} += {};", name, in_block(law.reduction)));
+            } else {
+                lines_.add(fmt::format("{0} += {1} + {2} * {2} * ((float)begin * (float)(end - begin) / (float)end);",
+                                       name, in_block(law.reduction), deltas_[law.reduction]));
+            }
+        }
+    }
+
+    void reduced_outputs() {
+        std::vector<int> ids;
+        for (int k : form_.reduced_outputs()) ids.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
+        if (ids.empty()) return;
+        Values values = values_.write(ids, known_, {}, "result_", true);
+        if (plan_.split) lines_.add("if (thread == 0) {");
+        lines_.add(values.statements);
+        for (int k : form_.reduced_outputs())
+            lines_.add(fmt::format("{}[row] = {};", form_.problem.outputs[static_cast<size_t>(k)].name,
+                                   values.of[form_.graph.outputs[static_cast<size_t>(k)]]));
+        if (plan_.split) lines_.add("}");
+    }
+
+    const LoopForm& form_;
+    RowPlan plan_;
+    ValueWriter values_;
+    std::map<int, std::string> names_;            // of reductions
+    std::vector<int> kept_;
+    std::map<int, std::string> kept_names_, block_means_, deltas_;
+    std::map<int, std::string> known_;            // values of the whole row, by node
+    std::set<int> uniform_;
+    bool masks_ = false;
+    Lines lines_;
+};
+
+std::string walkers(bool stream) {
+    std::string text = R"(
+// The first `lanes` lanes of v, the others `rest`.
+static inline vec first(vec v, int64_t lanes, float rest) {
+    if (lanes == VL) return v;
+    vmask index;
+    for (int i = 0; i < VL; ++i) index[i] = i;
+    return select(index < (int32_t)lanes, v, splat(rest));
+}
+
+// step(u, j, lanes) for every vector of [j, end), UNROLL independent ones at a time.
+template <class Step>
+__attribute__((always_inline)) static inline void each_vector(int64_t j, int64_t end, Step step) {
+    for (; j + UNROLL * VL <= end; j += UNROLL * VL) {
+#pragma GCC unroll 16
+        for (int u = 0; u < UNROLL; ++u) step(u, j + u * VL, VL);
+    }
+    for (; j + VL <= end; j += VL) step(0, j, VL);
+    if (j < end) step(0, j, end - j);
+}
+)";
+    if (!stream) return text;
+    return text + R"(
+// The same from the first j on at which y + j is aligned to the vector.
+template <class Step>
+__attribute__((always_inline)) static inline void each_aligned(const float* y, int64_t j, int64_t end, Step step) {
+    const int64_t past = (int64_t)((uintptr_t)(y + j) / sizeof(float) % VL);
+    if (y && past != 0 && j < end) {
+        const int64_t head = end - j < VL - past ? end - j : VL - past;
+        step(0, j, head);
+        j += head;
+    }
+    each_vector(j, end, step);
+}
+
+static inline void put(float* p, vec v, int64_t lanes, bool streamed) {
+    if (streamed && lanes == VL && (uintptr_t)p % sizeof(vec) == 0) stream(p, v);
+    else store_part(p, v, lanes);
+}
+)";
+}
+
+std::string mask_helpers() {
+    return R"(
+static inline vmask load_mask_part(const bool* p, int64_t lanes) {
+    return lanes == VL ? load_mask(p) : load_mask_tail(p, lanes);
+}
+static inline void store_mask_part(bool* p, vmask m, int64_t lanes) {
+    if (lanes == VL) store_mask(p, m);
+    else store_mask_tail(p, m, lanes);
+}
+)";
+}
+
+std::string product_helper() {
+    return R"(
+static inline float product(vec v) {
+    float result = 1.0f;
+    for (int i = 0; i < VL; ++i) result *= v[i];
+    return result;
+}
+)";
+}
+
+std::string team_helper() {
+    return R"(
+enum { MAX_THREADS = 256 };
+static inline int team_size() {
+    const int threads = omp_get_max_threads();
+    return threads < MAX_THREADS ? threads : MAX_THREADS;
+}
+)";
+}
+
+// Everything but the strategy's description.
+class RowRecipes {
+public:
+    RowRecipes(const LoopForm& form, const Machine& machine) : form_(form), machine_(machine) {
+        for (const Node& node : form.graph.nodes) {
+            masks_ |= node.dtype == DType::boolean && (node.family == Family::input || form.full(node.id));
+            products_ |= node.family == Family::reduction && node.op == "prod";
+        }
+    }
+
+    void add(const std::string& id, const std::string& hypothesis, const std::string& bottleneck,
+             const RowPlan& plan, double confidence, std::vector<std::pair<std::string, RowPlan>> variants) {
+        Recipe recipe = make(plan, hypothesis);
+        Strategy& strategy = recipe.strategy;
+        strategy.id = id;
+        strategy.family = form_.nest == Nest::pointwise ? "pointwise" : "row_reduction";
+        strategy.proposer = "playbook";
+        strategy.hypothesis = hypothesis;
+        strategy.bottleneck = bottleneck;
+        strategy.confidence = confidence;
+        for (const std::pair<std::string, RowPlan>& variant : variants) {
+            Recipe one = make(variant.second, hypothesis);
+            if (one.source == recipe.source) continue;
+            one.strategy = strategy;
+            one.suffix = variant.first;
+            recipe.variants.push_back(std::move(one));
+        }
+        recipes.push_back(std::move(recipe));
+    }
+
+    std::vector<Recipe> recipes;
+    std::string lacks;
+
+private:
+    Recipe make(const RowPlan& plan, const std::string& hypothesis) {
+        RowWriter writer(form_, plan);
+        KernelText text;
+        text.body = writer.body();
+        text.comment = {form_.problem.name + ": " + hypothesis};
+        text.helpers = writer.helpers();
+        if (lacks.empty()) lacks = writer.lacks();
+        if (plan.split) text.more_helpers += team_helper();
+        text.more_helpers += tail_helpers();
+        if (masks_) text.more_helpers += mask_helpers();
+        if (products_) text.more_helpers += product_helper();
+        if (writer.keeps()) text.more_helpers += scratch_helper();
+        text.more_helpers += walkers(plan.stream);
+
+        Recipe recipe;
+        int64_t lanes = std::max(4, machine_.vector_bytes / 4);
+        tune(text, recipe, "VL", {lanes, 2 * lanes}, lanes);
+        tune(text, recipe, "UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
+        tune(text, recipe, "PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072},
+             machine_.cores > 1 ? 16384 : 131072);
+        if (plan.stream) {
+            int64_t cache = stream_threshold(machine_);
+            tune(text, recipe, "STREAM_MIN", {int64_t{8} << 20, 0, int64_t{1} << 20, int64_t{32} << 20,
+                                              int64_t{1} << 40}, cache >= (int64_t{32} << 20) ? int64_t{32} << 20
+                                                                                             : int64_t{8} << 20);
+        }
+        if (plan.online) tune(text, recipe, "BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
+        if (plan.prefetch) tune(text, recipe, "AHEAD", {256, 64, 128, 512, 1024}, 256);
+        if (plan.dynamic) tune(text, recipe, "CHUNK", {8, 1, 2, 32, 128}, 8);
+        if (plan.tiles != RowPlan::Tiles::none) tune(text, recipe, "TILE", {4096, 256, 1024, 16384, 65536}, 4096);
+        recipe.source = assemble(text);
+        if (plan.split) recipe.source = "#include <omp.h>\n" + recipe.source;
+        return recipe;
+    }
+
+    static void tune(KernelText& text, Recipe& recipe, const std::string& name, const std::vector<int64_t>& values,
+                     int64_t guess) {
+        std::string list;
+        for (int64_t value : values) list += (list.empty() ? "" : " | ") + std::to_string(value);
+        text.tunables.emplace_back(name, list);
+        recipe.initial[name] = guess;
+    }
+
+    const LoopForm& form_;
+    const Machine& machine_;
+    bool masks_ = false, products_ = false;
+};
+
+template <class Change>
+std::pair<std::string, RowPlan> changed(const std::string& suffix, RowPlan plan, Change change) {
+    change(plan);
+    return {suffix, plan};
+}
+
+}  // namespace
+
+std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
+    RowRecipes all(form, machine);
+    auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
+    auto dynamic = [](RowPlan& plan) { plan.dynamic = true; };
+    bool writes = !form.full_outputs().empty();
+
+    RowPlan passes;
+    all.add("resident_passes", "a row stays in the cache, so each pass reads it again and recomputes what it needs",
+            "compute", passes, 0.6, {changed("prefetch", passes, prefetch), changed("dynamic", passes, dynamic)});
+    if (writes) {
+        RowPlan kept;
+        kept.stream = kept.keep = true;
+        bool keeps = !worth_keeping(form).empty();
+        all.add(keeps ? "kept_and_streamed" : "streamed",
+                keeps ? "costly values are computed once and kept in a row of scratch; large outputs go past the caches"
+                      : "large outputs go past the caches, which saves reading them before they are written",
+                "memory", kept, 0.7,
+                {changed("prefetch", kept, prefetch), changed("plain", kept, [](RowPlan& p) { p.stream = false; }),
+                 changed("recompute", kept, [](RowPlan& p) { p.keep = false; })});
+    }
+    if (merge_laws(form)) {
+        RowPlan online;
+        online.online = true;
+        online.stream = writes;
+        all.add("online_single_read",
+                "partial results of blocks are merged algebraically, so the reductions read a row from memory once",
+                "memory", online, 0.5, {changed("prefetch", online, prefetch)});
+    }
+    RowPlan split;
+    split.split = true;
+    split.stream = writes;
+    all.add("split_rows", "few long rows: the threads share each row and exchange partial results at barriers",
+            "parallelism", split, 0.3, {changed("prefetch", split, prefetch)});
+    lacks = all.lacks;
+    return all.recipes;
+}
+
+std::vector<Recipe> pointwise_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
+    RowRecipes all(form, machine);
+    auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
+    RowPlan flat;
+    flat.tiles = RowPlan::Tiles::along_rows;
+    all.add("fused_loop", "one fused loop reads every operand once and writes the results with ordinary stores",
+            "memory", flat, 0.6, {changed("prefetch", flat, prefetch)});
+    RowPlan streamed = flat;
+    streamed.stream = true;
+    all.add("fused_streaming", "large outputs go past the caches, which saves reading them before they are written",
+            "memory", streamed, 0.6, {changed("prefetch", streamed, prefetch)});
+    RowPlan down = flat;
+    down.tiles = RowPlan::Tiles::down_columns;
+    all.add("column_tiles", "a tile of columns walks down all rows, so that operands shared by the rows stay in L1",
+            "compute", down, 0.4, {changed("streaming", down, [](RowPlan& p) { p.stream = true; })});
+    lacks = all.lacks;
+    return all.recipes;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,216 @@
+#include "playbook/loop_text.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "playbook/pointwise.h"
+#include "playbook/vector_code.h"
+
+namespace strop::playbook {
+
+void Lines::add(const std::string& line) {
+    if (!line.empty() && line[0] == '}') --depth_;
+    text_ += line.empty() ? "\n" : std::string(static_cast<size_t>(4 * depth_), ' ') + line + "\n";
+    if (!line.empty() && line.back() == '{') ++depth_;
+}
+
+void Lines::add(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) add(line);
+}
+
+void Lines::drop_unused(size_t mark, const std::string& name) {
+    size_t next = text_.find('\n', mark) + 1;
+    auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (size_t at = text_.find(name, next); at != std::string::npos; at = text_.find(name, at + 1))
+        if (!part_of_name(text_[at - 1]) && !part_of_name(text_[at + name.size()])) return;
+    text_.erase(mark, next - mark);
+}
+
+std::vector<int> cone(const LoopForm& form, const std::vector<int>& targets, const std::set<int>& known) {
+    std::set<int> ids(targets.begin(), targets.end());
+    for (int id = static_cast<int>(form.graph.nodes.size()); id-- > 0;)
+        if (ids.contains(id) && !known.contains(id))
+            ids.insert(form.graph.at(id).operands.begin(), form.graph.at(id).operands.end());
+    return {ids.begin(), ids.end()};
+}
+
+std::string value_word(const Graph& graph, const Node& node) {
+    if (node.op == "multiply" || node.op == "divide") {
+        bool sum = false, constant = false;
+        for (int operand : node.operands) {
+            sum |= graph.at(operand).family == Family::reduction && graph.at(operand).op == "sum";
+            constant |= graph.at(operand).family == Family::constant;
+        }
+        if (sum && constant) return "mean";
+    }
+    return word_for(node.op);
+}
+
+namespace {
+
+// The name that "const vec name = ..." declares.
+std::string declared_name(const std::string& statement) {
+    size_t end = statement.find(" =");
+    return statement.substr(statement.rfind(' ', end - 1) + 1, end - statement.rfind(' ', end - 1) - 1);
+}
+
+}  // namespace
+
+Values ValueWriter::write(const std::vector<int>& targets, const std::map<int, std::string>& known,
+                          const std::set<int>& uniform, const std::string& prefix, bool scalar) {
+    Values values;
+    std::set<int> known_ids;
+    for (const std::pair<const int, std::string>& entry : known) known_ids.insert(entry.first);
+    std::map<int, int> uses;
+    std::vector<int> all = cone(form_, targets, known_ids);
+    for (int id : all)
+        if (!known_ids.contains(id))
+            for (int operand : form_.graph.at(id).operands) ++uses[operand];
+    for (int id : targets) ++uses[id];
+
+    std::map<int, std::string> named = known;
+    std::set<std::string> taken;
+    for (const std::pair<const int, std::string>& entry : known) taken.insert(entry.second);
+    for (const Node& node : form_.graph.nodes)
+        if (node.family == Family::input || node.family == Family::parameter) taken.insert(node.op);
+    int reserved = -1;   // keys that only keep names from being used twice
+    for (int id : all) {
+        const Node& node = form_.graph.at(id);
+        bool target = std::find(targets.begin(), targets.end(), id) != targets.end();
+        if (known_ids.contains(id) || node.family != Family::pointwise || (uses[id] < 2 && !target)) continue;
+        PointwiseCode code = emit_pointwise(form_.graph, id, named, prefix, scalar, uniform);
+        helpers.insert(code.helpers.begin(), code.helpers.end());
+        if (lacks.empty()) lacks = code.lacks;
+        for (const std::string& statement : code.statements) {
+            named[reserved--] = declared_name(statement);
+            taken.insert(declared_name(statement));
+            values.statements.push_back("const " + statement);
+        }
+        std::string name = code.result;
+        if (!is_identifier(name) || node.op == "cast") {
+            std::string base = prefix + value_word(form_.graph, node);
+            name = base;
+            for (int i = 2; taken.contains(name); ++i) name = base + "_" + std::to_string(i);
+            bool truth = node.dtype == DType::boolean;
+            const char* type = scalar ? (truth ? "bool" : "float") : (truth ? "vmask" : "vec");
+            values.statements.push_back(fmt::format("const {} {} = {};", type, name, code.result));
+        }
+        taken.insert(name);
+        named[id] = name;
+    }
+    for (int id : targets) {
+        if (!named.contains(id)) {   // constants and parameters
+            PointwiseCode code = emit_pointwise(form_.graph, id, named, prefix, scalar, uniform);
+            helpers.insert(code.helpers.begin(), code.helpers.end());
+            if (lacks.empty()) lacks = code.lacks;
+            named[id] = code.result;
+        }
+        bool spread = !scalar && uniform.contains(id);
+        if (spread) helpers.insert("splat");
+        values.of[id] = spread ? "splat(" + named[id] + ")" : named[id];
+    }
+    return values;
+}
+
+std::vector<int> shared_values(const LoopForm& form, int stage) {
+    std::set<int> ids;
+    auto consider = [&](int id) {
+        const Node& node = form.graph.at(id);
+        if (!form.full(id) && node.family == Family::pointwise && form.stage(id) == stage) ids.insert(id);
+    };
+    for (const Node& node : form.graph.nodes)
+        if (form.full(node.id))
+            for (int operand : node.operands) consider(operand);
+    return {ids.begin(), ids.end()};
+}
+
+std::vector<int> outputs_of_stage(const LoopForm& form, int stage) {
+    std::vector<int> positions;
+    for (int k : form.full_outputs())
+        if (form.stage(form.graph.outputs[static_cast<size_t>(k)]) == stage) positions.push_back(k);
+    return positions;
+}
+
+std::map<int, std::string> reduction_names(const LoopForm& form, const std::string& prefix) {
+    std::set<std::string> taken;
+    for (const Node& node : form.graph.nodes)
+        if (node.family == Family::input || node.family == Family::parameter) taken.insert(node.op);
+    for (const Tensor& tensor : form.problem.outputs) taken.insert(tensor.name);
+    std::map<int, std::string> names;
+    for (const Node& node : form.graph.nodes) {
+        if (node.family != Family::reduction) continue;
+        bool squares = node.op == "sum" && form.graph.at(node.operands[0]).op == "square";
+        std::string base = prefix + (squares ? "square_sum" : node.op == "prod" ? "product" : node.op), name = base;
+        for (int i = 2; !taken.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+        names[node.id] = name;
+    }
+    return names;
+}
+
+Folding folding(const std::string& op) {
+    if (op == "max") return {"-__builtin_inff()", "maximum", "vmax"};
+    if (op == "min") return {"__builtin_inff()", "minimum", "vmin"};
+    if (op == "prod") return {"1.0f", "product", ""};
+    return {"0.0f", "sum", ""};
+}
+
+std::string fold(const std::string& op, const std::string& a, const std::string& b) {
+    if (op == "max") return "vmax(" + a + ", " + b + ")";
+    if (op == "min") return "vmin(" + a + ", " + b + ")";
+    return a + (op == "prod" ? " * " : " + ") + b;
+}
+
+std::string tail_helpers() {
+    return R"(
+// `lanes` is VL but at the end of a row; the compiler drops the other branch where it is a constant.
+static inline vec load_part(const float* p, int64_t lanes) { return lanes == VL ? load(p) : load_tail(p, lanes); }
+static inline void store_part(float* p, vec v, int64_t lanes) {
+    if (lanes == VL) store(p, v);
+    else store_tail(p, v, lanes);
+}
+)";
+}
+
+std::string scratch_helper() {
+    return R"(
+// Memory of the calling thread's own, kept between calls, aligned to a cache line.
+static float* scratch(int64_t count) {
+    static thread_local struct Kept {
+        float* memory = nullptr;
+        int64_t size = 0;
+        ~Kept() { delete[] memory; }
+    } kept;
+    if (kept.size < count + 16) {
+        delete[] kept.memory;
+        kept.memory = nullptr;
+        kept.size = 0;
+        kept.memory = new float[count + 16];
+        kept.size = count + 16;
+    }
+    return (float*)(((uintptr_t)kept.memory + 63) / 64 * 64);
+}
+)";
+}
+
+int64_t stream_threshold(const Machine& machine) {
+    int64_t last = 0;
+    for (const CacheLevel& cache : machine.caches) last = std::max(last, cache.bytes);
+    return last > 0 ? last : int64_t{8} << 20;
+}
+
+std::string tune_line(const std::string& name, const std::string& values) {
+    return fmt::format("// strop:tune {} = {}\n", name, values);
+}
+
+std::string assemble(const KernelText& kernel) {
+    std::string text;
+    for (const std::string& line : kernel.comment) text += "// " + line + "\n";
+    for (const std::pair<std::string, std::string>& tunable : kernel.tunables)
+        text += tune_line(tunable.first, tunable.second);
+    return text + vector_prelude(kernel.helpers) + kernel.more_helpers + "\n" + kernel.body;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,101 @@
+// Text shared by the loop strategies: values of one pass over one vector, names of results, layout of lines.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/machine.h"
+#include "playbook/loop_form.h"
+#include "playbook/recipe.h"
+
+namespace strop::playbook {
+
+// Collects lines; a line that ends in '{' indents what follows, one that starts with '}' ends that.
+class Lines {
+public:
+    explicit Lines(int depth = 0, std::string text = "") : depth_(depth), text_(std::move(text)) {}
+    void add(const std::string& line);
+    void add(const std::vector<std::string>& lines);
+    void pragma(const std::string& line) { text_ += line + "\n"; }
+    const std::string& text() const { return text_; }
+    size_t mark() const { return text_.size(); }
+    // Takes back the line that was added at `mark` when nothing after it uses `name`.
+    void drop_unused(size_t mark, const std::string& name);
+
+private:
+    int depth_;
+    std::string text_;
+};
+
+struct Values {
+    std::vector<std::string> statements;
+    std::map<int, std::string> of;           // target -> name or short expression
+};
+
+// The text of several values that share intermediates. `helpers` and `lacks` collect over calls.
+class ValueWriter {
+public:
+    explicit ValueWriter(const LoopForm& form) : form_(form) {}
+
+    Values write(const std::vector<int>& targets, const std::map<int, std::string>& known,
+                 const std::set<int>& uniform, const std::string& prefix, bool scalar);
+
+    std::set<std::string> helpers;
+    std::string lacks;
+
+private:
+    const LoopForm& form_;
+};
+
+// Nodes that `targets` need before anything in `known`, the targets included, in topological order.
+std::vector<int> cone(const LoopForm& form, const std::vector<int>& targets, const std::set<int>& known);
+
+// Values that do not vary along the reduced axis, computed between the passes, because a full value or an output
+// needs them; those of one stage. Inputs are not among them.
+std::vector<int> shared_values(const LoopForm& form, int stage);
+
+// Full values of this stage that are written out.
+std::vector<int> outputs_of_stage(const LoopForm& form, int stage);
+
+// "row_max", "row_sum_2": a name for every reduction.
+std::map<int, std::string> reduction_names(const LoopForm& form, const std::string& prefix);
+
+// What a value is called, without a prefix: "mean", "root".
+std::string value_word(const Graph& graph, const Node& node);
+
+// How a reduction starts, goes on and ends.
+struct Folding {
+    std::string start;       // float: "0.0f"
+    std::string horizontal;  // helper: "sum"
+    std::string helper;      // needed by fold: "vmax" or empty
+};
+Folding folding(const std::string& op);
+std::string fold(const std::string& op, const std::string& a, const std::string& b);  // "a + b", "vmax(a, b)"
+
+// Text used by several strategies.
+std::string tail_helpers();         // load_part, store_part, first
+std::string scratch_helper();
+int64_t stream_threshold(const Machine& machine);
+
+std::string tune_line(const std::string& name, const std::string& values);
+
+// Assembles a kernel: comment, tunables, prelude, helpers, body.
+struct KernelText {
+    std::vector<std::string> comment;
+    std::vector<std::pair<std::string, std::string>> tunables;   // name, values
+    std::set<std::string> helpers;                               // of vector_prelude
+    std::string more_helpers;
+    std::string body;
+};
+std::string assemble(const KernelText& kernel);
+
+// The strategies, one function a nest.
+std::vector<Recipe> pointwise_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
+std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
+std::vector<Recipe> lane_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
+std::vector<Recipe> column_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
+
+}  // namespace strop::playbook

@@ -1,0 +1,85 @@
+#include "playbook/playbook.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "language/contract.h"
+
+namespace strop::playbook {
+
+namespace {
+
+// The recipe's guess where it is valid; else the space's own default.
+Configuration valid_guess(const TunableSpace& space, const Configuration& guess) {
+    Configuration configuration = default_configuration(space);
+    for (const Tunable& tunable : space.tunables) {
+        auto wanted = guess.find(tunable.name);
+        if (wanted == guess.end()) continue;
+        if (std::find(tunable.values.begin(), tunable.values.end(), wanted->second) != tunable.values.end())
+            configuration[tunable.name] = wanted->second;
+    }
+    Bindings bindings(configuration.begin(), configuration.end());
+    for (const Expression& constraint : space.constraints)
+        if (!truthy(constraint.evaluate(bindings))) return default_configuration(space);
+    return configuration;
+}
+
+}  // namespace
+
+Playbook::Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine)
+    : graph_(parse_graph(graph_json)) {
+    if (!graph_.untraceable.empty()) {
+        why_nothing_ = fmt::format("the reference cannot be traced: {}", graph_.untraceable);
+        return;
+    }
+    graph_ = simplify(graph_);
+    std::string lacks;
+    for (auto emit : {emit_contraction, emit_convolution, emit_loops}) {
+        Recipes found = emit(problem, graph_, machine);
+        if (!found.recipes.empty()) {
+            recipes_ = std::move(found.recipes);
+            return;
+        }
+        if (!found.lacks.empty() && lacks.empty()) lacks = found.lacks;
+    }
+    if (lacks.empty()) lacks = "this combination of operations";
+    why_nothing_ = fmt::format("the playbook has no emitter for {}", lacks);
+}
+
+Proposal Playbook::propose(const Recipe& recipe, const std::string& parent) {
+    Proposal proposal;
+    proposal.strategy = recipe.strategy;
+    proposal.strategy.proposer = name();
+    proposal.strategy.parent = parent;
+    if (!recipe.suffix.empty() && !parent.empty()) proposal.strategy.id = parent + "+" + recipe.suffix;
+    Kernel& kernel = proposal.kernel;
+    kernel.id = kernel.strategy = proposal.strategy.id;
+    kernel.source = recipe.source;
+    kernel.space = parse_tunables(recipe.source, kernel.id);
+    kernel.initial = valid_guess(kernel.space, recipe.initial);
+    kernel.author = name();
+    kernel.parent = parent;
+    kernel.condition = recipe.condition;
+    by_strategy_[proposal.strategy.id] = &recipe;
+    return proposal;
+}
+
+std::vector<Proposal> Playbook::plan() {
+    std::vector<Proposal> proposals;
+    for (const Recipe& recipe : recipes_) proposals.push_back(propose(recipe, {}));
+    return proposals;
+}
+
+std::vector<Proposal> Playbook::deepen(const Strategy& strategy, const Kernel&, const Evaluation&,
+                                       const std::vector<std::string>& tried) {
+    auto found = by_strategy_.find(strategy.id);
+    if (found == by_strategy_.end()) return {};
+    for (const Recipe& variant : found->second->variants) {
+        std::string id = strategy.id + "+" + variant.suffix;
+        if (std::find(tried.begin(), tried.end(), id) == tried.end()) return {propose(variant, strategy.id)};
+    }
+    return {};
+}
+
+}  // namespace strop::playbook

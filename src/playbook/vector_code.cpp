@@ -1,0 +1,392 @@
+#include "playbook/vector_code.h"
+
+#include <vector>
+
+namespace strop::playbook {
+
+namespace {
+
+struct Helper {
+    std::string name;
+    std::vector<std::string> needs;
+    std::string text;
+};
+
+// In the order in which they are written out; a helper only needs those above it.
+const std::vector<Helper>& helpers() {
+    static const std::vector<Helper> table = {
+        {"load", {}, R"(
+static inline vec load(const float* p) { return *(const vec_unaligned*)p; }
+)"},
+        {"store", {}, R"(
+static inline void store(float* p, vec v) { *(vec_unaligned*)p = v; }
+)"},
+        {"load_tail", {"load"}, R"(
+// The first n of VL lanes; the others are 0.
+static inline vec load_tail(const float* p, int64_t n) {
+    float lanes[VL] = {};
+    for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+    return load(lanes);
+}
+)"},
+        {"store_tail", {"store"}, R"(
+static inline void store_tail(float* p, vec v, int64_t n) {
+    float lanes[VL];
+    store(lanes, v);
+    for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+}
+)"},
+        {"stream", {}, R"(
+// Past the caches; p is aligned to the vector.
+static inline void stream(float* p, vec v) {
+#if __has_builtin(__builtin_nontemporal_store)
+    __builtin_nontemporal_store(v, (vec*)p);
+#else
+    *(vec*)p = v;
+#endif
+}
+)"},
+        {"fence", {}, R"(
+// Streamed stores become visible to other threads before what follows.
+static inline void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+)"},
+        {"load_mask", {}, R"(
+static inline vmask load_mask(const bool* p) {
+    vmask m;
+    for (int i = 0; i < VL; ++i) m[i] = -(int32_t)p[i];
+    return m;
+}
+)"},
+        {"load_mask_tail", {}, R"(
+static inline vmask load_mask_tail(const bool* p, int64_t n) {
+    vmask m = {};
+    for (int64_t i = 0; i < n; ++i) m[i] = -(int32_t)p[i];
+    return m;
+}
+)"},
+        {"store_mask", {}, R"(
+static inline void store_mask(bool* p, vmask m) {
+    for (int i = 0; i < VL; ++i) p[i] = m[i] != 0;
+}
+)"},
+        {"store_mask_tail", {}, R"(
+static inline void store_mask_tail(bool* p, vmask m, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) p[i] = m[i] != 0;
+}
+)"},
+        {"splat", {}, R"(
+static inline vec splat(float s) { return s - vec{}; }
+)"},
+        {"splat_mask", {}, R"(
+static inline vmask splat_mask(bool b) { return vmask{} - (int32_t)b; }
+)"},
+        {"select", {}, R"(
+static inline vec select(vmask m, vec a, vec b) { return m ? a : b; }
+static inline float select(bool m, float a, float b) { return m ? a : b; }
+)"},
+        {"fma", {}, R"(
+static inline vec fma(vec a, vec b, vec c) { return a * b + c; }
+)"},
+        {"vmax", {"select"}, R"(
+// NaN in either operand gives NaN, as in NumPy.
+static inline vec vmax(vec a, vec b) { return select(a != a, a, select(a > b, a, b)); }
+static inline float vmax(float a, float b) { return a > b || a != a ? a : b; }
+)"},
+        {"vmin", {"select"}, R"(
+// NaN in either operand gives NaN, as in NumPy.
+static inline vec vmin(vec a, vec b) { return select(a != a, a, select(a < b, a, b)); }
+static inline float vmin(float a, float b) { return a < b || a != a ? a : b; }
+)"},
+        {"vabs", {}, R"(
+static inline vec vabs(vec v) { return (vec)((vmask)v & 0x7fffffff); }
+static inline float vabs(float s) { return __builtin_fabsf(s); }
+)"},
+        {"vsqrt", {}, R"(
+static inline vec vsqrt(vec v) {
+#if __has_builtin(__builtin_elementwise_sqrt)
+    return __builtin_elementwise_sqrt(v);
+#else
+    for (int i = 0; i < VL; ++i) v[i] = __builtin_sqrtf(v[i]);
+    return v;
+#endif
+}
+static inline float vsqrt(float s) { return __builtin_sqrtf(s); }
+)"},
+        {"vfloor", {}, R"(
+static inline vec vfloor(vec v) {
+#if __has_builtin(__builtin_elementwise_floor)
+    return __builtin_elementwise_floor(v);
+#else
+    for (int i = 0; i < VL; ++i) v[i] = __builtin_floorf(v[i]);
+    return v;
+#endif
+}
+static inline float vfloor(float s) { return __builtin_floorf(s); }
+)"},
+        {"vround", {}, R"(
+// To the nearest whole number, halves to even.
+static inline vec vround(vec v) {
+#if __has_builtin(__builtin_elementwise_roundeven)
+    return __builtin_elementwise_roundeven(v);
+#else
+    for (int i = 0; i < VL; ++i) v[i] = __builtin_nearbyintf(v[i]);
+    return v;
+#endif
+}
+static inline float vround(float s) { return __builtin_nearbyintf(s); }
+)"},
+        {"vsign", {"select", "splat"}, R"(
+static inline vec vsign(vec v) {
+    return select(v > 0.0f, splat(1.0f), select(v < 0.0f, splat(-1.0f), v + 0.0f));
+}
+static inline float vsign(float s) { return s > 0.0f ? 1.0f : s < 0.0f ? -1.0f : s + 0.0f; }
+)"},
+        {"sum", {}, R"(
+// Horizontal, pairwise.
+static inline float sum(vec v) {
+    float lanes[VL];
+    *(vec_unaligned*)lanes = v;
+    for (int width = VL / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+    return lanes[0];
+}
+)"},
+        {"maximum", {"vmax"}, R"(
+// Horizontal; NaN in any lane gives NaN.
+static inline float maximum(vec v) {
+    float lanes[VL];
+    *(vec_unaligned*)lanes = v;
+    for (int width = VL / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) lanes[i] = vmax(lanes[i], lanes[i + width]);
+    return lanes[0];
+}
+)"},
+        {"minimum", {"vmin"}, R"(
+// Horizontal; NaN in any lane gives NaN.
+static inline float minimum(vec v) {
+    float lanes[VL];
+    *(vec_unaligned*)lanes = v;
+    for (int width = VL / 2; width > 0; width /= 2)
+        for (int i = 0; i < width; ++i) lanes[i] = vmin(lanes[i], lanes[i + width]);
+    return lanes[0];
+}
+)"},
+        {"vexp", {"select", "splat", "fma"}, R"(
+// exp within 1.3 ulp; results below 2.4e-38 are 0. x = n ln 2 + r, polynomial in r (Cephes) times 2^n; adding
+// 1.5 * 2^23 rounds to a whole number and leaves n + 126 in the low bits, ready to become an exponent. The
+// polynomial is doubled so that n = -126 gives a scale of 0 and n = 128 overflows only where it should.
+static inline vec vexp(vec x) {
+    x = select(splat(89.0f) < x, splat(89.0f), x);
+    x = select(splat(-87.4f) > x, splat(-87.4f), x);
+    vec shifted = fma(x, splat(1.44269504f), splat(12583038.0f));
+    vec n = shifted - 12583038.0f;
+    vec r = fma(n, splat(-0.693359375f), x);
+    r = fma(n, splat(2.12194440e-4f), r);
+    vec p = fma(r, splat(2 * 1.9875691500e-4f), splat(2 * 1.3981999507e-3f));
+    p = fma(p, r, splat(2 * 8.3334519073e-3f));
+    p = fma(p, r, splat(2 * 4.1665795894e-2f));
+    p = fma(p, r, splat(2 * 1.6666665459e-1f));
+    p = fma(p, r, splat(2 * 5.0000001201e-1f));
+    p = fma(p, r * r, fma(r, splat(2.0f), splat(2.0f)));
+    return p * (vec)((vmask)shifted << 23);
+}
+static inline float vexp(float s) { return vexp(splat(s))[0]; }
+)"},
+        {"vexp2", {"select", "splat", "fma"}, R"(
+// 2^x within 1.3 ulp; results below 2.4e-38 are 0. As vexp, with r = (x - n) ln 2.
+static inline vec vexp2(vec x) {
+    x = select(splat(129.0f) < x, splat(129.0f), x);
+    x = select(splat(-126.1f) > x, splat(-126.1f), x);
+    vec shifted = x + 12583038.0f;
+    vec r = (x - (shifted - 12583038.0f)) * 0.693147181f;
+    vec p = fma(r, splat(2 * 1.9875691500e-4f), splat(2 * 1.3981999507e-3f));
+    p = fma(p, r, splat(2 * 8.3334519073e-3f));
+    p = fma(p, r, splat(2 * 4.1665795894e-2f));
+    p = fma(p, r, splat(2 * 1.6666665459e-1f));
+    p = fma(p, r, splat(2 * 5.0000001201e-1f));
+    p = fma(p, r * r, fma(r, splat(2.0f), splat(2.0f)));
+    return p * (vec)((vmask)shifted << 23);
+}
+static inline float vexp2(float s) { return vexp2(splat(s))[0]; }
+)"},
+        {"vexpm1", {"select", "splat", "fma"}, R"(
+// exp(x) - 1 within 2 ulp: 2^n (exp(r) - 1) + (2^n - 1), without cancellation at small x.
+static inline vec vexpm1(vec x) {
+    x = select(splat(89.0f) < x, splat(89.0f), x);
+    x = select(splat(-80.0f) > x, splat(-80.0f), x);
+    vec shifted = fma(x, splat(1.44269504f), splat(12583038.0f));
+    vec n = shifted - 12583038.0f;
+    vec r = fma(n, splat(-0.693359375f), x);
+    r = fma(n, splat(2.12194440e-4f), r);
+    vec p = fma(r, splat(1.9875691500e-4f), splat(1.3981999507e-3f));
+    p = fma(p, r, splat(8.3334519073e-3f));
+    p = fma(p, r, splat(4.1665795894e-2f));
+    p = fma(p, r, splat(1.6666665459e-1f));
+    p = fma(p, r, splat(5.0000001201e-1f));
+    p = fma(p, r * r, r);
+    vec half_scale = (vec)((vmask)shifted << 23);  // 2^(n-1): 2^128 would not fit
+    return 2.0f * fma(p, half_scale, half_scale - 0.5f);
+}
+static inline float vexpm1(float s) { return vexpm1(splat(s))[0]; }
+)"},
+        {"vlog", {"select", "splat", "fma"}, R"(
+// log within 1.1 ulp. x = m 2^e, m in [2/3, 4/3), polynomial in m - 1 (N. Juffa); subnormals are scaled first.
+static inline vec vlog(vec x) {
+    vmask tiny = (vmask)(x < 1.17549435e-38f);
+    vec scaled = select(tiny, x * 8388608.0f, x);
+    vmask exponent = ((vmask)scaled - 0x3f2aaaab) & (int32_t)0xff800000;
+    vec f = (vec)((vmask)scaled - exponent) - 1.0f;
+    vec e = __builtin_convertvector(exponent, vec) * 1.19209290e-7f - select(tiny, splat(23.0f), splat(0.0f));
+    vec s = f * f;
+    vec even = fma(splat(-0.130310059f), s, splat(-0.121483512f));
+    vec odd = fma(splat(0.140869141f), s, splat(0.139814854f));
+    even = fma(even, s, splat(-0.166846126f));
+    odd = fma(odd, s, splat(0.200120345f));
+    even = fma(even, s, splat(-0.249996200f));
+    vec p = fma(fma(odd, f, even), f, splat(0.333331972f));
+    p = fma(fma(p, f, splat(-0.5f)), s, f);
+    vec result = fma(e, splat(0.693147182f), p);
+    result = select(x < __builtin_inff(), result, x);                     // inf and NaN stay
+    result = select(x == 0.0f, splat(-__builtin_inff()), result);
+    return select(x < 0.0f, splat(__builtin_nanf("")), result);
+}
+static inline float vlog(float s) { return vlog(splat(s))[0]; }
+)"},
+        {"vlog1p", {"vlog"}, R"(
+// log(1 + x) within 2 ulp: what rounding 1 + x lost comes back as a first-order correction.
+static inline vec vlog1p(vec x) {
+    vec u = x + 1.0f;
+    vec correction = (x - (u - 1.0f)) / u;
+    vec finite = select(u < __builtin_inff(), correction, vec{});
+    return vlog(u) + select(u > 0.0f, finite, vec{});
+}
+static inline float vlog1p(float s) { return vlog1p(splat(s))[0]; }
+)"},
+        {"vtanh", {"select", "splat", "fma", "vabs", "vexpm1"}, R"(
+// tanh within 3 ulp: expm1(2x) / (expm1(2x) + 2).
+static inline vec vtanh(vec x) {
+    vec t = vexpm1(2.0f * select(vabs(x) > 10.0f, select(x > 0.0f, splat(10.0f), splat(-10.0f)), x));
+    return t / (t + 2.0f);
+}
+static inline float vtanh(float s) { return vtanh(splat(s))[0]; }
+)"},
+        {"verf", {"select", "splat", "fma", "vabs", "vexp"}, R"(
+// erf within 2 ulp: an odd polynomial up to 1, beyond it 1 - exp(polynomial), as log(erfc) is smooth.
+static inline vec verf(vec x) {
+    vec s = x * x;
+    vec inner = fma(splat(7.853858e-05f), s, splat(-8.010193e-04f));
+    inner = fma(inner, s, splat(5.1883277e-03f));
+    inner = fma(inner, s, splat(-2.6853813e-02f));
+    inner = fma(inner, s, splat(1.12835854e-01f));
+    inner = fma(inner, s, splat(-3.7612626e-01f));
+    inner = fma(inner, s, splat(1.2837916e-01f));
+    inner = fma(inner, x, x);
+    vec magnitude = vabs(x);
+    vec a = select(magnitude < 4.0f, magnitude, splat(4.0f));
+    vec outer = fma(splat(1.9718289e-04f), a, splat(-3.0556184e-03f));
+    outer = fma(outer, a, splat(2.2277128e-02f));
+    outer = fma(outer, a, splat(-1.0403744e-01f));
+    outer = fma(outer, a, splat(-6.370597e-01f));
+    outer = fma(outer, a, splat(-1.1277496f));
+    outer = fma(outer, a, splat(-1.7748382e-04f));
+    outer = 1.0f - vexp(outer);
+    outer = select(x < 0.0f, -outer, outer);
+    return select(magnitude > 1.0f, outer, inner);
+}
+static inline float verf(float s) { return verf(splat(s))[0]; }
+)"},
+        {"vsigmoid", {"vexp"}, R"(
+// 1 / (1 + exp(-x)) within 4 ulp.
+static inline vec vsigmoid(vec x) { return 1.0f / (1.0f + vexp(-x)); }
+static inline float vsigmoid(float s) { return vsigmoid(splat(s))[0]; }
+)"},
+        {"vsincos", {}, R"(
+// sin (quarter = 0) or cos (quarter = 1) within 2 ulp for |x| < 1e9: reduced in double precision.
+static inline vec vsincos(vec x, int quarter) {
+    typedef double wide __attribute__((vector_size(8 * VL)));
+    typedef int64_t wide_bits __attribute__((vector_size(8 * VL)));
+    wide angle = __builtin_convertvector(x, wide);
+    wide shifted = angle * 0.63661977236758134 + 6755399441055744.0;
+    wide n = shifted - 6755399441055744.0;
+    vec r = __builtin_convertvector((angle - n * 1.5707963267948966) - n * 6.123233995736766e-17, vec);
+    vmask quadrant = __builtin_convertvector((wide_bits)shifted & 3, vmask) + quarter;
+    vec s = r * r;
+    vec sine = ((-1.9515295891e-4f * s + 8.3321608736e-3f) * s - 1.6666654611e-1f) * s * r + r;
+    vec cosine = ((2.443315711809948e-5f * s - 1.388731625493765e-3f) * s + 4.166664568298827e-2f) * s * s
+                 - 0.5f * s + 1.0f;
+    vec result = (quadrant & 1) != 0 ? cosine : sine;
+    return (quadrant & 2) != 0 ? -result : result;
+}
+)"},
+        {"vsin", {"vsincos"}, R"(
+static inline vec vsin(vec x) { return vsincos(x, 0); }
+static inline float vsin(float s) { return vsin(vec{} + s)[0]; }
+)"},
+        {"vcos", {"vsincos"}, R"(
+static inline vec vcos(vec x) { return vsincos(x, 1); }
+static inline float vcos(float s) { return vcos(vec{} + s)[0]; }
+)"},
+        {"vpow", {"select", "splat", "vfloor", "vabs"}, R"(
+// a^b within 1 ulp, special cases as in C: 2^(b log2 |a|) in double precision.
+static inline vec vpow(vec a, vec b) {
+    typedef double wide __attribute__((vector_size(8 * VL)));
+    typedef int64_t wide_bits __attribute__((vector_size(8 * VL)));
+    vec magnitude = vabs(a);
+    wide m = __builtin_convertvector(magnitude, wide);
+    wide_bits exponent = ((wide_bits)m - 0x3fe6a09e667f3bcd) >> 52;  // m in [sqrt(1/2), sqrt(2))
+    m = (wide)((wide_bits)m - (exponent << 52));
+    wide s = (m - 1.0) / (m + 1.0), z = s * s;
+    wide p = ((((((z / 13 + 1.0 / 11) * z + 1.0 / 9) * z + 1.0 / 7) * z + 0.2) * z + 1.0 / 3) * z + 1.0) * s;
+    wide log2_a = __builtin_convertvector(exponent, wide) + p * 2.8853900817779268;
+    wide wide_a = __builtin_convertvector(magnitude, wide);
+    log2_a = wide_a == 0.0 ? wide{} - __builtin_inf() : wide_a < __builtin_inf() ? log2_a : wide_a;
+    wide y = __builtin_convertvector(b, wide) * log2_a;
+    y = y > 200.0 ? wide{} + 200.0 : y < -200.0 ? wide{} - 200.0 : y;
+    wide shifted = y + 6755399441055744.0;
+    wide r = (y - (shifted - 6755399441055744.0)) * 0.69314718055994531;
+    wide q = (((r / 362880 + 1.0 / 40320) * r + 1.0 / 5040) * r + 1.0 / 720) * r + 1.0 / 120;
+    q = ((((q * r + 1.0 / 24) * r + 1.0 / 6) * r + 0.5) * r + 1.0) * r + 1.0;
+    q = (wide)((wide_bits)q + ((wide_bits)shifted << 52));
+    vec result = __builtin_convertvector(y == y ? q : y, vec);
+    result = select(magnitude == 1.0f, splat(1.0f), result);
+    vmask whole = (vmask)(vfloor(b) == b), odd = whole & (vmask)(vfloor(b * 0.5f) != b * 0.5f);
+    result = (odd & (vmask)a) < 0 ? -result : result;
+    result = select(((vmask)(a < 0.0f) & (vmask)(magnitude < __builtin_inff()) & ~whole) != 0,
+                    splat(__builtin_nanf("")), result);
+    return select(((vmask)(b == 0.0f) | (vmask)(a == 1.0f)) != 0, splat(1.0f), result);
+}
+static inline float vpow(float a, float b) { return vpow(splat(a), splat(b))[0]; }
+)"},
+    };
+    return table;
+}
+
+// `used` and everything that it needs.
+std::set<std::string> closure(const std::set<std::string>& used) {
+    std::set<std::string> all = used;
+    const std::vector<Helper>& table = helpers();
+    for (size_t i = table.size(); i-- > 0;)
+        if (all.contains(table[i].name)) all.insert(table[i].needs.begin(), table[i].needs.end());
+    return all;
+}
+
+}  // namespace
+
+std::string vector_prelude(const std::set<std::string>& used) {
+    std::string text =
+        "#include <stdint.h>\n\n"
+        "typedef float vec __attribute__((vector_size(4 * VL)));\n"
+        "typedef float vec_unaligned __attribute__((vector_size(4 * VL), aligned(4), may_alias));\n"
+        "typedef int32_t vmask __attribute__((vector_size(4 * VL)));  // 0 or -1 in each lane\n";
+    std::set<std::string> all = closure(used);
+    for (const Helper& helper : helpers())
+        if (all.contains(helper.name)) text += helper.text;
+    return text;
+}
+
+std::string vector_lengths(int vector_bytes) {
+    int lanes = vector_bytes >= 64 ? 16 : vector_bytes >= 32 ? 8 : 4;
+    return std::to_string(lanes) + " | " + std::to_string(2 * lanes);
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,56 @@
+#include "playbook/work.h"
+
+namespace strop::playbook {
+
+namespace {
+
+double elements(const Node& node, const Bindings& dimensions) {
+    double count = 1;
+    for (const Expression& extent : node.shape)
+        count *= static_cast<double>(extent.evaluate_integer(dimensions));
+    return count;
+}
+
+// The product of the extents that the contraction sums over.
+double summed(const Graph& graph, const Node& node, const Bindings& dimensions) {
+    double count = 1;
+    std::string seen = node.labels.at(2);
+    for (size_t operand = 0; operand < 2; ++operand)
+        for (size_t axis = 0; axis < node.labels[operand].size(); ++axis) {
+            char label = node.labels[operand][axis];
+            if (seen.find(label) != std::string::npos) continue;
+            seen += label;
+            count *= static_cast<double>(
+                graph.at(node.operands[operand]).shape.at(axis).evaluate_integer(dimensions));
+        }
+    return count;
+}
+
+}  // namespace
+
+double count_flops(const Graph& graph, const Bindings& dimensions) {
+    double flops = 0;
+    for (const Node& node : graph.nodes) {
+        switch (node.family) {
+            case Family::pointwise: flops += elements(node, dimensions); break;
+            case Family::reduction:
+            case Family::scan:
+            case Family::window_reduction: flops += elements(graph.at(node.operands.at(0)), dimensions); break;
+            case Family::contraction:
+                flops += 2 * elements(node, dimensions) * summed(graph, node, dimensions);
+                break;
+            case Family::convolution:
+            case Family::convolution_transpose: {
+                const Node& weights = graph.at(node.operands.at(1));
+                double taps = elements(weights, dimensions) /
+                              static_cast<double>(weights.shape.at(0).evaluate_integer(dimensions));
+                flops += 2 * taps * elements(node, dimensions);
+                break;
+            }
+            default: break;
+        }
+    }
+    return flops;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,60 @@
+// What a report says, before it is set in any form: sentences, orders and derived numbers of a RunRecord.
+// Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+
+namespace strop::report {
+
+enum class Standing { ahead, even, behind };  // the whole interval above 1, around it, below it
+Standing standing(const Ratio& ratio);
+
+// All baselines of the run, the hardest to beat first.
+std::vector<std::string> baseline_names(const RunRecord& record);
+// The ratio over a baseline at one shape; null when it was not measured there.
+const Ratio* speedup_over(const ShapeReport& shape, const std::string& baseline);
+
+// One plain sentence: "1.42× faster than onednn (95% interval 1.38–1.47)", "no improvement: onednn stays
+// ahead: …".
+std::string headline(const RunRecord& record);
+// What the headline is: "geometric mean over 4 shapes, each against the best of 3 baselines there (onednn at
+// 3)".
+std::string headline_meaning(const RunRecord& record);
+// What a distrustful reader must know: shapes that are not won, missing baselines, weaker protections, no
+// verification.
+std::vector<std::string> caveats(const RunRecord& record);
+std::string how_measured();
+std::string verification_text(const RunRecord& record);
+std::string dispatch_text(const RunRecord& record);
+std::string stopped_text(const RunRecord& record);   // "stopped at a plateau after 60 evaluations in 92.4 s"
+std::string verdicts_text(const RunRecord& record);  // "53 ok, 4 compile_failed"
+std::string next_step(const RunRecord& record);
+std::string reproduce_command(const RunRecord& record);
+
+struct Row {
+    std::string name, value;
+};
+std::vector<Row> machine_rows(const Machine& machine);
+std::vector<Row> settings_rows(const RunRecord& record);
+std::vector<Row> phase_rows(const PhaseSeconds& seconds);
+
+// The strategies as a forest: parents before their children, winners' trees first.
+struct StrategyLine {
+    const Strategy* strategy;
+    int depth = 0;
+    std::vector<bool> more;  // for each level: do siblings follow below?
+};
+std::vector<StrategyLine> strategy_tree(const RunRecord& record);
+
+// Failed evaluations with the same verdict and kernel, counted, with the first one's evidence.
+struct Failure {
+    Verdict verdict = Verdict::ok;
+    std::string kernel, evidence;
+    int count = 0;
+};
+std::vector<Failure> failures(const RunRecord& record);
+
+}  // namespace strop::report

@@ -1,0 +1,171 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "report/facts.h"
+#include "report/format.h"
+#include "report/report.h"
+
+namespace strop::report {
+
+namespace {
+
+// Text in a table's cell or a paragraph: nothing in it is taken for Markdown or HTML.
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (char c : one_line(text)) {
+        if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else if (c == '&')
+            result += "&amp;";
+        else {
+            if (std::string_view("\\`*_[]|#~").find(c) != std::string_view::npos) result += '\\';
+            result += c;
+        }
+    }
+    return result;
+}
+
+// A code span that holds any text; a pipe would still end a table's cell.
+std::string code(std::string_view text) {
+    std::string line = one_line(text);
+    if (line.empty()) return "–";
+    std::string fence = "`";
+    while (line.find(fence) != std::string::npos) fence += '`';
+    if (fence.size() > 1) line = " " + line + " ";
+    return fence + replace_all(line, "|", "\\|") + fence;
+}
+
+std::string row(const std::vector<std::string>& cells) { return "| " + join(cells, " | ") + " |\n"; }
+
+// `alignment`: one letter a column, 'l' or 'r'.
+std::string table(const std::vector<std::string>& titles, std::string_view alignment,
+                  const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::string> rule;
+    for (size_t i = 0; i < titles.size(); ++i)
+        rule.push_back(i < alignment.size() && alignment[i] == 'r' ? "--:" : "---");
+    std::string text = row(titles) + row(rule);
+    for (const std::vector<std::string>& cells : rows) text += row(cells);
+    return text + "\n";
+}
+
+std::string summary(const RunRecord& record) {
+    std::string text = fmt::format("## {}: {}\n\n", escaped(record.problem), escaped(headline(record)));
+    std::string meaning = headline_meaning(record);
+    if (!meaning.empty()) text += fmt::format("{}. ", escaped(meaning));
+    text += fmt::format("Measured on {} ({}, {} cores) with {}; {}.\n\n", escaped(record.machine.cpu),
+                        escaped(record.machine.isa), record.machine.cores, escaped(record.compiler),
+                        escaped(verification_text(record)));
+    for (const std::string& line : caveats(record)) text += fmt::format("- {}\n", escaped(line));
+    return text + (caveats(record).empty() ? "" : "\n");
+}
+
+std::string shapes(const RunRecord& record) {
+    if (record.shapes.empty()) return {};
+    std::vector<std::string> names = baseline_names(record);
+    std::vector<std::string> titles = {"shape", "dimensions", "time", "±", "speedup over the best", "95%"};
+    for (const std::string& name : names) titles.push_back(escaped(name));
+    titles.insert(titles.end(), {"of roofline", "kernel"});
+    std::vector<std::vector<std::string>> rows;
+    for (const ShapeReport& shape : record.shapes) {
+        bool compared = !shape.best_baseline.empty();
+        std::vector<std::string> cells = {
+            escaped(shape.label),
+            escaped(describe(shape.dims)),
+            time_text(shape.nanoseconds),
+            spread_text(shape.nanoseconds, shape.low_ns, shape.high_ns),
+            compared ? fmt::format("**{}** {}", ratio_text(shape.speedup.ratio), escaped(shape.best_baseline))
+                     : "–",
+            compared ? interval_text(shape.speedup) : "–"};
+        for (const std::string& name : names) {
+            const Ratio* ratio = speedup_over(shape, name);
+            auto time = shape.baselines.find(name);
+            cells.push_back(fmt::format("{} ({})",
+                                        time == shape.baselines.end() ? "–" : time_text(time->second),
+                                        ratio ? ratio_text(ratio->ratio) : "–"));
+        }
+        cells.push_back(fmt::format("{} {}", percent_text(shape.roofline_share), escaped(shape.bound)));
+        cells.push_back(code(shape.kernel));
+        rows.push_back(cells);
+    }
+    return "### Shapes\n\n" + table(titles, "llrrrr" + std::string(names.size() + 1, 'r') + "l", rows) +
+           "Columns of baselines: their time, and in brackets how many times faster the kernel is. " +
+           how_measured() + "\n\n";
+}
+
+std::string regimes(const RunRecord& record) {
+    if (record.regimes.empty()) return {};
+    std::vector<std::vector<std::string>> rows;
+    for (const Regime& regime : record.regimes)
+        rows.push_back({code(regime.condition), code(regime.kernel), code(describe(regime.configuration)),
+                        escaped(join(regime.points, ", "))});
+    return "### Regimes\n\n" + table({"when", "kernel", "configuration", "shapes"}, "llll", rows) +
+           escaped(dispatch_text(record)) + ".\n\n";
+}
+
+std::string strategies(const RunRecord& record) {
+    if (record.strategies.empty()) return {};
+    std::string text = "### Strategies\n\n";
+    for (const StrategyLine& line : strategy_tree(record)) {
+        const Strategy& strategy = *line.strategy;
+        text += fmt::format("{}- **{}** {} ({}, {})", std::string(2 * static_cast<size_t>(line.depth), ' '),
+                            name_of(strategy.state), code(strategy.id), escaped(strategy.family),
+                            escaped(strategy.proposer));
+        if (!strategy.reason.empty()) text += ": " + escaped(strategy.reason);
+        text += "\n";
+    }
+    return text + "\n";
+}
+
+std::string search(const RunRecord& record) {
+    std::string text = fmt::format("### Search\n\nThe search {}: {}.\n\n", escaped(stopped_text(record)),
+                                   escaped(verdicts_text(record)));
+    std::vector<Failure> found = failures(record);
+    if (!found.empty()) {
+        std::vector<std::vector<std::string>> rows;
+        for (const Failure& failure : found)
+            rows.push_back({name_of(failure.verdict), code(failure.kernel), std::to_string(failure.count),
+                            escaped(truncated(failure.evidence, 200))});
+        text += table({"verdict", "kernel", "times", "first evidence"}, "llrl", rows);
+    }
+    std::vector<std::string> titles, values;
+    for (const Row& phase : phase_rows(record.seconds)) {
+        titles.push_back(phase.name);
+        values.push_back(phase.value);
+    }
+    return text + table(titles, std::string(titles.size(), 'r'), {values});
+}
+
+std::string facts_table(std::string_view title, const std::vector<Row>& rows) {
+    std::vector<std::vector<std::string>> cells;
+    for (const Row& row_of_two : rows) cells.push_back({escaped(row_of_two.name), escaped(row_of_two.value)});
+    return fmt::format("<details><summary>{}</summary>\n\n", title) + table({"", ""}, "ll", cells) +
+           "</details>\n\n";
+}
+
+std::string kernels(const RunRecord& record) {
+    std::string text;
+    for (const Kernel& kernel : record.kernels) {
+        std::string fence = "```";
+        while (kernel.source.find(fence) != std::string::npos) fence += '`';
+        bool ends_line = !kernel.source.empty() && kernel.source.back() == '\n';
+        text += fmt::format("<details><summary>Kernel {}, by {}</summary>\n\n{}{}\n{}{}{}\n\n</details>\n\n",
+                            escaped(kernel.id), escaped(kernel.author), fence, name_of(kernel.language),
+                            kernel.source, ends_line ? "" : "\n", fence);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string markdown(const RunRecord& record) {
+    std::string text = summary(record) + shapes(record) + regimes(record) + strategies(record) +
+                       search(record) + facts_table("Machine", machine_rows(record.machine)) +
+                       facts_table("Settings", settings_rows(record)) + kernels(record);
+    return text + fmt::format("Again: {}\n", code(reproduce_command(record)));
+}
+
+}  // namespace strop::report

@@ -1,0 +1,57 @@
+#include "run/recorder.h"
+
+#include "base/hash.h"
+#include "core/json.h"
+
+namespace strop {
+
+Recorder::Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record)
+    : worker_(worker), store_(store), run_(record.run), problem_hash_(record.problem_hash) {}
+
+std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>& requests) {
+    std::vector<Evaluation> results(requests.size());
+    std::vector<EvaluationRequest> unknown;
+    std::vector<size_t> places;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        std::string key = evaluation_key(requests[i], worker_.toolchain(), worker_.machine_fingerprint(), problem_hash_);
+        if (std::optional<Evaluation> known = store_.find_evaluation(run_, key)) {
+            results[i] = *known;
+            ++replayed_;
+            continue;
+        }
+        unknown.push_back(requests[i]);
+        places.push_back(i);
+    }
+    if (unknown.empty()) return results;
+    double reference_before = worker_.reference_seconds();
+    std::vector<Evaluation> fresh = worker_.evaluate(unknown);
+    seconds_.reference += worker_.reference_seconds() - reference_before;
+    for (size_t i = 0; i < fresh.size(); ++i) {
+        store_.add_evaluation(run_, fresh[i]);
+        seconds_.compile += fresh[i].compile_seconds;
+        seconds_.check += fresh[i].check_seconds;
+        seconds_.time += fresh[i].time_seconds;
+        results[places[i]] = std::move(fresh[i]);
+    }
+    return results;
+}
+
+Comparison Recorder::compare(const ComparisonRequest& request) {
+    Json described = request;
+    std::string key = content_hash("compare\n" + worker_.toolchain() + worker_.machine_fingerprint() + problem_hash_ +
+                                   dump(described));
+    if (std::optional<std::string> known = store_.find_document(run_, key)) {
+        ++replayed_;
+        return Json::parse(*known).get<Comparison>();
+    }
+    Comparison comparison = worker_.compare(request);
+    Json text = comparison;
+    store_.add_document(run_, key, dump(text));
+    seconds_.compile += comparison.compile_seconds;
+    seconds_.check += comparison.check_seconds;
+    seconds_.time += comparison.time_seconds;
+    seconds_.reference += comparison.reference_seconds;
+    return comparison;
+}
+
+}  // namespace strop

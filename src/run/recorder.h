@@ -1,0 +1,32 @@
+// The evaluator of a run: everything that the judge says is recorded at once, and what is recorded is never asked
+// again. A resumed run walks the same way and finds its answers here.
+#pragma once
+
+#include <string>
+
+#include "core/evaluator.h"
+#include "core/record.h"
+#include "judge/worker.h"
+#include "knowledge/store.h"
+
+namespace strop {
+
+class Recorder : public Evaluator {
+public:
+    Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record);
+
+    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    Comparison compare(const ComparisonRequest& request) override;
+
+    const PhaseSeconds& seconds() const { return seconds_; }   // of what was really done now
+    int replayed() const { return replayed_; }
+
+private:
+    judge::WorkerClient& worker_;
+    Store& store_;
+    std::string run_, problem_hash_;
+    PhaseSeconds seconds_;
+    int replayed_ = 0;
+};
+
+}  // namespace strop

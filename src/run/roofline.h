@@ -1,0 +1,22 @@
+// The least time that the machine's measured ceilings allow for a problem at a shape.
+#pragma once
+
+#include <string>
+
+#include "core/machine.h"
+#include "core/problem.h"
+#include "playbook/graph.h"
+
+namespace strop {
+
+struct Roofline {
+    double nanoseconds = 0;   // 0: nothing was measured
+    std::string bound;        // "memory", "cache" or "compute"
+    double bytes = 0, flops = 0;
+};
+
+// Compulsory traffic: every input read once, every output written once; or the problem's own `work`.
+Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Machine& machine,
+                  const Dimensions& dims);
+
+}  // namespace strop

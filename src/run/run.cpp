@@ -1,0 +1,473 @@
+#include "run/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "base/strings.h"
+#include "core/json.h"
+#include "device/machine.h"
+#include "judge/worker.h"
+#include "language/bundle.h"
+#include "language/contract.h"
+#include "playbook/playbook.h"
+#include "problem/loader.h"
+#include "problem/trace.h"
+#include "run/recorder.h"
+#include "run/result_folder.h"
+#include "run/roofline.h"
+#include "sandbox/process.h"
+#include "search/dispatch.h"
+#include "search/search.h"
+#include "stats/paired.h"
+
+namespace strop {
+
+namespace {
+
+constexpr int64_t probe_bytes = int64_t{48} << 20;    // of shapes that nobody listed
+constexpr int64_t vector_elements = 3000;             // of a case in the generated test
+constexpr double save_every_seconds = 2;
+
+// Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
+struct Shares {
+    double dispatch, held_out, verify;
+    explicit Shares(double budget)
+        : dispatch(std::clamp(0.14 * budget, 2.0, 40.0)), held_out(std::clamp(0.08 * budget, 1.5, 20.0)),
+          verify(std::clamp(0.08 * budget, 1.5, 20.0)) {}
+    double reserved() const { return dispatch + held_out + verify; }
+};
+
+std::string new_run_id(const std::string& problem) {
+    return fmt::format("{}-{:%Y%m%d-%H%M%S}-{:04x}", problem, fmt::gmtime(std::time(nullptr)),
+                       std::random_device{}() & 0xffff);
+}
+
+class Run : public search::Observer {
+public:
+    Run(const RunOptions& options, RunRecord record, double already_spent, Store& store, View& view)
+        : options_(options), record_(std::move(record)), spent_before_(already_spent), shares_(budget()),
+          store_(store), view_(view) {
+        record_.outcome = Outcome::running;
+    }
+
+    RunRecord execute() {
+        try {
+            prepare();
+            measure_baselines();
+            plan();
+            if (!proposals_exist_) return finish_without_proposals();
+            search_strategies();
+            plan_dispatch();
+            check_held_out();
+            verify();
+            conclude();
+        } catch (const Interrupted&) {
+            record_.outcome = Outcome::interrupted;
+            save();
+            throw;
+        }
+        return record_;
+    }
+
+    // search::Observer
+    double seconds_left() override { return budget() - elapsed() - shares_.reserved(); }
+    bool stop_requested() override { return interrupted(); }
+    void on_round(int round, const std::string& what) override { view_.phase(fmt::format("round {}: {}", round, what)); }
+    void on_strategies(const std::vector<Strategy>& strategies) override {
+        record_.strategies = strategies;
+        view_.strategies(strategies);
+    }
+    void on_evaluation(const Evaluation& evaluation, const Kernel& kernel) override {
+        HistoryEntry entry{elapsed(), kernel.id, kernel.strategy, evaluation.configuration, evaluation.verdict,
+                           evaluation.evidence.substr(0, 2000), {}};
+        for (const PointResult& result : evaluation.points)
+            if (!result.time.samples_ns.empty()) entry.nanoseconds[result.point.label] = result.time.median_ns;
+        record_.history.push_back(entry);
+        ++record_.evaluations;
+        ++record_.evaluations_by_verdict[name_of(evaluation.verdict)];
+        view_.evaluation(entry, record_, seconds_left());
+        if (elapsed() - saved_at_ > save_every_seconds) save();
+    }
+
+private:
+    double budget() const { return record_.settings.budget_seconds; }
+    double elapsed() const { return spent_before_ + seconds_since(start_); }
+
+    void save() {
+        saved_at_ = elapsed();
+        PhaseSeconds& seconds = record_.seconds;
+        seconds.total = elapsed();
+        if (recorder_) {
+            const PhaseSeconds& now = recorder_->seconds();
+            seconds.reference = before_.reference + now.reference + extra_reference_;
+            seconds.compile = before_.compile + now.compile;
+            seconds.check = before_.check + now.check;
+            seconds.time = before_.time + now.time;
+        }
+        store_.save_run(record_);
+    }
+
+    void prepare() {
+        problem_ = load_problem(options_.problem);
+        check_memory(problem_);
+        view_.phase("measuring the machine's ceilings");
+        record_.machine = measured_machine();
+        before_ = record_.seconds;
+        record_.history.clear();
+        record_.evaluations = 0;
+        record_.evaluations_by_verdict.clear();
+        record_.weaker = sandbox::weaker_protections();
+        save();
+        worker_ = std::make_unique<judge::WorkerClient>(options_.worker_command, problem_.folder.string(),
+                                                        mix64(record_.settings.seed), [] { check_interrupt(); });
+        record_.compiler = worker_->toolchain();
+        recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
+    }
+
+    void measure_baselines() {
+        view_.phase("running the reference and the baselines");
+        double before = worker_->reference_seconds();
+        baseline_names_ = worker_->baselines(record_.missing_baselines);
+        extra_reference_ += worker_->reference_seconds() - before;
+        ComparisonRequest request;
+        for (const std::string& name : baseline_names_) request.contenders.push_back({name, name, {}, {}});
+        request.points = problem_.points;
+        request.effort = Effort::screen;
+        request.seconds_per_point = std::clamp(0.005 * budget(), 0.1, 0.5);
+        Comparison comparison = recorder_->compare(request);
+        record_.shapes.clear();
+        for (const PointComparison& point : comparison.points) {
+            ShapeReport shape;
+            shape.label = point.point.label;
+            shape.dims = point.point.dims;
+            for (const ContenderResult& result : point.results)
+                if (result.verdict == Verdict::ok) {
+                    shape.baselines[result.name] = result.time.median_ns;
+                    double& best = targets_.baseline_ns[shape.label];
+                    if (best == 0 || result.time.median_ns < best) best = result.time.median_ns;
+                }
+            record_.shapes.push_back(std::move(shape));
+        }
+        view_.baselines(record_);
+    }
+
+    void plan() {
+        view_.phase("tracing the reference");
+        playbook_ = std::make_unique<playbook::Playbook>(problem_, trace_reference(problem_), record_.machine);
+        for (ShapeReport& shape : record_.shapes) {
+            Roofline line = roofline(problem_, playbook_->graph(), record_.machine, shape.dims);
+            shape.roofline_ns = line.nanoseconds;
+            shape.bound = line.bound;
+            shape.bytes = line.bytes;
+            shape.flops = line.flops;
+            // Small shapes live in caches, where a roofline from bandwidths alone is out of reach: no reason to stop.
+            if (line.bound != "cache") targets_.roofline_ns[shape.label] = line.nanoseconds;
+        }
+        targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
+            return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem_, point.dims)));
+        };
+        proposals_exist_ = !playbook_->plan().empty();
+        record_.note = playbook_->why_nothing();
+    }
+
+    void search_strategies() {
+        found_ = search::run(problem_.points, {playbook_.get()}, *recorder_, record_.settings, targets_, *this);
+        record_.strategies = found_.strategies;
+        record_.stopped_by = found_.stopped_by;
+        save();
+        check_interrupt();
+        if (found_.finalists.empty())
+            throw Error(Exit::no_improvement, fmt::format("{}: no kernel was correct", problem_.name),
+                        fmt::format("strop show {} tells why each failed", record_.run));
+    }
+
+    void plan_dispatch() {
+        view_.phase("finals and dispatch");
+        search::DispatchOptions options;
+        double deadline = std::max(budget() - shares_.held_out - shares_.verify, elapsed() + shares_.dispatch / 2);
+        deadline = std::min(deadline, elapsed() + shares_.dispatch * 1.5);
+        options.seconds = deadline - elapsed();
+        options.seed = record_.settings.seed;
+        options.max_bytes = probe_bytes;
+        options.stop = [] { return interrupted(); };
+        options.seconds_left = [this, deadline] { return deadline - elapsed(); };
+        dispatch_ = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
+        check_interrupt();
+        record_.regimes = dispatch_.regimes;
+        BundleNotes notes;
+        notes.header = header_note();
+        for (size_t i = 0; i < dispatch_.winners.size(); ++i) notes.winners[static_cast<int>(i)] = winner_note(i);
+        bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes);
+        record_.kernels.clear();
+        for (const DispatchWinner& winner : dispatch_.winners) record_.kernels.push_back(winner.kernel);
+        save();
+    }
+
+    std::string header_note() const {
+        return fmt::format("{}: the fastest kernels found for {} ({}, {} cores), with a dispatch over all shapes.\n"
+                           "Made by strop, run {}; report.html says how it was measured and checked.",
+                           problem_.name, record_.machine.cpu, record_.machine.isa, record_.machine.cores, record_.run);
+    }
+
+    std::string winner_note(size_t index) const {
+        const DispatchWinner& winner = dispatch_.winners[index];
+        std::string text;
+        for (const Strategy& strategy : record_.strategies)
+            if (strategy.id == winner.kernel.strategy) text = strategy.hypothesis;
+        for (size_t p = 0; p < problem_.points.size() && p < dispatch_.samples.size(); ++p) {
+            double ns = dispatch_.samples[p].nanoseconds.at(index);
+            if (std::isfinite(ns))
+                text += fmt::format("\nmeasured {}: {}", describe(problem_.points[p].dims), human_nanoseconds(ns));
+        }
+        return text;
+    }
+
+    Kernel final_kernel() const {
+        Kernel kernel;
+        kernel.id = kernel.strategy = "dispatch";
+        kernel.source = bundle_;
+        kernel.author = "strop";
+        std::string flags = bundle_flags(dispatch_.winners);
+        if (!flags.empty()) {   // the flags that the winners were measured with
+            kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, true});
+            kernel.initial["FLAGS"] = Value(flags);
+        }
+        return kernel;
+    }
+
+    // The dispatching function on shapes that nothing saw before: right everywhere, and its choice among the best.
+    void check_held_out() {
+        view_.phase("checking the dispatch on held-out shapes");
+        std::vector<ShapePoint> seen = problem_.points;
+        for (const search::DispatchSample& sample : dispatch_.samples) seen.push_back({"", sample.dims});
+        std::vector<ShapePoint> shapes =
+            search::held_out_shapes(problem_, 40, probe_bytes, mix64(record_.settings.seed + 5), seen);
+        double deadline = std::max(budget() - shares_.verify, elapsed() + shares_.held_out / 2);
+        Kernel kernel = final_kernel();
+        record_.dispatch = {};
+        size_t chunk = 4;
+        for (size_t begin = 0; begin < shapes.size(); begin += chunk) {
+            check_interrupt();
+            if (begin >= 2 * chunk && elapsed() > deadline) break;
+            ComparisonRequest request;
+            request.contenders.push_back({"dispatch", "", kernel, kernel.initial});
+            for (size_t i = 0; dispatch_.winners.size() > 1 && i < dispatch_.winners.size(); ++i)
+                request.contenders.push_back({fmt::format("winner {}", i), "", dispatch_.winners[i].kernel,
+                                              dispatch_.winners[i].configuration});
+            size_t end = std::min(shapes.size(), begin + chunk);
+            request.points.assign(shapes.begin() + static_cast<long>(begin), shapes.begin() + static_cast<long>(end));
+            request.effort = Effort::full;
+            request.seconds_per_point = dispatch_.winners.size() > 1 ? 0.08 : 0.01;
+            note_held_out(recorder_->compare(request));
+        }
+        save();
+        if (record_.dispatch.correct < record_.dispatch.shapes)
+            view_.note(fmt::format("the dispatching function failed: {}", held_out_failure_));
+    }
+
+    void note_held_out(const Comparison& comparison) {
+        DispatchCheck& check = record_.dispatch;
+        for (const PointComparison& point : comparison.points) {
+            ++check.shapes;
+            const ContenderResult& whole = point.results.front();
+            if (whole.verdict == Verdict::ok) ++check.correct;
+            else held_out_failure_ = fmt::format("{} at {}: {}", name_of(whole.verdict), describe(point.point.dims), whole.evidence);
+            double best = 0, chosen = 0;
+            size_t choice = static_cast<size_t>(pick(dispatch_.tree, dispatch_.winners, problem_, point.point.dims));
+            for (size_t i = 1; i < point.results.size(); ++i) {
+                if (point.results[i].verdict != Verdict::ok) continue;
+                double ns = point.results[i].time.median_ns;
+                if (best == 0 || ns < best) best = ns;
+                if (i - 1 == choice) chosen = ns;
+            }
+            if (point.results.size() == 1 && whole.verdict == Verdict::ok) best = chosen = 1;   // nothing to choose
+            if (best <= 0 || chosen <= 0) continue;
+            ++check.timed;
+            if (chosen <= 1.05 * best) ++check.within_5_percent;
+            check.worst_regret = std::max(check.worst_regret, chosen / best - 1);
+        }
+    }
+
+    // Fresh inputs, a fresh process, every element, paired with every baseline.
+    void verify() {
+        view_.phase("verifying on fresh inputs, paired with the baselines");
+        double before = worker_->reference_seconds();
+        worker_->reseed(mix64(record_.settings.seed + 0x5eed));
+        extra_reference_ += worker_->reference_seconds() - before;
+        ComparisonRequest request;
+        Kernel kernel = final_kernel();
+        request.contenders.push_back({"strop", "", kernel, kernel.initial});
+        for (const std::string& name : baseline_names_) request.contenders.push_back({name, name, {}, {}});
+        request.points = problem_.points;
+        request.effort = Effort::full;
+        double left = std::max(budget() - elapsed(), shares_.verify);
+        request.seconds_per_point = std::clamp(0.7 * left / static_cast<double>(problem_.points.size()), 0.2, 2.0);
+        Comparison comparison = recorder_->compare(request);
+        std::string failure;
+        std::vector<stats::Interval> best_ratios;
+        std::map<std::string, int> best_count;
+        for (size_t p = 0; p < comparison.points.size(); ++p)
+            verify_point(comparison.points[p], record_.shapes[p], best_ratios, best_count, failure);
+        record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
+        record_.verification =
+            !failure.empty() ? failure
+            : record_.verified
+                ? fmt::format("{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out "
+                              "shapes; paired with {}",
+                              comparison.points.size(), record_.dispatch.shapes, join(baseline_names_, ", "))
+                : held_out_failure_;
+        if (!best_ratios.empty()) {
+            stats::Interval whole = stats::combine(best_ratios);
+            record_.headline = {whole.value, whole.low, whole.high};
+            record_.headline_baseline = std::max_element(best_count.begin(), best_count.end(), [](auto& a, auto& b) {
+                                            return a.second < b.second;
+                                        })->first;
+        }
+    }
+
+    void verify_point(const PointComparison& point, ShapeReport& shape, std::vector<stats::Interval>& best_ratios,
+                      std::map<std::string, int>& best_count, std::string& failure) {
+        const ContenderResult& ours = point.results.front();
+        if (ours.verdict != Verdict::ok) {
+            failure = fmt::format("{} at {}: {}", name_of(ours.verdict), describe(shape.dims), ours.evidence);
+            return;
+        }
+        shape.nanoseconds = ours.time.median_ns;
+        shape.low_ns = ours.time.low_ns;
+        shape.high_ns = ours.time.high_ns;
+        shape.roofline_share = shape.roofline_ns > 0 ? shape.roofline_ns / ours.time.median_ns : 0;
+        int winner = pick(dispatch_.tree, dispatch_.winners, problem_, shape.dims);
+        shape.kernel = dispatch_.winners[static_cast<size_t>(winner)].kernel.id;
+        shape.baselines.clear();
+        const ContenderResult* best = nullptr;
+        for (size_t i = 1; i < point.results.size(); ++i) {
+            const ContenderResult& result = point.results[i];
+            if (result.verdict != Verdict::ok) continue;
+            shape.baselines[result.name] = result.time.median_ns;
+            shape.speedups[result.name] = result.speedup;
+            if (result.overhead_ns > 0) shape.baseline_overhead[result.name] = result.overhead_ns;
+            if (!best || result.time.median_ns < best->time.median_ns) best = &result;
+        }
+        if (!best) return;
+        shape.best_baseline = best->name;
+        shape.speedup = best->speedup;
+        best_ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
+        ++best_count[best->name];
+    }
+
+    void conclude() {
+        bool faster = record_.verified && record_.headline.low > 1;
+        record_.outcome = faster ? Outcome::improved : Outcome::no_improvement;
+        record_.result = record_.settings.out;
+        mark_winners();
+        save();
+        view_.phase("writing the result");
+        write_result(record_.result, problem_, record_, {bundle_, compiler_flags(), small_vectors()});
+        save();
+    }
+
+    RunRecord finish_without_proposals() {
+        record_.outcome = Outcome::no_improvement;
+        record_.verification = "nothing was proposed";
+        record_.result = record_.settings.out;
+        save();
+        write_reports(record_.result, record_);
+        return record_;
+    }
+
+    void mark_winners() {
+        for (Strategy& strategy : record_.strategies) {
+            std::vector<std::string> points;
+            for (const Regime& regime : record_.regimes)
+                if (regime.strategy == strategy.id) points.insert(points.end(), regime.points.begin(), regime.points.end());
+            if (points.empty()) continue;
+            strategy.state = Strategy::State::winner;
+            strategy.reason = "wins at " + join(points, ", ");
+        }
+    }
+
+    std::string compiler_flags() const {
+        size_t first = record_.compiler.find(" -");
+        std::string flags = first == std::string::npos ? "" : record_.compiler.substr(first + 1);
+        std::string more = bundle_flags(dispatch_.winners);
+        return more.empty() ? flags : flags + " " + more;
+    }
+
+    std::vector<TestVector> small_vectors() {
+        std::vector<ShapePoint> small;
+        std::vector<ShapePoint> pool =
+            search::held_out_shapes(problem_, 60, 16 << 10, mix64(record_.settings.seed + 9), {});
+        for (const ShapePoint& point : problem_.points) pool.push_back(point);
+        for (const ShapePoint& point : pool) {
+            int64_t elements = 0;
+            for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
+                for (const Tensor& tensor : *tensors) elements += element_count(problem_, tensor, point.dims);
+            if (elements <= vector_elements && elements > 0 && small.size() < 4) small.push_back(point);
+        }
+        double before = worker_->reference_seconds();
+        std::vector<TestVector> vectors = small.empty() ? std::vector<TestVector>{} : worker_->test_vectors(small);
+        extra_reference_ += worker_->reference_seconds() - before;
+        return vectors;
+    }
+
+    RunOptions options_;
+    RunRecord record_;
+    double spent_before_;
+    Shares shares_;
+    Store& store_;
+    View& view_;
+    Clock::time_point start_ = Clock::now();
+    double saved_at_ = 0, extra_reference_ = 0;
+    PhaseSeconds before_;
+    Problem problem_;
+    std::unique_ptr<judge::WorkerClient> worker_;
+    std::unique_ptr<Recorder> recorder_;
+    std::vector<std::string> baseline_names_;
+    std::unique_ptr<playbook::Playbook> playbook_;
+    bool proposals_exist_ = false;
+    search::Targets targets_;
+    search::Result found_;
+    search::DispatchPlan dispatch_;
+    std::string bundle_, held_out_failure_;
+};
+
+}  // namespace
+
+RunRecord optimize(const RunOptions& options, Store& store, View& view) {
+    Problem problem = load_problem(options.problem);
+    RunRecord record;
+    record.run = new_run_id(problem.name);
+    record.started = utc_now();
+    record.problem = problem.name;
+    record.problem_folder = problem.folder.string();
+    record.problem_hash = problem.hash;
+    record.settings = options.settings;
+    RunOptions absolute = options;
+    absolute.problem = problem.folder.string();
+    return Run(absolute, record, 0, store, view).execute();
+}
+
+RunRecord resume(const std::string& name, double extra_budget_seconds, const std::vector<std::string>& worker_command,
+                 Store& store, View& view) {
+    std::optional<RunRecord> found = store.load_run(name);
+    if (!found) throw UsageError(fmt::format("no run '{}'", name), "strop runs lists them");
+    RunRecord record = *found;
+    if (record.outcome == Outcome::improved || record.outcome == Outcome::no_improvement) return record;
+    if (load_problem(record.problem_folder).hash != record.problem_hash)
+        throw UsageError(fmt::format("{}: the problem has changed since run {}", record.problem_folder, record.run),
+                         "start a new run: strop optimize " + record.problem_folder);
+    double spent = record.seconds.total;
+    if (extra_budget_seconds > 0) record.settings.budget_seconds = spent + extra_budget_seconds;
+    RunOptions options{record.problem_folder, record.settings, worker_command};
+    return Run(options, record, spent, store, view).execute();
+}
+
+}  // namespace strop

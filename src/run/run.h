@@ -1,0 +1,39 @@
+// One optimization, from problem to report: wiring, budget, events, stop and resume.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+#include "knowledge/store.h"
+
+namespace strop {
+
+// Where progress goes; the terminal implements it.
+class View {
+public:
+    virtual ~View() = default;
+    virtual void phase(const std::string& what) = 0;                        // "measuring the baselines"
+    virtual void baselines(const RunRecord& record) = 0;                    // record.shapes hold their times
+    virtual void strategies(const std::vector<Strategy>& strategies) = 0;
+    virtual void evaluation(const HistoryEntry& entry, const RunRecord& record, double seconds_left) = 0;
+    virtual void note(const std::string& text) = 0;                         // a lasting line
+};
+
+struct RunOptions {
+    std::string problem;                        // as given: a folder, a file, a name
+    RunSettings settings;
+    std::vector<std::string> worker_command;    // {"/path/strop", "worker"}
+};
+
+// Returns the finished record (outcome improved or no_improvement), saved in the store and in the result folder.
+// Interrupted: thrown after the state is saved. Errors of the input before anything is saved are UsageErrors.
+RunRecord optimize(const RunOptions& options, Store& store, View& view);
+
+// Goes on with a run that was stopped; a finished one is returned as it is. `settings.budget_seconds` of `extra`, when
+// positive, replaces what is left of the budget.
+RunRecord resume(const std::string& run, double extra_budget_seconds, const std::vector<std::string>& worker_command,
+                 Store& store, View& view);
+
+}  // namespace strop

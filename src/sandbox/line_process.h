@@ -1,0 +1,33 @@
+// A helper process of ours that speaks one line of text at a time on its standard input and output.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace strop::sandbox {
+
+class LineProcess {
+public:
+    // Standard error goes where ours goes. The process dies with us.
+    explicit LineProcess(const std::vector<std::string>& argv);
+    ~LineProcess();
+    LineProcess(const LineProcess&) = delete;
+    LineProcess& operator=(const LineProcess&) = delete;
+
+    // False when it is gone.
+    bool write_line(const std::string& line);
+    // False when it ended. `idle` is called a few times a second while waiting; it may throw to give up.
+    bool read_line(std::string& line, const std::function<void()>& idle);
+    // How it ended: "killed by SIGSEGV". Waits for it.
+    std::string end();
+
+private:
+    pid_t pid_ = -1;
+    int in_ = -1, out_ = -1;
+    std::string buffer_;
+};
+
+}  // namespace strop::sandbox

@@ -1,0 +1,431 @@
+#include "search/dispatch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "search/shapes.h"
+
+namespace strop::search {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double same = 0.02;              // log ratio below which two kernels are one winner
+constexpr double clearly_different = 0.04; // log ratio above which a border between two shapes is worth finding
+constexpr double in_finals = 1.15;         // of the best screening time at a point
+constexpr size_t finalists_at_a_point = 4;
+constexpr size_t most_winners = 5;
+constexpr size_t most_probes = 96;
+constexpr size_t probes_in_a_batch = 4;
+constexpr double share_of_finals = 0.35;   // of the time
+constexpr double missing_penalty = 2.3;    // log regret of a kernel without a time at a point
+
+bool may_run(const Problem& problem, const Kernel& kernel, const Dimensions& dims) {
+    return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem, dims)));
+}
+
+// A candidate with its times in the finals.
+struct Finalist {
+    Candidate candidate;
+    std::string name;
+    std::map<std::string, double> finals;   // by label; infinity where it failed
+    bool alive = true;
+};
+
+class Planner {
+public:
+    Planner(const Problem& problem, const std::vector<Candidate>& finalists, Evaluator& evaluator,
+            const DispatchOptions& options)
+        : problem_(problem), evaluator_(evaluator), options_(options),
+          shapes_(problem, options.max_bytes, options.seed, problem.points) {
+        for (const Candidate& candidate : finalists)
+            finalists_.push_back({candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true});
+    }
+
+    DispatchPlan plan() {
+        for (const ShapePoint& point : problem_.points) run_finals(point);
+        prepare();
+        if (winners_.size() > 1) probe();
+        DispatchPlan plan;
+        if (winners_.empty()) return plan;
+        for (size_t w : winners_)
+            plan.winners.push_back({finalists_[w].candidate.kernel, finalists_[w].candidate.configuration});
+        plan.samples = samples_;
+        plan.tree = fit_dispatch(problem_, plan.winners, plan.samples);
+        return plan;
+    }
+
+private:
+    double time_left() const {
+        double left = options_.seconds - spent_;
+        if (options_.seconds_left) left = std::min(left, options_.seconds_left());
+        return options_.stop && options_.stop() ? 0 : left;
+    }
+
+    Contender contender(size_t f) const {
+        return {finalists_[f].name, {}, finalists_[f].candidate.kernel, finalists_[f].candidate.configuration};
+    }
+
+    Comparison compare(const std::vector<size_t>& who, const std::vector<ShapePoint>& points, Effort effort,
+                       double seconds_per_point) {
+        ComparisonRequest request;
+        for (size_t f : who) request.contenders.push_back(contender(f));
+        request.points = points;
+        request.effort = effort;
+        request.seconds_per_point = seconds_per_point;
+        Comparison comparison = evaluator_.compare(request);
+        spent_ += comparison.compile_seconds + comparison.check_seconds + comparison.time_seconds +
+                  comparison.reference_seconds;
+        return comparison;
+    }
+
+    // Times on one scale: the first contender's median and the paired ratios to it. A kernel that is wrong anywhere
+    // is out; one that ran into a limit is only out of this point.
+    std::vector<double> times_of(const std::vector<size_t>& who, const PointComparison& at) {
+        std::vector<double> times(who.size(), infinity);
+        bool paired = !at.results.empty() && at.results[0].verdict == Verdict::ok;
+        for (size_t i = 0; i < std::min(who.size(), at.results.size()); ++i) {
+            const ContenderResult& result = at.results[i];
+            if (result.verdict != Verdict::ok) {
+                bool limit = result.verdict == Verdict::timed_out || result.verdict == Verdict::over_limit;
+                finalists_[who[i]].alive = finalists_[who[i]].alive && limit;
+                continue;
+            }
+            bool ratio = i > 0 && paired && result.speedup.ratio > 0;
+            times[i] = ratio ? at.results[0].time.median_ns * result.speedup.ratio : result.time.median_ns;
+        }
+        return times;
+    }
+
+    // ---- finals ----------------------------------------------------------------------------------------
+
+    // The nearest to the best in screening, and always the best kernel that may run anywhere.
+    std::vector<size_t> field_at(const std::string& label) const {
+        std::vector<std::pair<double, size_t>> order;
+        for (size_t f = 0; f < finalists_.size(); ++f) {
+            auto own = finalists_[f].candidate.nanoseconds.find(label);
+            if (finalists_[f].alive && own != finalists_[f].candidate.nanoseconds.end()) order.push_back({own->second, f});
+        }
+        std::sort(order.begin(), order.end());
+        std::vector<size_t> field;
+        bool free = false;
+        for (const auto& [nanoseconds, f] : order) {
+            bool unconditional = !finalists_[f].candidate.kernel.condition;
+            bool near = field.size() < finalists_at_a_point && nanoseconds <= order[0].first * in_finals;
+            if (near || (unconditional && !free)) field.push_back(f);
+            free = free || unconditional;
+        }
+        return field;
+    }
+
+    void run_finals(const ShapePoint& point) {
+        if (options_.stop && options_.stop()) return;
+        double seconds = share_of_finals * options_.seconds / static_cast<double>(problem_.points.size());
+        std::vector<size_t> field = field_at(point.label);
+        while (!field.empty()) {
+            Comparison comparison = compare(field, {point}, Effort::full, std::clamp(seconds, 0.05, 1.0));
+            if (comparison.points.empty()) return;
+            std::vector<double> times = times_of(field, comparison.points[0]);
+            for (size_t i = 0; i < field.size(); ++i) finalists_[field[i]].finals[point.label] = times[i];
+            if (std::any_of(times.begin(), times.end(), [](double t) { return t < infinity; })) return;
+            // Everybody failed at the thorough check: the next in line.
+            std::vector<size_t> next = field_at(point.label);
+            if (next == field) return;
+            field = next;
+        }
+    }
+
+    // ---- winners ---------------------------------------------------------------------------------------
+
+    double best_at(const std::string& label) const {
+        double best = infinity;
+        for (const Finalist& finalist : finalists_) {
+            auto time = finalist.finals.find(label);
+            if (finalist.alive && time != finalist.finals.end()) best = std::min(best, time->second);
+        }
+        return best;
+    }
+
+    // Log ratio to the best. Without a final the screening time serves, but never beats a final.
+    double regret(const Finalist& finalist, const std::string& label) const {
+        double best = best_at(label);
+        auto final_time = finalist.finals.find(label);
+        if (final_time != finalist.finals.end() && best < infinity)
+            return final_time->second < infinity ? std::log(final_time->second / best) : missing_penalty;
+        auto screened = finalist.candidate.nanoseconds.find(label);
+        if (screened == finalist.candidate.nanoseconds.end()) return missing_penalty;
+        return best < infinity ? std::max(std::log(screened->second / best), 0.0) : 0;
+    }
+
+    // Greedy cover: first the kernel without a condition that loses least, then whoever saves most.
+    void choose_winners() {
+        std::map<std::string, double> regrets;
+        double least = infinity;
+        for (size_t f = 0; f < finalists_.size(); ++f) {
+            if (!finalists_[f].alive || finalists_[f].candidate.kernel.condition) continue;
+            double sum = 0;
+            for (const ShapePoint& point : problem_.points) sum += regret(finalists_[f], point.label);
+            if (sum >= least) continue;
+            least = sum;
+            winners_ = {f};
+        }
+        if (winners_.empty()) return;
+        for (const ShapePoint& point : problem_.points)
+            regrets[point.label] = regret(finalists_[winners_[0]], point.label);
+        while (winners_.size() < most_winners) {
+            double most = 0;
+            size_t choice = finalists_.size();
+            for (size_t f = 0; f < finalists_.size(); ++f) {
+                double sum = 0, highest = 0;
+                for (const auto& [label, known] : regrets) {
+                    double saved = std::max(known - regret(finalists_[f], label), 0.0);
+                    sum += saved;
+                    highest = std::max(highest, saved);
+                }
+                if (!finalists_[f].alive || highest <= same || sum <= most) continue;
+                most = sum;
+                choice = f;
+            }
+            if (choice == finalists_.size()) break;
+            winners_.push_back(choice);
+            for (auto& [label, known] : regrets) known = std::min(known, regret(finalists_[choice], label));
+        }
+    }
+
+    bool someone_died() const {
+        return std::any_of(winners_.begin(), winners_.end(), [&](size_t w) { return !finalists_[w].alive; });
+    }
+
+    // Again when a winner turns out wrong: whoever comes next may be another kernel altogether.
+    void prepare() {
+        do {
+            samples_.clear();
+            winners_.clear();
+            choose_winners();
+            sample_labelled_points();
+        } while (someone_died());
+    }
+
+    // ---- samples ---------------------------------------------------------------------------------------
+
+    void sample_labelled_points() {
+        for (const ShapePoint& point : problem_.points) {
+            bool complete = true;
+            std::vector<double> times;
+            for (size_t w : winners_) {
+                bool runs = may_run(problem_, finalists_[w].candidate.kernel, point.dims);
+                auto time = finalists_[w].finals.find(point.label);
+                complete = complete && (!runs || time != finalists_[w].finals.end());
+                times.push_back(runs && time != finalists_[w].finals.end() ? time->second : infinity);
+            }
+            if (complete || winners_.size() == 1 || time_left() <= 0) samples_.push_back({point.dims, times});
+            else measure({point});
+        }
+    }
+
+    double seconds_per_probe() const { return 0.05 * static_cast<double>(winners_.size()); }
+
+    // One comparison for all points where the same winners may run.
+    void measure(const std::vector<ShapePoint>& points) {
+        std::map<std::vector<size_t>, std::vector<ShapePoint>> groups;
+        for (const ShapePoint& point : points) {
+            std::vector<size_t> who;
+            for (size_t w : winners_)
+                if (may_run(problem_, finalists_[w].candidate.kernel, point.dims)) who.push_back(w);
+            groups[who].push_back(point);
+        }
+        for (const auto& [who, where] : groups) {
+            Comparison comparison = compare(who, where, Effort::screen, seconds_per_probe());
+            for (const PointComparison& at : comparison.points) {
+                std::vector<double> measured = times_of(who, at), times;
+                for (size_t w : winners_) {
+                    auto found = std::find(who.begin(), who.end(), w);
+                    times.push_back(found == who.end() ? infinity : measured[static_cast<size_t>(found - who.begin())]);
+                }
+                samples_.push_back({at.point.dims, times});
+            }
+        }
+    }
+
+    // ---- probes ----------------------------------------------------------------------------------------
+
+    void probe() {
+        std::vector<ShapePoint> around = around_labelled_points();
+        size_t used = 0, next = 0;
+        double longest = 0;
+        while (used < most_probes && winners_.size() > 1 && time_left() > longest) {
+            std::vector<ShapePoint> batch;
+            // Half where the border runs, half as the held-out shapes will be drawn.
+            for (size_t i = 0; i < probes_in_a_batch / 2; ++i) {
+                std::optional<ShapePoint> point = at_a_border();
+                if (!point && next < around.size()) point = around[next++];
+                if (point) batch.push_back(*point);
+            }
+            while (batch.size() < probes_in_a_batch) {
+                std::optional<ShapePoint> point = shapes_.draw(false);
+                if (!point) break;
+                batch.push_back(*point);
+            }
+            if (batch.empty()) return;
+            used += batch.size();
+            double before = spent_;
+            measure(batch);
+            if (someone_died()) prepare();
+            longest = std::max(longest, spent_ - before);
+        }
+    }
+
+    // Between labelled points and one step of four around them.
+    std::vector<ShapePoint> around_labelled_points() {
+        std::vector<ShapePoint> result;
+        auto keep = [&](std::optional<ShapePoint> point) {
+            if (point) result.push_back(*point);
+        };
+        const std::vector<ShapePoint>& known = problem_.points;
+        for (size_t i = 0; i < known.size(); ++i)
+            for (size_t j = i + 1; j < known.size(); ++j) keep(shapes_.between(known[i].dims, known[j].dims));
+        for (const ShapePoint& point : known)
+            for (const std::string& dimension : problem_.dimensions)
+                for (double factor : {0.25, 4.0}) keep(shapes_.scaled(point.dims, dimension, factor));
+        return result;
+    }
+
+    static double distance(const Dimensions& a, const Dimensions& b) {
+        double sum = 0;
+        for (const auto& [name, value] : a) {
+            double log = std::log(std::max<double>(static_cast<double>(value), 0.5)) -
+                         std::log(std::max<double>(static_cast<double>(b.at(name)), 0.5));
+            sum += log * log;
+        }
+        return std::sqrt(sum);
+    }
+
+    static bool disagree(const DispatchSample& a, const DispatchSample& b) {
+        auto best = [](const DispatchSample& s) {
+            return std::min_element(s.nanoseconds.begin(), s.nanoseconds.end()) - s.nanoseconds.begin();
+        };
+        std::ptrdiff_t x = best(a), y = best(b);
+        auto loss = [](const DispatchSample& s, std::ptrdiff_t taken, std::ptrdiff_t least) {
+            return std::log(s.nanoseconds[static_cast<size_t>(taken)] / s.nanoseconds[static_cast<size_t>(least)]);
+        };
+        return x != y && loss(a, y, x) > clearly_different && loss(b, x, y) > clearly_different;
+    }
+
+    // The middle of the most distant neighbours (no third sample is nearer to both) whose winners differ.
+    std::optional<ShapePoint> at_a_border() {
+        std::vector<std::tuple<double, size_t, size_t>> pairs;
+        for (size_t i = 0; i < samples_.size(); ++i)
+            for (size_t j = i + 1; j < samples_.size(); ++j) {
+                double apart = distance(samples_[i].dims, samples_[j].dims);
+                if (apart < std::log(1.2) || !disagree(samples_[i], samples_[j])) continue;
+                bool neighbours = std::none_of(samples_.begin(), samples_.end(), [&](const DispatchSample& k) {
+                    return std::max(distance(k.dims, samples_[i].dims), distance(k.dims, samples_[j].dims)) < apart - 1e-9;
+                });
+                if (neighbours) pairs.push_back({-apart, i, j});
+            }
+        std::sort(pairs.begin(), pairs.end());
+        for (const auto& [apart, i, j] : pairs)
+            if (std::optional<ShapePoint> point = shapes_.between(samples_[i].dims, samples_[j].dims)) return point;
+        return std::nullopt;
+    }
+
+    const Problem& problem_;
+    Evaluator& evaluator_;
+    const DispatchOptions& options_;
+    ShapeSource shapes_;
+    std::vector<Finalist> finalists_;
+    std::vector<size_t> winners_;              // indices of finalists
+    std::vector<DispatchSample> samples_;      // one time a winner
+    double spent_ = 0;
+};
+
+// ---- regimes ---------------------------------------------------------------------------------------------
+
+// What a path through the tree says of one feature.
+struct Bounds {
+    std::optional<int64_t> above, at_most;
+};
+using Path = std::map<Expression, Bounds>;
+
+std::string describe(const Path& path) {
+    std::vector<std::string> parts;
+    for (const auto& [feature, bounds] : path) {
+        if (bounds.above) parts.push_back(fmt::format("{} > {}", feature.text(), *bounds.above));
+        if (bounds.at_most) parts.push_back(fmt::format("{} <= {}", feature.text(), *bounds.at_most));
+    }
+    return join(parts, " and ");
+}
+
+void collect_paths(const DispatchTree& tree, int at, const Path& path, std::map<int, std::vector<std::string>>& paths) {
+    const DispatchNode& node = tree.nodes[static_cast<size_t>(at)];
+    if (node.winner >= 0) {
+        paths[node.winner].push_back(describe(path));
+        return;
+    }
+    Path yes = path, no = path;
+    Bounds &below = yes[node.feature], &above = no[node.feature];
+    below.at_most = std::min(below.at_most.value_or(node.threshold), node.threshold);
+    above.above = std::max(above.above.value_or(node.threshold), node.threshold);
+    collect_paths(tree, node.yes, yes, paths);
+    collect_paths(tree, node.no, no, paths);
+}
+
+std::vector<Regime> regimes_of(const Problem& problem, const DispatchPlan& plan) {
+    std::map<int, std::vector<std::string>> paths, labels;
+    if (!plan.tree.nodes.empty()) collect_paths(plan.tree, 0, {}, paths);
+    paths[plan.tree.fallback];
+    for (const ShapePoint& point : problem.points)
+        labels[pick(plan.tree, plan.winners, problem, point.dims)].push_back(point.label);
+    std::vector<Regime> regimes;
+    Regime last;
+    for (const auto& [winner, conditions] : paths) {
+        const DispatchWinner& own = plan.winners[static_cast<size_t>(winner)];
+        Regime regime{own.kernel.id, own.kernel.strategy, own.configuration, join(conditions, " or "), labels[winner]};
+        if (winner == plan.tree.fallback) last = regime;
+        else regimes.push_back(regime);
+    }
+    last.condition = regimes.empty() ? "all shapes" : "otherwise";
+    regimes.push_back(last);
+    return regimes;
+}
+
+// Winners that no leaf names are dropped, unless one is the fallback.
+void drop_unused(DispatchPlan& plan) {
+    std::set<int> used = {plan.tree.fallback};
+    for (const DispatchNode& node : plan.tree.nodes)
+        if (node.winner >= 0) used.insert(node.winner);
+    std::map<int, int> renamed;
+    std::vector<DispatchWinner> winners;
+    for (int winner : used) {
+        renamed[winner] = static_cast<int>(winners.size());
+        winners.push_back(plan.winners[static_cast<size_t>(winner)]);
+    }
+    for (DispatchNode& node : plan.tree.nodes)
+        if (node.winner >= 0) node.winner = renamed[node.winner];
+    plan.tree.fallback = renamed[plan.tree.fallback];
+    for (DispatchSample& sample : plan.samples) {
+        std::vector<double> times;
+        for (int winner : used) times.push_back(sample.nanoseconds[static_cast<size_t>(winner)]);
+        sample.nanoseconds = std::move(times);
+    }
+    plan.winners = std::move(winners);
+}
+
+}  // namespace
+
+DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists, Evaluator& evaluator,
+                           const DispatchOptions& options) {
+    DispatchPlan plan = Planner(problem, finalists, evaluator, options).plan();
+    if (plan.winners.empty()) return plan;
+    drop_unused(plan);
+    plan.regimes = regimes_of(problem, plan);
+    return plan;
+}
+
+}  // namespace strop::search

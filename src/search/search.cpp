@@ -1,0 +1,433 @@
+#include "search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/strings.h"
+#include "search/finalists.h"
+#include "search/track.h"
+#include "stats/sample.h"
+
+namespace strop::search {
+
+namespace {
+
+constexpr size_t batch_size = 4;          // compiled in parallel
+constexpr size_t tries_of_a_failure = 4;  // configurations before a kernel that never worked is given up
+constexpr double leading = 0.97;          // within this share of the best at a point: may be its winner
+constexpr double exploration = 0.5;       // of the upper confidence bound, on the log scale
+constexpr double roofline_reached = 0.95;
+constexpr int stale_rounds_to_stop = 3;
+
+class Search {
+public:
+    Search(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
+           const RunSettings& settings, const Targets& targets, Observer& observer)
+        : points_(points), proposers_(proposers), evaluator_(evaluator), settings_(settings), targets_(targets),
+          observer_(observer) {}
+
+    Result run() {
+        plan();
+        int stale = 0;
+        for (int round = 1; !tracks_.empty() && !stopped(); ++round) {
+            result_.rounds = round;
+            double before = geometric_mean_of_best();
+            observer_.on_round(round, describe_round());
+            tune_round(round);
+            prune(round);
+            observer_.on_strategies(strategies());
+            if (stopped()) break;
+            bool new_ideas = deepen();
+            bool gained = !(before / geometric_mean_of_best() - 1 < settings_.min_improvement);
+            stale = gained || new_ideas ? 0 : stale + 1;
+            if (!new_ideas && nothing_left()) stop(all_exhausted() ? "exhausted" : "plateau");
+            else if (stale >= stale_rounds_to_stop) stop("plateau");
+            else if (settings_.rounds > 0 && round >= settings_.rounds) stop("rounds");
+        }
+        if (tracks_.empty()) stop("exhausted");
+        conclude();
+        observer_.on_strategies(strategies());
+        return result_;
+    }
+
+private:
+    void plan() {
+        for (Proposer* proposer : proposers_)
+            for (const Proposal& proposal : proposer->plan()) add(proposal, proposer, nullptr);
+        observer_.on_round(0, fmt::format("{} strategies planned", tracks_.size()));
+        observer_.on_strategies(strategies());
+    }
+
+    bool callable(const Kernel& kernel, const ShapePoint& point) const {
+        if (!kernel.condition) return true;
+        if (targets_.callable) return targets_.callable(kernel, point);
+        return truthy(kernel.condition->evaluate(Bindings(point.dims.begin(), point.dims.end())));
+    }
+
+    // False when the same kernel is known already.
+    bool add(Proposal proposal, Proposer* proposer, const Track* parent) {
+        for (const auto& track : tracks_)
+            if (track->kernel.source == proposal.kernel.source && track->kernel.condition == proposal.kernel.condition)
+                return false;
+        name_uniquely(proposal);
+        if (proposal.strategy.proposer.empty()) proposal.strategy.proposer = proposer->name();
+        if (parent && proposal.strategy.parent.empty()) proposal.strategy.parent = parent->strategy.id;
+        if (parent && proposal.kernel.parent.empty()) proposal.kernel.parent = parent->kernel.id;
+        std::vector<ShapePoint> where;
+        for (const ShapePoint& point : points_)
+            if (callable(proposal.kernel, point)) where.push_back(point);
+        tracks_.push_back(make_track(std::move(proposal), proposer, where));
+        Track& track = *tracks_.back();
+        if (parent) track.enqueue(inherited(track.kernel, *parent));
+        track.enqueue(track.kernel.initial);
+        if (track.configurations() == 0) give_up(track, "no configuration of its tunables is valid");
+        if (where.empty())
+            give_up(track, fmt::format("its condition holds at no shape: {}", track.kernel.condition
+                                                                                   ? track.kernel.condition->text()
+                                                                                   : "there are no shapes"));
+        return true;
+    }
+
+    // A proposer's constraint that cannot be evaluated is its failure, not the search's.
+    std::unique_ptr<Track> make_track(Proposal proposal, Proposer* proposer, const std::vector<ShapePoint>& where) {
+        uint64_t seed = mix64(settings_.seed + tracks_.size());
+        try {
+            return std::make_unique<Track>(proposal, proposer, where, seed);
+        } catch (const UsageError& error) {
+            std::string reason = fmt::format("unusable tunables: {}", error.what());
+            proposal.kernel.space = {};
+            proposal.kernel.initial.clear();
+            auto track = std::make_unique<Track>(std::move(proposal), proposer, where, seed);
+            give_up(*track, reason);
+            return track;
+        }
+    }
+
+    void name_uniquely(Proposal& proposal) const {
+        std::set<std::string> strategies, kernels;
+        for (const auto& track : tracks_) {
+            strategies.insert(track->strategy.id);
+            kernels.insert(track->kernel.id);
+        }
+        auto unique = [](const std::string& id, const std::set<std::string>& taken) {
+            std::string name = id;
+            for (int i = 2; taken.count(name); ++i) name = fmt::format("{}_{}", id, i);
+            return name;
+        };
+        proposal.strategy.id = unique(proposal.strategy.id, strategies);
+        proposal.kernel.id = unique(proposal.kernel.id, kernels);
+        proposal.kernel.strategy = proposal.strategy.id;
+    }
+
+    // The parent's best values for the tunables that both have.
+    Configuration inherited(const Kernel& kernel, const Track& parent) const {
+        Configuration configuration = kernel.initial;
+        const Evaluation* best = parent.best_evaluation(leaders_);
+        if (!best) return configuration;
+        for (const auto& [name, value] : best->configuration) {
+            auto own = configuration.find(name);
+            if (own != configuration.end()) own->second = value;
+        }
+        return configuration;
+    }
+
+    // ---- measuring -------------------------------------------------------------------------------------
+
+    struct Choice {
+        Track* track;
+        Configuration configuration;
+    };
+
+    void tune_round(int round) {
+        size_t active = 0;
+        for (const auto& track : tracks_) {
+            track->reweigh(leaders_);
+            active += track->active();
+        }
+        // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
+        size_t allotted = std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size);
+        for (size_t used = 0; used < allotted && !stopped();) {
+            std::vector<Choice> batch = choose(std::min(batch_size, evaluations_left()));
+            if (batch.empty()) return;
+            used += batch.size();
+            measure(batch);
+        }
+    }
+
+    std::vector<Choice> choose(size_t count) {
+        std::vector<Choice> batch;
+        while (batch.size() < count) {
+            Track* best = nullptr;
+            double highest = 0;
+            for (const auto& track : tracks_) {
+                bool waits = !track->succeeded() && track->asked() >= tries_of_a_failure;
+                if (!track->active() || track->done() || waits) continue;
+                double own = score(*track);
+                if (best && own <= highest) continue;
+                best = track.get();
+                highest = own;
+            }
+            if (!best) break;
+            if (std::optional<Configuration> next = best->next()) batch.push_back({best, *next});
+        }
+        return batch;
+    }
+
+    // An upper confidence bound over strategies (UCB1, Auer et al. 2002) on the log scale. The nearness at its best
+    // point counts most: a strategy that wins one regime is worth as much as one that is good everywhere. Until it
+    // is judged near its own best it comes first.
+    double score(const Track& track) const {
+        double asked = static_cast<double>(track.asked());
+        double bonus = exploration * std::sqrt(std::log(2.0 + result_.evaluations) / (1 + asked));
+        if (track.asked() == 0) return 1e9;
+        if (!track.succeeded()) return 1e6 - asked;
+        double promise = std::log(track.best_share(leaders_)) + 0.25 * std::log(track.mean_share(leaders_));
+        return (track.judged() ? 0 : 1e3 - 10 * asked) + promise + bonus;
+    }
+
+    void measure(const std::vector<Choice>& batch) {
+        std::vector<EvaluationRequest> requests;
+        std::map<std::string, double> best_ns;
+        for (const auto& [label, leader] : leaders_) best_ns[label] = leader.nanoseconds;
+        for (const Choice& choice : batch)
+            requests.push_back({choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
+        std::vector<Evaluation> evaluations = evaluator_.evaluate(requests);
+        result_.evaluations += static_cast<int>(batch.size());
+        for (const Evaluation& evaluation : evaluations) update_leaders(evaluation);
+        for (size_t i = 0; i < evaluations.size(); ++i) {
+            Track& track = *batch[i].track;
+            track.record(evaluations[i], leaders_);
+            observer_.on_evaluation(evaluations[i], track.kernel);
+        }
+        for (const Choice& choice : batch) give_up_failures(*choice.track);
+        check_limits();
+    }
+
+    void update_leaders(const Evaluation& evaluation) {
+        for (size_t t = 0; t < tracks_.size(); ++t) {
+            if (tracks_[t]->kernel.id != evaluation.kernel) continue;
+            for (const ShapePoint& point : tracks_[t]->points) {
+                double nanoseconds = usable_nanoseconds(evaluation, point.label);
+                auto leader = leaders_.find(point.label);
+                bool first = leader == leaders_.end() && nanoseconds < std::numeric_limits<double>::infinity();
+                if (first || (leader != leaders_.end() && nanoseconds < leader->second.nanoseconds))
+                    leaders_[point.label] = {nanoseconds, t};
+            }
+        }
+    }
+
+    void give_up_failures(Track& track) {
+        bool tried = track.asked() >= tries_of_a_failure || track.exhausted();
+        bool pending = track.evaluations().size() < track.asked();
+        if (!track.active() || track.succeeded() || !tried || pending) return;
+        const Evaluation* failure = track.last_failure();
+        if (!failure) return give_up(track, "no shape could be measured");
+        std::string evidence(trim(split(failure->evidence, '\n').front()));
+        give_up(track, name_of(failure->verdict) + (evidence.empty() ? "" : ": " + evidence));
+        observer_.on_strategies(strategies());
+    }
+
+    void give_up(Track& track, const std::string& reason) {
+        track.strategy.state = Strategy::State::pruned;
+        track.strategy.reason = reason;
+        track.strategy.confidence = 0;
+    }
+
+    // ---- deciding --------------------------------------------------------------------------------------
+
+    bool beaten_everywhere(const Track& track) const {
+        return track.succeeded() && track.best_share(leaders_) < leading;
+    }
+
+    // Those that lead nowhere go as soon as they are out of reach; the reach shrinks as more is known.
+    void prune(int round) {
+        static constexpr double reach[] = {0.6, 0.75, 0.85, 0.9, 0.95};
+        double least = reach[std::min<size_t>(static_cast<size_t>(round) - 1, std::size(reach) - 1)];
+        for (const auto& track : tracks_) {
+            if (!track->active()) continue;
+            track->strategy.confidence = track->mean_share(leaders_);
+            bool hopeless = track->done() || track->best_share(leaders_) < least;
+            if (beaten_everywhere(*track) && track->judged() && hopeless) give_up(*track, reason_of_defeat(*track));
+        }
+    }
+
+    std::string reason_of_defeat(const Track& track) const {
+        std::string label = track.closest(leaders_);
+        const Track& winner = *tracks_[leaders_.at(label).track];
+        return fmt::format("beaten at every shape, closest at {}: {:.2f}× slower than {} ({} of {} configurations tried)",
+                           label, 1 / track.share(label, leaders_), winner.strategy.id, track.asked(),
+                           track.configurations());
+    }
+
+    bool deepen() {
+        std::vector<Track*> beam;
+        for (const auto& track : tracks_)
+            if (track->active() && track->succeeded() && track->judged()) beam.push_back(track.get());
+        std::stable_sort(beam.begin(), beam.end(), [&](const Track* a, const Track* b) {
+            return a->best_share(leaders_) * a->mean_share(leaders_) > b->best_share(leaders_) * b->mean_share(leaders_);
+        });
+        beam.resize(std::min(beam.size(), static_cast<size_t>(std::max(settings_.beam, 1))));
+        bool added = false;
+        for (Track* track : beam) {
+            if (track->deepened_out) continue;
+            const Evaluation& best = *track->best_evaluation(leaders_);
+            Kernel kernel = track->kernel;
+            kernel.initial = best.configuration;
+            std::vector<Proposal> proposals =
+                track->proposer->deepen(track->strategy, kernel, best, family_of(*track));
+            track->deepened_out = proposals.empty();
+            for (const Proposal& proposal : proposals) added = add(proposal, track->proposer, track) || added;
+            if (observer_.stop_requested() || observer_.seconds_left() <= 0) break;
+        }
+        if (added) observer_.on_strategies(strategies());
+        return added;
+    }
+
+    std::string root_of(const Track& track) const {
+        std::string id = track.strategy.id;
+        std::set<std::string> seen;
+        while (seen.insert(id).second)
+            for (const auto& other : tracks_)
+                if (other->strategy.id == id && !other->strategy.parent.empty()) {
+                    id = other->strategy.parent;
+                    break;
+                }
+        return id;
+    }
+
+    // The ids of all kernels that descend from the same planned strategy.
+    std::vector<std::string> family_of(const Track& track) const {
+        std::vector<std::string> ids;
+        std::string root = root_of(track);
+        for (const auto& other : tracks_)
+            if (root_of(*other) == root) ids.push_back(other->kernel.id);
+        return ids;
+    }
+
+    // ---- stopping --------------------------------------------------------------------------------------
+
+    size_t evaluations_left() const {
+        if (settings_.evaluations <= 0) return batch_size;
+        return static_cast<size_t>(std::max(settings_.evaluations - result_.evaluations, 0));
+    }
+
+    bool nothing_left() const {
+        return std::all_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return !t->active() || t->done(); });
+    }
+
+    bool all_exhausted() const {
+        return std::all_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return !t->active() || t->exhausted(); });
+    }
+
+    double geometric_mean_of_best() const {
+        std::vector<double> values;
+        for (const auto& [label, leader] : leaders_) values.push_back(leader.nanoseconds);
+        return stats::geometric_mean(values);   // NaN before the first success: compares as a gain
+    }
+
+    void check_limits() {
+        if (observer_.stop_requested()) stop("interrupted");
+        else if (evaluations_left() == 0) stop("evaluations");
+        else if (observer_.seconds_left() <= 0) stop("budget");
+        else if (target_reached()) stop("target");
+        else if (roofline_is_reached()) stop("roofline");
+    }
+
+    bool stopped() {
+        if (result_.stopped_by.empty() && observer_.stop_requested()) stop("interrupted");
+        if (result_.stopped_by.empty() && observer_.seconds_left() <= 0) stop("budget");
+        return !result_.stopped_by.empty();
+    }
+
+    void stop(const std::string& why) {
+        if (result_.stopped_by.empty()) result_.stopped_by = why;
+    }
+
+    bool target_reached() const {
+        if (settings_.target_speedup <= 0 || targets_.baseline_ns.empty()) return false;
+        std::vector<double> speedups;
+        for (const auto& [label, nanoseconds] : targets_.baseline_ns) {
+            auto leader = leaders_.find(label);
+            if (leader == leaders_.end()) return false;
+            speedups.push_back(nanoseconds / leader->second.nanoseconds);
+        }
+        return stats::geometric_mean(speedups) >= settings_.target_speedup;
+    }
+
+    bool roofline_is_reached() const {
+        bool known = false;
+        for (const auto& [label, nanoseconds] : targets_.roofline_ns) {
+            if (nanoseconds <= 0) continue;
+            known = true;
+            auto leader = leaders_.find(label);
+            if (leader == leaders_.end() || nanoseconds / leader->second.nanoseconds < roofline_reached) return false;
+        }
+        return known;
+    }
+
+    // ---- telling ---------------------------------------------------------------------------------------
+
+    std::string describe_round() const {
+        size_t active = 0;
+        for (const auto& track : tracks_) active += track->active();
+        return fmt::format("{} strategies active, {} evaluations so far", active, result_.evaluations);
+    }
+
+    std::vector<Strategy> strategies() const {
+        std::vector<Strategy> all;
+        for (const auto& track : tracks_) all.push_back(track->strategy);
+        return all;
+    }
+
+    void conclude() {
+        std::map<size_t, std::vector<std::string>> wins;
+        for (const ShapePoint& point : points_)
+            if (auto leader = leaders_.find(point.label); leader != leaders_.end())
+                wins[leader->second.track].push_back(point.label);
+        for (size_t t = 0; t < tracks_.size(); ++t) {
+            Track& track = *tracks_[t];
+            if (!track.active()) continue;
+            track.strategy.confidence = track.mean_share(leaders_);
+            if (wins.count(t)) {
+                track.strategy.state = Strategy::State::winner;
+                track.strategy.reason = "fastest at " + join(wins[t], ", ");
+            } else if (beaten_everywhere(track) && track.judged()) {
+                give_up(track, reason_of_defeat(track));
+            } else if (beaten_everywhere(track) || !track.succeeded()) {
+                track.strategy.reason = fmt::format("not judged to its end: the search stopped after {} of {} configurations",
+                                                    track.evaluations().size(), track.configurations());
+            } else {
+                track.strategy.reason = fmt::format("within 3% of the best at {}", track.closest(leaders_));
+            }
+        }
+        result_.strategies = strategies();
+        std::vector<const Track*> all;
+        for (const auto& track : tracks_) all.push_back(track.get());
+        result_.finalists = choose_finalists(points_, all, leaders_);
+    }
+
+    const std::vector<ShapePoint>& points_;
+    const std::vector<Proposer*>& proposers_;
+    Evaluator& evaluator_;
+    const RunSettings& settings_;
+    const Targets& targets_;
+    Observer& observer_;
+    std::vector<std::unique_ptr<Track>> tracks_;
+    Leaders leaders_;
+    Result result_;
+};
+
+}  // namespace
+
+Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
+           const RunSettings& settings, const Targets& targets, Observer& observer) {
+    return Search(points, proposers, evaluator, settings, targets, observer).run();
+}
+
+}  // namespace strop::search

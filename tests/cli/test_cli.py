@@ -1,0 +1,340 @@
+"""The program from outside: texts, exit codes, completions, through pipes and in a pseudo-terminal.
+
+STROP_BINARY names the program, STROP_HOME the folder of Strop's own files.
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+
+BINARY = os.environ.get("STROP_BINARY", "build/release/strop")
+HOME = os.environ.get("STROP_HOME", str(pathlib.Path(__file__).resolve().parents[2]))
+
+
+def environment(**changes):
+    result = {**os.environ, "STROP_HOME": HOME, "LC_ALL": "C.UTF-8"}
+    for name in ("STROP_STORE", "NO_COLOR", "STROP_LOG", "COLUMNS"):
+        result.pop(name, None)
+    result.update(changes)
+    return result
+
+
+def strop(*words, cwd=None, **changes):
+    """Runs through pipes."""
+    return subprocess.run([os.path.abspath(BINARY), *words], capture_output=True, text=True, check=False,
+                          timeout=120, cwd=cwd, env=environment(**changes))
+
+
+def strop_in_terminal(*words, columns=80, cwd=None, **changes):
+    """Runs in a pseudo-terminal; (all that it showed, exit code)."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([os.path.abspath(BINARY), *words], stdin=terminal, stdout=terminal, stderr=terminal,
+                               cwd=cwd, env=environment(TERM="xterm", **changes))
+    os.close(terminal)
+    shown, limit = b"", time.monotonic() + 120
+    while time.monotonic() < limit:
+        readable, _, _ = select.select([controller], [], [], 1)
+        if not readable:
+            continue
+        try:
+            part = os.read(controller, 65536)
+        except OSError:      # Linux says EIO when the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(controller)
+    process.kill()
+    return shown.decode().replace("\r\n", "\n"), process.wait()
+
+
+class InFolder(unittest.TestCase):
+    """Every test has an empty folder for its store."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="strop-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def fails(self, words, code, phrase, hint):
+        done = strop(*words, cwd=self.folder)
+        self.assertEqual(done.stderr, f"strop: {phrase}\nhint: {hint}\n")
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.returncode, code)
+
+
+COMMANDS = ["optimize", "judge", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
+            "help"]
+
+
+class Help(InFolder):
+    def test_every_command_is_listed_and_the_hidden_one_is_not(self):
+        done = strop("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for command in COMMANDS:
+            self.assertRegex(done.stdout, rf"(?m)^  {command} +\S")
+        self.assertNotRegex(done.stdout, r"(?m)^  worker")
+
+    def test_examples_come_first(self):
+        for command in COMMANDS:
+            text = strop(command, "--help").stdout
+            self.assertTrue(text.startswith(f"strop {command}: "), text)
+            if command != "help":
+                self.assertLess(text.index("examples:"), text.index("usage:"), command)
+
+    def test_help_is_the_same_by_every_way(self):
+        text = strop("report", "--help").stdout
+        self.assertIn("--format FORMAT", text)
+        self.assertIn("(default: terminal)", text)
+        self.assertEqual(strop("help", "report").stdout, text)
+        self.assertEqual(strop("report", "x", "-h").stdout, text)
+        self.assertEqual(strop("help").stdout, strop("-h").stdout)
+
+    def test_examples_parse(self):
+        """Every example in a help text is accepted by the parser (what follows then may fail)."""
+        for command in COMMANDS:
+            for line in re.findall(r"(?m)^  \./strop ([^|>\n]+)", strop(command, "--help").stdout):
+                words = line.split()
+                if words[0] in ("report", "show", "resume"):
+                    self.assertIn("there is no run", strop(*words, cwd=self.folder).stderr, line)
+                elif words[0] in ("list", "runs", "completion", "man"):
+                    self.assertEqual(strop(*words, cwd=self.folder).returncode, 0, line)
+
+    def test_lines_fit_the_terminal(self):
+        for words in (["--help"], ["optimize", "--help"]):
+            shown, code = strop_in_terminal(*words, columns=64)
+            self.assertEqual(code, 0)
+            tables = [line for line in shown.splitlines() if re.match(r"  \S+( \S+)?  +", line)]
+            self.assertTrue(tables)
+            self.assertLessEqual(max(map(len, tables)), 64)
+
+    def test_version(self):
+        self.assertRegex(strop("--version").stdout, r"^strop \d+\.\d+\.\d+\n$")
+
+    def test_a_full_disk_is_said(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([os.path.abspath(BINARY), "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False, env=environment())
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr, "strop: standard output cannot be written\nhint: is the disk full?\n")
+
+
+class WrongUsage(InFolder):
+    def test_no_command(self):
+        self.fails([], 2, "no command was given", "try `strop optimize problems/softmax`, or `strop --help`")
+
+    def test_unknown_command(self):
+        self.fails(["optimse"], 2, "unknown command 'optimse'",
+                   "did you mean optimize? `strop --help` lists all commands")
+        self.fails(["zzzzzzzzzzzz"], 2, "unknown command 'zzzzzzzzzzzz'", "`strop --help` lists all commands")
+        self.fails(["help", "lst"], 2, "unknown command 'lst'",
+                   "did you mean list? `strop --help` lists all commands")
+
+    def test_flag_before_command(self):
+        self.fails(["--json", "list"], 2, "the command comes before its flags, not '--json'",
+                   "for instance `strop optimize problems/softmax --budget 60s`")
+
+    def test_unknown_flag(self):
+        self.fails(["list", "--slw"], 2, "unknown flag '--slw' of `strop list`",
+                   "did you mean --slow? `strop list --help` shows its arguments")
+        self.fails(["list", "--qqqqqqqqqq"], 2, "unknown flag '--qqqqqqqqqq' of `strop list`",
+                   "`strop list --help` shows its arguments")
+        self.fails(["optimize", "softmax", "--budgt=3s"], 2, "unknown flag '--budgt=3s' of `strop optimize`",
+                   "did you mean --budget? `strop optimize --help` shows its arguments")
+
+    def test_extra_and_missing_arguments(self):
+        self.fails(["runs", "a", "b"], 2, "unexpected argument 'b' of `strop runs`",
+                   "`strop runs --help` shows its arguments")
+        self.fails(["judge"], 2, "`strop judge` needs a KERNEL", "KERNEL: a C++ source file")
+
+    def test_missing_value(self):
+        self.fails(["runs", "--store"], 2, "--store needs a value",
+                   "--store FILE: the file that holds all runs ($STROP_STORE, else strop-out/strop.db)")
+        self.fails(["optimize", "softmax", "--seed", "--json"], 2, "--seed needs a value",
+                   "--seed N: of every random choice")
+
+    def test_values_that_do_not_fit(self):
+        for flag, value, hint in [("--budget", "soon", "write it as 60s, 2m or 1h30m; it must be positive"),
+                                  ("--budget", "0", "write it as 60s, 2m or 1h30m; it must be positive"),
+                                  ("--evaluations", "1.5", "give a whole number, 0 or larger"),
+                                  ("--evaluations", "-1", "give a whole number, 0 or larger"),
+                                  ("--seed", "99999999999999999999", "give a whole number, 0 or larger"),
+                                  ("--rounds", "0", "give a whole number, 1 or larger"),
+                                  ("--beam", "four", "give a whole number, 1 or larger"),
+                                  ("--target-speedup", "nan", "give a number, 0 or larger"),
+                                  ("--min-improvement", "-0.1", "give a number, 0 or larger")]:
+            with self.subTest(flag=flag, value=value):
+                self.fails(["optimize", "softmax", flag, value], 2, f"{flag}: '{value}' does not fit", hint)
+        self.fails(["judge", "k.cpp", "--set", "4"], 2, "--set: '4' does not fit", "write it as NAME=VALUE")
+        self.fails(["report", "r", "--format", "pdf"], 2, "--format: 'pdf' does not fit",
+                   "choose from terminal, markdown, html, json")
+        self.fails(["completion", "tcsh"], 2, "SHELL: 'tcsh' does not fit", "choose from bash, zsh, fish")
+        self.fails(["setup", "tensorflow"], 2, "PACKAGE: 'tensorflow' does not fit", "choose from torch, jax")
+
+    def test_a_flag_twice(self):
+        self.fails(["runs", "--store", "a", "--store", "b"], 2, "--store was given 2 times", "give it once")
+
+    def test_errors_are_the_same_in_a_terminal(self):
+        shown, code = strop_in_terminal("optimse", cwd=self.folder)
+        self.assertEqual(code, 2)
+        self.assertEqual(shown, "strop: unknown command 'optimse'\n"
+                                "hint: did you mean optimize? `strop --help` lists all commands\n")
+
+
+class Listing(InFolder):
+    def write_problem(self, name):
+        folder = self.folder / "problems" / name
+        folder.mkdir(parents=True)
+        (folder / "reference.py").write_text(f"def {name}(x):\n    return x + x\n", encoding="utf-8")
+        (folder / "problem.yaml").write_text(
+            f"name: {name}\ntags: [mine]\nreference: reference.py\n"
+            "inputs:\n  x: {dtype: float32, shape: [N], fill: normal}\n"
+            "outputs: {y: {dtype: float32, shape: [N]}}\n"
+            "shapes:\n  small: {N: 4}\n  large: {N: 8}\n", encoding="utf-8")
+
+    def test_own_problems_with_tags_and_points(self):
+        self.write_problem("doubled")
+        done = strop("list", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?m)^PROBLEM +TAGS +POINTS +SPEEDUP +OVER +LAST RUN$")
+        self.assertRegex(done.stdout, r"(?m)^doubled +mine +2 +- +- +-$")
+        self.assertFalse((self.folder / "strop-out").exists())   # looking creates nothing
+
+    def test_json(self):
+        self.write_problem("doubled")
+        document = json.loads(strop("list", "problems", "--json", cwd=self.folder).stdout)
+        self.assertEqual([(entry["name"], entry["tags"], entry["points"]) for entry in document],
+                         [("doubled", ["mine"], 2)])
+
+    def test_a_broken_problem_does_not_hide_the_others(self):
+        self.write_problem("doubled")
+        self.write_problem("broken")
+        (self.folder / "problems" / "broken" / "problem.yaml").write_text("name: [", encoding="utf-8")
+        done = strop("list", "problems", cwd=self.folder)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, r"(?m)^broken +cannot be loaded: ")
+        self.assertRegex(done.stdout, r"(?m)^doubled ")
+
+    def test_unknown_folder(self):
+        self.fails(["list", "absent"], 2, "absent: is no folder", "give the folder that holds problem folders")
+
+    def test_an_empty_folder(self):
+        (self.folder / "empty").mkdir()
+        self.assertEqual(strop("list", "empty", cwd=self.folder).stdout,
+                         "no problems here; `strop list FOLDER` looks elsewhere\n")
+
+    def test_no_runs(self):
+        self.assertEqual(strop("runs", cwd=self.folder).stdout,
+                         "no runs yet; `strop optimize PROBLEM` makes one\n")
+        self.assertEqual(json.loads(strop("runs", "--json", cwd=self.folder).stdout), [])
+
+    def test_unknown_run_and_store(self):
+        self.fails(["show", "softmax"], 2, "there is no run 'softmax': strop-out/strop.db does not exist",
+                   "runs are kept by `strop optimize`; --store names another file")
+        self.fails(["runs", "--store", "no.db"], 2, "no.db: there is no such store",
+                   "leave --store out for the standard one, or run `strop optimize` first")
+
+
+class Shells(InFolder):
+    def complete_in_bash(self, *words):
+        """What bash offers for the last of `words`."""
+        script = strop("completion", "bash").stdout
+        quoted = " ".join(f"'{word}'" for word in words)
+        script += f"\nCOMP_WORDS=({quoted})\nCOMP_CWORD={len(words) - 1}\n_strop {words[0]}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+        done = subprocess.run(["bash", "--norc"], input=script, capture_output=True, text=True, check=True,
+                              cwd=self.folder, env=environment())
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_bash_completes_commands_flags_and_values(self):
+        self.assertEqual(self.complete_in_bash("strop", "re"), ["report", "resume"])
+        self.assertEqual(self.complete_in_bash("strop", "optimize", "x", "--ta"), ["--target-speedup"])
+        self.assertEqual(self.complete_in_bash("strop", "report", "r", "--format", "m"), ["markdown"])
+        self.assertEqual(self.complete_in_bash("strop", "completion", "f"), ["fish"])
+        self.assertEqual(self.complete_in_bash("strop", "optimize", "x", "--seed", ""), [])
+        self.assertNotIn("worker", self.complete_in_bash("strop", ""))
+
+    def test_bash_completes_problems(self):
+        problems = json.loads(strop("list", "--json", cwd=self.folder).stdout)
+        wanted = [entry["name"] for entry in problems if entry["name"].startswith("s")]
+        self.assertEqual(self.complete_in_bash(os.path.abspath(BINARY), "optimize", "s"), wanted)
+
+    def test_other_shells_accept_their_scripts(self):
+        for shell in ("zsh", "fish"):
+            script = strop("completion", shell)
+            self.assertEqual(script.returncode, 0)
+            for word in ("optimize", "target-speedup", "markdown"):
+                self.assertIn(word, script.stdout)
+            self.assertNotIn("worker", script.stdout)
+            if shutil.which(shell):
+                subprocess.run([shell, "-n"], input=script.stdout, text=True, check=True)
+
+    def test_the_manual_page_renders(self):
+        page = strop("man").stdout
+        self.assertTrue(page.startswith(".TH STROP 1"))
+        for command in COMMANDS:
+            self.assertRegex(page, rf"(?m)^\.SS strop {command}\b")
+        for line in page.splitlines():
+            self.assertFalse(line.startswith("'"), line)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=page, capture_output=True, text=True,
+                                  check=True, env=environment(GROFF_NO_SGR="1"))
+            self.assertEqual(done.stderr, "")
+            self.assertRegex(re.sub(".\b", "", done.stdout), r"--target-speedup X")
+
+
+class Doctor(InFolder):
+    def test_json_is_complete(self):
+        done = strop("doctor", "--json", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        document = json.loads(done.stdout)
+        self.assertTrue(document["usable"])
+        self.assertGreater(document["machine"]["ceilings"]["memory_copy"], 0)
+        self.assertTrue(document["compilers"][0]["version"])
+        self.assertTrue(os.access(document["python"], os.X_OK))
+        baselines = {entry["name"]: entry for entry in document["baselines"]}
+        self.assertEqual(set(baselines), {"numpy", "pytorch", "jax", "onednn"})
+        self.assertTrue(baselines["numpy"]["installed"])
+        for entry in baselines.values():
+            self.assertTrue(entry["version" if entry["installed"] else "how"])
+        self.assertIsInstance(document["weaker_protections"], list)
+
+    def test_text_names_what_is_there(self):
+        done = strop("doctor", cwd=self.folder)
+        self.assertEqual(done.returncode, 0)
+        for word in ("processor", "arithmetic", "bandwidth", "compiler", "python", "baseline"):
+            self.assertRegex(done.stdout, rf"(?m)^{word} +\S")
+
+    def test_a_missing_compiler_is_named(self):
+        done = strop("doctor", cwd=self.folder, PATH="/nowhere")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stdout, r"(?m)^compiler +missing")
+        self.assertEqual(done.stderr, "strop: no kernel compiler was found\n"
+                                      "hint: install clang-19 or g++, or run ./strop setup\n")
+
+    def test_a_wrong_python_is_named(self):
+        done = strop("doctor", cwd=self.folder, STROP_PYTHON="/nowhere/python")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.stderr, "strop: STROP_PYTHON=/nowhere/python: is no program\n"
+                                      "hint: run ./strop setup, or set STROP_PYTHON to a Python that has NumPy\n")
+
+    def test_a_terminal_is_told_to_wait(self):
+        shown, code = strop_in_terminal("doctor", cwd=self.folder)
+        self.assertEqual(code, 0)
+        self.assertTrue(shown.startswith("looking at this machine"), shown)
+
+
+if __name__ == "__main__":
+    unittest.main()

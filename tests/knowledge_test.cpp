@@ -1,0 +1,398 @@
+#include "knowledge/store.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "core/json.h"
+#include "fakes/sample_record.h"
+
+namespace strop {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class KnowledgeStore : public testing::Test {
+protected:
+    TemporaryFolder folder_{"strop-store"};
+    fs::path path_ = folder_.path() / "strop.db";
+};
+
+Evaluation evaluation_named(const std::string& key) {
+    Evaluation evaluation;
+    evaluation.key = key;
+    evaluation.kernel = "k";
+    evaluation.evidence = "odd \xff bytes and 'quotes'";
+    evaluation.points = {{{"small", {{"M", 4}}}, Verdict::ok, "", {{1, 2, 3}, 2, 1, 3, false}}};
+    return evaluation;
+}
+
+RunRecord record_named(const std::string& run, const std::string& started = "2026-01-31T12:00:00Z") {
+    RunRecord record = fakes::sample_record();
+    record.run = run;
+    record.started = started;
+    return record;
+}
+
+// The error must name the path, and say what to do.
+template <class Work>
+void expect_environment_error(const fs::path& path, const std::string& phrase, Work work) {
+    try {
+        work();
+        FAIL() << "no error, expected: " << phrase;
+    } catch (const EnvironmentError& error) {
+        EXPECT_THAT(error.what(), HasSubstr(path.string()));
+        EXPECT_THAT(error.what(), HasSubstr(phrase));
+        EXPECT_FALSE(error.hint().empty());
+    }
+}
+
+TEST_F(KnowledgeStore, KeepsRunsAcrossOpening) {
+    RunRecord record = record_named("softmax-1");
+    Store(path_).save_run(record);
+    std::optional<RunRecord> loaded = Store(path_).load_run("softmax-1");
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(Json(*loaded), Json(record));
+}
+
+TEST_F(KnowledgeStore, CreatesMissingFolders) {
+    fs::path deep = folder_.path() / "a" / "b" / "strop.db";
+    Store(deep).save_run(record_named("r"));
+    EXPECT_TRUE(fs::exists(deep));
+}
+
+TEST_F(KnowledgeStore, SavingAgainReplaces) {
+    Store store(path_);
+    RunRecord record = record_named("r");
+    record.outcome = Outcome::running;
+    store.save_run(record);
+    record.outcome = Outcome::improved;
+    store.save_run(record);
+    ASSERT_EQ(store.runs().size(), 1u);
+    EXPECT_EQ(store.runs()[0].outcome, "improved");
+    EXPECT_EQ(store.load_run("r")->outcome, Outcome::improved);
+}
+
+TEST_F(KnowledgeStore, ListsRunsNewestFirst) {
+    Store store(path_);
+    store.save_run(record_named("old", "2026-01-01T00:00:00Z"));
+    store.save_run(record_named("new", "2026-03-01T00:00:00Z"));
+    RunRecord other = record_named("other", "2026-02-01T00:00:00Z");
+    other.problem = "layernorm";
+    other.shapes.clear();
+    store.save_run(other);
+    std::vector<RunSummary> all = store.runs();
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].run, "new");
+    EXPECT_EQ(all[1].run, "other");
+    EXPECT_EQ(all[2].run, "old");
+    EXPECT_EQ(all[1].speedup, 0);
+    EXPECT_GT(all[0].speedup, 0);
+    EXPECT_EQ(all[0].baseline, "onednn");
+    EXPECT_EQ(all[0].evaluations, 60);
+    EXPECT_EQ(all[0].seconds, 92.4);
+    EXPECT_EQ(all[0].result, "/home/user/strop-out/softmax");
+    ASSERT_EQ(store.runs("layernorm").size(), 1u);
+    EXPECT_TRUE(store.runs("nothing").empty());
+}
+
+TEST_F(KnowledgeStore, FindsRunsByUniquePrefix) {
+    Store store(path_);
+    store.save_run(record_named("softmax-1"));
+    store.save_run(record_named("softmax-12"));
+    store.save_run(record_named("gemm-1"));
+    EXPECT_EQ(store.load_run("gem")->run, "gemm-1");
+    EXPECT_EQ(store.load_run("softmax-1")->run, "softmax-1") << "a whole name wins over those that it begins";
+    EXPECT_EQ(store.load_run("softmax-12")->run, "softmax-12");
+    EXPECT_FALSE(store.load_run("conv"));
+    EXPECT_FALSE(store.load_run(""));
+    EXPECT_FALSE(store.load_run("%"));
+    EXPECT_FALSE(store.load_run("softmax-123"));
+    try {
+        store.load_run("soft");
+        FAIL();
+    } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("'soft'"));
+        EXPECT_THAT(error.hint(), HasSubstr("softmax-1, softmax-12"));
+    }
+}
+
+TEST_F(KnowledgeStore, KeepsEvaluationsInOrderAndApartByRun) {
+    Store store(path_);
+    for (const char* key : {"c", "a", "b"}) store.add_evaluation("r", evaluation_named(key));
+    store.add_evaluation("other", evaluation_named("z"));
+    std::vector<Evaluation> found = store.evaluations("r");
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0].key, "c");
+    EXPECT_EQ(found[1].key, "a");
+    EXPECT_EQ(found[2].key, "b");
+    EXPECT_EQ(found[0].nanoseconds("small"), 2);
+    EXPECT_TRUE(store.evaluations("none").empty());
+    EXPECT_TRUE(store.find_evaluation("r", "a"));
+    EXPECT_FALSE(store.find_evaluation("r", "z"));
+}
+
+TEST_F(KnowledgeStore, TheNewerOfTwoEvaluationsIsFound) {
+    Store store(path_);
+    Evaluation evaluation = evaluation_named("a");
+    store.add_evaluation("r", evaluation);
+    evaluation.verdict = Verdict::timed_out;
+    store.add_evaluation("r", evaluation);
+    EXPECT_EQ(store.find_evaluation("r", "a")->verdict, Verdict::timed_out);
+    EXPECT_EQ(store.evaluations("r").size(), 2u);
+}
+
+TEST_F(KnowledgeStore, KeepsDocuments) {
+    Store store(path_);
+    store.add_document("r", "plan", "{\"a\": 1}");
+    EXPECT_EQ(store.find_document("r", "plan"), "{\"a\": 1}");
+    store.add_document("r", "plan", "[]");
+    EXPECT_EQ(store.find_document("r", "plan"), "[]");
+    EXPECT_FALSE(store.find_document("r", "other"));
+    EXPECT_FALSE(store.find_document("s", "plan"));
+}
+
+TEST_F(KnowledgeStore, DefaultPathComesFromTheEnvironment) {
+    setenv("STROP_STORE", "/somewhere/x.db", 1);
+    EXPECT_EQ(Store::default_path(), "/somewhere/x.db");
+    setenv("STROP_STORE", "", 1);
+    EXPECT_EQ(Store::default_path(), "strop-out/strop.db");
+    unsetenv("STROP_STORE");
+    EXPECT_EQ(Store::default_path(), "strop-out/strop.db");
+}
+
+TEST_F(KnowledgeStore, FolderInItsPlace) {
+    fs::create_directory(path_);
+    expect_environment_error(path_, "is a folder", [&] { Store store(path_); });
+}
+
+TEST_F(KnowledgeStore, FileInTheFoldersPlace) {
+    write_file(folder_.path() / "file", "x");
+    fs::path below = folder_.path() / "file" / "strop.db";
+    expect_environment_error(below, "folder cannot be created", [&] { Store store(below); });
+}
+
+TEST_F(KnowledgeStore, FolderThatTakesNoFiles) {
+    expect_environment_error("/proc/strop.db", "cannot be opened or created",
+                             [] { Store store("/proc/strop.db"); });
+}
+
+// Root may write anywhere: become somebody else for the life of this object.
+class Unprivileged {
+public:
+    Unprivileged() : became_(geteuid() == 0 && seteuid(65534) == 0) {}
+    ~Unprivileged() {
+        if (became_ && seteuid(0) != 0) std::abort();
+    }
+    bool holds() const { return geteuid() != 0; }
+
+private:
+    bool became_;
+};
+
+TEST_F(KnowledgeStore, ReadOnlyFile) {
+    Store(path_).save_run(record_named("r"));
+    chmod(path_.c_str(), 0444);
+    chmod(folder_.path().c_str(), 0777);
+    Unprivileged nobody;
+    if (!nobody.holds()) GTEST_SKIP() << "root that cannot become somebody else";
+    expect_environment_error(path_, "is read-only", [&] { Store store(path_); });
+}
+
+TEST_F(KnowledgeStore, ReadOnlyFolder) {
+    chmod(folder_.path().c_str(), 0555);
+    {
+        Unprivileged nobody;
+        if (!nobody.holds()) GTEST_SKIP() << "root that cannot become somebody else";
+        expect_environment_error(path_, "cannot be opened or created", [&] { Store store(path_); });
+        fs::path deeper = folder_.path() / "new" / "strop.db";
+        expect_environment_error(deeper, "folder cannot be created", [&] { Store store(deeper); });
+    }
+    chmod(folder_.path().c_str(), 0755);
+}
+
+TEST_F(KnowledgeStore, NewerVersion) {
+    {
+        Store store(path_);
+        SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 99");
+    }
+    expect_environment_error(path_, "newer Strop (store version 99", [&] { Store store(path_); });
+}
+
+TEST_F(KnowledgeStore, AnotherProgramsDatabase) {
+    SQLite::Database(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE t (a)");
+    expect_environment_error(path_, "another program's database", [&] { Store store(path_); });
+}
+
+TEST_F(KnowledgeStore, Garbage) {
+    write_file(path_, std::string(8192, 'x'));
+    expect_environment_error(path_, "is corrupt", [&] { Store store(path_); });
+}
+
+TEST_F(KnowledgeStore, DamagedPages) {
+    {
+        Store store(path_);
+        for (int i = 0; i < 200; ++i) store.add_evaluation("r", evaluation_named(std::to_string(i)));
+    }
+    {
+        std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(4096);
+        file << std::string(fs::file_size(path_) - 4096, '\x5a');
+    }
+    expect_environment_error(path_, "is corrupt", [&] { Store(path_).evaluations("r"); });
+}
+
+TEST_F(KnowledgeStore, DamagedText) {
+    Store store(path_);
+    store.save_run(record_named("r"));
+    SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET record = '{\"run\": '");
+    expect_environment_error(path_, "is corrupt", [&] { store.load_run("r"); });
+}
+
+TEST_F(KnowledgeStore, LockedByAnother) {
+    Store store(path_, 30ms);
+    SQLite::Database other(path_.string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    expect_environment_error(path_, "locked by another process", [&] { store.save_run(record_named("r")); });
+    EXPECT_TRUE(store.runs().empty()) << "readers pass beside a writer";
+    other.exec("COMMIT");
+    store.save_run(record_named("r"));
+    EXPECT_EQ(store.runs().size(), 1u);
+}
+
+TEST_F(KnowledgeStore, LockedWhileOpening) {
+    SQLite::Database other(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    other.exec("BEGIN EXCLUSIVE");
+    expect_environment_error(path_, "locked by another process", [&] { Store store(path_, 30ms); });
+}
+
+TEST_F(KnowledgeStore, WaitsForALockThatIsGivenBack) {
+    Store store(path_);
+    SQLite::Database other(path_.string(), SQLite::OPEN_READWRITE);
+    other.exec("BEGIN IMMEDIATE");
+    std::thread release([&] {
+        std::this_thread::sleep_for(100ms);
+        other.exec("COMMIT");
+    });
+    EXPECT_NO_THROW(store.save_run(record_named("r")));
+    release.join();
+}
+
+TEST_F(KnowledgeStore, ManyOpenANewStoreAtOnce) {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&, t] {
+            Store store(path_);
+            for (int i = 0; i < 5; ++i)
+                store.add_evaluation("r", evaluation_named(fmt::format("{}-{}", t, i)));
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(Store(path_).evaluations("r").size(), 40u);
+}
+
+TEST_F(KnowledgeStore, ReadersSeeWholeRecordsBesideAWriter) {
+    auto numbered = [](int i) {
+        RunRecord record = record_named("r");
+        record.note = record.verification = std::to_string(i);
+        return record;
+    };
+    Store writer(path_);
+    writer.save_run(numbered(-1));
+    std::atomic<bool> done = false;
+    std::vector<std::thread> readers;
+    std::atomic<int> wrong = 0;
+    for (int t = 0; t < 3; ++t)
+        readers.emplace_back([&] {
+            Store store(path_);
+            do {
+                std::optional<RunRecord> record = store.load_run("r");
+                if (!record || record->note != record->verification) ++wrong;
+            } while (!done);
+        });
+    for (int i = 0; i < 30; ++i) writer.save_run(numbered(i));
+    done = true;
+    for (std::thread& thread : readers) thread.join();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(Store(path_).load_run("r")->note, "29");
+}
+
+// Forks a child that adds evaluations and acknowledges each through a pipe.
+pid_t start_writer(const fs::path& path, int acknowledge) {
+    pid_t child = fork();
+    if (child != 0) return child;
+    try {
+        Store store(path);
+        for (int i = 0;; ++i) {
+            store.add_evaluation("r", evaluation_named(std::to_string(i)));
+            if (write(acknowledge, &i, sizeof i) != sizeof i) _exit(1);
+        }
+    } catch (...) {
+        _exit(2);
+    }
+}
+
+TEST_F(KnowledgeStore, KilledWriterLosesNothingThatWasAcknowledged) {
+    for (int wanted : {0, 7, 40}) {  // killed after so many
+        for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(path_.string() + suffix);
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        pid_t child = start_writer(path_, ends[1]);
+        ASSERT_GT(child, 0);
+        close(ends[1]);
+        int last = -1, acknowledged = 0;
+        while (last < wanted && read(ends[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged)
+            last = acknowledged;
+        kill(child, SIGKILL);
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_TRUE(WIFSIGNALED(status));
+        while (read(ends[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged) last = acknowledged;
+        close(ends[0]);
+        Store store(path_);
+        std::vector<Evaluation> kept = store.evaluations("r");
+        ASSERT_GE(static_cast<int>(kept.size()), last + 1);
+        for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(kept[i].key, std::to_string(i));
+        EXPECT_GE(last, wanted);
+    }
+}
+
+TEST_F(KnowledgeStore, DiskThatTakesNoMore) {
+    Store(path_).save_run(record_named("r"));
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGXFSZ, SIG_IGN);
+        rlimit limit{16384, 16384};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        try {
+            Store store(path_);
+            for (int i = 0; i < 100; ++i) store.save_run(record_named("r" + std::to_string(i)));
+            _exit(1);
+        } catch (const EnvironmentError& error) {
+            _exit(std::string(error.what()).find(path_.string()) != std::string::npos && !error.hint().empty()
+                      ? 0
+                      : 2);
+        }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(Store(path_).load_run("r")->run, "r") << "what was there is still there";
+}
+
+}  // namespace
+}  // namespace strop

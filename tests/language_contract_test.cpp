@@ -1,0 +1,149 @@
+#include "language/contract.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+
+namespace strop {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Problem softmax() {
+    Problem problem;
+    problem.name = "softmax";
+    problem.inputs = {{.name = "x"}, {.name = "labels", .dtype = DType::int64}};
+    problem.outputs = {{.name = "y"}, {.name = "mask", .dtype = DType::boolean}};
+    problem.parameters = {{.name = "eps"}, {.name = "pad", .dtype = DType::int64}};
+    problem.dimensions = {"M", "N"};
+    return problem;
+}
+
+std::string failure(const std::string& source) {
+    try {
+        parse_tunables(source, "kernel.cpp");
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(Contract, ListsFollowTheProblemsOrder) {
+    EXPECT_EQ(parameter_list(softmax()),
+              "const float* x, const int64_t* labels, float* y, bool* mask, float eps, int64_t pad, "
+              "int64_t M, int64_t N");
+    EXPECT_EQ(argument_list(softmax()), "x, labels, y, mask, eps, pad, M, N");
+}
+
+TEST(Contract, ShortSignatureIsOneLine) {
+    Problem problem = softmax();
+    problem.inputs.pop_back();
+    problem.outputs.pop_back();
+    problem.parameters.clear();
+    EXPECT_EQ(signature(problem), "extern \"C\" void softmax(const float* x, float* y, int64_t M, int64_t N)");
+}
+
+TEST(Contract, LongSignatureIsBrokenAndLosesNothing) {
+    Problem problem = softmax();
+    for (int i = 0; i < 12; ++i) problem.inputs.push_back({.name = "another_input_" + std::to_string(i)});
+    std::string text = signature(problem), flat;
+    for (const std::string& line : split(text, '\n')) {
+        EXPECT_LE(line.size(), 110u);
+        flat += (flat.empty() ? "" : " ") + std::string(trim(line));
+    }
+    EXPECT_EQ(flat, "extern \"C\" void softmax(" + parameter_list(problem) + ")");
+    EXPECT_GT(split(text, '\n').size(), 2u);
+}
+
+TEST(Contract, ReadsEveryKindOfValue) {
+    TunableSpace space = parse_tunables(
+        "// strop:tune MR = 6 | 8 | -14\n"
+        "int main() {}\n"
+        "  # strop:tune RATE = 0.5|1e-3\r\n"
+        "//strop:tune MODE = static | \"dynamic\" | 'x y'\n"
+        "int MR_copy = MR;  // strop:flags OPT = -O2 | -O3 -funroll-loops\n",
+        "k");
+    ASSERT_EQ(space.tunables.size(), 4u);
+    EXPECT_EQ(space.tunables[0].name, "MR");
+    EXPECT_THAT(space.tunables[0].values, ElementsAre(Value(int64_t{6}), Value(int64_t{8}), Value(int64_t{-14})));
+    EXPECT_THAT(space.tunables[1].values, ElementsAre(Value(0.5), Value(1e-3)));
+    EXPECT_THAT(space.tunables[2].values, ElementsAre(Value("static"), Value("dynamic"), Value("x y")));
+    EXPECT_FALSE(space.tunables[2].is_flags);
+    EXPECT_TRUE(space.tunables[3].is_flags);
+    EXPECT_THAT(space.tunables[3].values, ElementsAre(Value("-O2"), Value("-O3 -funroll-loops")));
+}
+
+TEST(Contract, TextsThatLookAlmostLikeNumbersStayTexts) {
+    TunableSpace space = parse_tunables("// strop:tune A = 6x | 1.5.2 | nan | 99999999999999999999x\n", "k");
+    for (const Value& value : space.tunables[0].values) EXPECT_TRUE(std::holds_alternative<std::string>(value));
+}
+
+TEST(Contract, OrdinaryTextIsNoDirective) {
+    TunableSpace space = parse_tunables(
+        "const char* text = \"strop:tune MR = 1\";\n// the strop:tune comment\n// strop:link -ldnnl\n", "k");
+    EXPECT_TRUE(space.tunables.empty());
+    EXPECT_TRUE(space.constraints.empty());
+}
+
+TEST(Contract, ConstraintsMayPrecedeTheirTunables) {
+    TunableSpace space = parse_tunables("// strop:require A * B <= 8\n// strop:tune A = 1\n// strop:tune B = 2\n", "k");
+    ASSERT_EQ(space.constraints.size(), 1u);
+    EXPECT_EQ(space.constraints[0], Expression::parse("A*B <= 8"));
+}
+
+TEST(Contract, ErrorsNameFileLineAndValue) {
+    EXPECT_EQ(failure("\n// strop:tune MR 6"), "kernel.cpp:2: missing '='");
+    EXPECT_EQ(failure("// strop:tune 6R = 6"), "kernel.cpp:1: '6R' is not a name for a tunable");
+    EXPECT_EQ(failure("// strop:tune = 6"), "kernel.cpp:1: '' is not a name for a tunable");
+    EXPECT_EQ(failure("// strop:tune A ="), "kernel.cpp:1: tunable 'A' has an empty value");
+    EXPECT_EQ(failure("// strop:tune A = 1 || 2"), "kernel.cpp:1: tunable 'A' has an empty value");
+    EXPECT_EQ(failure("// strop:tune A = 1 | 2 |"), "kernel.cpp:1: tunable 'A' has an empty value");
+    EXPECT_EQ(failure("// strop:tune A = 1 | 2 | 1"), "kernel.cpp:1: tunable 'A' has the value '1' twice");
+    EXPECT_EQ(failure("// strop:tune A = 1\n// strop:flags A = -O2"),
+              "kernel.cpp:2: tunable 'A' is declared twice");
+    EXPECT_EQ(failure("// strop:tune A = 1\n\n// strop:require A > B"), "kernel.cpp:3: 'B' is not a tunable");
+    EXPECT_EQ(failure("// strop:require 1 < 2"), "kernel.cpp:1: '1 < 2' names no tunable");
+    EXPECT_EQ(failure("// strop:flags OPT = O2"), "kernel.cpp:1: 'O2' in 'OPT' is not a compiler flag");
+    EXPECT_EQ(failure("// strop:tunes A = 1"), "kernel.cpp:1: unknown comment 'strop:tunes'");
+    EXPECT_THAT(failure("// strop:tune A = 1\n// strop:require A * (2"), HasSubstr("kernel.cpp:2: "));
+    EXPECT_THAT(failure("// strop:require"), HasSubstr("kernel.cpp:1: "));
+}
+
+TEST(Contract, DefaultIsTheFirstValueOfEach) {
+    TunableSpace space = parse_tunables("// strop:tune A = 3 | 1\n// strop:tune B = x | y\n", "k");
+    EXPECT_EQ(describe(default_configuration(space)), "A=3 B=x");
+    EXPECT_TRUE(default_configuration({}).empty());
+}
+
+TEST(Contract, DefaultIsTheFirstValidOneInOrder) {
+    TunableSpace space = parse_tunables(
+        "// strop:tune A = 8 | 4 | 2\n// strop:tune B = 8 | 4 | 2\n// strop:require A * B <= 32\n"
+        "// strop:require B != 4\n", "k");
+    EXPECT_EQ(describe(default_configuration(space)), "A=8 B=2");
+}
+
+TEST(Contract, DefaultSkipsConstraintsThatCannotBeEvaluated) {
+    TunableSpace space = parse_tunables("// strop:tune A = 0 | 2\n// strop:require 8 // A > 1\n", "k");
+    EXPECT_EQ(describe(default_configuration(space)), "A=2");
+}
+
+TEST(Contract, DefaultOfAHugeSpaceIsFoundByPruning) {
+    std::string source;
+    for (int i = 0; i < 30; ++i) {
+        source += "// strop:tune T" + std::to_string(i) + " = 1 | 2 | 3 | 4\n";
+        source += "// strop:require T" + std::to_string(i) + " == 4\n";
+    }
+    Configuration found = default_configuration(parse_tunables(source, "k"));
+    for (const auto& [name, value] : found) EXPECT_EQ(value, Value(int64_t{4})) << name;
+}
+
+TEST(Contract, NoValidConfigurationIsAnError) {
+    TunableSpace space = parse_tunables("// strop:tune A = 1 | 2\n// strop:require A > 2\n", "k");
+    EXPECT_THROW(default_configuration(space), UsageError);
+}
+
+}  // namespace
+}  // namespace strop

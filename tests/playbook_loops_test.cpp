@@ -1,0 +1,450 @@
+// Kernels for pointwise chains and reductions: every strategy of every structure is compiled and compared with a
+// plain interpreter of the graph in double precision, on shapes with tails, single elements and nothing at all.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <random>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "playbook/recipe.h"
+
+namespace strop::playbook {
+namespace {
+
+// Builds graphs in the spelling of simplify().
+class Builder {
+public:
+    explicit Builder(const std::string& name) { problem.name = name; }
+
+    int input(const std::string& name, const std::vector<std::string>& shape, DType dtype = DType::float32) {
+        Node node = make(Family::input, name, {}, parse(shape));
+        node.dtype = dtype;
+        problem.inputs.push_back({name, dtype, node.shape, Fill::normal, {}});
+        learn(node.shape);
+        return add(node);
+    }
+    int parameter(const std::string& name, double value) {
+        problem.parameters.push_back({name, DType::float32, value});
+        return add(make(Family::parameter, name, {}, {}));
+    }
+    int constant(double value) {
+        Node node = make(Family::constant, "", {}, {});
+        node.value = value;
+        return add(node);
+    }
+    int one_over(const std::string& extent) {
+        Node node = make(Family::constant, "", {}, {});
+        node.dim = Expression::parse("1/(" + extent + ")");
+        return add(node);
+    }
+    int point(const std::string& op, const std::vector<int>& operands) {
+        Node node = make(Family::pointwise, op, operands, {});
+        for (int id : operands) {
+            const std::vector<Expression>& shape = graph.at(id).shape;
+            while (node.shape.size() < shape.size()) node.shape.insert(node.shape.begin(), Expression(1));
+            for (size_t a = 0; a < shape.size(); ++a) {
+                Expression& extent = node.shape[node.shape.size() - shape.size() + a];
+                if (extent.is_literal(1)) extent = shape[a];
+            }
+        }
+        static const std::set<std::string> truths = {"less", "less_equal", "greater", "greater_equal", "equal",
+                                                     "not_equal", "logical_and", "logical_or", "logical_not", "isnan"};
+        if (truths.contains(op)) node.dtype = DType::boolean;
+        return add(node);
+    }
+    int reduce(const std::string& op, int operand, const std::vector<int>& axes, bool keepdims = true) {
+        Node node = make(Family::reduction, op, {operand}, {});
+        node.axes = axes;
+        node.keepdims = keepdims;
+        const std::vector<Expression>& shape = graph.at(operand).shape;
+        for (size_t a = 0; a < shape.size(); ++a) {
+            bool reduced = std::find(axes.begin(), axes.end(), static_cast<int>(a)) != axes.end();
+            if (!reduced) node.shape.push_back(shape[a]);
+            else if (keepdims) node.shape.push_back(Expression(1));
+        }
+        return add(node);
+    }
+    int reshape(int operand, const std::vector<std::string>& shape) {
+        return add(make(Family::layout, "reshape", {operand}, parse(shape)));
+    }
+    void output(const std::string& name, int id) {
+        graph.outputs.push_back(id);
+        problem.outputs.push_back({name, graph.at(id).dtype, graph.at(id).shape, Fill::normal, {}});
+    }
+
+    int mean(int operand, const std::vector<int>& axes, const std::string& count) {
+        return point("multiply", {reduce("sum", operand, axes), one_over(count)});
+    }
+    int softmax(int x, int axis) {
+        int e = point("exp", {point("subtract", {x, reduce("max", x, {axis})})});
+        return point("divide", {e, reduce("sum", e, {axis})});
+    }
+
+    Problem problem;
+    Graph graph;
+
+private:
+    static std::vector<Expression> parse(const std::vector<std::string>& shape) {
+        std::vector<Expression> result;
+        for (const std::string& extent : shape) result.push_back(Expression::parse(extent));
+        return result;
+    }
+    static Node make(Family family, const std::string& op, std::vector<int> operands, std::vector<Expression> shape) {
+        Node node;
+        node.family = family;
+        node.op = op;
+        node.operands = std::move(operands);
+        node.shape = std::move(shape);
+        return node;
+    }
+    int add(Node node) {
+        node.id = static_cast<int>(graph.nodes.size());
+        graph.nodes.push_back(node);
+        return node.id;
+    }
+    void learn(const std::vector<Expression>& shape) {
+        for (const Expression& extent : shape)
+            for (const std::string& name : extent.symbols())
+                if (std::find(problem.dimensions.begin(), problem.dimensions.end(), name) == problem.dimensions.end())
+                    problem.dimensions.push_back(name);
+    }
+};
+
+struct Array {
+    std::vector<int64_t> shape;
+    std::vector<double> data;
+};
+
+int64_t count_of(const std::vector<int64_t>& shape) {
+    int64_t count = 1;
+    for (int64_t extent : shape) count *= extent;
+    return count;
+}
+
+// The element of `a` that broadcasts to position `flat` of `shape`.
+double broadcast(const Array& a, const std::vector<int64_t>& shape, int64_t flat) {
+    int64_t offset = 0, stride = 1;
+    for (size_t back = 1; back <= shape.size(); ++back) {
+        int64_t coordinate = flat % shape[shape.size() - back];
+        flat /= shape[shape.size() - back];
+        if (back > a.shape.size()) continue;
+        int64_t extent = a.shape[a.shape.size() - back];
+        if (extent != 1) offset += coordinate * stride;
+        stride *= extent;
+    }
+    return a.data[static_cast<size_t>(offset)];
+}
+
+double result_of(const std::string& op, const std::vector<double>& v) {
+    static const std::map<std::string, std::function<double(double)>> unary = {
+        {"negative", [](double a) { return -a; }}, {"exp", [](double a) { return std::exp(a); }},
+        {"log", [](double a) { return std::log(a); }}, {"sqrt", [](double a) { return std::sqrt(a); }},
+        {"rsqrt", [](double a) { return 1 / std::sqrt(a); }}, {"square", [](double a) { return a * a; }},
+        {"reciprocal", [](double a) { return 1 / a; }}, {"tanh", [](double a) { return std::tanh(a); }},
+        {"erf", [](double a) { return std::erf(a); }}, {"absolute", [](double a) { return std::abs(a); }},
+        {"sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }},
+        {"logical_not", [](double a) { return static_cast<double>(a == 0); }}};
+    static const std::map<std::string, std::function<double(double, double)>> binary = {
+        {"add", [](double a, double b) { return a + b; }}, {"subtract", [](double a, double b) { return a - b; }},
+        {"multiply", [](double a, double b) { return a * b; }}, {"divide", [](double a, double b) { return a / b; }},
+        {"maximum", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
+        {"minimum", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }},
+        {"less", [](double a, double b) { return static_cast<double>(a < b); }},
+        {"greater", [](double a, double b) { return static_cast<double>(a > b); }},
+        {"logical_and", [](double a, double b) { return static_cast<double>(a != 0 && b != 0); }},
+        {"sum", [](double a, double b) { return a + b; }}, {"prod", [](double a, double b) { return a * b; }},
+        {"max", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
+        {"min", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }}};
+    if (op == "where") return v[0] != 0 ? v[1] : v[2];
+    return v.size() == 1 ? unary.at(op)(v[0]) : binary.at(op)(v[0], v[1]);
+}
+
+Array reduce(const Node& node, const Array& operand, const std::vector<int64_t>& shape) {
+    double start = node.op == "max" ? -INFINITY : node.op == "min" ? INFINITY : node.op == "prod" ? 1 : 0;
+    Array result{shape, std::vector<double>(static_cast<size_t>(count_of(shape)), start)};
+    for (int64_t flat = 0; flat < count_of(operand.shape); ++flat) {
+        int64_t rest = flat, offset = 0, stride = 1;
+        for (size_t a = operand.shape.size(); a-- > 0;) {
+            int64_t coordinate = rest % operand.shape[a];
+            rest /= operand.shape[a];
+            if (std::find(node.axes.begin(), node.axes.end(), static_cast<int>(a)) != node.axes.end()) continue;
+            offset += coordinate * stride;
+            stride *= operand.shape[a];
+        }
+        double& into = result.data[static_cast<size_t>(offset)];
+        into = result_of(node.op, {into, operand.data[static_cast<size_t>(flat)]});
+    }
+    return result;
+}
+
+std::vector<Array> interpret(const Builder& b, const std::vector<Array>& inputs, const Dimensions& dims) {
+    Bindings bindings = bindings_of(b.problem, dims);
+    std::vector<Array> values;
+    size_t next_input = 0, next_parameter = 0;
+    for (const Node& node : b.graph.nodes) {
+        Array value;
+        for (const Expression& extent : node.shape) value.shape.push_back(extent.evaluate_integer(bindings));
+        if (node.family == Family::input) value = inputs[next_input++];
+        else if (node.family == Family::parameter) value.data = {b.problem.parameters[next_parameter++].value};
+        else if (node.family == Family::constant)
+            value.data = {node.dim ? to_double(node.dim->evaluate(bindings)) : node.value};
+        else if (node.family == Family::layout) value.data = values[static_cast<size_t>(node.operands[0])].data;
+        else if (node.family == Family::reduction)
+            value = reduce(node, values[static_cast<size_t>(node.operands[0])], value.shape);
+        else
+            for (int64_t flat = 0; flat < count_of(value.shape); ++flat) {
+                std::vector<double> operands;
+                for (int id : node.operands)
+                    operands.push_back(broadcast(values[static_cast<size_t>(id)], value.shape, flat));
+                value.data.push_back(result_of(node.op, operands));
+            }
+        values.push_back(value);
+    }
+    std::vector<Array> outputs;
+    for (int id : b.graph.outputs) outputs.push_back(values[static_cast<size_t>(id)]);
+    return outputs;
+}
+
+std::string compiler() {
+    for (const char* candidate : {"clang++-19", "clang++", "g++"})
+        if (std::system(fmt::format("command -v {} >/dev/null", candidate).c_str()) == 0) return candidate;
+    return "c++";
+}
+
+// A wrapper with one signature for all kernels: tensors, parameters and dimensions as arrays.
+std::string wrapper(const Problem& problem) {
+    std::string text = fmt::format("\nextern \"C\" void call_{}(void** t, const float* f, const int64_t* n) {{\n"
+                                   "    (void)f;\n    {}(", problem.name, problem.name);
+    std::vector<std::string> arguments;
+    size_t t = 0;
+    for (const Tensor& input : problem.inputs) arguments.push_back(fmt::format("(const {}*)t[{}]", c_type(input.dtype), t++));
+    for (const Tensor& output : problem.outputs) arguments.push_back(fmt::format("({}*)t[{}]", c_type(output.dtype), t++));
+    for (size_t k = 0; k < problem.parameters.size(); ++k) arguments.push_back(fmt::format("f[{}]", k));
+    for (size_t k = 0; k < problem.dimensions.size(); ++k) arguments.push_back(fmt::format("n[{}]", k));
+    for (size_t k = 0; k < arguments.size(); ++k) text += (k ? ", " : "") + arguments[k];
+    return text + ");\n}\n";
+}
+
+class Compiled {
+public:
+    Compiled(const Problem& problem, const Recipe& recipe, const Configuration& configuration) {
+        static int count = 0;
+        std::string base = fmt::format("{}/strop_loops_{}_{}", ::testing::TempDir(), getpid(), count++);
+        std::ofstream(base + ".cpp") << recipe.source << wrapper(problem);
+        std::string command = compiler() + " -std=c++17 -O1 -march=native -fopenmp -shared -fPIC -Wall -Wextra "
+                              "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter";
+        for (const std::pair<const std::string, Value>& tunable : configuration)
+            command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
+        if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;
+        failed_ = std::system(fmt::format("{} -o {}.so {}.cpp 2> {}.err", command, base, base, base).c_str()) != 0;
+        errors = read_file(base + ".err");
+        if (!failed_) library_ = dlopen((base + ".so").c_str(), RTLD_NOW);
+        if (library_) call = reinterpret_cast<Pointer>(dlsym(library_, ("call_" + problem.name).c_str()));
+        for (const char* suffix : {".cpp", ".so", ".err"}) std::remove((base + suffix).c_str());
+    }
+
+    using Pointer = void (*)(void**, const float*, const int64_t*);
+    Pointer call = nullptr;
+    std::string errors;
+
+private:
+    bool failed_ = false;
+    void* library_ = nullptr;
+};
+
+class Loops : public ::testing::Test {
+protected:
+    Loops() {
+        machine.vector_bytes = 32;
+        machine.cores = 2;
+        machine.caches = {{1, 32 << 10}, {2, 512 << 10}, {3, 32 << 20}};
+    }
+
+    // Tensors lie one element past an alignment, with guards around the outputs.
+    void compare(const Builder& b, const Compiled& kernel, const Dimensions& dims, const std::string& what) {
+        std::mt19937 generator(7);
+        std::normal_distribution<double> normal(shift, scale);
+        std::vector<Array> inputs;
+        std::vector<std::vector<char>> memory;
+        std::vector<void*> pointers;
+        Problem problem = b.problem;
+        auto allocate = [&](const Tensor& tensor, int64_t count) {
+            memory.emplace_back(static_cast<size_t>(count + 32) * size_of(tensor.dtype) + 64, char(0x5a));
+            return memory.back().data() + 8 * size_of(tensor.dtype);
+        };
+        for (const Tensor& tensor : problem.inputs) {
+            Array array{extents(problem, tensor, dims), {}};
+            char* data = allocate(tensor, count_of(array.shape));
+            for (int64_t i = 0; i < count_of(array.shape); ++i) {
+                double value = tensor.dtype == DType::boolean ? generator() % 2 : float(normal(generator));
+                if (special && tensor.dtype == DType::float32 && i % 23 == 7) value = special_value;
+                array.data.push_back(value);
+                if (tensor.dtype == DType::boolean) reinterpret_cast<bool*>(data)[i] = value != 0;
+                else reinterpret_cast<float*>(data)[i] = static_cast<float>(value);
+            }
+            inputs.push_back(array);
+            pointers.push_back(data);
+        }
+        std::vector<Array> expected = interpret(b, inputs, dims);
+        for (size_t k = 0; k < problem.outputs.size(); ++k)
+            pointers.push_back(allocate(problem.outputs[k], count_of(expected[k].shape)));
+        std::vector<std::vector<char>> before = memory;
+        std::vector<float> parameters;
+        for (const Parameter& parameter : problem.parameters) parameters.push_back(static_cast<float>(parameter.value));
+        std::vector<int64_t> extents_in_order;
+        for (const std::string& name : problem.dimensions) extents_in_order.push_back(dims.at(name));
+        kernel.call(pointers.data(), parameters.data(), extents_in_order.data());
+
+        for (size_t k = 0; k < inputs.size(); ++k) EXPECT_EQ(memory[k], before[k]) << what << " changed input " << k;
+        for (size_t k = 0; k < expected.size(); ++k) {
+            size_t size = size_of(problem.outputs[k].dtype), m = inputs.size() + k;
+            const char* data = static_cast<const char*>(pointers[m]);
+            size_t begin = static_cast<size_t>(data - memory[m].data()), end = begin + expected[k].data.size() * size;
+            for (size_t i = 0; i < memory[m].size(); ++i)
+                if (i < begin || i >= end) {
+                    ASSERT_EQ(memory[m][i], char(0x5a)) << what << " wrote outside at " << i;
+                }
+            for (size_t i = 0; i < expected[k].data.size(); ++i) {
+                double want = expected[k].data[i];
+                double got = size == 1 ? reinterpret_cast<const bool*>(data)[i] : reinterpret_cast<const float*>(data)[i];
+                if (std::isnan(want) || std::isinf(want)) {
+                    ASSERT_EQ(fmt::format("{}", float(std::isnan(want) ? NAN : want)), fmt::format("{}", std::isnan(got) ? NAN : float(got)))
+                        << what << " at " << i;
+                    continue;
+                }
+                ASSERT_NEAR(got, want, tolerance * (1 + std::abs(want))) << what << " output " << k << " at " << i;
+            }
+        }
+    }
+
+    // All recipes and variants, with the initial configuration and one that takes the threaded and streamed paths.
+    void check(const Builder& b, const std::vector<Dimensions>& shapes, size_t at_least = 3) {
+        Recipes recipes = emit_loops(b.problem, b.graph, machine);
+        ASSERT_EQ(recipes.lacks, "");
+        ASSERT_GE(recipes.recipes.size(), at_least);
+        for (const Recipe& recipe : recipes.recipes) {
+            check_one(b, recipe, shapes);
+            for (const Recipe& variant : recipe.variants) {
+                EXPECT_NE(variant.source, recipe.source);
+                EXPECT_NE(variant.suffix, "");
+                check_one(b, variant, shapes);
+            }
+        }
+    }
+
+    void check_one(const Builder& b, const Recipe& recipe, const std::vector<Dimensions>& shapes) {
+        Configuration threaded = recipe.initial;
+        for (std::pair<const std::string, Value>& tunable : threaded) {
+            if (tunable.first == "PARALLEL_MIN" || tunable.first == "STREAM_MIN") tunable.second = int64_t{0};
+            if (tunable.first == "BLOCK" || tunable.first == "TILE") tunable.second = int64_t{48};
+            if (tunable.first == "UNROLL") tunable.second = int64_t{2};
+        }
+        std::vector<Configuration> configurations = {threaded};
+        if (recipe.suffix.empty()) configurations.push_back(recipe.initial);
+        for (const Configuration& configuration : configurations) {
+            std::string what = recipe.strategy.id + "+" + recipe.suffix + " " + strop::describe(configuration);
+            Compiled kernel(b.problem, recipe, configuration);
+            ASSERT_NE(kernel.call, nullptr) << what << "\n" << kernel.errors << recipe.source;
+            EXPECT_EQ(kernel.errors, "") << what;
+            for (const Dimensions& dims : shapes) {
+                compare(b, kernel, dims, what + " " + strop::describe(dims));
+                if (HasFatalFailure()) return;
+            }
+        }
+    }
+
+    Machine machine;
+    double shift = 0, scale = 1, tolerance = 2e-6;
+    bool special = false;
+    double special_value = 0;
+};
+
+const std::vector<Dimensions> matrix_shapes = {{{"M", 3}, {"N", 37}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 5}},
+                                               {{"M", 9}, {"N", 64}}, {{"M", 17}, {"N", 7}}, {{"M", 2}, {"N", 301}}};
+
+TEST_F(Loops, softmax) {
+    Builder b("softmax");
+    b.output("y", b.softmax(b.input("x", {"M", "N"}), 1));
+    check(b, matrix_shapes, 5);
+}
+
+TEST_F(Loops, layernorm_with_learned_scale) {
+    Builder b("layernorm");
+    int x = b.input("x", {"M", "N"}), gamma = b.input("gamma", {"N"}), beta = b.input("beta", {"N"});
+    int eps = b.parameter("eps", 1e-5);
+    int centred = b.point("subtract", {x, b.mean(x, {1}, "N")});
+    int variance = b.mean(b.point("square", {centred}), {1}, "N");
+    int root = b.point("sqrt", {b.point("add", {variance, eps})});
+    b.output("y", b.point("add", {b.point("multiply", {b.point("divide", {centred, root}), gamma}), beta}));
+    tolerance = 2e-5;
+    check(b, {{{"M", 3}, {"N", 37}}, {{"M", 0}, {"N", 5}}, {{"M", 9}, {"N", 64}}, {{"M", 2}, {"N", 301}}}, 5);
+    shift = 10;
+    tolerance = 2e-4;
+    check(b, {{{"M", 5}, {"N", 203}}}, 5);
+}
+
+TEST_F(Loops, log_sum_exp_and_losses_of_rows) {
+    Builder b("loss");
+    int x = b.input("x", {"M", "N"}), target = b.input("target", {"M", "N"});
+    int largest = b.reduce("max", x, {1});
+    int shifted = b.point("subtract", {x, largest});
+    int log_sum = b.point("log", {b.reduce("sum", b.point("exp", {shifted}), {1})});
+    int log_softmax = b.point("subtract", {shifted, log_sum});
+    int loss = b.point("negative", {b.reduce("sum", b.point("multiply", {target, log_softmax}), {1}, false)});
+    b.output("loss", loss);
+    b.output("lse", b.reshape(b.point("add", {log_sum, largest}), {"M"}));
+    tolerance = 2e-5;
+    check(b, {{{"M", 3}, {"N", 37}}, {{"M", 1}, {"N", 1}}, {{"M", 9}, {"N", 64}}, {{"M", 2}, {"N", 301}}}, 3);
+}
+
+TEST_F(Loops, gelu_with_bias_and_residual) {
+    Builder b("bias_gelu_residual");
+    int x = b.input("x", {"M", "N"}), bias = b.input("bias", {"N"}), residual = b.input("residual", {"M", "N"});
+    int t = b.point("add", {x, bias});
+    int erf = b.point("erf", {b.point("multiply", {t, b.constant(0.70710678)})});
+    int gelu = b.point("multiply", {b.point("multiply", {b.constant(0.5), t}), b.point("add", {erf, b.constant(1)})});
+    b.output("y", b.point("add", {gelu, residual}));
+    check(b, matrix_shapes);
+}
+
+TEST_F(Loops, sum_of_rows) {
+    Builder b("row_sum");
+    b.output("y", b.reduce("sum", b.input("x", {"M", "N"}), {1}, false));
+    tolerance = 2e-5;
+    check(b, matrix_shapes);
+}
+
+TEST_F(Loops, sum_of_columns) {
+    Builder b("column_sum");
+    b.output("y", b.reduce("sum", b.input("x", {"M", "N"}), {0}, false));
+    tolerance = 2e-5;
+    check(b, matrix_shapes);
+}
+
+TEST_F(Loops, standard_score_of_columns_and_a_middle_axis) {
+    Builder b("score");
+    int x = b.input("x", {"B", "M", "N"}), weight = b.input("weight", {"N"});
+    int centred = b.point("subtract", {x, b.mean(x, {1}, "M")});
+    int deviation = b.point("sqrt", {b.mean(b.point("square", {centred}), {1}, "M")});
+    int shifted = b.point("add", {deviation, b.constant(0.1)});
+    b.output("y", b.point("multiply", {b.point("divide", {centred, shifted}), weight}));
+    b.output("spread", b.reshape(deviation, {"B", "N"}));
+    tolerance = 2e-5;
+    check(b, {{{"B", 2}, {"M", 5}, {"N", 37}}, {{"B", 1}, {"M", 60}, {"N", 130}}, {{"B", 3}, {"M", 1}, {"N", 1}}});
+}
+
+TEST_F(Loops, softmax_over_the_first_axis) {
+    Builder b("softmax0");
+    b.output("y", b.softmax(b.input("x", {"M", "N"}), 0));
+    check(b, matrix_shapes);
+}
+
+}  // namespace
+}  // namespace strop::playbook

@@ -1,0 +1,383 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_evaluator.h"
+#include "fakes/fake_proposer.h"
+#include "search/search.h"
+
+namespace strop::search {
+namespace {
+
+using fakes::FakeEvaluator;
+using fakes::FakeProposer;
+using fakes::numbers;
+using fakes::proposal;
+
+class Recorder : public Observer {
+public:
+    double seconds = 1e9;               // left
+    double seconds_an_evaluation = 0;
+    int stop_after = -1;                // evaluations
+    int evaluations = 0;
+    std::vector<int> rounds;
+    std::vector<std::vector<Strategy>> strategies;
+    std::vector<std::string> order;     // of kernels
+
+    double seconds_left() override { return seconds - seconds_an_evaluation * evaluations; }
+    bool stop_requested() override { return stop_after >= 0 && evaluations >= stop_after; }
+    void on_round(int round, const std::string&) override { rounds.push_back(round); }
+    void on_strategies(const std::vector<Strategy>& all) override { strategies.push_back(all); }
+    void on_evaluation(const Evaluation&, const Kernel& kernel) override {
+        ++evaluations;
+        order.push_back(kernel.id);
+    }
+};
+
+const std::vector<ShapePoint> points = {{"small", {{"M", 64}, {"N", 64}}}, {"large", {{"M", 4096}, {"N", 4096}}}};
+
+double size_of(const ShapePoint& point) { return static_cast<double>(point.dims.at("M") * point.dims.at("N")); }
+
+// A tunable "U" whose best value is 16, twice as fast as the worst.
+double unroll(const Configuration& configuration) {
+    auto u = configuration.find("U");
+    if (u == configuration.end()) return 1;
+    return 1 + 0.25 * std::fabs(std::log2(static_cast<double>(std::get<int64_t>(u->second)) / 16));
+}
+
+// "serial" wins small shapes, "parallel" large ones, "naive" none.
+double model(const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
+    double elements = size_of(point) * unroll(configuration);
+    if (kernel.id.starts_with("serial")) return 100 + elements;
+    if (kernel.id.starts_with("parallel")) return 20000 + elements / 2;
+    return 50000 + 3 * elements;
+}
+
+const Strategy& find(const Result& result, const std::string& id) {
+    auto found = std::find_if(result.strategies.begin(), result.strategies.end(), [&](const Strategy& s) { return s.id == id; });
+    EXPECT_NE(found, result.strategies.end()) << id;
+    return *found;
+}
+
+std::vector<Tunable> unrolls() { return {numbers("U", {1, 2, 4, 8, 16, 32})}; }
+
+struct Fixture {
+    FakeProposer proposer{{proposal("serial", unrolls()), proposal("parallel", unrolls()), proposal("naive", unrolls())}};
+    FakeEvaluator evaluator{model};
+    Recorder recorder;
+    RunSettings settings;
+    Targets targets;
+
+    Result run() { return search::run(points, {&proposer}, evaluator, settings, targets, recorder); }
+};
+
+TEST(Run, FindsTheWinnerOfEachRegimeAtItsBestConfiguration) {
+    Fixture f;
+    Result result = f.run();
+    EXPECT_EQ(find(result, "serial").state, Strategy::State::winner);
+    EXPECT_EQ(find(result, "serial").reason, "fastest at small");
+    EXPECT_EQ(find(result, "parallel").reason, "fastest at large");
+    std::map<std::string, std::string> best;
+    for (const ShapePoint& point : points) {
+        const Candidate* fastest = nullptr;
+        for (const Candidate& candidate : result.finalists)
+            if (!fastest || candidate.nanoseconds.at(point.label) < fastest->nanoseconds.at(point.label)) fastest = &candidate;
+        best[point.label] = fastest->kernel.id + " " + describe(fastest->configuration);
+    }
+    EXPECT_EQ(best["small"], "serial U=16");
+    EXPECT_EQ(best["large"], "parallel U=16");
+}
+
+TEST(Run, PrunesOnlyWhatIsBeatenEverywhereAndSaysByWhom) {
+    Fixture f;
+    Result result = f.run();
+    const Strategy& naive = find(result, "naive");
+    EXPECT_EQ(naive.state, Strategy::State::pruned);
+    EXPECT_EQ(naive.reason.find("beaten at every shape, closest at large: 5.99× slower than parallel"), 0u) << naive.reason;
+}
+
+TEST(Run, JudgesAKernelNearItsOwnBestBeforeItIsPruned) {
+    // Its first configuration is hopeless, its best one wins.
+    FakeProposer proposer({proposal("steady"), proposal("late", {numbers("U", {1, 2, 3, 4, 5, 6, 7, 8})})});
+    FakeEvaluator evaluator([](const Kernel& kernel, const Configuration& c, const ShapePoint& point) {
+        if (kernel.id == "steady") return size_of(point);
+        return size_of(point) * (std::get<int64_t>(c.at("U")) == 7 ? 0.5 : 20);
+    });
+    Recorder recorder;
+    Result result = run(points, {&proposer}, evaluator, {}, {}, recorder);
+    EXPECT_EQ(find(result, "late").state, Strategy::State::winner);
+    EXPECT_EQ(find(result, "steady").state, Strategy::State::pruned);
+}
+
+TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
+    Fixture f;
+    f.run();
+    std::vector<std::string> first(f.recorder.order.begin(), f.recorder.order.begin() + 3);
+    EXPECT_EQ(first, (std::vector<std::string>{"serial", "parallel", "naive"}));
+    for (size_t size : f.evaluator.batches) EXPECT_LE(size, 4u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(std::get<int64_t>(f.evaluator.requests[i].configuration.at("U")), 1);
+    EXPECT_TRUE(f.evaluator.requests[0].best_ns.empty());
+    EXPECT_EQ(f.evaluator.requests.back().best_ns.size(), 2u);
+}
+
+TEST(Run, NeverAsksTwiceForTheSame) {
+    Fixture f;
+    f.run();
+    std::set<std::string> seen;
+    for (const EvaluationRequest& request : f.evaluator.requests)
+        EXPECT_TRUE(seen.insert(request.kernel.id + describe(request.configuration)).second);
+}
+
+TEST(Run, EndsEarlyWhenEverythingIsExplored) {
+    Fixture f;
+    Result result = f.run();
+    EXPECT_EQ(result.stopped_by, "exhausted");
+    EXPECT_LE(result.evaluations, 18);
+    EXPECT_EQ(result.evaluations, f.recorder.evaluations);
+}
+
+TEST(Run, WithoutProposalsIsExhausted) {
+    FakeProposer proposer({});
+    FakeEvaluator evaluator(model);
+    Recorder recorder;
+    Result result = run(points, {&proposer}, evaluator, {}, {}, recorder);
+    EXPECT_EQ(result.stopped_by, "exhausted");
+    EXPECT_TRUE(result.finalists.empty());
+    EXPECT_EQ(result.evaluations, 0);
+}
+
+TEST(Run, GivesAFailureOtherConfigurationsAndThenPrunesItWithTheEvidence) {
+    Fixture f;
+    f.evaluator.judgement = [](const Kernel& kernel, const Configuration& c, const ShapePoint&) {
+        if (kernel.id == "naive") return Verdict::wrong_output;
+        bool first = kernel.id == "serial" && std::get<int64_t>(c.at("U")) == 1;
+        return first ? Verdict::compile_failed : Verdict::ok;
+    };
+    Result result = f.run();
+    EXPECT_EQ(find(result, "naive").state, Strategy::State::pruned);
+    EXPECT_EQ(find(result, "naive").reason, "wrong_output: first line");
+    EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "naive"), 4);
+    EXPECT_EQ(find(result, "serial").state, Strategy::State::winner);
+    for (const Candidate& candidate : result.finalists) EXPECT_NE(candidate.kernel.id, "naive");
+}
+
+TEST(Run, ConfigurationThatIsWrongSomewhereIsNoCandidateAnywhere) {
+    Fixture f;
+    f.evaluator.judgement = [](const Kernel&, const Configuration& c, const ShapePoint& point) {
+        bool wrong = std::get<int64_t>(c.at("U")) == 16 && point.label == "large";
+        return wrong ? Verdict::wrong_output : Verdict::ok;
+    };
+    for (const Candidate& candidate : f.run().finalists)
+        EXPECT_NE(std::get<int64_t>(candidate.configuration.at("U")), 16);
+}
+
+TEST(Run, AsksOnlyForPointsWhereTheConditionHolds) {
+    Fixture f;
+    Proposal narrow = proposal("serial_narrow", unrolls()), never = proposal("never");
+    narrow.kernel.condition = Expression::parse("N <= 1000");
+    never.kernel.condition = Expression::parse("N > 10000");
+    f.proposer = FakeProposer({narrow, never, proposal("naive", unrolls())});
+    Result result = f.run();
+    for (const EvaluationRequest& request : f.evaluator.requests)
+        if (request.kernel.id == "serial_narrow") {
+            ASSERT_EQ(request.points.size(), 1u);
+            EXPECT_EQ(request.points[0].label, "small");
+        }
+    EXPECT_EQ(find(result, "never").state, Strategy::State::pruned);
+    EXPECT_EQ(find(result, "never").reason, "its condition holds at no shape: N > 10000");
+    EXPECT_EQ(find(result, "naive").reason, "fastest at large");
+}
+
+TEST(Run, LetsTheCallerDecideWhereAKernelMayBeCalled) {
+    Fixture f;
+    Proposal padded = proposal("serial_padded");
+    padded.kernel.condition = Expression::parse("pad == 1");   // an integer parameter
+    f.proposer = FakeProposer({padded, proposal("naive")});
+    f.targets.callable = [](const Kernel&, const ShapePoint& point) { return point.label == "large"; };
+    f.run();
+    ASSERT_EQ(f.evaluator.requests[0].kernel.id, "serial_padded");
+    EXPECT_EQ(f.evaluator.requests[0].points[0].label, "large");
+}
+
+TEST(Run, KeepsAFinalistWithoutACondition) {
+    Fixture f;
+    Proposal fast = proposal("serial");
+    fast.kernel.condition = Expression::parse("N > 0");
+    f.proposer = FakeProposer({fast, proposal("naive")});
+    Result result = f.run();
+    EXPECT_EQ(find(result, "naive").state, Strategy::State::pruned);
+    EXPECT_TRUE(std::any_of(result.finalists.begin(), result.finalists.end(),
+                            [](const Candidate& candidate) { return !candidate.kernel.condition; }));
+}
+
+TEST(Run, DeepensTheBestAndInheritsItsConfiguration) {
+    Fixture f;
+    Proposal deeper = proposal("parallel+prefetch", {numbers("U", {1, 2, 4, 8, 16, 32}), numbers("D", {0, 8})});
+    f.proposer.deepened["parallel"] = {deeper};
+    Result result = f.run();
+    EXPECT_EQ(find(result, "parallel+prefetch").parent, "parallel");
+    auto first = std::find_if(f.evaluator.requests.begin(), f.evaluator.requests.end(),
+                              [](const EvaluationRequest& r) { return r.kernel.id == "parallel+prefetch"; });
+    ASSERT_NE(first, f.evaluator.requests.end());
+    EXPECT_EQ(describe(first->configuration), "D=0 U=16");
+    EXPECT_EQ(first->kernel.parent, "parallel");
+    auto again = std::find(f.proposer.asked.begin(), f.proposer.asked.end(), "parallel+prefetch");
+    ASSERT_NE(again, f.proposer.asked.end());
+    EXPECT_EQ(f.proposer.tried[static_cast<size_t>(again - f.proposer.asked.begin())],
+              (std::vector<std::string>{"parallel", "parallel+prefetch"}));
+    EXPECT_EQ(std::count(f.proposer.asked.begin(), f.proposer.asked.end(), "naive"), 0);
+}
+
+TEST(Run, DeepensNoMoreThanTheBeam) {
+    Fixture f;
+    f.settings.beam = 1;
+    f.settings.rounds = 1;
+    f.run();
+    EXPECT_EQ(f.proposer.asked.size(), 1u);
+}
+
+TEST(Run, IgnoresAProposalThatItKnowsAndRenamesAnotherOfTheSameName) {
+    Fixture f;
+    Proposal other = proposal("serial");
+    other.kernel.source = "// another text";
+    FakeProposer second({proposal("serial"), other});
+    Result result = search::run(points, {&f.proposer, &second}, f.evaluator, f.settings, f.targets, f.recorder);
+    EXPECT_EQ(result.strategies.size(), 4u);
+    find(result, "serial_2");
+}
+
+TEST(Run, StopsAtLimits) {
+    Fixture limited;
+    limited.settings.evaluations = 7;
+    Result result = limited.run();
+    EXPECT_EQ(result.stopped_by, "evaluations");
+    EXPECT_EQ(result.evaluations, 7);
+    Fixture out_of_time;
+    out_of_time.recorder.seconds = 1;
+    out_of_time.recorder.seconds_an_evaluation = 0.2;
+    result = out_of_time.run();
+    EXPECT_EQ(result.stopped_by, "budget");
+    EXPECT_LE(result.evaluations, 8);
+    Fixture interrupted;
+    interrupted.recorder.stop_after = 4;
+    EXPECT_EQ(interrupted.run().stopped_by, "interrupted");
+    Fixture one_round;
+    one_round.settings.rounds = 1;
+    one_round.proposer.deepened["parallel"] = {proposal("parallel+x")};
+    EXPECT_EQ(one_round.run().stopped_by, "rounds");
+}
+
+TEST(Run, DoesNotPruneWhatThereWasNoTimeToJudge) {
+    Fixture f;
+    f.settings.evaluations = 3;
+    Result result = f.run();
+    EXPECT_EQ(find(result, "naive").state, Strategy::State::active);
+    EXPECT_EQ(find(result, "naive").reason, "not judged to its end: the search stopped after 1 of 6 configurations");
+}
+
+TEST(Run, StopsAtTheTargetAndAtTheRoofline) {
+    Fixture fast;
+    fast.settings.target_speedup = 1.5;
+    for (const ShapePoint& point : points)
+        fast.targets.baseline_ns[point.label] = 1.6 * std::min(100 + size_of(point), 20000 + size_of(point) / 2);
+    EXPECT_EQ(fast.run().stopped_by, "target");
+    Fixture missed;
+    missed.settings.target_speedup = 2;
+    missed.targets = fast.targets;
+    EXPECT_EQ(missed.run().stopped_by, "exhausted");
+    Fixture roof;
+    roof.targets.roofline_ns = {{"small", 0.96 * (100 + size_of(points[0]))}, {"large", 0.96 * (20000 + size_of(points[1]) / 2)}};
+    EXPECT_EQ(roof.run().stopped_by, "roofline");
+    Fixture unknown;
+    unknown.targets.roofline_ns = {{"small", 0}};
+    EXPECT_EQ(unknown.run().stopped_by, "exhausted");
+}
+
+// ---- a large search --------------------------------------------------------------------------------------
+
+std::vector<Tunable> large_space() {
+    std::vector<int64_t> values = {1, 2, 4, 8, 16, 32, 64, 128};
+    return {numbers("A", values), numbers("B", values), numbers("C", values), numbers("D", values)};
+}
+
+double rugged(const Kernel& kernel, const Configuration& c, const ShapePoint& point) {
+    double log_time = 0;
+    for (const auto& [name, value] : c) {
+        double best = name == "A" ? 5 : name == "B" ? 2 : 4;
+        log_time += 0.15 * std::fabs(std::log2(to_double(value)) - best);
+    }
+    double own = kernel.id == "good" ? 1 : kernel.id == "fair" ? 1.3 : 8;
+    return size_of(point) * own * std::exp(log_time);
+}
+
+struct LargeFixture : Fixture {
+    LargeFixture() {
+        proposer = FakeProposer({proposal("bad", large_space()), proposal("fair", large_space()), proposal("good", large_space())});
+        evaluator = FakeEvaluator(rugged);
+        settings.evaluations = 300;
+    }
+    size_t count(const std::string& id) { return static_cast<size_t>(std::count(recorder.order.begin(), recorder.order.end(), id)); }
+};
+
+TEST(Run, SpendsTheBudgetWhereItPromises) {
+    LargeFixture f;
+    Result result = f.run();
+    EXPECT_LE(f.count("bad"), 12u);
+    EXPECT_GE(f.count("bad"), 6u);
+    EXPECT_GT(f.count("good"), f.count("fair"));
+    EXPECT_GT(result.evaluations, 60);
+    double best = 1e300;
+    for (const Candidate& candidate : result.finalists) best = std::min(best, candidate.nanoseconds.at("small"));
+    EXPECT_LE(best, 1.01 * size_of(points[0]));
+}
+
+TEST(Run, IsRepeatable) {
+    LargeFixture a, b;
+    a.evaluator.noise = b.evaluator.noise = 0.02;
+    a.run();
+    b.run();
+    ASSERT_EQ(a.evaluator.requests.size(), b.evaluator.requests.size());
+    for (size_t i = 0; i < a.evaluator.requests.size(); ++i) {
+        EXPECT_EQ(a.evaluator.requests[i].kernel.id, b.evaluator.requests[i].kernel.id);
+        EXPECT_EQ(a.evaluator.requests[i].configuration, b.evaluator.requests[i].configuration);
+    }
+}
+
+TEST(Run, ConvergesWithoutSeeingTheWholeSpace) {
+    LargeFixture f;
+    f.settings.evaluations = 0;
+    f.settings.rounds = 0;
+    Result result = f.run();
+    EXPECT_EQ(result.stopped_by, "plateau");
+    EXPECT_LT(result.evaluations, 1500);
+    EXPECT_GT(result.evaluations, 50);
+}
+
+TEST(Run, TellsEveryChange) {
+    Fixture f;
+    Result result = f.run();
+    ASSERT_FALSE(f.recorder.strategies.empty());
+    EXPECT_EQ(f.recorder.strategies.front().size(), 3u);
+    EXPECT_EQ(f.recorder.rounds.front(), 0);
+    EXPECT_EQ(f.recorder.rounds.back(), result.rounds);
+    EXPECT_EQ(f.recorder.strategies.back().back().state, find(result, "naive").state);
+}
+
+TEST(Run, RefusesAProposalWhoseTunablesCannotBeEvaluatedAndGoesOn) {
+    Fixture f;
+    Proposal broken = proposal("broken", unrolls());
+    broken.kernel.space.constraints.push_back(Expression::parse("U < W"));
+    Proposal impossible = proposal("impossible", unrolls());
+    impossible.kernel.space.constraints.push_back(Expression::parse("U > 99"));
+    f.proposer = FakeProposer({broken, impossible, proposal("serial", unrolls())});
+    Result result = f.run();
+    EXPECT_EQ(find(result, "broken").state, Strategy::State::pruned);
+    EXPECT_NE(find(result, "broken").reason.find("'W' is no tunable"), std::string::npos);
+    EXPECT_EQ(find(result, "impossible").reason, "no configuration of its tunables is valid");
+    EXPECT_EQ(find(result, "serial").state, Strategy::State::winner);
+}
+
+}  // namespace
+}  // namespace strop::search

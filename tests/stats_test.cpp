@@ -1,0 +1,148 @@
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "stats/paired.h"
+#include "stats/sample.h"
+
+namespace strop::stats {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+std::vector<double> one_to(int n) {
+    std::vector<double> values;
+    for (int i = n; i >= 1; --i) values.push_back(i);
+    return values;
+}
+
+TEST(Quantile, InterpolatesAsNumPyDoes) {
+    std::vector<double> samples = {7, 1, 3, 10};
+    EXPECT_DOUBLE_EQ(quantile(samples, 0), 1);
+    EXPECT_DOUBLE_EQ(quantile(samples, 0.25), 2.5);    // numpy.quantile([7, 1, 3, 10], 0.25)
+    EXPECT_DOUBLE_EQ(quantile(samples, 0.5), 5);
+    EXPECT_DOUBLE_EQ(quantile(samples, 0.9), 9.1);
+    EXPECT_DOUBLE_EQ(quantile(samples, 1), 10);
+}
+
+TEST(Quantile, OfOneSampleIsThatSampleAndOfNoneIsNaN) {
+    EXPECT_DOUBLE_EQ(quantile({4}, 0.3), 4);
+    EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
+    EXPECT_TRUE(std::isnan(median({})));
+}
+
+TEST(Quantile, ClampsAndKeepsInfinityOutOfFiniteRanks) {
+    EXPECT_DOUBLE_EQ(quantile({1, 2, 3}, -1), 1);
+    EXPECT_DOUBLE_EQ(quantile({1, 2, 3}, 2), 3);
+    EXPECT_DOUBLE_EQ(median({1, 2, infinity}), 2);
+}
+
+TEST(GeometricMean, OfKnownValues) {
+    EXPECT_DOUBLE_EQ(geometric_mean({1, 4, 16}), 4);
+    EXPECT_TRUE(std::isnan(geometric_mean({})));
+    EXPECT_TRUE(std::isnan(geometric_mean({1, 0})));
+    EXPECT_TRUE(std::isnan(geometric_mean({1, -2})));
+}
+
+TEST(MedianInterval, TakesTheOrderStatisticsOfTheBinomialTable) {
+    // Ranks of the 95% interval of the median, tables of the sign test (Conover 1999).
+    struct Row {
+        int n;
+        double low, high;
+    };
+    for (const Row& row : {Row{6, 1, 6}, Row{9, 2, 8}, Row{10, 2, 9}, Row{20, 6, 15}, Row{25, 8, 18}, Row{100, 40, 61}}) {
+        Interval interval = median_interval(one_to(row.n));
+        EXPECT_DOUBLE_EQ(interval.low, row.low) << row.n;
+        EXPECT_DOUBLE_EQ(interval.high, row.high) << row.n;
+        EXPECT_DOUBLE_EQ(interval.value, (row.n + 1) / 2.0) << row.n;
+    }
+}
+
+TEST(MedianInterval, IsTheRangeOfFewSamples) {
+    Interval interval = median_interval({3, 1, 2});
+    EXPECT_DOUBLE_EQ(interval.value, 2);
+    EXPECT_DOUBLE_EQ(interval.low, 1);
+    EXPECT_DOUBLE_EQ(interval.high, 3);
+    EXPECT_TRUE(std::isnan(median_interval({}).value));
+}
+
+TEST(MedianInterval, NarrowsWithLessConfidence) {
+    Interval wide = median_interval(one_to(50), 0.99), narrow = median_interval(one_to(50), 0.8);
+    EXPECT_LT(wide.low, narrow.low);
+    EXPECT_GT(wide.high, narrow.high);
+}
+
+TEST(BootstrapMedian, IsRepeatableAndNearTheOrderStatistics) {
+    std::vector<double> samples = one_to(101);
+    Interval a = bootstrap_median(samples, 0.95, 2000, 7), b = bootstrap_median(samples, 0.95, 2000, 7);
+    EXPECT_DOUBLE_EQ(a.low, b.low);
+    EXPECT_DOUBLE_EQ(a.high, b.high);
+    EXPECT_DOUBLE_EQ(a.value, 51);
+    Interval exact = median_interval(samples);
+    EXPECT_NEAR(a.low, exact.low, 3);
+    EXPECT_NEAR(a.high, exact.high, 3);
+}
+
+TEST(BootstrapMedian, OfEqualSamplesHasNoWidth) {
+    Interval interval = bootstrap_median({2, 2, 2, 2}, 0.95, 100, 1);
+    EXPECT_DOUBLE_EQ(interval.low, 2);
+    EXPECT_DOUBLE_EQ(interval.high, 2);
+}
+
+TEST(PairedRatio, IsAboveOneWhenTheFirstIsFaster) {
+    Interval ratio = paired_ratio({10, 20, 30, 40, 50, 60}, {20, 40, 60, 80, 100, 120});
+    EXPECT_DOUBLE_EQ(ratio.value, 2);
+    EXPECT_NEAR(ratio.low, 2, 1e-12);
+    EXPECT_NEAR(ratio.high, 2, 1e-12);
+}
+
+TEST(PairedRatio, CancelsWhatDisturbsBothOfAPair) {
+    // Drift by a factor of eight, but each pair says 1.5.
+    std::vector<double> a, b;
+    for (int i = 0; i < 12; ++i) {
+        double drift = std::pow(8.0, i / 11.0);
+        a.push_back(drift);
+        b.push_back(1.5 * drift);
+    }
+    Interval ratio = paired_ratio(a, b);
+    EXPECT_NEAR(ratio.low, 1.5, 1e-9);
+    EXPECT_NEAR(ratio.high, 1.5, 1e-9);
+}
+
+TEST(PairedRatio, OfLessThanTwoPairsKnowsNothing) {
+    Interval one = paired_ratio({1}, {3});
+    EXPECT_DOUBLE_EQ(one.value, 3);
+    EXPECT_EQ(one.low, 0);
+    EXPECT_EQ(one.high, infinity);
+    EXPECT_EQ(decide(one), Answer::undecided);
+    EXPECT_EQ(decide(paired_ratio({}, {})), Answer::undecided);
+}
+
+TEST(Combine, AddsErrorsInSquaresOnTheLogScale) {
+    double e = 1.1;
+    Interval all = combine({{2, 2 / e, 2 * e}, {8, 8 / e, 8 * e}});
+    EXPECT_NEAR(all.value, 4, 1e-12);
+    EXPECT_NEAR(all.low, 4 * std::exp(-std::log(e) / std::sqrt(2.0)), 1e-12);
+    EXPECT_NEAR(all.high, 4 * std::exp(std::log(e) / std::sqrt(2.0)), 1e-12);
+}
+
+TEST(Combine, OfOneIsItselfAndOfAnUnknownIsUnknown) {
+    Interval one = combine({{1.5, 1.2, 1.9}});
+    EXPECT_NEAR(one.low, 1.2, 1e-12);
+    EXPECT_NEAR(one.high, 1.9, 1e-12);
+    Interval unknown = combine({{1.5, 1.2, 1.9}, {2, 0, infinity}});
+    EXPECT_EQ(unknown.low, 0);
+    EXPECT_EQ(unknown.high, infinity);
+}
+
+TEST(Decide, NeedsTheWholeIntervalBeyondTheBand) {
+    EXPECT_EQ(decide({1.2, 1.02, 1.4}), Answer::faster);
+    EXPECT_EQ(decide({1.2, 1.005, 1.4}), Answer::undecided);
+    EXPECT_EQ(decide({0.9, 0.8, 0.98}), Answer::slower);
+    EXPECT_EQ(decide({0.9, 0.8, 0.995}), Answer::undecided);
+    EXPECT_EQ(decide({0.9, 0.8, 0.98}, 0.05), Answer::undecided);
+}
+
+}  // namespace
+}  // namespace strop::stats
