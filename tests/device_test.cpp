@@ -23,8 +23,10 @@ public:
         setenv(name, value.c_str(), 1);
     }
     ~Setting() {
-        if (old_) setenv(name_, old_->c_str(), 1);
-        else unsetenv(name_);
+        if (old_)
+            setenv(name_, old_->c_str(), 1);
+        else
+            unsetenv(name_);
     }
     Setting(const Setting&) = delete;
     Setting& operator=(const Setting&) = delete;

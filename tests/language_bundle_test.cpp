@@ -1,8 +1,8 @@
-#include <cstdlib>
 #include <dlfcn.h>
+#include <unistd.h>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,8 @@ Problem scale_problem() {
     return problem;
 }
 
-const char* serial_source = R"(// Writes 10 times x. The entry is extern "C" void scale(...), as the contract says.
+const char* serial_source =
+    R"(// Writes 10 times x. The entry is extern "C" void scale(...), as the contract says.
 // strop:tune UNROLL = 1 | 2 | 4
 // strop:tune SHARE = 0.5 | 0.25
 // strop:require UNROLL <= 4
@@ -92,9 +93,10 @@ DispatchWinner winner(const std::string& id, const std::string& source, const st
 }
 
 DispatchWinner serial() {
-    return winner("serial+x", serial_source,
-                  {{"UNROLL", {int64_t{4}}, false}, {"SHARE", {0.5}, false}, {"OPT", {"-O3 -funroll-loops"}, true}},
-                  {{"UNROLL", int64_t{4}}, {"SHARE", 0.5}, {"OPT", "-O3 -funroll-loops"}});
+    return winner(
+        "serial+x", serial_source,
+        {{"UNROLL", {int64_t{4}}, false}, {"SHARE", {0.5}, false}, {"OPT", {"-O3 -funroll-loops"}, true}},
+        {{"UNROLL", int64_t{4}}, {"SHARE", 0.5}, {"OPT", "-O3 -funroll-loops"}});
 }
 
 DispatchWinner parallel() {
@@ -117,8 +119,11 @@ public:
         std::filesystem::create_directories(folder_);
         std::ofstream(folder_ / "k.cpp") << source;
         std::string library = (folder_ / ("k" + std::to_string(++count_) + ".so")).string();
-        std::string command = compiler + " -std=c++17 -O1 -fopenmp -Wall -Wextra -Werror -Wno-unused -Wno-unknown-pragmas "
-                              "-shared -fPIC " + (folder_ / "k.cpp").string() + " -o " + library + " 2>&1";
+        std::string command =
+            compiler +
+            " -std=c++17 -O1 -fopenmp -Wall -Wextra -Werror -Wno-unused -Wno-unknown-pragmas "
+            "-shared -fPIC " +
+            (folder_ / "k.cpp").string() + " -o " + library + " 2>&1";
         compiles = std::system(command.c_str()) == 0;
         if (compiles) library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library_) function_ = reinterpret_cast<Function>(dlsym(library_, "scale"));
@@ -172,7 +177,8 @@ TEST(Bundle, HasNoTraceOfTunablesAndOneIncludeEach) {
     EXPECT_EQ(text.find("#include <stdint.h>", first + 1), std::string::npos);
     EXPECT_LT(text.rfind("#include"), text.find("namespace"));
     EXPECT_NE(text.find("#if defined(_OPENMP)\n#include <omp.h>\n#endif"), std::string::npos) << text;
-    EXPECT_NE(text.find("// Tuned: UNROLL = 4, SHARE = 0.5, OPT = -O3 -funroll-loops"), std::string::npos) << text;
+    EXPECT_NE(text.find("// Tuned: UNROLL = 4, SHARE = 0.5, OPT = -O3 -funroll-loops"), std::string::npos)
+        << text;
 }
 
 TEST(Bundle, SpellsWholeNumbersAsConstantsAndTheRestAsMacrosThatItUndoes) {
@@ -188,12 +194,14 @@ TEST(Bundle, ExportsOneFunctionOnly) {
     size_t entry = text.rfind("extern \"C\" void scale(");
     ASSERT_NE(entry, std::string::npos);
     EXPECT_GT(entry, text.rfind("}  // namespace scale_detail"));
-    EXPECT_NE(text.find("const char* text = \"extern \\\"C\\\" void scale(\""), std::string::npos) << "texts stay";
+    EXPECT_NE(text.find("const char* text = \"extern \\\"C\\\" void scale(\""), std::string::npos)
+        << "texts stay";
 }
 
 TEST(Bundle, CompilesWithClangToo) {
     if (std::system("command -v clang++-19 >/dev/null 2>&1") != 0) GTEST_SKIP() << "no clang++-19";
-    EXPECT_TRUE(Compiled(bundle(scale_problem(), {serial(), parallel()}, three_leaves(), {}), "clang++-19").compiles);
+    EXPECT_TRUE(
+        Compiled(bundle(scale_problem(), {serial(), parallel()}, three_leaves(), {}), "clang++-19").compiles);
 }
 
 TEST(Bundle, ChecksAKernelsConditionBeforeTheCall) {
@@ -215,7 +223,9 @@ TEST(Bundle, CallsASingleKernelDirectly) {
     Compiled compiled(text);
     ASSERT_TRUE(compiled.compiles) << text;
     EXPECT_EQ(compiled.factor(3, 3), 10);
-    EXPECT_EQ(bundle(scale_problem(), {serial()}, {}, {}).find("if (M == 0 || N == 0) return;") == std::string::npos, false);
+    EXPECT_EQ(bundle(scale_problem(), {serial()}, {}, {}).find("if (M == 0 || N == 0) return;") ==
+                  std::string::npos,
+              false);
 }
 
 TEST(Bundle, TellsTwoConfigurationsOfOneKernelApart) {
@@ -243,16 +253,18 @@ TEST(Bundle, CarriesTheNotes) {
     std::string text = bundle(scale_problem(), {serial(), parallel()}, three_leaves(), notes);
     EXPECT_EQ(text.find("// scale, measured somewhere\n//\n// by a run\n\n#include"), 0u) << text;
     EXPECT_LT(text.find("// serial: 12 ns\n"), text.find("namespace serial_x {"));
-    EXPECT_NE(text.find("        // small: 1.50x\n        scale_detail::serial_x::scale("), std::string::npos) << text;
+    EXPECT_NE(text.find("        // small: 1.50x\n        scale_detail::serial_x::scale("), std::string::npos)
+        << text;
     EXPECT_TRUE(Compiled(text).compiles);
 }
 
 TEST(Bundle, KeepsExternalDeclarationsOfOthers) {
     DispatchWinner own = serial();
-    own.kernel.source = "#include <stdint.h>\nextern \"C\" int abs(int);\n"
-                        "extern \"C\" void scale(const float* x, float* y, int64_t, int64_t M, int64_t N);\n"
-                        "extern \"C\" void scale(const float* x, float* y, int64_t, int64_t M, int64_t N) {\n"
-                        "    for (int64_t i = 0; i < M * N; ++i) y[i] = x[i] * float(abs(-7));\n}\n";
+    own.kernel.source =
+        "#include <stdint.h>\nextern \"C\" int abs(int);\n"
+        "extern \"C\" void scale(const float* x, float* y, int64_t, int64_t M, int64_t N);\n"
+        "extern \"C\" void scale(const float* x, float* y, int64_t, int64_t M, int64_t N) {\n"
+        "    for (int64_t i = 0; i < M * N; ++i) y[i] = x[i] * float(abs(-7));\n}\n";
     std::string text = bundle(scale_problem(), {own}, {{leaf(0)}, 0}, {});
     EXPECT_NE(text.find("extern \"C\" int abs(int);"), std::string::npos);
     Compiled compiled(text);

@@ -34,8 +34,8 @@ Problem row_problem() {
 double m_of(const Dimensions& dims) { return static_cast<double>(dims.at("M")); }
 double n_of(const Dimensions& dims) { return static_cast<double>(dims.at("N")); }
 
-// Serial starts at once; parallel costs a region but has two threads; streaming saves traffic beyond the cache;
-// lanes wins short rows.
+// Serial starts at once; parallel costs a region but has two threads; streaming saves traffic beyond the
+// cache; lanes wins short rows.
 double model(const Kernel& kernel, const Configuration&, const ShapePoint& point) {
     double elements = m_of(point.dims) * n_of(point.dims);
     bool beyond_cache = elements > 4e6;
@@ -68,7 +68,8 @@ double share_within_5_percent(const Problem& problem, const DispatchPlan& plan, 
     std::vector<ShapePoint> shapes = held_out_shapes(problem, count, 0, 99, problem.points);
     for (const ShapePoint& point : shapes) {
         double best = infinity;
-        for (const DispatchWinner& winner : plan.winners) best = std::min(best, model(winner.kernel, {}, point));
+        for (const DispatchWinner& winner : plan.winners)
+            best = std::min(best, model(winner.kernel, {}, point));
         int chosen = pick(plan.tree, plan.winners, problem, point.dims);
         within += model(plan.winners[static_cast<size_t>(chosen)].kernel, {}, point) <= 1.05 * best;
     }
@@ -103,8 +104,10 @@ TEST(PlanDispatch, KeepsFewWinnersAndNamesTheirRegimes) {
         EXPECT_EQ(regime.strategy, regime.kernel + "_strategy");
         for (const std::string& label : regime.points) winner_at[label] = regime.kernel;
     }
-    EXPECT_EQ(winner_at, (std::map<std::string, std::string>{
-                             {"small", "serial"}, {"medium", "parallel"}, {"large", "streaming"}, {"ragged", "parallel"}}));
+    EXPECT_EQ(
+        winner_at,
+        (std::map<std::string, std::string>{
+            {"small", "serial"}, {"medium", "parallel"}, {"large", "streaming"}, {"ragged", "parallel"}}));
     EXPECT_EQ(plan.samples[0].dims, problem.points[0].dims);
     for (const DispatchSample& sample : plan.samples) EXPECT_EQ(sample.nanoseconds.size(), 3u);
 }
@@ -116,10 +119,13 @@ TEST(PlanDispatch, RegimesSayWhatTheTreeTests) {
     for (const ShapePoint& point : held_out_shapes(problem, 200, 0, 5, {})) {
         std::string holds;
         for (const Regime& regime : plan.regimes)
-            if (holds.empty() && (regime.condition == "otherwise" ||
-                                  truthy(Expression::parse(regime.condition).evaluate(bindings_of(problem, point.dims)))))
+            if (holds.empty() &&
+                (regime.condition == "otherwise" ||
+                 truthy(Expression::parse(regime.condition).evaluate(bindings_of(problem, point.dims)))))
                 holds = regime.kernel;
-        EXPECT_EQ(holds, plan.winners[static_cast<size_t>(pick(plan.tree, plan.winners, problem, point.dims))].kernel.id);
+        EXPECT_EQ(
+            holds,
+            plan.winners[static_cast<size_t>(pick(plan.tree, plan.winners, problem, point.dims))].kernel.id);
     }
 }
 
@@ -132,7 +138,8 @@ TEST(PlanDispatch, MergesKernelsThatAreTheSameEverywhere) {
     FakeEvaluator evaluator(nearly);
     std::vector<Candidate> finalists = {candidate(problem, "serial"), candidate(problem, "parallel")};
     for (Candidate& c : finalists)
-        for (const ShapePoint& point : problem.points) c.nanoseconds[point.label] = nearly(c.kernel, {}, point);
+        for (const ShapePoint& point : problem.points)
+            c.nanoseconds[point.label] = nearly(c.kernel, {}, point);
     DispatchPlan plan = plan_dispatch(problem, finalists, evaluator, {});
     EXPECT_EQ(plan.winners.size(), 1u);
     EXPECT_EQ(plan.tree.nodes.size(), 1u);
@@ -162,7 +169,8 @@ TEST(PlanDispatch, DropsAFinalistThatIsWrongUnderThoroughChecks) {
     evaluator.thorough_judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint& point) {
         return kernel.id == "streaming" && point.label == "large" ? Verdict::wrong_output : Verdict::ok;
     };
-    for (const DispatchWinner& winner : plan_dispatch(problem, all_candidates(problem), evaluator, {}).winners)
+    for (const DispatchWinner& winner :
+         plan_dispatch(problem, all_candidates(problem), evaluator, {}).winners)
         EXPECT_NE(winner.kernel.id, "streaming");
 }
 
@@ -176,15 +184,19 @@ TEST(PlanDispatch, DropsAWinnerThatIsWrongBetweenTheLabelledPoints) {
     DispatchPlan plan = plan_dispatch(problem, all_candidates(problem), evaluator, {});
     ASSERT_FALSE(plan.winners.empty());
     for (const DispatchWinner& winner : plan.winners) EXPECT_NE(winner.kernel.id, "serial");
-    for (const DispatchSample& sample : plan.samples) EXPECT_EQ(sample.nanoseconds.size(), plan.winners.size());
+    for (const DispatchSample& sample : plan.samples)
+        EXPECT_EQ(sample.nanoseconds.size(), plan.winners.size());
 }
 
 TEST(PlanDispatch, IsEmptyWhenNobodyIsRightAndWhenNobodyMayRunEverywhere) {
     Problem problem = row_problem();
     FakeEvaluator evaluator(model);
     EXPECT_TRUE(plan_dispatch(problem, {}, evaluator, {}).winners.empty());
-    EXPECT_TRUE(plan_dispatch(problem, {candidate(problem, "narrow", "N <= 128")}, evaluator, {}).winners.empty());
-    evaluator.judgement = [](const Kernel&, const Configuration&, const ShapePoint&) { return Verdict::wrong_output; };
+    EXPECT_TRUE(
+        plan_dispatch(problem, {candidate(problem, "narrow", "N <= 128")}, evaluator, {}).winners.empty());
+    evaluator.judgement = [](const Kernel&, const Configuration&, const ShapePoint&) {
+        return Verdict::wrong_output;
+    };
     EXPECT_TRUE(plan_dispatch(problem, all_candidates(problem), evaluator, {}).winners.empty());
 }
 
@@ -201,12 +213,12 @@ TEST(PlanDispatch, KeepsToItsTimeAndStopsWhenAsked) {
         for (const ComparisonRequest& request : evaluator.comparisons) points += request.points.size();
         return points;
     };
-    EXPECT_LE(points_of(brief), 15u);      // a tenth of a second a point
+    EXPECT_LE(points_of(brief), 15u);  // a tenth of a second a point
     EXPECT_GE(points_of(full), 60u);
     options.stop = [] { return true; };
     DispatchPlan plan = plan_dispatch(problem, all_candidates(problem), interrupted, options);
     EXPECT_TRUE(interrupted.comparisons.empty());
-    EXPECT_FALSE(plan.winners.empty());    // from what the search had measured
+    EXPECT_FALSE(plan.winners.empty());  // from what the search had measured
 }
 
 TEST(PlanDispatch, DrawsNoProbeBeyondTheMemory) {
@@ -226,7 +238,8 @@ TEST(PlanDispatch, DrawsNoProbeBeyondTheMemory) {
 
 std::vector<DispatchWinner> winners(size_t count) {
     std::vector<DispatchWinner> result;
-    for (size_t i = 0; i < count; ++i) result.push_back({fakes::proposal("k" + std::to_string(i)).kernel, {}});
+    for (size_t i = 0; i < count; ++i)
+        result.push_back({fakes::proposal("k" + std::to_string(i)).kernel, {}});
     return result;
 }
 
@@ -235,7 +248,8 @@ TEST(FitDispatch, PutsAReadableThresholdOnTheProductThatDecides) {
     std::vector<DispatchSample> samples;
     for (int64_t m = 1; m <= 16384; m *= 4)
         for (int64_t n = 1; n <= 16384; n *= 4)
-            samples.push_back({{{"M", m}, {"N", n}}, m * n <= 30000 ? std::vector{1.0, 2.0} : std::vector{2.0, 1.0}});
+            samples.push_back(
+                {{{"M", m}, {"N", n}}, m * n <= 30000 ? std::vector{1.0, 2.0} : std::vector{2.0, 1.0}});
     DispatchTree tree = fit_dispatch(problem, winners(2), samples);
     ASSERT_EQ(tree.nodes.size(), 3u);
     EXPECT_EQ(tree.nodes[0].feature.text(), "M*N");
@@ -246,7 +260,8 @@ TEST(FitDispatch, PutsAReadableThresholdOnTheProductThatDecides) {
 
 TEST(FitDispatch, TakesFewDigitsWhereNoPowerOfTwoLiesBetween) {
     Problem problem = row_problem();
-    std::vector<DispatchSample> samples = {{{{"M", 1}, {"N", 1100}}, {1, 2}}, {{{"M", 1}, {"N", 1300}}, {2, 1}}};
+    std::vector<DispatchSample> samples = {{{{"M", 1}, {"N", 1100}}, {1, 2}},
+                                           {{{"M", 1}, {"N", 1300}}, {2, 1}}};
     DispatchTree tree = fit_dispatch(problem, winners(2), samples);
     ASSERT_EQ(tree.nodes.size(), 3u);
     EXPECT_EQ(tree.nodes[0].feature.text(), "N");
@@ -268,7 +283,8 @@ TEST(FitDispatch, HasAtMostTheLeavesAllowed) {
     for (int64_t n = 1; n <= 64; ++n)
         samples.push_back({{{"M", 1}, {"N", n}}, n % 2 ? std::vector{1.0, 3.0} : std::vector{3.0, 1.0}});
     DispatchTree tree = fit_dispatch(problem, winners(2), samples, 4);
-    auto leaves = std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const DispatchNode& n) { return n.winner >= 0; });
+    auto leaves = std::count_if(tree.nodes.begin(), tree.nodes.end(),
+                                [](const DispatchNode& n) { return n.winner >= 0; });
     EXPECT_LE(leaves, 4);
     EXPECT_EQ(fit_dispatch(problem, winners(2), samples, 0).nodes.size(), 1u);
 }
@@ -277,7 +293,9 @@ TEST(FitDispatch, DoesNotSplitForNoise) {
     Problem problem = row_problem();
     std::vector<DispatchSample> samples;
     for (int64_t n = 1; n <= 64; ++n)
-        samples.push_back({{{"M", 1}, {"N", n}}, {100 + static_cast<double>(n % 2) * 0.3, 100.0 + static_cast<double>(n % 3) * 0.3}});
+        samples.push_back(
+            {{{"M", 1}, {"N", n}},
+             {100 + static_cast<double>(n % 2) * 0.3, 100.0 + static_cast<double>(n % 3) * 0.3}});
     EXPECT_EQ(fit_dispatch(problem, winners(2), samples).nodes.size(), 1u);
 }
 
@@ -290,7 +308,7 @@ TEST(FitDispatch, CountsTheFallbackWhereAKernelMayNotBeCalled) {
         samples.push_back({{{"M", 1}, {"N", n}}, {2.0, n % 8 == 0 ? 1.0 : infinity}});
     DispatchTree tree = fit_dispatch(problem, two, samples);
     EXPECT_EQ(tree.fallback, 0);
-    ASSERT_EQ(tree.nodes.size(), 1u);   // the kernel's condition decides already
+    ASSERT_EQ(tree.nodes.size(), 1u);  // the kernel's condition decides already
     EXPECT_EQ(tree.nodes[0].winner, 1);
     EXPECT_EQ(pick(tree, two, problem, {{"M", 1}, {"N", 9}}), 0);
     EXPECT_EQ(pick(tree, two, problem, {{"M", 1}, {"N", 16}}), 1);
@@ -329,7 +347,7 @@ TEST(HeldOutShapes, SpreadOverTheOrdersOfMagnitudeAndVisitBoundaries) {
     EXPECT_GT(tiny, 50u);
     EXPECT_GT(huge, 30u);
     EXPECT_GT(ones, 10u);
-    EXPECT_GT(around_powers, 15u);   // of 8000 values above 64, 24 are
+    EXPECT_GT(around_powers, 15u);  // of 8000 values above 64, 24 are
 }
 
 TEST(HeldOutShapes, EndWhenTheRangeIsUsedUp) {

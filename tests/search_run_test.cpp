@@ -18,13 +18,13 @@ using fakes::proposal;
 
 class Recorder : public Observer {
 public:
-    double seconds = 1e9;               // left
+    double seconds = 1e9;  // left
     double seconds_an_evaluation = 0;
-    int stop_after = -1;                // evaluations
+    int stop_after = -1;  // evaluations
     int evaluations = 0;
     std::vector<int> rounds;
     std::vector<std::vector<Strategy>> strategies;
-    std::vector<std::string> order;     // of kernels
+    std::vector<std::string> order;  // of kernels
 
     double seconds_left() override { return seconds - seconds_an_evaluation * evaluations; }
     bool stop_requested() override { return stop_after >= 0 && evaluations >= stop_after; }
@@ -36,9 +36,12 @@ public:
     }
 };
 
-const std::vector<ShapePoint> points = {{"small", {{"M", 64}, {"N", 64}}}, {"large", {{"M", 4096}, {"N", 4096}}}};
+const std::vector<ShapePoint> points = {{"small", {{"M", 64}, {"N", 64}}},
+                                        {"large", {{"M", 4096}, {"N", 4096}}}};
 
-double size_of(const ShapePoint& point) { return static_cast<double>(point.dims.at("M") * point.dims.at("N")); }
+double size_of(const ShapePoint& point) {
+    return static_cast<double>(point.dims.at("M") * point.dims.at("N"));
+}
 
 // A tunable "U" whose best value is 16, twice as fast as the worst.
 double unroll(const Configuration& configuration) {
@@ -56,7 +59,8 @@ double model(const Kernel& kernel, const Configuration& configuration, const Sha
 }
 
 const Strategy& find(const Result& result, const std::string& id) {
-    auto found = std::find_if(result.strategies.begin(), result.strategies.end(), [&](const Strategy& s) { return s.id == id; });
+    auto found = std::find_if(result.strategies.begin(), result.strategies.end(),
+                              [&](const Strategy& s) { return s.id == id; });
     EXPECT_NE(found, result.strategies.end()) << id;
     return *found;
 }
@@ -64,7 +68,8 @@ const Strategy& find(const Result& result, const std::string& id) {
 std::vector<Tunable> unrolls() { return {numbers("U", {1, 2, 4, 8, 16, 32})}; }
 
 struct Fixture {
-    FakeProposer proposer{{proposal("serial", unrolls()), proposal("parallel", unrolls()), proposal("naive", unrolls())}};
+    FakeProposer proposer{
+        {proposal("serial", unrolls()), proposal("parallel", unrolls()), proposal("naive", unrolls())}};
     FakeEvaluator evaluator{model};
     Recorder recorder;
     RunSettings settings;
@@ -83,7 +88,8 @@ TEST(Run, FindsTheWinnerOfEachRegimeAtItsBestConfiguration) {
     for (const ShapePoint& point : points) {
         const Candidate* fastest = nullptr;
         for (const Candidate& candidate : result.finalists)
-            if (!fastest || candidate.nanoseconds.at(point.label) < fastest->nanoseconds.at(point.label)) fastest = &candidate;
+            if (!fastest || candidate.nanoseconds.at(point.label) < fastest->nanoseconds.at(point.label))
+                fastest = &candidate;
         best[point.label] = fastest->kernel.id + " " + describe(fastest->configuration);
     }
     EXPECT_EQ(best["small"], "serial U=16");
@@ -95,7 +101,8 @@ TEST(Run, PrunesOnlyWhatIsBeatenEverywhereAndSaysByWhom) {
     Result result = f.run();
     const Strategy& naive = find(result, "naive");
     EXPECT_EQ(naive.state, Strategy::State::pruned);
-    EXPECT_EQ(naive.reason.find("beaten at every shape, closest at large: 5.99× slower than parallel"), 0u) << naive.reason;
+    EXPECT_EQ(naive.reason.find("beaten at every shape, closest at large: 5.99× slower than parallel"), 0u)
+        << naive.reason;
 }
 
 TEST(Run, JudgesAKernelNearItsOwnBestBeforeItIsPruned) {
@@ -117,7 +124,8 @@ TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     std::vector<std::string> first(f.recorder.order.begin(), f.recorder.order.begin() + 3);
     EXPECT_EQ(first, (std::vector<std::string>{"serial", "parallel", "naive"}));
     for (size_t size : f.evaluator.batches) EXPECT_LE(size, 4u);
-    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(std::get<int64_t>(f.evaluator.requests[i].configuration.at("U")), 1);
+    for (size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(std::get<int64_t>(f.evaluator.requests[i].configuration.at("U")), 1);
     EXPECT_TRUE(f.evaluator.requests[0].best_ns.empty());
     EXPECT_EQ(f.evaluator.requests.back().best_ns.size(), 2u);
 }
@@ -193,7 +201,7 @@ TEST(Run, AsksOnlyForPointsWhereTheConditionHolds) {
 TEST(Run, LetsTheCallerDecideWhereAKernelMayBeCalled) {
     Fixture f;
     Proposal padded = proposal("serial_padded");
-    padded.kernel.condition = Expression::parse("pad == 1");   // an integer parameter
+    padded.kernel.condition = Expression::parse("pad == 1");  // an integer parameter
     f.proposer = FakeProposer({padded, proposal("naive")});
     f.targets.callable = [](const Kernel&, const ShapePoint& point) { return point.label == "large"; };
     f.run();
@@ -214,7 +222,8 @@ TEST(Run, KeepsAFinalistWithoutACondition) {
 
 TEST(Run, DeepensTheBestAndInheritsItsConfiguration) {
     Fixture f;
-    Proposal deeper = proposal("parallel+prefetch", {numbers("U", {1, 2, 4, 8, 16, 32}), numbers("D", {0, 8})});
+    Proposal deeper =
+        proposal("parallel+prefetch", {numbers("U", {1, 2, 4, 8, 16, 32}), numbers("D", {0, 8})});
     f.proposer.deepened["parallel"] = {deeper};
     Result result = f.run();
     EXPECT_EQ(find(result, "parallel+prefetch").parent, "parallel");
@@ -243,7 +252,8 @@ TEST(Run, IgnoresAProposalThatItKnowsAndRenamesAnotherOfTheSameName) {
     Proposal other = proposal("serial");
     other.kernel.source = "// another text";
     FakeProposer second({proposal("serial"), other});
-    Result result = search::run(points, {&f.proposer, &second}, f.evaluator, f.settings, f.targets, f.recorder);
+    Result result =
+        search::run(points, {&f.proposer, &second}, f.evaluator, f.settings, f.targets, f.recorder);
     EXPECT_EQ(result.strategies.size(), 4u);
     find(result, "serial_2");
 }
@@ -274,21 +284,24 @@ TEST(Run, DoesNotPruneWhatThereWasNoTimeToJudge) {
     f.settings.evaluations = 3;
     Result result = f.run();
     EXPECT_EQ(find(result, "naive").state, Strategy::State::active);
-    EXPECT_EQ(find(result, "naive").reason, "not judged to its end: the search stopped after 1 of 6 configurations");
+    EXPECT_EQ(find(result, "naive").reason,
+              "not judged to its end: the search stopped after 1 of 6 configurations");
 }
 
 TEST(Run, StopsAtTheTargetAndAtTheRoofline) {
     Fixture fast;
     fast.settings.target_speedup = 1.5;
     for (const ShapePoint& point : points)
-        fast.targets.baseline_ns[point.label] = 1.6 * std::min(100 + size_of(point), 20000 + size_of(point) / 2);
+        fast.targets.baseline_ns[point.label] =
+            1.6 * std::min(100 + size_of(point), 20000 + size_of(point) / 2);
     EXPECT_EQ(fast.run().stopped_by, "target");
     Fixture missed;
     missed.settings.target_speedup = 2;
     missed.targets = fast.targets;
     EXPECT_EQ(missed.run().stopped_by, "exhausted");
     Fixture roof;
-    roof.targets.roofline_ns = {{"small", 0.96 * (100 + size_of(points[0]))}, {"large", 0.96 * (20000 + size_of(points[1]) / 2)}};
+    roof.targets.roofline_ns = {{"small", 0.96 * (100 + size_of(points[0]))},
+                                {"large", 0.96 * (20000 + size_of(points[1]) / 2)}};
     EXPECT_EQ(roof.run().stopped_by, "roofline");
     Fixture unknown;
     unknown.targets.roofline_ns = {{"small", 0}};
@@ -314,11 +327,14 @@ double rugged(const Kernel& kernel, const Configuration& c, const ShapePoint& po
 
 struct LargeFixture : Fixture {
     LargeFixture() {
-        proposer = FakeProposer({proposal("bad", large_space()), proposal("fair", large_space()), proposal("good", large_space())});
+        proposer = FakeProposer({proposal("bad", large_space()), proposal("fair", large_space()),
+                                 proposal("good", large_space())});
         evaluator = FakeEvaluator(rugged);
         settings.evaluations = 300;
     }
-    size_t count(const std::string& id) { return static_cast<size_t>(std::count(recorder.order.begin(), recorder.order.end(), id)); }
+    size_t count(const std::string& id) {
+        return static_cast<size_t>(std::count(recorder.order.begin(), recorder.order.end(), id));
+    }
 };
 
 TEST(Run, SpendsTheBudgetWhereItPromises) {
@@ -329,7 +345,8 @@ TEST(Run, SpendsTheBudgetWhereItPromises) {
     EXPECT_GT(f.count("good"), f.count("fair"));
     EXPECT_GT(result.evaluations, 60);
     double best = 1e300;
-    for (const Candidate& candidate : result.finalists) best = std::min(best, candidate.nanoseconds.at("small"));
+    for (const Candidate& candidate : result.finalists)
+        best = std::min(best, candidate.nanoseconds.at("small"));
     EXPECT_LE(best, 1.01 * size_of(points[0]));
 }
 

@@ -20,7 +20,7 @@ std::vector<double> one_to(int n) {
 TEST(Quantile, InterpolatesAsNumPyDoes) {
     std::vector<double> samples = {7, 1, 3, 10};
     EXPECT_DOUBLE_EQ(quantile(samples, 0), 1);
-    EXPECT_DOUBLE_EQ(quantile(samples, 0.25), 2.5);    // numpy.quantile([7, 1, 3, 10], 0.25)
+    EXPECT_DOUBLE_EQ(quantile(samples, 0.25), 2.5);  // numpy.quantile([7, 1, 3, 10], 0.25)
     EXPECT_DOUBLE_EQ(quantile(samples, 0.5), 5);
     EXPECT_DOUBLE_EQ(quantile(samples, 0.9), 9.1);
     EXPECT_DOUBLE_EQ(quantile(samples, 1), 10);
@@ -51,7 +51,8 @@ TEST(MedianInterval, TakesTheOrderStatisticsOfTheBinomialTable) {
         int n;
         double low, high;
     };
-    for (const Row& row : {Row{6, 1, 6}, Row{9, 2, 8}, Row{10, 2, 9}, Row{20, 6, 15}, Row{25, 8, 18}, Row{100, 40, 61}}) {
+    for (const Row& row :
+         {Row{6, 1, 6}, Row{9, 2, 8}, Row{10, 2, 9}, Row{20, 6, 15}, Row{25, 8, 18}, Row{100, 40, 61}}) {
         Interval interval = median_interval(one_to(row.n));
         EXPECT_DOUBLE_EQ(interval.low, row.low) << row.n;
         EXPECT_DOUBLE_EQ(interval.high, row.high) << row.n;

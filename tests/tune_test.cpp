@@ -22,7 +22,8 @@ std::vector<int64_t> range(int64_t low, int64_t high) {
 
 TunableSpace make_space(const std::vector<Tunable>& tunables, const std::vector<std::string>& constraints) {
     TunableSpace space{tunables, {}};
-    for (const std::string& constraint : constraints) space.constraints.push_back(Expression::parse(constraint));
+    for (const std::string& constraint : constraints)
+        space.constraints.push_back(Expression::parse(constraint));
     return space;
 }
 
@@ -51,9 +52,12 @@ std::set<Configuration> brute_force(const TunableSpace& space) {
 }
 
 TEST(Space, HoldsExactlyWhatBruteForceFinds) {
-    TunableSpace spec = make_space(
-        {numbers("A", range(1, 8)), numbers("B", {4, 2, 1}), numbers("C", range(0, 5)), {"F", {"-O2", "-O3"}, true}},
-        {"A % B == 0 and C <= A", "C == 0 or A * B // C > 2", "F == '-O3' or B in (1, 4)", "not (A == 8 and B == 2)"});
+    TunableSpace spec = make_space({numbers("A", range(1, 8)),
+                                    numbers("B", {4, 2, 1}),
+                                    numbers("C", range(0, 5)),
+                                    {"F", {"-O2", "-O3"}, true}},
+                                   {"A % B == 0 and C <= A", "C == 0 or A * B // C > 2",
+                                    "F == '-O3' or B in (1, 4)", "not (A == 8 and B == 2)"});
     Space space(spec);
     std::set<Configuration> found;
     for (size_t i = 0; i < space.size(); ++i) found.insert(space.configuration(i));
@@ -107,17 +111,35 @@ TEST(Space, EnumeratesALargeConstrainedProductWithoutVisitingIt) {
     std::vector<int64_t> block = {1, 2, 4, 8, 16};
     for (int64_t i = 1; i <= 32; ++i) block.push_back(32 * i);
     std::string bytes = "(BX*TX + 2*T) * (BY*TY + 2*T) * (2 + S) * 4";
-    Space space(make_space({numbers("BX", block), numbers("BY", {1, 2, 4, 8, 16, 32}), numbers("TX", range(1, 10)),
-                            numbers("TY", range(1, 10)), numbers("T", range(1, 10)), numbers("U", range(1, 10)),
-                            numbers("S", {0, 1}), numbers("P", range(0, 4))},
-                           {"32 <= BX * BY <= 1024", "T % U == 0", "BX * BY * P <= 2048", bytes + " <= 49152",
-                            "P == 0 or " + bytes + " * P <= 98304"}));
-    EXPECT_EQ(space.size(), 343974u);   // counted by nested loops in Python
+    Space space(
+        make_space({numbers("BX", block), numbers("BY", {1, 2, 4, 8, 16, 32}), numbers("TX", range(1, 10)),
+                    numbers("TY", range(1, 10)), numbers("T", range(1, 10)), numbers("U", range(1, 10)),
+                    numbers("S", {0, 1}), numbers("P", range(0, 4))},
+                   {"32 <= BX * BY <= 1024", "T % U == 0", "BX * BY * P <= 2048", bytes + " <= 49152",
+                    "P == 0 or " + bytes + " * P <= 98304"}));
+    EXPECT_EQ(space.size(), 343974u);  // counted by nested loops in Python
     EXPECT_FALSE(space.truncated());
 }
 
+TEST(Space, AgreesWithAPublishedSpace) {
+    // The convolution of the auto-tuning benchmark hub: 10,240 combinations, 4,362 valid.
+    std::vector<int64_t> block;
+    for (int64_t i = 1; i <= 16; ++i) block.push_back(16 * i);
+    Space space(make_space(
+        {numbers("block_size_x", block), numbers("block_size_y", {1, 2, 4, 8, 16}),
+         numbers("tile_size_x", range(1, 4)), numbers("tile_size_y", range(1, 4)),
+         numbers("read_only", {0, 1}), numbers("use_padding", {0, 1}), numbers("use_shmem", {0, 1})},
+        {"use_padding == 0 or block_size_x % 32 != 0 and use_shmem == 1",
+         "block_size_x * block_size_y <= 1024", "tile_size_x * tile_size_y < 30",
+         "use_shmem == 0 or (block_size_x*tile_size_x + 14) * (block_size_y*tile_size_y + 14) * 4 <= "
+         "49152"}));
+    EXPECT_EQ(space.size(), 4362u);
+}
+
 TEST(Space, ThinsWhatIsTooLargeAndKeepsEveryValueOfTheFirst) {
-    Space space(make_space({numbers("A", range(1, 10)), numbers("B", range(1, 10)), numbers("C", range(1, 100))}, {}), 500);
+    Space space(
+        make_space({numbers("A", range(1, 10)), numbers("B", range(1, 10)), numbers("C", range(1, 100))}, {}),
+        500);
     EXPECT_TRUE(space.truncated());
     EXPECT_LE(space.size(), 500u);
     EXPECT_GE(space.size(), 400u);
@@ -131,7 +153,8 @@ TEST(Space, ThinsWhatIsTooLargeAndKeepsEveryValueOfTheFirst) {
 
 // A rugged bowl with a failing corner; the best of all is where A == 48, B == 6, C == 3.
 double bowl(const Configuration& configuration) {
-    double a = static_cast<double>(number(configuration, "A")), b = static_cast<double>(number(configuration, "B"));
+    double a = static_cast<double>(number(configuration, "A")),
+           b = static_cast<double>(number(configuration, "B"));
     double c = static_cast<double>(number(configuration, "C"));
     if (a > 56 && b > 8) return std::numeric_limits<double>::infinity();
     double slope = std::fabs(std::log2(a / 48)) + 0.1 * std::fabs(b - 6) + 0.2 * std::fabs(c - 3);
@@ -144,7 +167,8 @@ TunableSpace bowl_space() {
     return make_space({numbers("A", a), numbers("B", range(1, 12)), numbers("C", range(0, 7))}, {});
 }
 
-double best_after(Searcher& searcher, size_t evaluations, size_t batch, double (*cost)(const Configuration&)) {
+double best_after(Searcher& searcher, size_t evaluations, size_t batch,
+                  double (*cost)(const Configuration&)) {
     double best = std::numeric_limits<double>::infinity();
     for (size_t done = 0; done < evaluations;) {
         std::vector<Configuration> next = searcher.propose(batch);
@@ -171,7 +195,7 @@ TEST(Searcher, FindsTheBestOfALargeSpaceInAFewPercentOfIt) {
     for (uint64_t seed = 0; seed < 5; ++seed) {
         auto searcher = make_searcher(bowl_space(), corner(), seed);
         double best = best_after(*searcher, 90, 2, bowl);
-        EXPECT_LE(best, 110) << seed;   // of 1536 configurations
+        EXPECT_LE(best, 110) << seed;  // of 1536 configurations
         EXPECT_EQ(bowl(*searcher->best()), best);
     }
 }

@@ -104,7 +104,19 @@ def trace(spec: dict) -> dict:
     if any(value is None for value in results):
         raise Untraceable("the reference returns nothing")
     outputs = [lift(value).node for value in results]
-    return {"nodes": GRAPH.nodes, "outputs": outputs}
+    return without_unused(GRAPH.nodes, outputs)
+
+
+def without_unused(nodes: list[dict], outputs: list[int]) -> dict:
+    """The document: inputs, and what the outputs need."""
+    needed = set(outputs)
+    for index in reversed(range(len(nodes))):
+        if index in needed:
+            needed.update(nodes[index]["operands"])
+    kept = [i for i, node in enumerate(nodes) if i in needed or node["family"] == "input"]
+    place = {old: new for new, old in enumerate(kept)}
+    return {"nodes": [nodes[i] | {"operands": [place[o] for o in nodes[i]["operands"]]} for i in kept],
+            "outputs": [place[i] for i in outputs]}
 
 
 def phrase(error: BaseException) -> str:

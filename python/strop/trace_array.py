@@ -12,7 +12,7 @@ import numpy as np
 from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
 
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
-MAX_NODES = 20000
+MAX_NODES = 4000
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
 FLOATING = {"divide", "exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "tanh", "erf", "sin", "cos",
@@ -411,7 +411,7 @@ def axes_of(axis, rank: int) -> tuple:
     """None: all of them."""
     if axis is None:
         return tuple(range(rank))
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = axis if isinstance(axis, (tuple, list, range)) else (axis,)
     result = tuple(axis_of(one, rank) for one in axes)
     if len(set(result)) != len(result):
         raise Untraceable("an axis is named twice")

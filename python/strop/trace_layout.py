@@ -22,14 +22,17 @@ def shape_of(shape) -> tuple:
     raise Untraceable("a shape depends on the values of an array")
 
 
-def _cancel(left: list, right: list):
-    """Takes equal extents out of both lists."""
-    for extent in list(left):
-        for other in right:
-            if same(extent, other):
-                left.remove(extent)
-                right.remove(other)
-                break
+def _cancel(left: list, right: list) -> tuple[list, list]:
+    """Both lists without the extents that they share."""
+    rest = list(right)
+    kept = []
+    for extent in left:
+        at = next((i for i, other in enumerate(rest) if same(extent, other)), None)
+        if at is None:
+            kept.append(extent)
+        else:
+            del rest[at]
+    return kept, rest
 
 
 def reshape(value: Traced, shape) -> Traced:
@@ -38,8 +41,7 @@ def reshape(value: Traced, shape) -> Traced:
     unknown = [i for i, extent in enumerate(shape) if not isinstance(extent, SymInt) and extent == -1]
     if len(unknown) > 1:
         raise Untraceable("reshape with more than one -1")
-    have, want = list(value.shape), [extent for i, extent in enumerate(shape) if i not in unknown]
-    _cancel(have, want)
+    have, want = _cancel(value.shape, [extent for i, extent in enumerate(shape) if i not in unknown])
     if unknown:
         shape[unknown[0]] = exact_divide(product(have), product(want))
     elif all(is_int(extent) for extent in have + want) and product(have) != product(want):

@@ -64,7 +64,7 @@ class TypeStandIn:
     def __init__(self, real, convert, accepts):
         self.real, self._convert, self._accepts = real, convert, accepts
         self.__name__ = real.__name__
-        if issubclass(real, np.generic):
+        if issubclass(real, (np.generic, int, float)):
             self.dtype = np.dtype(real)
 
     def __call__(self, *arguments, **options):

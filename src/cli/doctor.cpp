@@ -17,12 +17,12 @@ namespace strop::cli {
 namespace {
 
 struct Baseline {
-    std::string name, version, how;   // version: empty when it is not installed
+    std::string name, version, how;  // version: empty when it is not installed
 };
 
 struct Findings {
     Machine machine;
-    std::string unmeasured;            // why there are no ceilings
+    std::string unmeasured;  // why there are no ceilings
     std::vector<Compiler> compilers;
     std::string python, python_problem, python_hint;
     std::vector<Baseline> baselines;
@@ -91,15 +91,22 @@ Findings examine(bool fresh) {
 Json to_document(const Findings& findings) {
     Json compilers = Json::array(), baselines = Json::array();
     for (const Compiler& compiler : findings.compilers)
-        compilers.push_back({{"name", compiler.name}, {"path", compiler.path}, {"version", compiler.version}});
+        compilers.push_back(
+            {{"name", compiler.name}, {"path", compiler.path}, {"version", compiler.version}});
     for (const Baseline& baseline : findings.baselines) {
         Json entry = {{"name", baseline.name}, {"installed", !baseline.version.empty()}};
-        if (baseline.version.empty()) entry["how"] = baseline.how;
-        else entry["version"] = baseline.version;
+        if (baseline.version.empty())
+            entry["how"] = baseline.how;
+        else
+            entry["version"] = baseline.version;
         baselines.push_back(entry);
     }
-    Json document = {{"strop", STROP_VERSION}, {"usable", findings.usable()}, {"machine", findings.machine},
-                     {"compilers", compilers}, {"python", findings.python}, {"baselines", baselines},
+    Json document = {{"strop", STROP_VERSION},
+                     {"usable", findings.usable()},
+                     {"machine", findings.machine},
+                     {"compilers", compilers},
+                     {"python", findings.python},
+                     {"baselines", baselines},
                      {"weaker_protections", findings.weaker}};
     if (!findings.unmeasured.empty()) document["unmeasured"] = findings.unmeasured;
     if (!findings.python_problem.empty()) document["python_problem"] = findings.python_problem;
@@ -111,38 +118,43 @@ std::string gigabytes(double bytes_per_second) { return fmt::format("{:.1f} GB/s
 std::vector<std::vector<std::string>> machine_rows(const Findings& findings) {
     const Machine& machine = findings.machine;
     std::vector<std::vector<std::string>> rows = {
-        {"processor", fmt::format("{}, {} core{}, {}, {}", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s",
-                                  machine.architecture, machine.isa)},
+        {"processor", fmt::format("{}, {} core{}, {}, {}", machine.cpu, machine.cores,
+                                  machine.cores == 1 ? "" : "s", machine.architecture, machine.isa)},
         {"memory", human_bytes(static_cast<double>(machine.memory_bytes))}};
     for (const CacheLevel& cache : machine.caches)
-        rows.push_back({fmt::format("cache L{}", cache.level),
-                        fmt::format("{} for {} core{}, read {} in all", human_bytes(static_cast<double>(cache.bytes)),
-                                    cache.shared_by, cache.shared_by == 1 ? "" : "s",
-                                    gigabytes(cache.read_bytes_per_second))});
+        rows.push_back(
+            {fmt::format("cache L{}", cache.level),
+             fmt::format("{} for {} core{}, read {} in all", human_bytes(static_cast<double>(cache.bytes)),
+                         cache.shared_by, cache.shared_by == 1 ? "" : "s",
+                         gigabytes(cache.read_bytes_per_second))});
     const Ceilings& ceilings = machine.ceilings;
     if (!findings.unmeasured.empty()) {
         rows.push_back({"ceilings", "not measured: " + findings.unmeasured});
         return rows;
     }
-    rows.push_back({"arithmetic", fmt::format("{:.1f} GFLOP/s on one core, {:.1f} on all (float32)",
-                                              ceilings.fma_flops_one_core / 1e9, ceilings.fma_flops_all_cores / 1e9)});
-    rows.push_back({"bandwidth", fmt::format("read {}, copy {}, copy on one core {}", gigabytes(ceilings.memory_read),
-                                             gigabytes(ceilings.memory_copy),
-                                             gigabytes(ceilings.memory_copy_one_core))});
+    rows.push_back(
+        {"arithmetic", fmt::format("{:.1f} GFLOP/s on one core, {:.1f} on all (float32)",
+                                   ceilings.fma_flops_one_core / 1e9, ceilings.fma_flops_all_cores / 1e9)});
+    rows.push_back({"bandwidth",
+                    fmt::format("read {}, copy {}, copy on one core {}", gigabytes(ceilings.memory_read),
+                                gigabytes(ceilings.memory_copy), gigabytes(ceilings.memory_copy_one_core))});
     return rows;
 }
 
 std::string to_text(const Findings& findings) {
     std::vector<std::vector<std::string>> rows = machine_rows(findings);
     for (const Compiler& compiler : findings.compilers)
-        rows.push_back({"compiler", fmt::format("{} {} ({})", compiler.name, compiler.version, compiler.path)});
+        rows.push_back(
+            {"compiler", fmt::format("{} {} ({})", compiler.name, compiler.version, compiler.path)});
     if (findings.compilers.empty())
         rows.push_back({"compiler", "missing; install clang-19 or g++, or run ./strop setup"});
-    rows.push_back({"python", findings.python.empty() ? "missing: " + findings.python_problem : findings.python});
+    rows.push_back(
+        {"python", findings.python.empty() ? "missing: " + findings.python_problem : findings.python});
     for (const Baseline& baseline : findings.baselines)
-        rows.push_back({"baseline", baseline.version.empty()
-                                        ? fmt::format("{} is not installed; get it with {}", baseline.name, baseline.how)
-                                        : fmt::format("{} {}", baseline.name, baseline.version)});
+        rows.push_back(
+            {"baseline", baseline.version.empty()
+                             ? fmt::format("{} is not installed; get it with {}", baseline.name, baseline.how)
+                             : fmt::format("{} {}", baseline.name, baseline.version)});
     for (const std::string& protection : findings.weaker) rows.push_back({"weaker", protection});
     if (findings.weaker.empty()) rows.push_back({"sandbox", "all protections hold"});
     return table(rows);
@@ -156,7 +168,8 @@ int command_doctor(const Arguments& arguments) {
     fmt::print("{}", arguments.has("--json") ? to_document(findings).dump(2) + "\n" : to_text(findings));
     if (findings.usable()) return 0;
     if (findings.compilers.empty())
-        throw EnvironmentError("no kernel compiler was found", "install clang-19 or g++, or run ./strop setup");
+        throw EnvironmentError("no kernel compiler was found",
+                               "install clang-19 or g++, or run ./strop setup");
     throw EnvironmentError(findings.python_problem, findings.python_hint);
 }
 

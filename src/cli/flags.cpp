@@ -13,50 +13,63 @@ namespace strop::cli {
 namespace {
 
 const Flag json_flag = {"--json", "", "print one JSON document instead of text"};
-const Flag store_flag = {"--store", "FILE", "the file that holds all runs ($STROP_STORE, else strop-out/strop.db)",
-                         Kind::file, ""};
-const Positional problem_position = {
-    "PROBLEM", "a folder with problem.yaml, or the name of one in problems/", true, false, Completes::problems};
-const Positional run_position = {"RUN", "a run's name, or its first letters where they are unique; `strop runs` "
-                                        "lists them", true, false, Completes::runs};
+const Flag store_flag = {"--store", "FILE",
+                         "the file that holds all runs ($STROP_STORE, else strop-out/strop.db)", Kind::file,
+                         ""};
+const Positional problem_position = {"PROBLEM", "a folder with problem.yaml, or the name of one in problems/",
+                                     true, false, Completes::problems};
+const Positional run_position = {"RUN",
+                                 "a run's name, or its first letters where they are unique; `strop runs` "
+                                 "lists them",
+                                 true, false, Completes::runs};
 const Flag quiet_flag = {"--quiet", "", "no progress, only the result"};
 const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};
 
 CommandSpec optimize() {
-    return {"optimize", "find the fastest kernel for a problem, prove it correct, write a report",
-            {problem_position},
-            {{"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
-             {"--evaluations", "N", "judge at most N configurations; 0: no limit", Kind::whole, "0"},
-             {"--rounds", "N", "rounds of deepening", Kind::count, "8"},
-             {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
-             {"--target-speedup", "X", "stop at X times the best baseline; 0: never", Kind::number, "0"},
-             {"--min-improvement", "X", "a round that gains less is a plateau; 0.01 is 1%", Kind::number, "0.01"},
-             {"--seed", "N", "of every random choice", Kind::whole, "0"},
-             {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
-             store_flag,
-             {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
-             json_flag, quiet_flag, verbose_flag},
-            {{"./strop optimize problems/softmax --budget 60s", "a minute of search; the result is in strop-out/softmax"},
-             {"./strop optimize softmax --point small --point large", "two shapes of the sweep only"},
-             {"./strop optimize softmax --target-speedup 3 --json > run.json", "stop when it is three times as fast"}},
-            command_optimize};
+    return {
+        "optimize",
+        "find the fastest kernel for a problem, prove it correct, write a report",
+        {problem_position},
+        {{"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
+         {"--evaluations", "N", "judge at most N configurations; 0: no limit", Kind::whole, "0"},
+         {"--rounds", "N", "rounds of deepening", Kind::count, "8"},
+         {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
+         {"--target-speedup", "X", "stop at X times the best baseline; 0: never", Kind::number, "0"},
+         {"--min-improvement", "X", "a round that gains less is a plateau; 0.01 is 1%", Kind::number, "0.01"},
+         {"--seed", "N", "of every random choice", Kind::whole, "0"},
+         {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
+         store_flag,
+         {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
+         json_flag,
+         quiet_flag,
+         verbose_flag},
+        {{"./strop optimize problems/softmax --budget 60s",
+          "a minute of search; the result is in strop-out/softmax"},
+         {"./strop optimize softmax --point small --point large", "two shapes of the sweep only"},
+         {"./strop optimize softmax --target-speedup 3 --json > run.json",
+          "stop when it is three times as fast"}},
+        command_optimize};
 }
 
 CommandSpec judge() {
-    return {"judge", "compile, check and time one kernel against the baselines",
+    return {"judge",
+            "compile, check and time one kernel against the baselines",
             {{"KERNEL", "a C++ source file"}},
-            {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)", Kind::folder, ""},
+            {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)",
+              Kind::folder, ""},
              {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
              json_flag},
             {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
-             {"./strop judge softmax.cpp --problem softmax --set UNROLL=4", "the same with another configuration"}},
+             {"./strop judge softmax.cpp --problem softmax --set UNROLL=4",
+              "the same with another configuration"}},
             command_judge};
 }
 
 CommandSpec list() {
-    return {"list", "problems with their tags and latest speedups",
+    return {"list",
+            "problems with their tags and latest speedups",
             {{"FOLDER", "where problems lie (./problems and Strop's own)", false}},
             {{"--slow", "", "smallest speedup first; problems without a run last"}, store_flag, json_flag},
             {{"./strop list --slow", "what is worth another run?"}},
@@ -64,7 +77,8 @@ CommandSpec list() {
 }
 
 CommandSpec runs() {
-    return {"runs", "past runs, newest first",
+    return {"runs",
+            "past runs, newest first",
             {{"PROBLEM", "only runs of this problem", false, false, Completes::problems}},
             {store_flag, json_flag},
             {{"./strop runs softmax", "every run of one problem"}},
@@ -72,7 +86,8 @@ CommandSpec runs() {
 }
 
 CommandSpec show() {
-    return {"show", "one run: result, strategies with reasons, verdicts",
+    return {"show",
+            "one run: result, strategies with reasons, verdicts",
             {run_position},
             {store_flag, {"--history", "", "also every evaluation in order"}, json_flag},
             {{"./strop show softmax-2026", "the run whose name begins like this"}},
@@ -80,7 +95,8 @@ CommandSpec show() {
 }
 
 CommandSpec report() {
-    return {"report", "a run's report in another form",
+    return {"report",
+            "a run's report in another form",
             {run_position},
             {{"--format", "FORMAT", "terminal, markdown, html or json", Kind::choice, "terminal", formats},
              {"--out", "FILE", "write it there instead of to standard output", Kind::file, ""},
@@ -90,16 +106,22 @@ CommandSpec report() {
 }
 
 CommandSpec resume() {
-    return {"resume", "continue a run that was stopped or killed; nothing is measured twice",
+    return {"resume",
+            "continue a run that was stopped or killed; nothing is measured twice",
             {run_position},
-            {{"--budget", "DURATION", "time in all, what was used before included (the run's own)", Kind::duration, ""},
-             store_flag, json_flag, quiet_flag, verbose_flag},
+            {{"--budget", "DURATION", "time in all, what was used before included (the run's own)",
+              Kind::duration, ""},
+             store_flag,
+             json_flag,
+             quiet_flag,
+             verbose_flag},
             {{"./strop resume softmax-2026 --budget 10m", "go on, with a larger budget"}},
             command_resume};
 }
 
 CommandSpec doctor() {
-    return {"doctor", "what this machine has, what it can do, and what is missing",
+    return {"doctor",
+            "what this machine has, what it can do, and what is missing",
             {},
             {{"--fresh", "", "measure the machine's ceilings again"}, json_flag},
             {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"}},
@@ -107,18 +129,22 @@ CommandSpec doctor() {
 }
 
 CommandSpec setup() {
-    return {"setup", "install what is missing, build, and add optional baselines",
-            {{"PACKAGE", "an optional baseline: torch, jax", false, true, Completes::choices, {"torch", "jax"}}},
-            {},
-            {{"./strop setup", "system packages, Python environment, build; quick when nothing is to do"},
-             {"./strop setup torch", "also PyTorch as a baseline"},
-             {"PIP_EXTRA_INDEX_URL=URL ./strop setup torch", "pip's own variables choose the index, for instance one "
-                                                             "with builds for CPUs only"}},
-            command_setup};
+    return {
+        "setup",
+        "install what is missing, build, and add optional baselines",
+        {{"PACKAGE", "an optional baseline: torch, jax", false, true, Completes::choices, {"torch", "jax"}}},
+        {},
+        {{"./strop setup", "system packages, Python environment, build; quick when nothing is to do"},
+         {"./strop setup torch", "also PyTorch as a baseline"},
+         {"PIP_EXTRA_INDEX_URL=URL ./strop setup torch",
+          "pip's own variables choose the index, for instance one "
+          "with builds for CPUs only"}},
+        command_setup};
 }
 
 CommandSpec completion() {
-    return {"completion", "completions for a shell",
+    return {"completion",
+            "completions for a shell",
             {{"SHELL", "bash, zsh or fish", true, false, Completes::choices, shells}},
             {},
             {{"source <(./strop completion bash)", "for this shell; put it into ~/.bashrc for all"},
@@ -128,7 +154,10 @@ CommandSpec completion() {
 }
 
 CommandSpec man() {
-    return {"man", "the manual page, in roff", {}, {},
+    return {"man",
+            "the manual page, in roff",
+            {},
+            {},
             {{"./strop man | man -l -", "read it"},
              {"./strop man > ~/.local/share/man/man1/strop.1", "install it"}},
             command_man};
@@ -139,7 +168,9 @@ CommandSpec help() {
 }
 
 CommandSpec worker() {
-    return {"worker", "judge over standard input and output, one JSON message a line", {}, {}, {}, command_worker, true};
+    return {
+        "worker", "judge over standard input and output, one JSON message a line", {}, {}, {}, command_worker,
+        true};
 }
 
 const Flag* find_flag(const CommandSpec& spec, const std::string& name) {
@@ -156,8 +187,9 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(), list(),       runs(), show(), report(), resume(),
-                                                   doctor(),   setup(), completion(), man(),  help(), worker()};
+    static const std::vector<CommandSpec> table = {optimize(), judge(),  list(),   runs(),  show(),
+                                                   report(),   resume(), doctor(), setup(), completion(),
+                                                   man(),      help(),   worker()};
     return table;
 }
 

@@ -12,24 +12,24 @@ namespace strop::cli {
 class Arguments;
 
 enum class Kind {
-    on_off,       // takes no value
+    on_off,  // takes no value
     text,
     file,
     folder,
-    duration,     // 60s, 2m, 1h30m
-    whole,        // 0, 1, 2, ...
-    count,        // 1, 2, 3, ...
-    number,       // a real number that is not negative
-    choice,       // one of `choices`
-    assignment,   // NAME=VALUE
+    duration,    // 60s, 2m, 1h30m
+    whole,       // 0, 1, 2, ...
+    count,       // 1, 2, 3, ...
+    number,      // a real number that is not negative
+    choice,      // one of `choices`
+    assignment,  // NAME=VALUE
 };
 
 struct Flag {
-    std::string name;                   // "--budget"
-    std::string value;                  // "DURATION"; empty for Kind::on_off
+    std::string name;   // "--budget"
+    std::string value;  // "DURATION"; empty for Kind::on_off
     std::string help;
     Kind kind = Kind::on_off;
-    std::string standard;               // the value when it is not given; may be empty
+    std::string standard;  // the value when it is not given; may be empty
     std::vector<std::string> choices = {};
     bool repeated = false;
 };
@@ -38,12 +38,12 @@ struct Flag {
 enum class Completes { nothing, problems, runs, choices };
 
 struct Positional {
-    std::string name;                   // "PROBLEM"
+    std::string name;  // "PROBLEM"
     std::string help;
     bool required = true;
     bool repeated = false;
     Completes completes = Completes::nothing;
-    std::vector<std::string> choices = {};   // the only values when not empty
+    std::vector<std::string> choices = {};  // the only values when not empty
 };
 
 struct Example {
@@ -52,7 +52,7 @@ struct Example {
 
 struct CommandSpec {
     std::string name;
-    std::string summary;                // one line, lower case
+    std::string summary;  // one line, lower case
     std::vector<Positional> positionals;
     std::vector<Flag> flags;
     std::vector<Example> examples;
@@ -61,7 +61,7 @@ struct CommandSpec {
 };
 
 const std::vector<CommandSpec>& commands();
-const CommandSpec* find_command(const std::string& name);   // null when there is none
+const CommandSpec* find_command(const std::string& name);  // null when there is none
 
 // What was given on one command line, checked against the table.
 class Arguments {
@@ -69,10 +69,10 @@ public:
     explicit Arguments(const CommandSpec& spec) : spec_(&spec) {}
 
     const CommandSpec& spec() const { return *spec_; }
-    bool has(const std::string& name) const { return values_.count(name) > 0; }   // given, or switched on
+    bool has(const std::string& name) const { return values_.count(name) > 0; }  // given, or switched on
     // The (first) value, or the table's standard one; empty when there is neither.
     std::string text(const std::string& name) const;
-    std::vector<std::string> all(const std::string& name) const;   // of a repeated one, in order
+    std::vector<std::string> all(const std::string& name) const;  // of a repeated one, in order
     int64_t integer(const std::string& name) const;
     double number(const std::string& name) const;
     Seconds duration(const std::string& name) const;
@@ -81,10 +81,11 @@ public:
 
 private:
     const CommandSpec* spec_;
-    std::map<std::string, std::vector<std::string>> values_;   // by "--flag" or "POSITIONAL"
+    std::map<std::string, std::vector<std::string>> values_;  // by "--flag" or "POSITIONAL"
 };
 
-// `words`: the command line after the command's name. UsageErrors with a hint for everything that does not fit.
+// `words`: the command line after the command's name. UsageErrors with a hint for everything that does not
+// fit.
 Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words);
 
 // Throws a UsageError that names the commands nearest to `word`.

@@ -44,7 +44,8 @@ std::string table_of(const std::vector<Fact>& rows) {
 
 std::string examples_of(const CommandSpec& spec) {
     std::string text;
-    for (const Example& example : spec.examples) text += fmt::format("  {}\n      {}\n", example.line, example.says);
+    for (const Example& example : spec.examples)
+        text += fmt::format("  {}\n      {}\n", example.line, example.says);
     return text;
 }
 
@@ -61,7 +62,8 @@ const std::vector<Fact>& environment_facts() {
         {"STROP_PYTHON", "the Python with NumPy that runs references"},
         {"STROP_LOG", "trace, debug, info, warn or error: diagnostics on standard error"},
         {"NO_COLOR", "no colours, ever"},
-        {"PIP_EXTRA_INDEX_URL", "read by pip in `./strop setup torch`: names an index with builds for CPUs only"}};
+        {"PIP_EXTRA_INDEX_URL",
+         "read by pip in `./strop setup torch`: names an index with builds for CPUs only"}};
     return facts;
 }
 
@@ -89,8 +91,9 @@ std::string full_help(const Flag& flag) {
 }
 
 std::string main_help() {
-    std::string text = "strop turns a NumPy reference and the shapes you care about into the fastest C++ kernel that it\n"
-                       "can find and prove correct on this machine.\n\nexamples:\n";
+    std::string text =
+        "strop turns a NumPy reference and the shapes you care about into the fastest C++ kernel that it\n"
+        "can find and prove correct on this machine.\n\nexamples:\n";
     for (const char* name : {"optimize", "list", "report", "doctor"}) {
         const Example& example = find_command(name)->examples.front();
         text += fmt::format("  {}\n      {}\n", example.line, example.says);
@@ -101,7 +104,8 @@ std::string main_help() {
     text += section("commands", table_of(rows));
     text += section("environment", table_of(environment_facts()));
     text += section("exit codes", table_of(exit_facts()));
-    return text + "\n`strop COMMAND --help` tells more; `strop --version`; `strop man | man -l -` is the manual.\n";
+    return text +
+           "\n`strop COMMAND --help` tells more; `strop --version`; `strop man | man -l -` is the manual.\n";
 }
 
 std::string command_help_text(const CommandSpec& spec) {
@@ -109,7 +113,8 @@ std::string command_help_text(const CommandSpec& spec) {
     text += section("examples", examples_of(spec));
     text += fmt::format("\nusage: {}\n", usage_line(spec));
     std::vector<Fact> positionals, flags;
-    for (const Positional& positional : spec.positionals) positionals.push_back({positional.name, positional.help});
+    for (const Positional& positional : spec.positionals)
+        positionals.push_back({positional.name, positional.help});
     for (const Flag& flag : spec.flags)
         flags.push_back({flag.value.empty() ? flag.name : flag.name + " " + flag.value, full_help(flag)});
     flags.push_back({"--help", "this text"});

@@ -20,18 +20,19 @@ namespace {
 
 struct Row {
     ProblemSummary problem;
-    RunSummary run;          // the latest that ended with a speedup; empty name: none
+    RunSummary run;  // the latest that ended with a speedup; empty name: none
 };
 
 std::vector<ProblemSummary> all_problems(const std::string& folder) {
     std::error_code failed;
     if (!folder.empty()) {
         if (!fs::is_directory(folder, failed))
-            throw UsageError(fmt::format("{}: is no folder", folder), "give the folder that holds problem folders");
+            throw UsageError(fmt::format("{}: is no folder", folder),
+                             "give the folder that holds problem folders");
         return list_problems(folder);
     }
     std::vector<ProblemSummary> problems;
-    std::set<std::string> names;   // the user's own come first and hide those of the same name
+    std::set<std::string> names;  // the user's own come first and hide those of the same name
     for (const fs::path& place : {fs::path("problems"), home_folder() / "problems"}) {
         if (!fs::is_directory(place, failed)) continue;
         for (const ProblemSummary& problem : list_problems(place))
@@ -44,18 +45,22 @@ std::map<std::string, RunSummary> latest_runs(const Arguments& arguments) {
     std::map<std::string, RunSummary> latest;
     if (std::unique_ptr<Store> store = existing_store(arguments))
         for (const RunSummary& run : store->runs())
-            if (run.speedup > 0) latest.emplace(run.problem, run);   // newest first: the first one stays
+            if (run.speedup > 0) latest.emplace(run.problem, run);  // newest first: the first one stays
     return latest;
 }
 
 Json to_document(const std::vector<Row>& rows) {
     Json document = Json::array();
     for (const Row& row : rows) {
-        Json entry = {{"name", row.problem.name}, {"folder", row.problem.folder.string()},
-                      {"tags", row.problem.tags}, {"points", row.problem.points}};
+        Json entry = {{"name", row.problem.name},
+                      {"folder", row.problem.folder.string()},
+                      {"tags", row.problem.tags},
+                      {"points", row.problem.points}};
         if (!row.problem.error.empty()) entry["error"] = row.problem.error;
         if (!row.run.run.empty())
-            entry["last_run"] = {{"run", row.run.run}, {"started", row.run.started}, {"speedup", row.run.speedup},
+            entry["last_run"] = {{"run", row.run.run},
+                                 {"started", row.run.started},
+                                 {"speedup", row.run.speedup},
                                  {"baseline", row.run.baseline}};
         document.push_back(entry);
     }
@@ -64,7 +69,8 @@ Json to_document(const std::vector<Row>& rows) {
 
 std::string to_text(const std::vector<Row>& rows) {
     if (rows.empty()) return "no problems here; `strop list FOLDER` looks elsewhere\n";
-    std::vector<std::vector<std::string>> cells = {{"PROBLEM", "TAGS", "POINTS", "SPEEDUP", "OVER", "LAST RUN"}};
+    std::vector<std::vector<std::string>> cells = {
+        {"PROBLEM", "TAGS", "POINTS", "SPEEDUP", "OVER", "LAST RUN"}};
     for (const Row& row : rows) {
         if (!row.problem.error.empty()) {
             cells.push_back({row.problem.name, "cannot be loaded: " + row.problem.error});

@@ -64,14 +64,15 @@ int guarded(const std::vector<std::string>& words) {
             return report("standard output cannot be written", "is the disk full?", Exit::environment);
         return code;
     } catch (const Interrupted&) {
-        return static_cast<int>(Exit::interrupted);   // said already, when the signal came
+        return static_cast<int>(Exit::interrupted);  // said already, when the signal came
     } catch (const Error& error) {
         return report(error.what(), error.hint(), error.code());
     } catch (const std::bad_alloc&) {
         return report("out of memory", "try smaller shapes, or free some memory", Exit::environment);
     } catch (const std::exception& error) {
         return report(fmt::format("a bug: {}", error.what()),
-                      "please report this line with the command and the output of `strop doctor --json`", Exit::bug);
+                      "please report this line with the command and the output of `strop doctor --json`",
+                      Exit::bug);
     }
 }
 

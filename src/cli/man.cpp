@@ -39,12 +39,16 @@ std::string command_text(const CommandSpec& spec) {
 
 int command_man(const Arguments&) {
     std::string text = fmt::format(".TH STROP 1 \"\" \"strop {}\" \"User Commands\"\n", STROP_VERSION);
-    text += ".SH NAME\nstrop \\- fast kernels from a NumPy reference, proved correct\n"
-            ".SH SYNOPSIS\n.B strop\n.I COMMAND\n[\\fIarguments\\fR]\n"
-            ".SH DESCRIPTION\nStrop turns a NumPy reference and the shapes its user cares about into the fastest C++ kernel "
-            "that it can find and prove correct on this machine: one dispatching function over all shapes, and a report "
-            "that says why to believe it.\n.PP\nResults go to standard output, everything else to standard error.\n"
-            ".SH COMMANDS\n";
+    text +=
+        ".SH NAME\nstrop \\- fast kernels from a NumPy reference, proved correct\n"
+        ".SH SYNOPSIS\n.B strop\n.I COMMAND\n[\\fIarguments\\fR]\n"
+        ".SH DESCRIPTION\nStrop turns a NumPy reference and the shapes its user cares about into the fastest "
+        "C++ kernel "
+        "that it can find and prove correct on this machine: one dispatching function over all shapes, and a "
+        "report "
+        "that says why to believe it.\n.PP\nResults go to standard output, everything else to standard "
+        "error.\n"
+        ".SH COMMANDS\n";
     for (const CommandSpec& spec : commands())
         if (!spec.hidden) text += command_text(spec);
     text += facts_of("ENVIRONMENT", environment_facts()) + facts_of("EXIT STATUS", exit_facts());

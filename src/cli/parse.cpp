@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "base/error.h"
 #include "base/strings.h"
@@ -24,7 +24,8 @@ std::string help_hint(const CommandSpec& spec) {
         for (const Flag& flag : spec.flags) names.push_back(flag.name);
         std::vector<std::string> near = nearest(word.substr(0, word.find('=')), names, 1);
         std::string hint = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
-        throw UsageError(fmt::format("unknown flag '{}' of `strop {}`", word, spec.name), hint + help_hint(spec));
+        throw UsageError(fmt::format("unknown flag '{}' of `strop {}`", word, spec.name),
+                         hint + help_hint(spec));
     }
     throw UsageError(fmt::format("unexpected argument '{}' of `strop {}`", word, spec.name), help_hint(spec));
 }
@@ -51,7 +52,8 @@ void check_value(const Flag& flag, const std::string& text) {
     size_t equals = text.find('=');
     switch (flag.kind) {
         case Kind::whole:
-            if (!reads_as(text, integer) || integer < 0) fail_value(flag.name, text, "give a whole number, 0 or larger");
+            if (!reads_as(text, integer) || integer < 0)
+                fail_value(flag.name, text, "give a whole number, 0 or larger");
             break;
         case Kind::count:
             if (!reads_as(text, integer) || integer < 1 || integer > 1'000'000)
@@ -61,9 +63,7 @@ void check_value(const Flag& flag, const std::string& text) {
             if (!reads_as(text, real) || !std::isfinite(real) || real < 0)
                 fail_value(flag.name, text, "give a number, 0 or larger");
             break;
-        case Kind::duration:
-            try {
-                parse_duration(text);
+        case Kind::duration: try { parse_duration(text);
             } catch (const UsageError& error) {
                 fail_value(flag.name, text, error.hint());
             }
@@ -113,7 +113,7 @@ void check_missing_values(const CommandSpec& spec, const std::vector<std::string
 
 Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) {
     CLI::App app;
-    app.set_help_flag();   // main answers --help before it parses
+    app.set_help_flag();  // main answers --help before it parses
     app.allow_extras();
     std::map<std::string, std::vector<std::string>> values;
     std::vector<CLI::Option*> options;
@@ -129,7 +129,7 @@ Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) 
                               ->allow_extra_args(positional.repeated));
 
     check_missing_values(spec, words);
-    std::vector<std::string> reversed(words.rbegin(), words.rend());   // CLI11 takes them from the back
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 takes them from the back
     try {
         app.parse(reversed);
     } catch (const CLI::ParseError& error) {
@@ -143,7 +143,8 @@ Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) 
     Arguments arguments(spec);
     for (const CLI::Option* option : options) {
         if (option->count() == 0) continue;
-        std::string name = option->get_positional() ? option->get_name(true) : "--" + option->get_lnames().front();
+        std::string name =
+            option->get_positional() ? option->get_name(true) : "--" + option->get_lnames().front();
         arguments.set(name, option->results());
     }
     check_values(spec, arguments);

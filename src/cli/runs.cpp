@@ -14,15 +14,22 @@ namespace {
 Json to_document(const std::vector<RunSummary>& runs) {
     Json document = Json::array();
     for (const RunSummary& run : runs)
-        document.push_back({{"run", run.run}, {"problem", run.problem}, {"started", run.started},
-                            {"outcome", run.outcome}, {"speedup", run.speedup}, {"baseline", run.baseline},
-                            {"seconds", run.seconds}, {"evaluations", run.evaluations}, {"result", run.result}});
+        document.push_back({{"run", run.run},
+                            {"problem", run.problem},
+                            {"started", run.started},
+                            {"outcome", run.outcome},
+                            {"speedup", run.speedup},
+                            {"baseline", run.baseline},
+                            {"seconds", run.seconds},
+                            {"evaluations", run.evaluations},
+                            {"result", run.result}});
     return document;
 }
 
 std::string to_text(const std::vector<RunSummary>& runs) {
     if (runs.empty()) return "no runs yet; `strop optimize PROBLEM` makes one\n";
-    std::vector<std::vector<std::string>> cells = {{"RUN", "STARTED", "OUTCOME", "SPEEDUP", "OVER", "TIME", "JUDGED"}};
+    std::vector<std::vector<std::string>> cells = {
+        {"RUN", "STARTED", "OUTCOME", "SPEEDUP", "OVER", "TIME", "JUDGED"}};
     for (const RunSummary& run : runs)
         cells.push_back({run.run, run.started, run.outcome,
                          run.speedup > 0 ? fmt::format("{:.2f}x", run.speedup) : "-",

@@ -91,7 +91,7 @@ LivePainter::LivePainter(int descriptor, bool quiet)
 void LivePainter::send(const std::string& text) const {
     for (size_t done = 0; done < text.size();) {
         ssize_t count = ::write(descriptor_, text.data() + done, text.size() - done);
-        if (count <= 0) return;   // progress is worth no failure
+        if (count <= 0) return;  // progress is worth no failure
         done += static_cast<size_t>(count);
     }
 }
@@ -107,7 +107,8 @@ void LivePainter::paint(const std::vector<std::string>& block) {
     size_t columns = static_cast<size_t>(std::max(2, terminal_width())) - 1;
     block_.clear();
     for (const std::string& text : block) {
-        if (block_.size() + 1 >= terminal_rows(descriptor_)) break;   // what has scrolled away cannot be overwritten
+        if (block_.size() + 1 >= terminal_rows(descriptor_))
+            break;  // what has scrolled away cannot be overwritten
         block_.push_back(cut_to_width(text, columns));
         frame += block_.back() + "\n";
     }

@@ -20,8 +20,8 @@ size_t display_width(const std::string& text);
 // The first `columns` columns of a text; escape sequences are kept whole, and reset when something was cut.
 std::string cut_to_width(const std::string& text, size_t columns);
 
-// Progress on standard error. On a terminal a block of lines stays at the bottom and is overwritten in place, with
-// lasting lines above it; elsewhere (a pipe, a log file, TERM=dumb) there are only the lasting lines.
+// Progress on standard error. On a terminal a block of lines stays at the bottom and is overwritten in place,
+// with lasting lines above it; elsewhere (a pipe, a log file, TERM=dumb) there are only the lasting lines.
 class LivePainter {
 public:
     explicit LivePainter(int descriptor = 2, bool quiet = false);
@@ -29,14 +29,14 @@ public:
     LivePainter(const LivePainter&) = delete;
     LivePainter& operator=(const LivePainter&) = delete;
 
-    bool live() const { return live_; }   // whether paint() shows anything
+    bool live() const { return live_; }  // whether paint() shows anything
     void paint(const std::vector<std::string>& block);
-    void line(const std::string& text);   // a lasting line
-    void clear();                         // removes the block
+    void line(const std::string& text);  // a lasting line
+    void clear();                        // removes the block
 
 private:
     void send(const std::string& text) const;
-    std::string erase() const;            // what takes the cursor to the block's first column and clears below
+    std::string erase() const;  // what takes the cursor to the block's first column and clears below
 
     int descriptor_;
     bool quiet_, live_;

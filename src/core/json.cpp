@@ -172,7 +172,8 @@ auto fields_of(const RunSettings*) {
                       Field{"target_speedup", &RunSettings::target_speedup},
                       Field{"min_improvement", &RunSettings::min_improvement},
                       Field{"seed", &RunSettings::seed},
-                      Field{"out", &RunSettings::out}};
+                      Field{"out", &RunSettings::out},
+                      Field{"points", &RunSettings::points}};
 }
 
 auto fields_of(const Regime*) {

@@ -1,5 +1,7 @@
 #include "core/problem.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -93,6 +95,13 @@ int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions&
         throw UsageError(
             fmt::format("{}: '{}' has too many elements at {}", problem.name, tensor.name, describe(dims)));
     return bytes;
+}
+
+void keep_points(Problem& problem, const std::vector<std::string>& labels) {
+    if (labels.empty()) return;
+    std::erase_if(problem.points, [&](const ShapePoint& point) {
+        return std::find(labels.begin(), labels.end(), point.label) == labels.end();
+    });
 }
 
 bool admits(const Problem& problem, const Dimensions& dims) {

@@ -82,6 +82,8 @@ Bindings bindings_of(const Problem& problem, const Dimensions& dims);
 std::vector<int64_t> extents(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 int64_t element_count(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
+// Keeps the points with these labels; all when there are none.
+void keep_points(Problem& problem, const std::vector<std::string>& labels);
 // False when a dimension lies outside `range`, an extent is negative or a `require` fails.
 bool admits(const Problem& problem, const Dimensions& dims);
 

@@ -79,6 +79,7 @@ struct RunSettings {
     double min_improvement = 0.01;      // a round that gains less is a plateau
     uint64_t seed = 0;
     std::string out;                    // absolute result folder
+    std::vector<std::string> points;    // labels; empty: the whole sweep
 };
 
 struct RunRecord {

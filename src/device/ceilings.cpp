@@ -32,19 +32,21 @@ void compile_probe(const Machine& machine, const fs::path& program) {
     if (compilers.empty()) throw EnvironmentError("no C++ compiler was found", compiler_hint);
     const Compiler& compiler = compilers.front();
     // g++ has no portable store around the caches; its numbers for copies are those of ordinary stores.
-    std::string store = compiler.name == "clang" ? "__builtin_nontemporal_store(value, pointer)"
-                                                 : "(*(pointer) = (value))";
+    std::string store =
+        compiler.name == "clang" ? "__builtin_nontemporal_store(value, pointer)" : "(*(pointer) = (value))";
     // Enough independent chains to hide the latency of a multiply-add, few enough to stay in registers.
     int chains = machine.vector_registers * 3 / 4;
-    sandbox::Finished compiled = run_tool(
-        {compiler.path, "-std=c++17", "-O3", "-march=native", "-pthread", "-ffp-contract=fast",
-         fmt::format("-DVECTOR_BYTES={}", machine.vector_bytes), fmt::format("-DCHAINS={}", chains),
-         "-DSTREAM(value, pointer)=" + store, "-o", program.string(),
-         (home_folder() / "src" / "device" / "ceilings_main.cpp").string()}, 60);
+    sandbox::Finished compiled =
+        run_tool({compiler.path, "-std=c++17", "-O3", "-march=native", "-pthread", "-ffp-contract=fast",
+                  fmt::format("-DVECTOR_BYTES={}", machine.vector_bytes), fmt::format("-DCHAINS={}", chains),
+                  "-DSTREAM(value, pointer)=" + store, "-o", program.string(),
+                  (home_folder() / "src" / "device" / "ceilings_main.cpp").string()},
+                 60);
     if (!compiled.ok())
-        throw EnvironmentError(fmt::format("{}: cannot compile the program that measures this machine ({}): {}",
-                                           compiler.path, compiled.describe(),
-                                           split(compiled.err, '\n').front()), compiler_hint);
+        throw EnvironmentError(
+            fmt::format("{}: cannot compile the program that measures this machine ({}): {}", compiler.path,
+                        compiled.describe(), split(compiled.err, '\n').front()),
+            compiler_hint);
 }
 
 // For each core: inside the level and well outside the one below it.

@@ -1,6 +1,6 @@
 // Measures the ceilings of a machine: fused multiply-adds, reads from each cache and from memory, copies.
-// Not part of the library: ceilings.cpp compiles it at run time for this very machine, with the compiler and the
-// options that kernels get, so that one source serves every instruction set.
+// Not part of the library: ceilings.cpp compiles it at run time for this very machine, with the compiler and
+// the options that kernels get, so that one source serves every instruction set.
 //
 //   ceilings_main CPU,CPU,... MEMORY_BYTES CACHE_WORKING_SET...      (working sets in bytes, for each core)
 //
@@ -88,7 +88,8 @@ struct Buffer {
     char* data;
 };
 
-// Runs `work(thread)` on `count` pinned threads that start together; seconds from the first start to the last end.
+// Runs `work(thread)` on `count` pinned threads that start together; seconds from the first start to the last
+// end.
 double run_together(const std::vector<int>& cpus, size_t count, const std::function<void(size_t)>& work) {
     using Clock = std::chrono::steady_clock;
     std::atomic<size_t> ready{0};
@@ -108,16 +109,18 @@ double run_together(const std::vector<int>& cpus, size_t count, const std::funct
     }
     for (std::thread& thread : threads) thread.join();
     return std::chrono::duration<double>(*std::max_element(ends.begin(), ends.end()) -
-                                         *std::min_element(starts.begin(), starts.end())).count();
+                                         *std::min_element(starts.begin(), starts.end()))
+        .count();
 }
 
 struct Test {
     std::string name;
-    std::function<double()> rate;   // measures once
+    std::function<double()> rate;  // measures once
     std::vector<double> rates;
 };
 
-// Others on the machine only ever slow a round down, so the upper quartile is nearer to the ceiling than the median.
+// Others on the machine only ever slow a round down, so the upper quartile is nearer to the ceiling than the
+// median.
 double upper_quartile(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values[values.size() * 3 / 4];
@@ -151,10 +154,12 @@ std::vector<Test> all_tests(const std::vector<int>& cpus, const std::vector<Buff
     for (size_t i = 0; i < working_sets.size(); ++i) {
         size_t bytes = std::min(working_sets[i], memory[0].bytes);
         int64_t times = std::max<int64_t>(2, static_cast<int64_t>((size_t{160} << 20) / bytes));
-        tests.push_back({"cache" + std::to_string(i), [=] {
-                             read(cores, bytes, 1);   // brings the working set in
+        tests.push_back({"cache" + std::to_string(i),
+                         [=] {
+                             read(cores, bytes, 1);  // brings the working set in
                              return read(cores, bytes, times);
-                         }, {}});
+                         },
+                         {}});
     }
     return tests;
 }
@@ -175,7 +180,8 @@ int main(int count, char** arguments) {
     size_t each = std::strtoull(arguments[2], nullptr, 10) / cpus.size() / grain * grain;
     std::vector<size_t> working_sets;
     for (int i = 3; i < count; ++i)
-        working_sets.push_back(std::max<size_t>(grain, std::strtoull(arguments[i], nullptr, 10) / grain * grain));
+        working_sets.push_back(
+            std::max<size_t>(grain, std::strtoull(arguments[i], nullptr, 10) / grain * grain));
 
     std::vector<Buffer> memory;
     for (size_t i = 0; i < cpus.size(); ++i) memory.emplace_back(each);

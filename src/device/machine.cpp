@@ -31,8 +31,8 @@ class Topology {
 public:
     Topology() {
         hwloc_topology_init(&topology_);
-        hwloc_topology_set_flags(topology_, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM |
-                                                HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
+        hwloc_topology_set_flags(
+            topology_, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
         loaded_ = hwloc_topology_load(topology_) == 0;
     }
     ~Topology() { hwloc_topology_destroy(topology_); }
@@ -99,7 +99,7 @@ bool load_ceilings(Machine& machine) {
         machine.caches = cached.caches;
         return true;
     } catch (const std::exception&) {
-        return false;   // absent, cut off or edited by hand: measured afresh
+        return false;  // absent, cut off or edited by hand: measured afresh
     }
 }
 

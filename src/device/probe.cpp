@@ -44,7 +44,7 @@ void read_limits(const fs::path& folder, double& cpus, double& memory) {
     if (old_period > 0) tighten(cpus, number_of(words_of(folder / "cpu.cfs_quota_us"), 0) / old_period);
     tighten(memory, number_of(words_of(folder / "memory.max"), 0));
     double old_memory = number_of(words_of(folder / "memory.limit_in_bytes"), 0);
-    if (old_memory < 1e18) tighten(memory, old_memory);   // v1 writes a huge number for "none"
+    if (old_memory < 1e18) tighten(memory, old_memory);  // v1 writes a huge number for "none"
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ void set_vectors(Machine& machine, const std::set<std::string>& flags) {
 GroupLimits group_limits(const std::string& membership, const fs::path& mount) {
     double cpus = 0, memory = 0;
     for (const std::string& line : split(membership, '\n')) {
-        std::vector<std::string> parts = split(line, ':');   // "0::/user.slice" or "4:cpu,cpuacct:/docker/1"
+        std::vector<std::string> parts = split(line, ':');  // "0::/user.slice" or "4:cpu,cpuacct:/docker/1"
         if (parts.size() < 3) continue;
         std::vector<fs::path> mounts;
         if (parts[1].empty()) mounts.push_back(mount);
@@ -108,9 +108,9 @@ GroupLimits group_limits(const std::string& membership, const fs::path& mount) {
 }
 
 std::string fingerprint_of(const Machine& machine) {
-    constexpr int method = 1;   // another number makes caches of earlier measurements stale
-    std::string text = fmt::format("{} {} {} {} {} {}", method, machine.cpu, machine.architecture, machine.isa,
-                                   machine.vector_bytes, machine.cores);
+    constexpr int method = 1;  // another number makes caches of earlier measurements stale
+    std::string text = fmt::format("{} {} {} {} {} {}", method, machine.cpu, machine.architecture,
+                                   machine.isa, machine.vector_bytes, machine.cores);
     for (const CacheLevel& cache : machine.caches)
         text += fmt::format(" {}:{}:{}", cache.level, cache.bytes, cache.shared_by);
     return content_hash(text).substr(0, 16);

@@ -21,8 +21,8 @@ void set_vectors(Machine& machine, const std::set<std::string>& flags);
 
 // A limit of the control groups (cgroup v2 or v1) that this process lies in, the strictest up to the root.
 struct GroupLimits {
-    double cpus = 0;          // 0: none
-    int64_t memory_bytes = 0; // 0: none
+    double cpus = 0;           // 0: none
+    int64_t memory_bytes = 0;  // 0: none
 };
 // `membership`: the text of /proc/self/cgroup; `mount`: /sys/fs/cgroup.
 GroupLimits group_limits(const std::string& membership, const std::filesystem::path& mount);

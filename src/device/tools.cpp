@@ -41,7 +41,8 @@ sandbox::Command tool(const std::vector<std::string>& argv) {
 bool has_numpy(const std::string& python) {
     // find_spec does not import: milliseconds instead of a tenth of a second.
     return sandbox::run(tool({python, "-c",
-                              "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None)"})).ok();
+                              "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None)"}))
+        .ok();
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ std::vector<Compiler> kernel_compilers() {
     }
     std::vector<sandbox::Command> commands;
     for (const Compiler& compiler : found)
-        commands.push_back(tool({compiler.path, compiler.name == "clang" ? "-dumpversion" : "-dumpfullversion"}));
+        commands.push_back(
+            tool({compiler.path, compiler.name == "clang" ? "-dumpversion" : "-dumpfullversion"}));
     std::vector<sandbox::Finished> versions = sandbox::run_all(commands, static_cast<int>(commands.size()));
     std::vector<Compiler> working;
     for (size_t i = 0; i < found.size(); ++i) {

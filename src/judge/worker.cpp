@@ -48,6 +48,7 @@ public:
 private:
     Json open(const Json& message) {
         Problem problem = load_problem(message.at("problem").get<std::string>());
+        keep_points(problem, message.value("points", std::vector<std::string>{}));
         Machine machine = measured_machine();
         RefereeOptions options;
         options.seed = message.at("seed").get<uint64_t>();
@@ -83,10 +84,10 @@ void serve_worker(std::istream& in, std::ostream& out) {
     }
 }
 
-WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder, uint64_t seed,
-                           std::function<void()> idle)
+WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder,
+                           const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle)
     : process_(std::make_unique<sandbox::LineProcess>(command)), idle_(std::move(idle)) {
-    Json reply = Json::parse(ask(dump({{"op", "open"}, {"problem", problem_folder}, {"seed", seed}})));
+    Json reply = Json::parse(ask(dump({{"op", "open"}, {"problem", problem_folder}, {"points", points}, {"seed", seed}})));
     toolchain_ = reply.at("toolchain").get<std::string>();
     fingerprint_ = reply.at("machine").get<std::string>();
 }

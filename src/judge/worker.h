@@ -1,5 +1,5 @@
 // The worker: a referee behind a pipe. One JSON message a line:
-//   {"op": "open", "problem": FOLDER, "seed": N}  -> {"toolchain": "...", ...}
+//   {"op": "open", "problem": FOLDER, "points": [LABEL...], "seed": N} -> {"toolchain": "...", ...}
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
 //   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
 //   {"op": "compare", "request": {...}}           -> {"comparison": {...}}
@@ -31,8 +31,9 @@ void serve_worker(std::istream& in, std::ostream& out);
 class WorkerClient : public Evaluator {
 public:
     // `command` starts the worker, for example {"/path/strop", "worker"}; `idle` is called while waiting and may throw.
-    WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder, uint64_t seed,
-                 std::function<void()> idle);
+    // `points`: labels of the sweep's shapes that matter; empty: all.
+    WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder,
+                 const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle);
     ~WorkerClient() override;
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;

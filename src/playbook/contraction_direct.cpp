@@ -138,35 +138,45 @@ std::vector<Recipe> direct_recipes(const KernelText& text) {
     if (direct_fits(text)) {
         Recipe recipe;
         recipe.strategy.id = "direct_tiled";
-        recipe.strategy.hypothesis = "Small and skinny products do not repay copies: a register tile reads both operands "
-                                     "where they are.";
+        recipe.strategy.hypothesis =
+            "Small and skinny products do not repay copies: a register tile reads both operands "
+            "where they are.";
         recipe.strategy.bottleneck = "latency";
-        recipe.strategy.excludes = {"packed_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
+        recipe.strategy.excludes = {"packed_tiled", "packed_right", "dot_products", "row_streaming",
+                                    "split_inner"};
         recipe.strategy.confidence = 0.6;
         Body body;
         add_direct_choices(text, body);
         body.choices.push_back(text.parallel_min());
         body.entry = text.grid_entry();
-        body.about = "// A contraction as matrix product over the operands as they lie: a tile of sums in registers, no "
-                     "copies, for\n// products that are small or have few rows.";
+        body.about =
+            "// A contraction as matrix product over the operands as they lie: a tile of sums in registers, "
+            "no "
+            "copies, for\n// products that are small or have few rows.";
         body.members = direct_text(text, "@K@", "");
         text.write(recipe, body);
         recipes.push_back(recipe);
     }
     Recipe recipe;
     recipe.strategy.id = "packed_right";
-    recipe.strategy.hypothesis = "One copy of the right operand gives the tile unit strides where it reads vectors; single "
-                                 "elements of the left one can be read in place.";
+    recipe.strategy.hypothesis =
+        "One copy of the right operand gives the tile unit strides where it reads vectors; single "
+        "elements of the left one can be read in place.";
     recipe.strategy.bottleneck = "compute";
-    recipe.strategy.excludes = {"packed_tiled", "direct_tiled", "dot_products", "row_streaming", "split_inner"};
+    recipe.strategy.excludes = {"packed_tiled", "direct_tiled", "dot_products", "row_streaming",
+                                "split_inner"};
     recipe.strategy.confidence = 0.6;
     Body body;
     add_direct_choices(text, body);
     body.choices.push_back(text.parallel_min());
     body.entry = text.grid_entry();
-    body.about = "// A contraction as matrix product: the right operand is copied once into panels of columns, the left one "
-                 "is read\n// where it lies.";
-    body.constants += "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole tiles\n";
+    body.about =
+        "// A contraction as matrix product: the right operand is copied once into panels of columns, the "
+        "left one "
+        "is read\n// where it lies.";
+    body.constants +=
+        "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole "
+        "tiles\n";
     body.choices.push_back({"MC", {"48", "96", "192"}, "96"});
     body.choices.push_back({"NC", {"256", "1024", "4096"}, "1024"});
     body.members = tile_text(text, "@K@", "") + fill(packed_share, {{"right", text.right("k", "n + j")}});

@@ -93,7 +93,11 @@ std::string dot_text(const KernelText& text, const std::string& depth, const std
 void add_dot_choices(const KernelText& text, Body& body) {
     bool vector_only = text.form().m.is(1);
     body.choices = {text.vector_length(),
-                    {"DR", {"1", "2", "3", "4"}, vector_only ? "1" : text.wide_registers() ? "4" : "3"},
+                    {"DR",
+                     {"1", "2", "3", "4"},
+                     vector_only             ? "1"
+                     : text.wide_registers() ? "4"
+                                             : "3"},
                     {"DC", {"2", "4", "6", "8"}, vector_only ? "8" : "4"},
                     {"UNROLL", {"1", "2", "4"}, "1"}};
     body.require = {text.fits_registers("DR * DC + DR + 1")};
@@ -107,14 +111,18 @@ std::vector<Recipe> dot_recipes(const KernelText& text) {
     if (!dots_fit(text)) return {};
     Recipe recipe;
     recipe.strategy.id = "dot_products";
-    recipe.strategy.hypothesis = "Both operands lie along the summed axis, so vectors can run along it: every element is "
-                                 "read in order, which suits products with few rows.";
+    recipe.strategy.hypothesis =
+        "Both operands lie along the summed axis, so vectors can run along it: every element is "
+        "read in order, which suits products with few rows.";
     recipe.strategy.bottleneck = "memory";
-    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "row_streaming", "split_inner"};
+    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "row_streaming",
+                                "split_inner"};
     recipe.strategy.confidence = text.form().m.is(1) ? 0.8 : 0.4;
     Body body;
-    body.about = "// A contraction as dot products: vectors run along the summed axis, along which both operands lie, and "
-                 "are added\n// up across at the end.";
+    body.about =
+        "// A contraction as dot products: vectors run along the summed axis, along which both operands lie, "
+        "and "
+        "are added\n// up across at the end.";
     add_dot_choices(text, body);
     body.choices.push_back(text.parallel_min());
     body.members = dot_text(text, "@K@", "");

@@ -26,12 +26,14 @@ std::vector<Product> row_major(const std::vector<Expression>& shape) {
 }
 
 bool same_shape(const std::vector<Expression>& a, const std::vector<Expression>& b) {
-    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-               [](const Expression& x, const Expression& y) { return Product(x) == Product(y); });
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(),
+                      [](const Expression& x, const Expression& y) { return Product(x) == Product(y); });
 }
 
 // Drops or inserts axes of extent 1; absent when the reshape does more than that.
-std::optional<std::vector<Product>> squeeze(const std::vector<Expression>& from, const std::vector<Product>& strides,
+std::optional<std::vector<Product>> squeeze(const std::vector<Expression>& from,
+                                            const std::vector<Product>& strides,
                                             const std::vector<Expression>& to) {
     std::vector<Product> result;
     size_t i = 0;
@@ -81,6 +83,7 @@ std::optional<View> view_of(const Graph& graph, int id) {
 // The strides of one operand by the contraction's labels; absent labels have stride 0.
 struct Labelled {
     int node = -1;
+    Side side = Side::output;
     std::string array;
     std::map<char, Product> strides;
 
@@ -96,7 +99,6 @@ public:
 
     ContractionForm find() {
         form_.lacks = describe();
-        if (form_.lacks.empty()) form_.nearly = true;
         return std::move(form_);
     }
 
@@ -104,7 +106,7 @@ private:
     const Problem& problem_;
     ContractionForm form_;
     std::map<char, Product> extents_;
-    std::vector<Labelled> tensors_;   // operands; the output is the last
+    std::vector<Labelled> tensors_;  // operands; the output is the last
     std::string result_labels_;
 
     const Node& at(int id) const { return form_.graph.at(id); }
@@ -114,17 +116,19 @@ private:
             if (node.family == Family::contraction) {
                 if (form_.product >= 0) return "two contractions in one kernel";
                 form_.product = node.id;
+                form_.nearly = true;
             }
         if (form_.product < 0) return "no contraction";
-        form_.nearly = true;
         if (form_.graph.outputs.size() != 1) return "several outputs beside a contraction";
         form_.result = form_.graph.outputs[0];
         const Node& product = at(form_.product);
-        if (product.labels.size() != 3 || product.operands.size() != 2) return "a contraction of more than two operands";
+        if (product.labels.size() != 3 || product.operands.size() != 2)
+            return "a contraction of more than two operands";
         for (const Node& node : form_.graph.nodes)
             if (node.dtype != DType::float32 && node.family == Family::input)
                 return fmt::format("a contraction with inputs of type {}", name_of(node.dtype));
-        if (at(form_.result).dtype != DType::float32) return "a contraction with a result that is not float32";
+        if (at(form_.result).dtype != DType::float32)
+            return "a contraction with a result that is not float32";
         form_.left = product.operands[0];
         form_.right = product.operands[1];
         result_labels_ = product.labels[2];
@@ -154,13 +158,16 @@ private:
         for (int side = 0; side < 2; ++side) {
             const Node& operand = at(side == 0 ? form_.left : form_.right);
             const std::string& labels = contraction().labels[static_cast<size_t>(side)];
-            if (labels.size() != operand.shape.size()) return "a contraction whose labels do not fit its operands";
+            if (labels.size() != operand.shape.size())
+                return "a contraction whose labels do not fit its operands";
             if (std::set<char>(labels.begin(), labels.end()).size() != labels.size())
                 return "a contraction over a diagonal";
             for (size_t i = 0; i < labels.size(); ++i) {
                 std::map<char, Product>::iterator known = extents_.find(labels[i]);
-                if (known == extents_.end()) extents_[labels[i]] = Product(operand.shape[i]);
-                else if (known->second.is(1)) known->second = Product(operand.shape[i]);
+                if (known == extents_.end())
+                    extents_[labels[i]] = Product(operand.shape[i]);
+                else if (known->second.is(1))
+                    known->second = Product(operand.shape[i]);
             }
         }
         for (char label : result_labels_)
@@ -175,21 +182,22 @@ private:
     }
 
     std::string read_operands() {
-        std::string problem = collect(form_.left, contraction().labels[0], false);
-        if (problem.empty()) problem = collect(form_.right, contraction().labels[1], false);
+        std::string problem = collect(form_.left, contraction().labels[0], Side::left);
+        if (problem.empty()) problem = collect(form_.right, contraction().labels[1], Side::right);
         if (problem.empty() && !same_shape(at(form_.result).shape, at(form_.product).shape))
             problem = "an epilogue that changes the shape of the contraction's result";
-        if (problem.empty()) problem = collect(form_.result, result_labels_, true);
+        if (problem.empty()) problem = collect(form_.result, result_labels_, Side::epilogue);
         if (!problem.empty()) return problem;
-        tensors_.push_back(labelled(-1, problem_.outputs.at(0).name, row_major(at(form_.product).shape),
-                                    at(form_.product).shape, result_labels_));
+        tensors_.push_back(labelled(-1, Side::output, problem_.outputs.at(0).name,
+                                    row_major(at(form_.product).shape), at(form_.product).shape,
+                                    result_labels_));
         return {};
     }
 
     // `labels` name the last axes of the shape; an axis of extent 1 where the label is longer does not move.
-    Labelled labelled(int node, const std::string& array, const std::vector<Product>& strides,
+    Labelled labelled(int node, Side side, const std::string& array, const std::vector<Product>& strides,
                       const std::vector<Expression>& shape, const std::string& labels) const {
-        Labelled tensor{node, array, {}};
+        Labelled tensor{node, side, array, {}};
         for (size_t i = 0; i < shape.size(); ++i) {
             char label = labels[labels.size() - shape.size() + i];
             if (!shape[i].is_literal(1)) tensor.strides[label] = strides[i];
@@ -198,23 +206,24 @@ private:
     }
 
     // Follows pointwise operations down to what is read from memory.
-    std::string collect(int id, const std::string& labels, bool epilogue) {
+    std::string collect(int id, const std::string& labels, Side side) {
         const Node& node = at(id);
+        const bool epilogue = side == Side::epilogue;
         if (epilogue && id == form_.product) return {};
         if (node.family == Family::parameter || node.family == Family::constant) return {};
         if (node.shape.size() > labels.size()) return "a broadcast of a contraction's result";
         if (std::optional<View> view = view_of(form_.graph, id)) {
-            Labelled tensor = labelled(id, view->array, view->strides, node.shape, labels);
+            Labelled tensor = labelled(id, side, view->array, view->strides, node.shape, labels);
             for (const Labelled& known : tensors_)
-                if (known.node == id && known.strides == tensor.strides) return {};
-                else if (known.node == id) return "an input that is read in two ways";
+                if (known.node == id && known.side == side) return {};
             tensors_.push_back(tensor);
             return {};
         }
         if (node.family != Family::pointwise)
-            return fmt::format("{} '{}' {} a contraction", name_of(node.family), node.op, epilogue ? "after" : "before");
+            return fmt::format("{} '{}' {} a contraction", name_of(node.family), node.op,
+                               epilogue ? "after" : "before");
         for (int operand : node.operands)
-            if (std::string problem = collect(operand, labels, epilogue); !problem.empty()) return problem;
+            if (std::string problem = collect(operand, labels, side); !problem.empty()) return problem;
         return {};
     }
 
@@ -222,13 +231,19 @@ private:
 
     std::string assign_axes() {
         std::string left = contraction().labels[0], right = contraction().labels[1];
-        // Vectors run along n, so n is where the result's rows lie: swap when that axis is the left operand's own.
+        // Vectors run along n, so n is where the result's rows lie: swap when that axis is the left operand's
+        // own.
         for (size_t i = result_labels_.size(); i-- > 0;) {
             char label = result_labels_[i];
             if (extents_.at(label).is(1) || (has(left, label) && has(right, label))) continue;
             if (has(left, label)) {
                 std::swap(left, right);
                 std::swap(form_.left, form_.right);
+                for (Labelled& tensor : tensors_)
+                    if (tensor.side == Side::left)
+                        tensor.side = Side::right;
+                    else if (tensor.side == Side::right)
+                        tensor.side = Side::left;
             }
             break;
         }
@@ -252,8 +267,8 @@ private:
         return {};
     }
 
-    // Joins neighbours that every tensor walks with one stride; returns how many labels remain. For k, whose order
-    // is free, neighbours are tried in every order.
+    // Joins neighbours that every tensor walks with one stride; returns how many labels remain. For k, whose
+    // order is free, neighbours are tried in every order.
     size_t collapse(std::string& labels) {
         std::string kept;
         for (char label : labels)
@@ -263,7 +278,8 @@ private:
         bool joined = true;
         while (joined) {
             joined = false;
-            for (size_t i = 0; i + 1 < kept.size() && !joined; ++i) joined = join(kept, i, i + 1) || join(kept, i + 1, i);
+            for (size_t i = 0; i + 1 < kept.size() && !joined; ++i)
+                joined = join(kept, i, i + 1) || join(kept, i + 1, i);
         }
         labels = kept;
         return labels.size();
@@ -287,14 +303,17 @@ private:
         for (const Labelled& tensor : tensors_) {
             Operand operand;
             operand.node = tensor.node;
+            operand.side = tensor.side;
             operand.array = operand.name = tensor.array;
             if (int use = ++uses[tensor.array]; use > 1) operand.name += fmt::format("_{}", use);
             operand.m = m ? tensor.at(m) : Product(0);
             operand.n = n ? tensor.at(n) : Product(0);
             operand.k = k ? tensor.at(k) : Product(0);
             for (char label : batch) operand.batch.push_back(tensor.at(label));
-            if (tensor.node < 0) form_.output = operand;
-            else form_.operands.push_back(operand);
+            if (tensor.node < 0)
+                form_.output = operand;
+            else
+                form_.operands.push_back(operand);
         }
     }
 };
@@ -303,8 +322,10 @@ private:
 
 Product::Product(const Expression& extent) {
     std::string text = extent.cpp();
-    if (extent.is_literal()) number_ = extent.evaluate_integer({});
-    else factors_.push_back(extent.is_symbol() ? text : "(" + text + ")");
+    if (extent.is_literal())
+        number_ = extent.evaluate_integer({});
+    else
+        factors_.push_back(extent.is_symbol() ? text : "(" + text + ")");
 }
 
 std::string Product::cpp() const {
@@ -329,7 +350,8 @@ Product operator*(const Product& a, const Product& b) {
     return result;
 }
 
-std::string Operand::offset(const std::string& m_index, const std::string& n_index, const std::string& k_index) const {
+std::string Operand::offset(const std::string& m_index, const std::string& n_index,
+                            const std::string& k_index) const {
     std::string text;
     for (const std::string& one : {m.times(m_index), n.times(n_index), k.times(k_index)})
         if (!one.empty()) text += (text.empty() ? "" : " + ") + one;
@@ -348,18 +370,18 @@ std::string Operand::element(const std::string& m_index, const std::string& n_in
     return name + "[" + (moved.empty() ? "0" : moved) + "]";
 }
 
-const Operand* ContractionForm::operand(int node) const {
+const Operand* ContractionForm::operand(int node, Side side) const {
     for (const Operand& candidate : operands)
-        if (candidate.node == node) return &candidate;
+        if (candidate.node == node && candidate.side == side) return &candidate;
     return nullptr;
 }
 
-std::vector<const Operand*> ContractionForm::leaves(int node) const {
+std::vector<const Operand*> ContractionForm::leaves(int node, Side side) const {
     if (node == product) return {};
-    if (const Operand* own = operand(node)) return {own};
+    if (const Operand* own = operand(node, side)) return {own};
     std::vector<const Operand*> found;
     for (int source : graph.at(node).operands)
-        for (const Operand* leaf : leaves(source))
+        for (const Operand* leaf : leaves(source, side))
             if (std::find(found.begin(), found.end(), leaf) == found.end()) found.push_back(leaf);
     return found;
 }

@@ -8,6 +8,36 @@ namespace strop::playbook {
 
 namespace {
 
+// Columns that lie along k: panel by panel.
+const char* const pack_panels = R"(
+    // Columns n0 to n1 as panels of NR columns, k by k; columns beyond the end are 0.
+    void pack_right(float* to, int64_t k0, int64_t k1, int64_t n0, int64_t n1) const {
+        for (int64_t n = n0; n < n1; n += NR, to += NR * (k1 - k0)) {
+            if (n1 - n >= NR) {
+                for (int64_t k = k0; k < k1; ++k)
+                    for (int64_t j = 0; j < NR; ++j) to[(k - k0) * NR + j] = @right@;
+                continue;
+            }
+            for (int64_t k = k0; k < k1; ++k)
+                for (int64_t j = 0; j < NR; ++j) to[(k - k0) * NR + j] = j < n1 - n ? @right@ : 0.0f;
+        }
+    }
+)";
+
+// Columns that lie side by side: row by row, in the order of memory.
+const char* const pack_rows = R"(
+    // Columns n0 to n1 as panels of NR columns, k by k; columns beyond the end are 0.
+    void pack_right(float* to, int64_t k0, int64_t k1, int64_t n0, int64_t n1) const {
+        const int64_t whole = (n1 - n0) / NR * NR, count = k1 - k0;
+        for (int64_t k = k0; k < k1; ++k, to += NR) {
+            int64_t n = n0;
+            for (; n < n0 + whole; n += NR)
+                for (int64_t j = 0; j < NR; ++j) to[(n - n0) * count + j] = @right@;
+            for (int64_t j = 0; n < n1 && j < NR; ++j) to[whole * count + j] = j < n1 - n ? @right@ : 0.0f;
+        }
+    }
+)";
+
 const char* const packed_members = R"(
     // Rows m0 to m1 as panels of MR rows, k by k; rows beyond the end are 0.
     void pack_left(float* to, int64_t m0, int64_t m1, int64_t k0, int64_t k1) const {
@@ -21,20 +51,7 @@ const char* const packed_members = R"(
                 for (int64_t i = 0; i < MR; ++i) to[(k - k0) * MR + i] = i < m1 - m ? @left@ : 0.0f;
         }
     }
-
-    // Columns n0 to n1 as panels of NR columns, k by k; columns beyond the end are 0.
-    void pack_right(float* to, int64_t k0, int64_t k1, int64_t n0, int64_t n1) const {
-        for (int64_t n = n0; n < n1; n += NR, to += NR * (k1 - k0)) {
-            if (n1 - n >= NR) {
-                for (int64_t k = k0; k < k1; ++k)
-                    for (int64_t j = 0; j < NR; ++j) to[(k - k0) * NR + j] = @right@;
-                continue;
-            }
-            for (int64_t k = k0; k < k1; ++k)
-                for (int64_t j = 0; j < NR; ++j) to[(k - k0) * NR + j] = j < n1 - n ? @right@ : 0.0f;
-        }
-    }
-
+@pack_right@
     // The tile at (m, n), from `count` steps of k in one panel of each side.
     void tile(const float* a, const float* b, int64_t count, int64_t m, int64_t m1, int64_t n, int64_t n1, bool first,
               bool last) const {
@@ -96,33 +113,43 @@ void add_tile(const KernelText& text, Body& body) {
 Recipe packed(const KernelText& text, bool prefetch) {
     Recipe recipe;
     recipe.strategy.id = "packed_tiled";
-    recipe.strategy.hypothesis = "Copying blocks of both operands into the order of use makes the inner loop run from "
-                                 "the first cache with unit strides; the copies cost O(1/size) of the work.";
+    recipe.strategy.hypothesis =
+        "Copying blocks of both operands into the order of use makes the inner loop run from "
+        "the first cache with unit strides; the copies cost O(1/size) of the work.";
     recipe.strategy.bottleneck = "compute";
-    recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
+    recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming",
+                                "split_inner"};
     recipe.strategy.confidence = 0.8;
     Body body;
-    body.about = "// A contraction as matrix product, packed and tiled as in BLIS: the tile's sums stay in registers, a "
-                 "panel of the\n// right operand in the first cache, a block of the left one in the second.";
+    body.about =
+        "// A contraction as matrix product, packed and tiled as in BLIS: the tile's sums stay in registers, "
+        "a "
+        "panel of the\n// right operand in the first cache, a block of the left one in the second.";
     body.choices = {text.vector_length()};
     add_tile(text, body);
     body.choices.push_back({"MC", {"48", "96", "168", "192", "336"}, "168"});
-    body.choices.push_back({"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256"});
+    body.choices.push_back(
+        {"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256"});
     body.choices.push_back({"NC", {"256", "1024", "4096"}, "4096"});
     body.choices.push_back({"UNROLL", {"1", "2", "4"}, "2"});
     body.choices.push_back(text.parallel_min());
     if (prefetch) body.choices.push_back({"PREFETCH", {"8", "16", "32"}, "16"});
-    body.constants = "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n"
-                     "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole tiles\n";
+    body.constants =
+        "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n"
+        "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole "
+        "tiles\n";
     const Operand& c = text.form().output;
-    body.members = fill(packed_members,
-                        {{"left", text.left("m + i", "k")},
-                         {"right", text.right("k", "n + j")},
-                         {"touch", fmt::format("for (int64_t i = 0; i < MR && i < m1 - m; ++i) __builtin_prefetch({});",
-                                               c.address("m + i", "n", ""))},
-                         {"prefetch", prefetch ? "            __builtin_prefetch(a + PREFETCH * MR);\n"
-                                                 "            __builtin_prefetch(b + PREFETCH * NR);\n"
-                                               : ""}});
+    bool side_by_side = text.plain_right() && text.plain_right()->n.is(1);
+    body.members = fill(packed_members, {{"pack_right", side_by_side ? pack_rows : pack_panels}});
+    body.members =
+        fill(body.members,
+             {{"left", text.left("m + i", "k")},
+              {"right", text.right("k", "n + j")},
+              {"touch", fmt::format("for (int64_t i = 0; i < MR && i < m1 - m; ++i) __builtin_prefetch({});",
+                                    c.address("m + i", "n", ""))},
+              {"prefetch", prefetch ? "            __builtin_prefetch(a + PREFETCH * MR);\n"
+                                      "            __builtin_prefetch(b + PREFETCH * NR);\n"
+                                    : ""}});
     body.entry = text.grid_entry();
     body.m_step = "MR";
     body.n_step = "NR";

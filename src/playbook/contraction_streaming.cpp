@@ -80,14 +80,18 @@ std::vector<Recipe> streaming_recipes(const KernelText& text) {
     bool vector_only = text.form().m.is(1);
     Recipe recipe;
     recipe.strategy.id = "row_streaming";
-    recipe.strategy.hypothesis = "With few rows the right operand is read once and that is all the time there is: its rows "
-                                 "stream by in the order of memory while the sums stay in the first cache.";
+    recipe.strategy.hypothesis =
+        "With few rows the right operand is read once and that is all the time there is: its rows "
+        "stream by in the order of memory while the sums stay in the first cache.";
     recipe.strategy.bottleneck = "memory";
-    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "dot_products", "split_inner"};
+    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "dot_products",
+                                "split_inner"};
     recipe.strategy.confidence = vector_only ? 0.8 : 0.5;
     Body body;
-    body.about = "// A contraction by streaming: several rows of the right operand at a time are added, weighted, to the "
-                 "rows of\n// the result that they belong to.";
+    body.about =
+        "// A contraction by streaming: several rows of the right operand at a time are added, weighted, to "
+        "the "
+        "rows of\n// the result that they belong to.";
     body.choices = {text.vector_length(),
                     {"SR", {"1", "2", "3", "4"}, vector_only ? "1" : "2"},
                     {"KB", {"2", "4", "8", "16"}, vector_only ? "8" : "4"},

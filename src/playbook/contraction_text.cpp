@@ -1,6 +1,7 @@
 #include "playbook/contraction_text.h"
 
 #include <algorithm>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -14,20 +15,53 @@ namespace strop::playbook {
 namespace {
 
 const std::set<std::string>& own_names() {
-    static const std::set<std::string> names = {
-        "m", "n", "k", "i", "j", "a", "b", "r", "s", "to", "from", "rows", "columns", "m0", "m1", "n0", "n1", "k0",
-        "k1", "kc", "nc", "lanes", "sums", "batch", "first", "last", "moved", "threads", "height", "width", "share",
-        "count", "packed", "value", "index", "call", "rest", "end", "left", "right", "row", "column", "unroll", "lane",
-        "factor", "part", "parts", "tile", "put", "finish", "best", "cost", "data", "block", "bytes", "weights", "lines",
-        "vec", "vmask", "load", "store", "sum", "batches", "p", "v",
-        "MR", "NR", "NRV", "MC", "KC", "NC", "VL", "UNROLL", "PARALLEL_MIN", "PREFETCH", "DR", "DC", "KB", "SR", "block_m", "block_n", "depth", "partial", "size",
-        "SHARES"};
+    static const std::set<std::string> names = {"m",        "n",
+                                                "k",        "i",
+                                                "j",        "a",
+                                                "b",        "r",
+                                                "s",        "to",
+                                                "from",     "rows",
+                                                "columns",  "m0",
+                                                "m1",       "n0",
+                                                "n1",       "k0",
+                                                "k1",       "kc",
+                                                "nc",       "lanes",
+                                                "sums",     "batch",
+                                                "first",    "last",
+                                                "moved",    "threads",
+                                                "height",   "width",
+                                                "share",    "count",
+                                                "packed",   "value",
+                                                "index",    "call",
+                                                "rest",     "end",
+                                                "left",     "right",
+                                                "row",      "column",
+                                                "unroll",   "lane",
+                                                "factor",   "part",
+                                                "parts",    "tile",
+                                                "put",      "finish",
+                                                "best",     "cost",
+                                                "data",     "block",
+                                                "bytes",    "weights",
+                                                "lines",    "vec",
+                                                "vmask",    "load",
+                                                "store",    "sum",
+                                                "batches",  "p",
+                                                "v",        "MR",
+                                                "NR",       "NRV",
+                                                "MC",       "KC",
+                                                "NC",       "VL",
+                                                "UNROLL",   "PARALLEL_MIN",
+                                                "PREFETCH", "DR",
+                                                "DC",       "KB",
+                                                "SR",       "block_m",
+                                                "block_n",  "depth",
+                                                "partial",  "size",
+                                                "SHARES"};
     return names;
 }
 
-std::string trimmed_lines(const std::string& text) {
-    return text.starts_with("\n") ? text.substr(1) : text;
-}
+std::string trimmed_lines(const std::string& text) { return text.starts_with("\n") ? text.substr(1) : text; }
 
 std::string indented(const std::vector<std::string>& statements, const std::string& margin) {
     std::string text;
@@ -129,39 +163,45 @@ std::string fill(std::string text, const Fields& fields) {
 
 KernelText::KernelText(const Problem& problem, const ContractionForm& form, const Machine& machine)
     : problem_(problem), form_(form), machine_(machine) {
+    for (const Parameter& parameter : problem.parameters) names_.insert(parameter.name);
+    names_.insert(problem.dimensions.begin(), problem.dimensions.end());
+    for (const std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors) names_.insert(tensor.name);
     finish_ = finish();
-    if (!plain_left()) producers_ += producer("left", form_.left, "m", "k");
-    if (!plain_right()) producers_ += producer("right", form_.right, "k", "n");
+    if (!plain_left()) producers_ += producer("left", form_.left, Side::left, "m", "k");
+    if (!plain_right()) producers_ += producer("right", form_.right, Side::right, "k", "n");
 }
 
 std::string KernelText::finish() {
     if (!form_.has_epilogue()) return {};
     std::map<int, std::string> known = {{form_.product, "value"}};
     std::set<int> uniform;
-    for (const Operand* leaf : form_.leaves(form_.result)) {
+    for (const Operand* leaf : form_.leaves(form_.result, Side::epilogue)) {
         if (leaf->n.is(0)) uniform.insert(leaf->node);
         known[leaf->node] = leaf->n.is(0) ? leaf->element("m", "", "") : part_of(*leaf, "load", "");
     }
     PointwiseCode code = emit_pointwise(form_.graph, form_.result, known, "", false, uniform);
     if (!code.lacks.empty()) lacks_ = code.lacks;
     helpers_.insert(code.helpers.begin(), code.helpers.end());
-    return fmt::format("\n    // What becomes of the sums of row m, columns n to n + lanes.\n"
-                       "    vec finish(vec value, [[maybe_unused]] int64_t m, [[maybe_unused]] int64_t n,\n"
-                       "               [[maybe_unused]] int64_t lanes) const {{\n{}        return {};\n    }}\n",
-                       indented(code.statements, "        "), code.result);
+    return fmt::format(
+        "\n    // What becomes of the sums of row m, columns n to n + lanes.\n"
+        "    vec finish(vec value, [[maybe_unused]] int64_t m, [[maybe_unused]] int64_t n,\n"
+        "               [[maybe_unused]] int64_t lanes) const {{\n{}        return {};\n    }}\n",
+        indented(code.statements, "        "), code.result);
 }
 
-std::string KernelText::producer(const std::string& name, int node, const std::string& first,
+std::string KernelText::producer(const std::string& name, int node, Side side, const std::string& first,
                                  const std::string& second) {
     std::map<int, std::string> known;
-    for (const Operand* leaf : form_.leaves(node)) known[leaf->node] = leaf->element("m", "n", "k");
+    for (const Operand* leaf : form_.leaves(node, side)) known[leaf->node] = leaf->element("m", "n", "k");
     PointwiseCode code = emit_pointwise(form_.graph, node, known, "", true);
     if (!code.lacks.empty()) lacks_ = code.lacks;
     helpers_.insert(code.helpers.begin(), code.helpers.end());
-    return fmt::format("\n    // The {} factor is computed while it is packed.\n"
-                       "    float {}([[maybe_unused]] int64_t {}, [[maybe_unused]] int64_t {}) const {{\n"
-                       "{}        return {};\n    }}\n",
-                       name, name, first, second, indented(code.statements, "        "), code.result);
+    return fmt::format(
+        "\n    // The {} factor is computed while it is packed.\n"
+        "    float {}([[maybe_unused]] int64_t {}, [[maybe_unused]] int64_t {}) const {{\n"
+        "{}        return {};\n    }}\n",
+        name, name, first, second, indented(code.statements, "        "), code.result);
 }
 
 std::string KernelText::left(const std::string& m, const std::string& k) const {
@@ -179,12 +219,11 @@ Choice KernelText::vector_length() const {
     return {"VL", values, values.at(0)};
 }
 
-Choice KernelText::parallel_min() const {
-    return {"PARALLEL_MIN", {"200000", "50000", "1000000"}, "200000"};
-}
+Choice KernelText::parallel_min() const { return {"PARALLEL_MIN", {"200000", "50000", "1000000"}, "200000"}; }
 
 std::string KernelText::fits_registers(const std::string& vectors) const {
-    return fmt::format("({}) * ceildiv(VL, {}) <= {}", vectors, machine_.vector_bytes / 4, machine_.vector_registers);
+    return fmt::format("({}) * ceildiv(VL, {}) <= {}", vectors, machine_.vector_bytes / 4,
+                       machine_.vector_registers);
 }
 
 std::string KernelText::members(const std::string& extra) const {
@@ -193,23 +232,26 @@ std::string KernelText::members(const std::string& extra) const {
     text += fmt::format("    float* {};\n", form_.output.name);
     for (const Parameter& parameter : problem_.parameters)
         text += fmt::format("    {} {};\n", c_type(parameter.dtype), parameter.name);
-    if (!problem_.dimensions.empty()) text += fmt::format("    int64_t {};\n", join(problem_.dimensions, ", "));
+    if (!problem_.dimensions.empty())
+        text += fmt::format("    int64_t {};\n", join(problem_.dimensions, ", "));
     if (!extra.empty()) text += "    " + extra + ";\n";
     return text;
 }
 
 std::string KernelText::at() const {
     if (!form_.batched()) return {};
-    std::string text = "\n    // The same for one of the batches.\n    Contraction at(int64_t batch) const {\n"
-                       "        Contraction moved = *this;\n";
+    std::string text =
+        "\n    // The same for one of the batches.\n    Contraction at(int64_t batch) const {\n"
+        "        Contraction moved = *this;\n";
     std::vector<std::string> indices(form_.batch.size(), "batch");
     for (size_t i = form_.batch.size(); form_.batch.size() > 1 && i-- > 0;) {
         indices[i] = fmt::format("i{}", i);
         std::string extent = form_.batch[i].cpp();
-        if (i == 0) text += "        const int64_t i0 = batch;\n";
+        if (i == 0)
+            text += "        const int64_t i0 = batch;\n";
         else
-            text += fmt::format("        const int64_t i{} = batch % ({});\n        batch /= {};\n", i, extent,
-                                parenthesised(form_.batch[i]));
+            text += fmt::format("        const int64_t i{} = batch % ({});\n        batch /= {};\n", i,
+                                extent, parenthesised(form_.batch[i]));
     }
     std::vector<const Operand*> all;
     for (const Operand& operand : form_.operands) all.push_back(&operand);
@@ -292,46 +334,56 @@ std::string KernelText::grid_entry() const {
 
 void KernelText::write(Recipe& recipe, Body body) const {
     std::string tunables;
+    std::map<std::string, std::string> renamed;
     for (Choice& choice : body.choices) {
+        // The tunables are macros, also for whoever calls the kernel: they keep clear of the problem's own
+        // names.
+        if (names_.contains(choice.name + "_")) renamed[choice.name] = "TILE_" + choice.name;
         std::vector<std::string>& values = choice.values;
-        std::stable_partition(values.begin(), values.end(), [&](const std::string& v) { return v == choice.initial; });
+        std::stable_partition(values.begin(), values.end(),
+                              [&](const std::string& v) { return v == choice.initial; });
         tunables += fmt::format("// strop:tune {} = {}\n", choice.name, join(values, " | "));
-        recipe.initial[choice.name] = static_cast<int64_t>(std::stoll(choice.initial));
+        recipe.initial[renamed.contains(choice.name) ? renamed[choice.name] : choice.name] =
+            static_cast<int64_t>(std::stoll(choice.initial));
     }
     for (const std::string& require : body.require) tunables += "// strop:require " + require + "\n";
     std::set<std::string> helpers = helpers_;
     helpers.insert(body.helpers.begin(), body.helpers.end());
     helpers.insert({"load", "store", "store_tail", "splat"});
-    bool load_part = body.blocks || (body.members + body.entry + finish_).find("load_part") != std::string::npos;
+    bool load_part =
+        body.blocks || (body.members + body.entry + finish_).find("load_part") != std::string::npos;
     if (load_part) helpers.insert("load_tail");
     bool strided = !unit(form_.output.n);
     for (const Operand& operand : form_.operands)
-        strided = strided || (operand.k.is(0) && !unit(operand.n) && form_.has_epilogue());
+        strided = strided || (operand.side == Side::epilogue && !unit(operand.n));
     std::string arguments;
     for (const Operand& operand : form_.operands) arguments += operand.array + ", ";
     arguments += form_.output.array;
     for (const Parameter& parameter : problem_.parameters) arguments += ", " + parameter.name;
     for (const std::string& dimension : problem_.dimensions) arguments += ", " + dimension;
     bool two_uses = body.entry.find("scratch<1>") != std::string::npos;
-    std::string several = two_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
+    std::string several =
+        two_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
     std::string scratch = body.scratch ? fill(scratch_text, {{"several", several}}) : "";
     if (!body.extra_argument.empty()) arguments += ", " + body.extra_argument;
     bool threaded = body.entry.find("omp") != std::string::npos;
-    std::string text = body.about + "\n//\n" + tunables + "\n" + (threaded ? "#include <omp.h>\n" : "") +
-                       (body.scratch ? "#include <stdlib.h>\n" : "") + vector_prelude(helpers) + "\n" +
-                       body.constants + (load_part ? load_part_text : "") + store_part_text + smaller_text +
-                       (strided ? strided_text : "") + scratch +
-                       (body.m_step.empty() ? "" : fill(grid_text, {{"m_step", body.m_step}, {"n_step", body.n_step}})) +
-                       "\nstruct Contraction {\n" +
-                       members(body.extra_member) + at() + producers_ + finish_ + put(body.blocks) + body.members + "};\n\n" +
-                       signature(problem_) + " {\n    const Contraction call{" + arguments + "};\n" +
-                       trimmed_lines(body.entry) + "}\n";
-    recipe.source = fill(text, {{"M", parenthesised(form_.m)},
-                                {"N", parenthesised(form_.n)},
-                                {"K", parenthesised(form_.k)},
-                                {"MAC", fmt::format("(double){} * {} * {}{}", parenthesised(form_.m),
-                                                    parenthesised(form_.n), parenthesised(form_.k),
-                                                    form_.batched() ? " * " + batches() : "")}});
+    std::string text =
+        body.about + "\n//\n" + tunables + "\n" + (threaded ? "#include <omp.h>\n" : "") +
+        (body.scratch ? "#include <stdlib.h>\n" : "") + vector_prelude(helpers) +
+        (body.constants.empty() ? "" : "\n" + body.constants) + (load_part ? load_part_text : "") +
+        store_part_text + smaller_text + (strided ? strided_text : "") + scratch +
+        (body.m_step.empty() ? "" : fill(grid_text, {{"m_step", body.m_step}, {"n_step", body.n_step}})) +
+        "\nstruct Contraction {\n" + members(body.extra_member) + at() + producers_ + finish_ +
+        put(body.blocks) + body.members + "};\n\n" + signature(problem_) + " {\n    const Contraction call{" +
+        arguments + "};\n" + trimmed_lines(body.entry) + "}\n";
+    recipe.source = fill(
+        text, {{"M", parenthesised(form_.m)},
+               {"N", parenthesised(form_.n)},
+               {"K", parenthesised(form_.k)},
+               {"MAC", fmt::format("(double){} * {} * {}{}", parenthesised(form_.m), parenthesised(form_.n),
+                                   parenthesised(form_.k), form_.batched() ? " * " + batches() : "")}});
+    for (const auto& [from, to] : renamed)
+        recipe.source = std::regex_replace(recipe.source, std::regex("\\b" + from + "\\b"), to);
     recipe.strategy.family = "contraction";
     recipe.strategy.proposer = "playbook";
 }
@@ -357,7 +409,8 @@ void rename_for_kernel(Problem& problem, Graph& graph, std::map<std::string, Exp
         for (Expression& extent : node.shape) extent = extent.substitute(renamed);
         if (node.dim) node.dim = node.dim->substitute(renamed);
         bool named = node.family == Family::input || node.family == Family::parameter;
-        if (std::map<std::string, std::string>::const_iterator found = names.find(node.op); named && found != names.end())
+        if (std::map<std::string, std::string>::const_iterator found = names.find(node.op);
+            named && found != names.end())
             node.op = found->second;
     }
 }

@@ -26,17 +26,17 @@ struct Choice {
 
 // What a strategy adds to the common frame.
 struct Body {
-    std::string about;                  // comment on top, one or more lines starting with "//"
+    std::string about;  // comment on top, one or more lines starting with "//"
     std::vector<Choice> choices;
-    std::vector<std::string> require;   // constraints
-    std::set<std::string> helpers;      // of vector_prelude
-    std::string constants;              // after the prelude: `constexpr int NR = NRV * VL;`
+    std::vector<std::string> require;          // constraints
+    std::set<std::string> helpers;             // of vector_prelude
+    std::string constants;                     // after the prelude: `constexpr int NR = NRV * VL;`
     std::string extra_member, extra_argument;  // one more value in that struct
-    std::string members;                // of the struct that holds the call's arguments
-    std::string entry;                  // body of the extern "C" function, after `call` was made
-    bool scratch = false;               // needs scratch()
-    bool blocks = false;                // sums arrive in several blocks of k: put(..., first, last)
-    std::string m_step, n_step;         // for grid_entry: constants that the cuts are multiples of
+    std::string members;                       // of the struct that holds the call's arguments
+    std::string entry;                         // body of the extern "C" function, after `call` was made
+    bool scratch = false;                      // needs scratch()
+    bool blocks = false;                       // sums arrive in several blocks of k: put(..., first, last)
+    std::string m_step, n_step;                // for grid_entry: constants that the cuts are multiples of
 };
 
 // Writes kernels of one contraction.
@@ -46,14 +46,14 @@ public:
 
     const ContractionForm& form() const { return form_; }
     const Machine& machine() const { return machine_; }
-    const std::string& lacks() const { return lacks_; }   // non-empty: part of it cannot be spelled
+    const std::string& lacks() const { return lacks_; }  // non-empty: part of it cannot be spelled
 
     // "x[m * K + k]", or the text of a pointwise producer.
     std::string left(const std::string& m, const std::string& k) const;
     std::string right(const std::string& k, const std::string& n) const;
     // The operand read in place; nullptr when it is computed on the fly.
-    const Operand* plain_left() const { return form_.operand(form_.left); }
-    const Operand* plain_right() const { return form_.operand(form_.right); }
+    const Operand* plain_left() const { return form_.operand(form_.left, Side::left); }
+    const Operand* plain_right() const { return form_.operand(form_.right, Side::right); }
 
     Choice vector_length() const;
     Choice parallel_min() const;
@@ -68,10 +68,11 @@ public:
     std::string grid_entry() const;
     // The call's arguments for one batch: "call" or "call.at(INDEX)".
     std::string call_at(const std::string& index) const;
-    std::string batches() const;   // number of batches as text, "1" without any
+    std::string batches() const;  // number of batches as text, "1" without any
 
 private:
-    std::string producer(const std::string& name, int node, const std::string& first, const std::string& second);
+    std::string producer(const std::string& name, int node, Side side, const std::string& first,
+                         const std::string& second);
     std::string finish();
     std::string at() const;
     std::string members(const std::string& extra) const;
@@ -83,18 +84,19 @@ private:
     std::string lacks_;
     std::string producers_, finish_;
     std::set<std::string> helpers_;
+    std::set<std::string> names_;  // the problem's own, as renamed
 };
 
-// Tensors, parameters and dimensions whose names the kernels' own text uses get an underscore; `renamed` maps the
-// dimensions back.
+// Tensors, parameters and dimensions whose names the kernels' own text uses get an underscore; `renamed` maps
+// the dimensions back.
 void rename_for_kernel(Problem& problem, Graph& graph, std::map<std::string, Expression>& original);
 
 // The kernels over operands in place, for those that build on them: sums over k from 0 to `depth`, handed to
 // put(..., `stage`), by `void share(m0, m1, n0, n1) const`.
-bool direct_fits(const KernelText& text);   // columns can be loaded as vectors
+bool direct_fits(const KernelText& text);  // columns can be loaded as vectors
 void add_direct_choices(const KernelText& text, Body& body);
 std::string direct_text(const KernelText& text, const std::string& depth, const std::string& stage);
-bool dots_fit(const KernelText& text);      // both sides are read along k without gaps
+bool dots_fit(const KernelText& text);  // both sides are read along k without gaps
 void add_dot_choices(const KernelText& text, Body& body);
 std::string dot_text(const KernelText& text, const std::string& depth, const std::string& stage);
 

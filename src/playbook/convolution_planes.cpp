@@ -207,7 +207,7 @@ ConvolutionText planes_source(const ConvolutionContext& context, bool weights_st
     text.tunables = RegisterTile(context.machine).tunables("MR", "NRV") +
                     "// DEPTH: channels × taps of a block\n"
                     "// strop:tune DEPTH = 288 | 144 | 576 | 1152\n"
-                    "// strop:tune TILES = 8 | 2 | 4 | 16\n"
+                    "// strop:tune TILES = 8 | 2 | 4 | 16 | 32\n"
                     "// strop:tune MIN_TASKS = 8 | 2 | 32\n"
                     "// strop:tune PARALLEL_MIN = 300000 | 100000 | 1000000\n";
     std::string convolve =

@@ -154,8 +154,8 @@ private:
         lines_.add("template <int VECTORS>");
         std::string row = lanes_are_rows() ? "" : "int64_t row, ";
         std::string streamed = plan_.stream ? ", bool streamed" : "";
-        lines_.add(fmt::format("static inline void panel_of({}, {}int64_t begin, int64_t lanes{}) {{",
-                               parameter_list(form_.problem), row, streamed));
+        lines_.add(fmt::format("static inline void panel_of({},", parameter_list(form_.problem)));
+        lines_.add(fmt::format("                            {}int64_t begin, int64_t lanes{}) {{", row, streamed));
         size_t depth = lines_.mark();
         lines_.add(fmt::format("const int64_t depth = {};", lanes_are_rows() ? form_.columns : form_.depth));
         size_t columns = lines_.mark();
@@ -617,6 +617,8 @@ std::vector<Recipe> lane_recipes(const LoopForm& form, const Machine& machine, s
     plan.kind = Kind::lanes;
     all.add("rows_across_lanes", "short rows: every lane has a row of its own, so that no reduction crosses lanes",
             "latency", plan, 0.3, {});
+    // Beyond that, strided loads cost more than horizontal reductions, and long sums in one lane lose accuracy.
+    all.recipes.back().condition = Expression::parse("(" + form.last_extent.text() + ") <= 64");
     if (lacks.empty()) lacks = all.lacks;
     return all.recipes;
 }

@@ -77,6 +77,7 @@ private:
         for (std::string& name : problem.dimensions)
             if (reserved().contains(name)) {
                 dimensions.emplace(name, Expression::symbol(name + "_"));
+                original_.emplace(name + "_", Expression::symbol(name));
                 name += "_";
             }
         for (Node& node : source_.nodes) {
@@ -299,6 +300,7 @@ private:
         std::vector<Expression> outer(extents_.begin(), extents_.begin() + static_cast<std::ptrdiff_t>(reduced_at_));
         form_.rows = product(outer);
         form_.columns = extents_.back().cpp();
+        form_.last_extent = extents_.back().substitute(original_);
         if (form_.nest == Nest::columns) form_.depth = extents_[reduced_at_].cpp();
     }
 
@@ -416,6 +418,7 @@ private:
     std::vector<std::set<size_t>> members_;       // node -> positions
     std::set<size_t> reduced_;                    // positions
     size_t reduced_at_ = 0;
+    std::map<std::string, Expression> original_;  // names of dimensions before rename()
 };
 
 }  // namespace

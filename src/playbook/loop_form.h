@@ -33,6 +33,7 @@ struct LoopForm {
     std::vector<Span> spans;           // one a node
     std::vector<int> stages;           // one a node: the number of passes that must have ended before
     std::string rows, depth, columns;  // extents, C++
+    Expression last_extent;            // of the last axis, over the problem's own names
     int passes = 0;                    // that reduce something; outputs may need one more to be written
     std::string lacks;                 // non-empty: why this is no such nest
 

@@ -518,6 +518,11 @@ public:
         recipes.push_back(std::move(recipe));
     }
 
+    void restrict_last(const Expression& condition) {
+        recipes.back().condition = condition;
+        for (Recipe& variant : recipes.back().variants) variant.condition = condition;
+    }
+
     std::vector<Recipe> recipes;
     std::string lacks;
 
@@ -611,6 +616,8 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
     split.stream = writes;
     all.add("split_rows", "few long rows: the threads share each row and exchange partial results at barriers",
             "parallelism", split, 0.3, {changed("prefetch", split, prefetch)});
+    // A barrier costs as much as some ten thousand elements.
+    all.restrict_last(Expression::parse("(" + form.last_extent.text() + ") >= 16384"));
     lacks = all.lacks;
     return all.recipes;
 }

@@ -22,10 +22,16 @@ static inline vec load(const float* p) { return *(const vec_unaligned*)p; }
 static inline void store(float* p, vec v) { *(vec_unaligned*)p = v; }
 )"},
         {"load_tail", {"load"}, R"(
-// The first n of VL lanes; the others are 0.
+// The first n of VL lanes; the others are 0. Copies halves of the vector, which needs no call and no loop over lanes.
 static inline vec load_tail(const float* p, int64_t n) {
     float lanes[VL] = {};
-    for (int64_t i = 0; i < n; ++i) lanes[i] = p[i];
+    int64_t done = 0;
+#pragma GCC unroll 8
+    for (int width = VL; width > 0; width /= 2)
+        if (n & width) {
+            __builtin_memcpy(lanes + done, p + done, sizeof(float) * width);
+            done += width;
+        }
     return load(lanes);
 }
 )"},
@@ -33,7 +39,13 @@ static inline vec load_tail(const float* p, int64_t n) {
 static inline void store_tail(float* p, vec v, int64_t n) {
     float lanes[VL];
     store(lanes, v);
-    for (int64_t i = 0; i < n; ++i) p[i] = lanes[i];
+    int64_t done = 0;
+#pragma GCC unroll 8
+    for (int width = VL; width > 0; width /= 2)
+        if (n & width) {
+            __builtin_memcpy(p + done, lanes + done, sizeof(float) * width);
+            done += width;
+        }
 }
 )"},
         {"stream", {}, R"(

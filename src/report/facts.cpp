@@ -140,7 +140,8 @@ std::string headline_meaning(const RunRecord& record) {
     std::string versus =
         baselines == 1 ? fmt::format("against {}, the only baseline measured", best[0].first)
         : best.size() == 1
-            ? fmt::format("against {}, the best of {} baselines at every shape", best[0].first, baselines)
+            ? fmt::format("against {}, the best of {} baselines{}", best[0].first, baselines,
+                          shapes == 1 ? "" : " at every shape")
             : fmt::format("each against the best of {} baselines there ({})", baselines, join(parts, ", "));
     return shapes == 1 ? fmt::format("at one shape, {}", versus)
                        : fmt::format("geometric mean over {} shapes, {}", shapes, versus);

@@ -24,7 +24,8 @@ body {
   font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
 }
 h1 { margin: 0 0 10px; font-size: 34px; line-height: 1.18; font-weight: 650; letter-spacing: -.015em;
-  text-wrap: balance; }
+  text-wrap: balance;
+     overflow-wrap: break-word; }
 h2 { margin: 52px 0 6px; padding-top: 14px; border-top: 1px solid var(--rule); font-size: 19px;
   font-weight: 650;
      letter-spacing: -.005em; }

@@ -117,6 +117,7 @@ private:
 
     void prepare() {
         problem_ = load_problem(options_.problem);
+        keep_points(problem_, record_.settings.points);
         check_memory(problem_);
         view_.phase("measuring the machine's ceilings");
         record_.machine = measured_machine();
@@ -127,7 +128,7 @@ private:
         record_.weaker = sandbox::weaker_protections();
         save();
         worker_ = std::make_unique<judge::WorkerClient>(options_.worker_command, problem_.folder.string(),
-                                                        mix64(record_.settings.seed), [] { check_interrupt(); });
+                                                        record_.settings.points, mix64(record_.settings.seed), [] { check_interrupt(); });
         record_.compiler = worker_->toolchain();
         recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
     }

@@ -16,15 +16,16 @@ namespace strop::search {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double same = 0.02;              // log ratio below which two kernels are one winner
-constexpr double clearly_different = 0.04; // log ratio above which a border between two shapes is worth finding
-constexpr double in_finals = 1.15;         // of the best screening time at a point
+constexpr double same = 0.02;  // log ratio below which two kernels are one winner
+constexpr double clearly_different =
+    0.04;                           // log ratio above which a border between two shapes is worth finding
+constexpr double in_finals = 1.15;  // of the best screening time at a point
 constexpr size_t finalists_at_a_point = 4;
 constexpr size_t most_winners = 5;
 constexpr size_t most_probes = 96;
 constexpr size_t probes_in_a_batch = 4;
-constexpr double share_of_finals = 0.35;   // of the time
-constexpr double missing_penalty = 2.3;    // log regret of a kernel without a time at a point
+constexpr double share_of_finals = 0.35;  // of the time
+constexpr double missing_penalty = 2.3;   // log regret of a kernel without a time at a point
 
 bool may_run(const Problem& problem, const Kernel& kernel, const Dimensions& dims) {
     return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem, dims)));
@@ -34,7 +35,7 @@ bool may_run(const Problem& problem, const Kernel& kernel, const Dimensions& dim
 struct Finalist {
     Candidate candidate;
     std::string name;
-    std::map<std::string, double> finals;   // by label; infinity where it failed
+    std::map<std::string, double> finals;  // by label; infinity where it failed
     bool alive = true;
 };
 
@@ -42,10 +43,13 @@ class Planner {
 public:
     Planner(const Problem& problem, const std::vector<Candidate>& finalists, Evaluator& evaluator,
             const DispatchOptions& options)
-        : problem_(problem), evaluator_(evaluator), options_(options),
+        : problem_(problem),
+          evaluator_(evaluator),
+          options_(options),
           shapes_(problem, options.max_bytes, options.seed, problem.points) {
         for (const Candidate& candidate : finalists)
-            finalists_.push_back({candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true});
+            finalists_.push_back(
+                {candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true});
     }
 
     DispatchPlan plan() {
@@ -69,7 +73,8 @@ private:
     }
 
     Contender contender(size_t f) const {
-        return {finalists_[f].name, {}, finalists_[f].candidate.kernel, finalists_[f].candidate.configuration};
+        return {
+            finalists_[f].name, {}, finalists_[f].candidate.kernel, finalists_[f].candidate.configuration};
     }
 
     Comparison compare(const std::vector<size_t>& who, const std::vector<ShapePoint>& points, Effort effort,
@@ -85,8 +90,8 @@ private:
         return comparison;
     }
 
-    // Times on one scale: the first contender's median and the paired ratios to it. A kernel that is wrong anywhere
-    // is out; one that ran into a limit is only out of this point.
+    // Times on one scale: the first contender's median and the paired ratios to it. A kernel that is wrong
+    // anywhere is out; one that ran into a limit is only out of this point.
     std::vector<double> times_of(const std::vector<size_t>& who, const PointComparison& at) {
         std::vector<double> times(who.size(), infinity);
         bool paired = !at.results.empty() && at.results[0].verdict == Verdict::ok;
@@ -110,7 +115,8 @@ private:
         std::vector<std::pair<double, size_t>> order;
         for (size_t f = 0; f < finalists_.size(); ++f) {
             auto own = finalists_[f].candidate.nanoseconds.find(label);
-            if (finalists_[f].alive && own != finalists_[f].candidate.nanoseconds.end()) order.push_back({own->second, f});
+            if (finalists_[f].alive && own != finalists_[f].candidate.nanoseconds.end())
+                order.push_back({own->second, f});
         }
         std::sort(order.begin(), order.end());
         std::vector<size_t> field;
@@ -224,8 +230,10 @@ private:
                 complete = complete && (!runs || time != finalists_[w].finals.end());
                 times.push_back(runs && time != finalists_[w].finals.end() ? time->second : infinity);
             }
-            if (complete || winners_.size() == 1 || time_left() <= 0) samples_.push_back({point.dims, times});
-            else measure({point});
+            if (complete || winners_.size() == 1 || time_left() <= 0)
+                samples_.push_back({point.dims, times});
+            else
+                measure({point});
         }
     }
 
@@ -246,7 +254,8 @@ private:
                 std::vector<double> measured = times_of(who, at), times;
                 for (size_t w : winners_) {
                     auto found = std::find(who.begin(), who.end(), w);
-                    times.push_back(found == who.end() ? infinity : measured[static_cast<size_t>(found - who.begin())]);
+                    times.push_back(found == who.end() ? infinity
+                                                       : measured[static_cast<size_t>(found - who.begin())]);
                 }
                 samples_.push_back({at.point.dims, times});
             }
@@ -312,7 +321,8 @@ private:
         };
         std::ptrdiff_t x = best(a), y = best(b);
         auto loss = [](const DispatchSample& s, std::ptrdiff_t taken, std::ptrdiff_t least) {
-            return std::log(s.nanoseconds[static_cast<size_t>(taken)] / s.nanoseconds[static_cast<size_t>(least)]);
+            return std::log(s.nanoseconds[static_cast<size_t>(taken)] /
+                            s.nanoseconds[static_cast<size_t>(least)]);
         };
         return x != y && loss(a, y, x) > clearly_different && loss(b, x, y) > clearly_different;
     }
@@ -324,14 +334,17 @@ private:
             for (size_t j = i + 1; j < samples_.size(); ++j) {
                 double apart = distance(samples_[i].dims, samples_[j].dims);
                 if (apart < std::log(1.2) || !disagree(samples_[i], samples_[j])) continue;
-                bool neighbours = std::none_of(samples_.begin(), samples_.end(), [&](const DispatchSample& k) {
-                    return std::max(distance(k.dims, samples_[i].dims), distance(k.dims, samples_[j].dims)) < apart - 1e-9;
-                });
+                bool neighbours =
+                    std::none_of(samples_.begin(), samples_.end(), [&](const DispatchSample& k) {
+                        return std::max(distance(k.dims, samples_[i].dims),
+                                        distance(k.dims, samples_[j].dims)) < apart - 1e-9;
+                    });
                 if (neighbours) pairs.push_back({-apart, i, j});
             }
         std::sort(pairs.begin(), pairs.end());
         for (const auto& [apart, i, j] : pairs)
-            if (std::optional<ShapePoint> point = shapes_.between(samples_[i].dims, samples_[j].dims)) return point;
+            if (std::optional<ShapePoint> point = shapes_.between(samples_[i].dims, samples_[j].dims))
+                return point;
         return std::nullopt;
     }
 
@@ -340,8 +353,8 @@ private:
     const DispatchOptions& options_;
     ShapeSource shapes_;
     std::vector<Finalist> finalists_;
-    std::vector<size_t> winners_;              // indices of finalists
-    std::vector<DispatchSample> samples_;      // one time a winner
+    std::vector<size_t> winners_;          // indices of finalists
+    std::vector<DispatchSample> samples_;  // one time a winner
     double spent_ = 0;
 };
 
@@ -362,7 +375,8 @@ std::string describe(const Path& path) {
     return join(parts, " and ");
 }
 
-void collect_paths(const DispatchTree& tree, int at, const Path& path, std::map<int, std::vector<std::string>>& paths) {
+void collect_paths(const DispatchTree& tree, int at, const Path& path,
+                   std::map<int, std::vector<std::string>>& paths) {
     const DispatchNode& node = tree.nodes[static_cast<size_t>(at)];
     if (node.winner >= 0) {
         paths[node.winner].push_back(describe(path));
@@ -386,9 +400,12 @@ std::vector<Regime> regimes_of(const Problem& problem, const DispatchPlan& plan)
     Regime last;
     for (const auto& [winner, conditions] : paths) {
         const DispatchWinner& own = plan.winners[static_cast<size_t>(winner)];
-        Regime regime{own.kernel.id, own.kernel.strategy, own.configuration, join(conditions, " or "), labels[winner]};
-        if (winner == plan.tree.fallback) last = regime;
-        else regimes.push_back(regime);
+        Regime regime{own.kernel.id, own.kernel.strategy, own.configuration, join(conditions, " or "),
+                      labels[winner]};
+        if (winner == plan.tree.fallback)
+            last = regime;
+        else
+            regimes.push_back(regime);
     }
     last.condition = regimes.empty() ? "all shapes" : "otherwise";
     regimes.push_back(last);
@@ -419,8 +436,8 @@ void drop_unused(DispatchPlan& plan) {
 
 }  // namespace
 
-DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists, Evaluator& evaluator,
-                           const DispatchOptions& options) {
+DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists,
+                           Evaluator& evaluator, const DispatchOptions& options) {
     DispatchPlan plan = Planner(problem, finalists, evaluator, options).plan();
     if (plan.winners.empty()) return plan;
     drop_unused(plan);

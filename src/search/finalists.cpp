@@ -11,11 +11,12 @@ namespace strop::search {
 namespace {
 
 constexpr size_t finalists_per_point = 3;
-constexpr double within = 1.08;   // of the best at a point
+constexpr double within = 1.08;  // of the best at a point
 
 class Finalists {
 public:
-    Finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks, const Leaders& leaders)
+    Finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
+              const Leaders& leaders)
         : points_(points), tracks_(tracks), leaders_(leaders) {}
 
     std::vector<Candidate> choose() {
@@ -35,7 +36,8 @@ private:
         Candidate candidate{track.kernel, evaluation.configuration, {}};
         for (const ShapePoint& point : track.points) {
             double nanoseconds = usable_nanoseconds(evaluation, point.label);
-            if (nanoseconds < std::numeric_limits<double>::infinity()) candidate.nanoseconds[point.label] = nanoseconds;
+            if (nanoseconds < std::numeric_limits<double>::infinity())
+                candidate.nanoseconds[point.label] = nanoseconds;
         }
         chosen_.push_back(std::move(candidate));
     }
@@ -52,7 +54,8 @@ private:
         for (const Track* track : tracks_)
             for (const Evaluation& evaluation : track->evaluations()) {
                 double nanoseconds = usable_nanoseconds(evaluation, label);
-                if (nanoseconds <= leader->second.nanoseconds * within) entries.push_back({nanoseconds, track, &evaluation});
+                if (nanoseconds <= leader->second.nanoseconds * within)
+                    entries.push_back({nanoseconds, track, &evaluation});
             }
         std::stable_sort(entries.begin(), entries.end(),
                          [](const Entry& a, const Entry& b) { return a.nanoseconds < b.nanoseconds; });
@@ -90,8 +93,8 @@ private:
 
 }  // namespace
 
-std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
-                                        const Leaders& leaders) {
+std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
+                                        const std::vector<const Track*>& tracks, const Leaders& leaders) {
     return Finalists(points, tracks, leaders).choose();
 }
 

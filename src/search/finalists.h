@@ -8,9 +8,9 @@
 
 namespace strop::search {
 
-// The best few of each point (screening times are noisy) and the best of each strategy that is not pruned, best
-// first; among them at least one kernel without a condition, if any worked.
-std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
-                                        const Leaders& leaders);
+// The best few of each point (screening times are noisy) and the best of each strategy that is not pruned,
+// best first; among them at least one kernel without a condition, if any worked.
+std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
+                                        const std::vector<const Track*>& tracks, const Leaders& leaders);
 
 }  // namespace strop::search

@@ -1,5 +1,5 @@
-// The decision tree of the dispatching function: best-first growth over thresholds of dimensions and their products
-// (CART, Breiman et al. 1984, with log regret as the impurity).
+// The decision tree of the dispatching function: best-first growth over thresholds of dimensions and their
+// products (CART, Breiman et al. 1984, with log regret as the impurity).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,11 +12,12 @@ namespace strop::search {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_callable = 3.0;      // log regret where neither a winner nor the fallback may run
-constexpr double least_gain = 0.02;       // total log regret that a split must save, plus the next a sample
+constexpr double not_callable = 3.0;  // log regret where neither a winner nor the fallback may run
+constexpr double least_gain = 0.02;   // total log regret that a split must save, plus the next a sample
 constexpr double least_gain_a_sample = 0.001;
 
-// The dimensions and the products of dimensions that tensors are made of ("M", "N", "M*N"), fewest factors first.
+// The dimensions and the products of dimensions that tensors are made of ("M", "N", "M*N"), fewest factors
+// first.
 std::vector<Expression> features_of(const Problem& problem) {
     std::vector<Expression> features;
     std::set<std::string> seen;
@@ -42,8 +43,8 @@ std::vector<Expression> features_of(const Problem& problem) {
     return features;
 }
 
-// A whole number in [low, high) near their geometric middle, with as few digits as possible: a power of two, else a
-// number with one, two, ... significant digits.
+// A whole number in [low, high) near their geometric middle, with as few digits as possible: a power of two,
+// else a number with one, two, ... significant digits.
 int64_t readable_between(int64_t low, int64_t high) {
     double middle = std::sqrt(std::max<double>(static_cast<double>(low), 0.5) * static_cast<double>(high));
     int64_t best = -1;
@@ -64,13 +65,15 @@ int64_t readable_between(int64_t low, int64_t high) {
 
 class Fit {
 public:
-    Fit(const Problem& problem, const std::vector<DispatchWinner>& winners, const std::vector<DispatchSample>& samples)
+    Fit(const Problem& problem, const std::vector<DispatchWinner>& winners,
+        const std::vector<DispatchSample>& samples)
         : features_(features_of(problem)), samples_(samples) {
         tree_.fallback = choose_fallback(winners);
         for (const DispatchSample& sample : samples_) {
             Bindings bindings = bindings_of(problem, sample.dims);
             values_.emplace_back();
-            for (const Expression& feature : features_) values_.back().push_back(feature.evaluate_integer(bindings));
+            for (const Expression& feature : features_)
+                values_.back().push_back(feature.evaluate_integer(bindings));
             regrets_.push_back(regrets_at(sample, winners.size()));
         }
         winners_ = winners.size();
@@ -82,8 +85,9 @@ public:
         std::vector<Leaf> leaves = {make_leaf(0, std::move(all))};
         tree_.nodes.assign(1, DispatchNode{leaves[0].winner, {}, 0, -1, -1});
         while (leaves.size() < max_leaves) {
-            auto most = std::max_element(leaves.begin(), leaves.end(),
-                                         [](const Leaf& a, const Leaf& b) { return a.split.gain < b.split.gain; });
+            auto most = std::max_element(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
+                return a.split.gain < b.split.gain;
+            });
             if (!(most->split.gain > threshold_of_gain())) break;
             Leaf leaf = std::move(*most);
             leaves.erase(most);
@@ -139,7 +143,8 @@ private:
         if (!(fastest < infinity)) return regrets;
         double fallback = sample.nanoseconds[static_cast<size_t>(tree_.fallback)];
         for (size_t w = 0; w < count; ++w) {
-            double own = std::min(sample.nanoseconds[w] < infinity ? sample.nanoseconds[w] : fallback, infinity);
+            double own =
+                std::min(sample.nanoseconds[w] < infinity ? sample.nanoseconds[w] : fallback, infinity);
             regrets[w] = own < infinity ? std::log(own / fastest) : not_callable;
         }
         return regrets;
@@ -164,7 +169,8 @@ private:
         Split best;
         for (size_t f = 0; f < features_.size(); ++f) {
             std::vector<size_t> order = leaf.samples;
-            std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values_[a][f] < values_[b][f]; });
+            std::stable_sort(order.begin(), order.end(),
+                             [&](size_t a, size_t b) { return values_[a][f] < values_[b][f]; });
             std::vector<double> below(winners_, 0), above(winners_, 0);
             for (size_t s : order)
                 for (size_t w = 0; w < winners_; ++w) above[w] += regrets_[s][w];
@@ -175,7 +181,8 @@ private:
                 }
                 int64_t low = values_[order[i]][f], high = values_[order[i + 1]][f];
                 if (low == high) continue;
-                double regret = *std::min_element(below.begin(), below.end()) + *std::min_element(above.begin(), above.end());
+                double regret = *std::min_element(below.begin(), below.end()) +
+                                *std::min_element(above.begin(), above.end());
                 // A wider gap between the samples breaks ties, and simpler features come first.
                 if (leaf.regret - regret <= best.gain + 1e-9) continue;
                 best = {leaf.regret - regret, f, readable_between(low, high)};
@@ -199,8 +206,8 @@ private:
 
     std::vector<Expression> features_;
     const std::vector<DispatchSample>& samples_;
-    std::vector<std::vector<int64_t>> values_;    // sample × feature
-    std::vector<std::vector<double>> regrets_;    // sample × winner
+    std::vector<std::vector<int64_t>> values_;  // sample × feature
+    std::vector<std::vector<double>> regrets_;  // sample × winner
     size_t winners_ = 0;
     DispatchTree tree_;
 };

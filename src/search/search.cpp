@@ -27,9 +27,13 @@ constexpr int stale_rounds_to_stop = 3;
 
 class Search {
 public:
-    Search(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
-           const RunSettings& settings, const Targets& targets, Observer& observer)
-        : points_(points), proposers_(proposers), evaluator_(evaluator), settings_(settings), targets_(targets),
+    Search(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers,
+           Evaluator& evaluator, const RunSettings& settings, const Targets& targets, Observer& observer)
+        : points_(points),
+          proposers_(proposers),
+          evaluator_(evaluator),
+          settings_(settings),
+          targets_(targets),
           observer_(observer) {}
 
     Result run() {
@@ -46,9 +50,12 @@ public:
             bool new_ideas = deepen();
             bool gained = !(before / geometric_mean_of_best() - 1 < settings_.min_improvement);
             stale = gained || new_ideas ? 0 : stale + 1;
-            if (!new_ideas && nothing_left()) stop(all_exhausted() ? "exhausted" : "plateau");
-            else if (stale >= stale_rounds_to_stop) stop("plateau");
-            else if (settings_.rounds > 0 && round >= settings_.rounds) stop("rounds");
+            if (!new_ideas && nothing_left())
+                stop(all_exhausted() ? "exhausted" : "plateau");
+            else if (stale >= stale_rounds_to_stop)
+                stop("plateau");
+            else if (settings_.rounds > 0 && round >= settings_.rounds)
+                stop("rounds");
         }
         if (tracks_.empty()) stop("exhausted");
         conclude();
@@ -73,7 +80,8 @@ private:
     // False when the same kernel is known already.
     bool add(Proposal proposal, Proposer* proposer, const Track* parent) {
         for (const auto& track : tracks_)
-            if (track->kernel.source == proposal.kernel.source && track->kernel.condition == proposal.kernel.condition)
+            if (track->kernel.source == proposal.kernel.source &&
+                track->kernel.condition == proposal.kernel.condition)
                 return false;
         name_uniquely(proposal);
         if (proposal.strategy.proposer.empty()) proposal.strategy.proposer = proposer->name();
@@ -88,14 +96,15 @@ private:
         track.enqueue(track.kernel.initial);
         if (track.configurations() == 0) give_up(track, "no configuration of its tunables is valid");
         if (where.empty())
-            give_up(track, fmt::format("its condition holds at no shape: {}", track.kernel.condition
-                                                                                   ? track.kernel.condition->text()
-                                                                                   : "there are no shapes"));
+            give_up(track, fmt::format("its condition holds at no shape: {}",
+                                       track.kernel.condition ? track.kernel.condition->text()
+                                                              : "there are no shapes"));
         return true;
     }
 
     // A proposer's constraint that cannot be evaluated is its failure, not the search's.
-    std::unique_ptr<Track> make_track(Proposal proposal, Proposer* proposer, const std::vector<ShapePoint>& where) {
+    std::unique_ptr<Track> make_track(Proposal proposal, Proposer* proposer,
+                                      const std::vector<ShapePoint>& where) {
         uint64_t seed = mix64(settings_.seed + tracks_.size());
         try {
             return std::make_unique<Track>(proposal, proposer, where, seed);
@@ -179,9 +188,9 @@ private:
         return batch;
     }
 
-    // An upper confidence bound over strategies (UCB1, Auer et al. 2002) on the log scale. The nearness at its best
-    // point counts most: a strategy that wins one regime is worth as much as one that is good everywhere. Until it
-    // is judged near its own best it comes first.
+    // An upper confidence bound over strategies (UCB1, Auer et al. 2002) on the log scale. The nearness at
+    // its best point counts most: a strategy that wins one regime is worth as much as one that is good
+    // everywhere. Until it is judged near its own best it comes first.
     double score(const Track& track) const {
         double asked = static_cast<double>(track.asked());
         double bonus = exploration * std::sqrt(std::log(2.0 + result_.evaluations) / (1 + asked));
@@ -196,7 +205,8 @@ private:
         std::map<std::string, double> best_ns;
         for (const auto& [label, leader] : leaders_) best_ns[label] = leader.nanoseconds;
         for (const Choice& choice : batch)
-            requests.push_back({choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
+            requests.push_back(
+                {choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
         std::vector<Evaluation> evaluations = evaluator_.evaluate(requests);
         result_.evaluations += static_cast<int>(batch.size());
         for (const Evaluation& evaluation : evaluations) update_leaders(evaluation);
@@ -215,7 +225,8 @@ private:
             for (const ShapePoint& point : tracks_[t]->points) {
                 double nanoseconds = usable_nanoseconds(evaluation, point.label);
                 auto leader = leaders_.find(point.label);
-                bool first = leader == leaders_.end() && nanoseconds < std::numeric_limits<double>::infinity();
+                bool first =
+                    leader == leaders_.end() && nanoseconds < std::numeric_limits<double>::infinity();
                 if (first || (leader != leaders_.end() && nanoseconds < leader->second.nanoseconds))
                     leaders_[point.label] = {nanoseconds, t};
             }
@@ -253,16 +264,18 @@ private:
             if (!track->active()) continue;
             track->strategy.confidence = track->mean_share(leaders_);
             bool hopeless = track->done() || track->best_share(leaders_) < least;
-            if (beaten_everywhere(*track) && track->judged() && hopeless) give_up(*track, reason_of_defeat(*track));
+            if (beaten_everywhere(*track) && track->judged() && hopeless)
+                give_up(*track, reason_of_defeat(*track));
         }
     }
 
     std::string reason_of_defeat(const Track& track) const {
         std::string label = track.closest(leaders_);
         const Track& winner = *tracks_[leaders_.at(label).track];
-        return fmt::format("beaten at every shape, closest at {}: {:.2f}× slower than {} ({} of {} configurations tried)",
-                           label, 1 / track.share(label, leaders_), winner.strategy.id, track.asked(),
-                           track.configurations());
+        return fmt::format(
+            "beaten at every shape, closest at {}: {:.2f}× slower than {} ({} of {} configurations tried)",
+            label, 1 / track.share(label, leaders_), winner.strategy.id, track.asked(),
+            track.configurations());
     }
 
     bool deepen() {
@@ -270,7 +283,8 @@ private:
         for (const auto& track : tracks_)
             if (track->active() && track->succeeded() && track->judged()) beam.push_back(track.get());
         std::stable_sort(beam.begin(), beam.end(), [&](const Track* a, const Track* b) {
-            return a->best_share(leaders_) * a->mean_share(leaders_) > b->best_share(leaders_) * b->mean_share(leaders_);
+            return a->best_share(leaders_) * a->mean_share(leaders_) >
+                   b->best_share(leaders_) * b->mean_share(leaders_);
         });
         beam.resize(std::min(beam.size(), static_cast<size_t>(std::max(settings_.beam, 1))));
         bool added = false;
@@ -318,25 +332,32 @@ private:
     }
 
     bool nothing_left() const {
-        return std::all_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return !t->active() || t->done(); });
+        return std::all_of(tracks_.begin(), tracks_.end(),
+                           [](const auto& t) { return !t->active() || t->done(); });
     }
 
     bool all_exhausted() const {
-        return std::all_of(tracks_.begin(), tracks_.end(), [](const auto& t) { return !t->active() || t->exhausted(); });
+        return std::all_of(tracks_.begin(), tracks_.end(),
+                           [](const auto& t) { return !t->active() || t->exhausted(); });
     }
 
     double geometric_mean_of_best() const {
         std::vector<double> values;
         for (const auto& [label, leader] : leaders_) values.push_back(leader.nanoseconds);
-        return stats::geometric_mean(values);   // NaN before the first success: compares as a gain
+        return stats::geometric_mean(values);  // NaN before the first success: compares as a gain
     }
 
     void check_limits() {
-        if (observer_.stop_requested()) stop("interrupted");
-        else if (evaluations_left() == 0) stop("evaluations");
-        else if (observer_.seconds_left() <= 0) stop("budget");
-        else if (target_reached()) stop("target");
-        else if (roofline_is_reached()) stop("roofline");
+        if (observer_.stop_requested())
+            stop("interrupted");
+        else if (evaluations_left() == 0)
+            stop("evaluations");
+        else if (observer_.seconds_left() <= 0)
+            stop("budget");
+        else if (target_reached())
+            stop("target");
+        else if (roofline_is_reached())
+            stop("roofline");
     }
 
     bool stopped() {
@@ -366,7 +387,8 @@ private:
             if (nanoseconds <= 0) continue;
             known = true;
             auto leader = leaders_.find(label);
-            if (leader == leaders_.end() || nanoseconds / leader->second.nanoseconds < roofline_reached) return false;
+            if (leader == leaders_.end() || nanoseconds / leader->second.nanoseconds < roofline_reached)
+                return false;
         }
         return known;
     }
@@ -400,8 +422,9 @@ private:
             } else if (beaten_everywhere(track) && track.judged()) {
                 give_up(track, reason_of_defeat(track));
             } else if (beaten_everywhere(track) || !track.succeeded()) {
-                track.strategy.reason = fmt::format("not judged to its end: the search stopped after {} of {} configurations",
-                                                    track.evaluations().size(), track.configurations());
+                track.strategy.reason =
+                    fmt::format("not judged to its end: the search stopped after {} of {} configurations",
+                                track.evaluations().size(), track.configurations());
             } else {
                 track.strategy.reason = fmt::format("within 3% of the best at {}", track.closest(leaders_));
             }
@@ -425,8 +448,8 @@ private:
 
 }  // namespace
 
-Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
-           const RunSettings& settings, const Targets& targets, Observer& observer) {
+Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers,
+           Evaluator& evaluator, const RunSettings& settings, const Targets& targets, Observer& observer) {
     return Search(points, proposers, evaluator, settings, targets, observer).run();
 }
 

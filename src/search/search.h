@@ -1,5 +1,5 @@
-// The loop: plan strategies, judge and tune their kernels over all shapes, re-score, prune, deepen. Pure decisions
-// over core's Proposer and Evaluator; no I/O, no clock of its own.
+// The loop: plan strategies, judge and tune their kernels over all shapes, re-score, prune, deepen. Pure
+// decisions over core's Proposer and Evaluator; no I/O, no clock of its own.
 #pragma once
 
 #include <functional>
@@ -18,17 +18,18 @@ namespace strop::search {
 class Observer {
 public:
     virtual ~Observer() = default;
-    virtual double seconds_left() = 0;                 // of the search's share of the budget; <= 0: stop
-    virtual bool stop_requested() = 0;                 // interrupted
+    virtual double seconds_left() = 0;  // of the search's share of the budget; <= 0: stop
+    virtual bool stop_requested() = 0;  // interrupted
     virtual void on_round(int round, const std::string& what) = 0;
-    virtual void on_strategies(const std::vector<Strategy>& strategies) = 0;   // all, after every change
+    virtual void on_strategies(const std::vector<Strategy>& strategies) = 0;  // all, after every change
     virtual void on_evaluation(const Evaluation& evaluation, const Kernel& kernel) = 0;
 };
 
 struct Targets {
-    std::map<std::string, double> baseline_ns;   // by label, best baseline; may be empty
-    std::map<std::string, double> roofline_ns;   // by label, 0 or absent: unknown
-    // Whether the kernel's condition holds there (integer parameters are the caller's). Absent: over dimensions only.
+    std::map<std::string, double> baseline_ns;  // by label, best baseline; may be empty
+    std::map<std::string, double> roofline_ns;  // by label, 0 or absent: unknown
+    // Whether the kernel's condition holds there (integer parameters are the caller's). Absent: over
+    // dimensions only.
     std::function<bool(const Kernel&, const ShapePoint&)> callable;
 };
 
@@ -36,22 +37,25 @@ struct Targets {
 struct Candidate {
     Kernel kernel;
     Configuration configuration;
-    std::map<std::string, double> nanoseconds;   // by label; only points where it was ok
+    std::map<std::string, double> nanoseconds;  // by label; only points where it was ok
 };
 
 struct Result {
     std::vector<Strategy> strategies;
-    std::vector<Candidate> finalists;   // the best few of each point and of each surviving strategy, best first
-    std::string stopped_by;             // "budget", "plateau", "target", "roofline", "evaluations", "rounds", "interrupted", "exhausted"
+    std::vector<Candidate>
+        finalists;           // the best few of each point and of each surviving strategy, best first
+    std::string stopped_by;  // "budget", "plateau", "target", "roofline", "evaluations", "rounds",
+                             // "interrupted", "exhausted"
     int evaluations = 0;
     int rounds = 0;
 };
 
-// Strategies share the budget by promise: each gets a first configuration, then those nearest to the best of some
-// point get more. A strategy is pruned only when others beat it in every regime, at its own tuned best, with the
-// reason kept ("beaten at every shape, closest at large: 1.42× slower than online_single_read"). Every kernel is
-// judged near its own best before it is pruned. Proposers are asked in order and share one beam.
-Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
-           const RunSettings& settings, const Targets& targets, Observer& observer);
+// Strategies share the budget by promise: each gets a first configuration, then those nearest to the best of
+// some point get more. A strategy is pruned only when others beat it in every regime, at its own tuned best,
+// with the reason kept ("beaten at every shape, closest at large: 1.42× slower than online_single_read").
+// Every kernel is judged near its own best before it is pruned. Proposers are asked in order and share one
+// beam.
+Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers,
+           Evaluator& evaluator, const RunSettings& settings, const Targets& targets, Observer& observer);
 
 }  // namespace strop::search

@@ -12,10 +12,11 @@ namespace strop::search {
 // Draws shapes that the problem admits and whose buffers fit. Never one twice, none of `seen`.
 class ShapeSource {
 public:
-    ShapeSource(const Problem& problem, int64_t max_bytes, uint64_t seed, const std::vector<ShapePoint>& seen);
+    ShapeSource(const Problem& problem, int64_t max_bytes, uint64_t seed,
+                const std::vector<ShapePoint>& seen);
 
-    // Log-uniform in the range; with `boundaries` some dimensions take values where kernels break: 1, the ends of the
-    // range, powers of two and their neighbours, primes. Nothing after many refused draws.
+    // Log-uniform in the range; with `boundaries` some dimensions take values where kernels break: 1, the
+    // ends of the range, powers of two and their neighbours, primes. Nothing after many refused draws.
     std::optional<ShapePoint> draw(bool boundaries);
     // The geometric middle of two shapes, or nothing when that is one of them, seen or not admitted.
     std::optional<ShapePoint> between(const Dimensions& a, const Dimensions& b);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr size_t least_configurations = 8;
-constexpr double missing_penalty = 10;   // a point without a time counts as this many times the best
+constexpr double missing_penalty = 10;  // a point without a time counts as this many times the best
 
 }  // namespace
 
@@ -21,8 +21,12 @@ double usable_nanoseconds(const Evaluation& evaluation, const std::string& label
 }
 
 Track::Track(Proposal proposal, Proposer* from, std::vector<ShapePoint> where, uint64_t seed)
-    : strategy(std::move(proposal.strategy)), kernel(std::move(proposal.kernel)), proposer(from),
-      points(std::move(where)), space_(kernel.space), searcher_(tune::make_searcher(kernel.space, kernel.initial, seed)),
+    : strategy(std::move(proposal.strategy)),
+      kernel(std::move(proposal.kernel)),
+      proposer(from),
+      points(std::move(where)),
+      space_(kernel.space),
+      searcher_(tune::make_searcher(kernel.space, kernel.initial, seed)),
       configurations_(space_.size()) {
     strategy.state = Strategy::State::active;
     for (const ShapePoint& point : points) weights_[point.label] = 1;
@@ -45,7 +49,8 @@ std::optional<Configuration> Track::next() {
         std::vector<Configuration> proposed = searcher_->propose(1);
         exhausted_ = proposed.empty();
         // The tuner does not know of queued configurations that are still being measured.
-        if (!exhausted_ && std::find(begun_.begin(), begun_.end(), proposed[0]) == begun_.end()) choice = proposed[0];
+        if (!exhausted_ && std::find(begun_.begin(), begun_.end(), proposed[0]) == begun_.end())
+            choice = proposed[0];
     }
     if (!choice) return std::nullopt;
     begun_.push_back(*choice);
@@ -67,7 +72,8 @@ void Track::record(const Evaluation& evaluation, const Leaders& leaders) {
 void Track::reweigh(const Leaders& leaders) {
     for (const ShapePoint& point : points)
         weights_[point.label] = std::max(0.05, std::pow(share(point.label, leaders), 3));
-    for (const Evaluation& evaluation : evaluations_) searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
+    for (const Evaluation& evaluation : evaluations_)
+        searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
 }
 
 double Track::cost(const Evaluation& evaluation, const Leaders& leaders) const {

@@ -18,7 +18,7 @@ struct Leader {
     double nanoseconds = 0;
     size_t track = 0;
 };
-using Leaders = std::map<std::string, Leader>;   // by label
+using Leaders = std::map<std::string, Leader>;  // by label
 
 class Track {
 public:
@@ -27,8 +27,8 @@ public:
     Strategy strategy;
     const Kernel kernel;
     Proposer* const proposer;
-    const std::vector<ShapePoint> points;   // where the kernel may be called
-    bool deepened_out = false;              // its proposer has no further idea
+    const std::vector<ShapePoint> points;  // where the kernel may be called
+    bool deepened_out = false;             // its proposer has no further idea
 
     bool active() const { return strategy.state == Strategy::State::active; }
     bool succeeded() const { return !best_.empty(); }
@@ -46,7 +46,7 @@ public:
     // Tells the tuner all costs anew: which points matter has changed.
     void reweigh(const Leaders& leaders);
 
-    const std::map<std::string, double>& best() const { return best_; }   // by label
+    const std::map<std::string, double>& best() const { return best_; }  // by label
     const std::vector<Evaluation>& evaluations() const { return evaluations_; }
     // The evaluation of least cost; null before the first success.
     const Evaluation* best_evaluation(const Leaders& leaders) const;
@@ -55,7 +55,7 @@ public:
     // Best overall over its own best: 1 where it leads. 0 where it was never ok.
     double share(const std::string& label, const Leaders& leaders) const;
     double best_share(const Leaders& leaders) const;
-    double mean_share(const Leaders& leaders) const;   // geometric, over its points
+    double mean_share(const Leaders& leaders) const;  // geometric, over its points
     // The point where it is nearest to the lead.
     std::string closest(const Leaders& leaders) const;
 
@@ -72,8 +72,8 @@ private:
     bool exhausted_ = false;
 };
 
-// The time at that point that may be used: a kernel that computes wrongly anywhere has none, one that only ran out
-// of time or memory at some point keeps the others.
+// The time at that point that may be used: a kernel that computes wrongly anywhere has none, one that only
+// ran out of time or memory at some point keeps the others.
 double usable_nanoseconds(const Evaluation& evaluation, const std::string& label);
 
 }  // namespace strop::search

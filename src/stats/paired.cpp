@@ -20,10 +20,11 @@ Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b
 
 Interval combine(const std::vector<Interval>& ratios) {
     std::vector<double> values;
-    double below = 0, above = 0;   // squared distances on the log scale; independent errors add in squares
+    double below = 0, above = 0;  // squared distances on the log scale; independent errors add in squares
     for (const Interval& ratio : ratios) {
         values.push_back(ratio.value);
-        double down = std::log(ratio.value) - std::log(ratio.low), up = std::log(ratio.high) - std::log(ratio.value);
+        double down = std::log(ratio.value) - std::log(ratio.low),
+               up = std::log(ratio.high) - std::log(ratio.value);
         below += down * down;
         above += up * up;
     }

@@ -16,7 +16,7 @@ double sorted_quantile(const std::vector<double>& sorted, double q) {
     size_t below = static_cast<size_t>(position);
     size_t above = std::min(below + 1, sorted.size() - 1);
     double share = position - static_cast<double>(below);
-    if (share == 0) return sorted[below];   // keeps infinities out of the interpolation
+    if (share == 0) return sorted[below];  // keeps infinities out of the interpolation
     return sorted[below] + share * (sorted[above] - sorted[below]);
 }
 
@@ -28,7 +28,8 @@ size_t outside(size_t count, double tail) {
     size_t l = 0;
     while (l < count / 2) {
         double k = static_cast<double>(l);
-        cumulative += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
+        cumulative +=
+            std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
         if (cumulative > tail) break;
         ++l;
     }
@@ -66,7 +67,8 @@ Interval median_interval(const std::vector<double>& samples, double confidence) 
     return {middle, sorted[lowest], sorted[sorted.size() - 1 - lowest]};
 }
 
-Interval bootstrap_median(const std::vector<double>& samples, double confidence, int resamples, uint64_t seed) {
+Interval bootstrap_median(const std::vector<double>& samples, double confidence, int resamples,
+                          uint64_t seed) {
     if (samples.empty()) return {nan, nan, nan};
     double middle = median(samples);
     if (resamples < 1) return {middle, middle, middle};

@@ -9,8 +9,8 @@ namespace strop::tune {
 
 namespace {
 
-constexpr double noise = 1e-3;      // variance of a measurement relative to that of the costs
-constexpr double hamming = 0.15;    // squared distance of any two different values
+constexpr double noise = 1e-3;    // variance of a measurement relative to that of the costs
+constexpr double hamming = 0.05;  // squared distance of any two different values
 
 double matern52(double distance) {
     double r = std::sqrt(5.0) * distance;
@@ -22,7 +22,8 @@ double matern52(double distance) {
 CostModel::CostModel(const Space& space) : space_(space) {
     for (const Tunable& tunable : space.tunables()) {
         bool numbers = !tunable.is_flags && tunable.values.size() > 2;
-        for (const Value& value : tunable.values) numbers = numbers && !std::holds_alternative<std::string>(value);
+        for (const Value& value : tunable.values)
+            numbers = numbers && !std::holds_alternative<std::string>(value);
         steps_.push_back(numbers ? 1.0 / static_cast<double>(tunable.values.size() - 1) : 0.0);
     }
 }
@@ -37,7 +38,7 @@ double CostModel::distance(const Point& a, const Point& b) const {
     for (size_t t = 0; t < a.size(); ++t) {
         if (a[t] == b[t]) continue;
         double ranks = (a[t] - b[t]) * steps_[t];
-        sum += steps_[t] > 0 ? ranks * ranks + hamming : 0.5;
+        sum += steps_[t] > 0 ? ranks * ranks + hamming : 0.25;
     }
     return std::sqrt(sum);
 }

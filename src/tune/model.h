@@ -1,6 +1,6 @@
-// A Gaussian process over a tunable space, which guesses what unmeasured configurations cost. Matérn 5/2 kernel on
-// the distance between ranks of values plus a Hamming term; expected improvement picks the next configuration
-// (Jones, Schonlau, Welch 1998).
+// A Gaussian process over a tunable space, which guesses what unmeasured configurations cost. Matérn 5/2
+// kernel on the distance between ranks of values plus a Hamming term; expected improvement picks the next
+// configuration (Jones, Schonlau, Welch 1998).
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ private:
     double factorise(double length);
 
     const Space& space_;
-    std::vector<double> steps_;      // of each tunable: distance between neighbouring values; 0: only same or not
+    std::vector<double> steps_;  // of each tunable: distance between neighbouring values; 0: only same or not
     std::vector<Point> points_;
-    std::vector<double> targets_;    // standardised
+    std::vector<double> targets_;  // standardised
     double mean_ = 0, scale_ = 1, length_ = 1;
-    std::vector<double> lower_;      // Cholesky factor, row-major n × n
-    std::vector<double> weights_;    // covariance^-1 · targets
+    std::vector<double> lower_;    // Cholesky factor, row-major n × n
+    std::vector<double> weights_;  // covariance^-1 · targets
 };
 
 }  // namespace strop::tune

@@ -15,15 +15,16 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr size_t random_starts = 6;
-constexpr size_t model_observations = 150;   // beyond, the model costs more than it gains
+constexpr size_t model_observations = 150;  // beyond, the model costs more than it gains
 constexpr size_t model_candidates = 600;
-constexpr int model_patience = 24;           // measurements without a gain after which descent takes over
+constexpr int model_patience = 50;  // measurements without a gain after which descent takes over
 constexpr int restarts_to_converge = 2;
-constexpr double gain = 0.995;               // less than half a percent is noise
+constexpr double gain = 0.995;  // less than half a percent is noise
 
-// The initial configuration, a few random ones, then a Gaussian process with expected improvement, which needs the
-// fewest measurements; when it stalls, the neighbourhood of the best is exhausted and perturbed copies of the best
-// are descended (iterated local search), which finds the last few percent that a surrogate misses.
+// The initial configuration, a few random ones, then a Gaussian process with expected improvement, which
+// needs the fewest measurements; when it stalls, the neighbourhood of the best is exhausted and perturbed
+// copies of the best are descended (iterated local search), which finds the last few percent that a surrogate
+// misses.
 class ModelThenDescent : public Searcher {
 public:
     ModelThenDescent(const TunableSpace& space, const Configuration& initial, uint64_t seed)
@@ -57,8 +58,10 @@ public:
         } else {
             outside_[configuration] = cost;
         }
-        if (cost < before * gain) since_gain_ = 0;
-        else if (fresh) ++since_gain_;
+        if (cost < before * gain)
+            since_gain_ = 0;
+        else if (fresh)
+            ++since_gain_;
         if (row && current_ && cost < cost_of(*current_)) current_ = row;
     }
 
@@ -78,7 +81,8 @@ public:
     bool converged() const override {
         if (proposed_.size() >= space_.size()) return true;
         std::optional<size_t> row = best_row();
-        return row && restarts_ > restarts_to_converge && since_gain_ >= model_patience && !fresh_neighbour(*row, false);
+        return row && restarts_ > restarts_to_converge && since_gain_ >= model_patience &&
+               !fresh_neighbour(*row, false);
     }
 
 private:
@@ -193,17 +197,18 @@ private:
     Configuration initial_;
     std::mt19937_64 random_;
     bool asked_initial_ = false;
-    std::set<size_t> proposed_;                  // also what was told without being proposed
+    std::set<size_t> proposed_;  // also what was told without being proposed
     std::map<size_t, double> told_;
-    std::map<Configuration, double> outside_;    // told, but not among the rows kept
-    std::optional<size_t> current_;              // where a restarted descent stands
+    std::map<Configuration, double> outside_;  // told, but not among the rows kept
+    std::optional<size_t> current_;            // where a restarted descent stands
     int since_gain_ = 0;
     int restarts_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Searcher> make_searcher(const TunableSpace& space, const Configuration& initial, uint64_t seed) {
+std::unique_ptr<Searcher> make_searcher(const TunableSpace& space, const Configuration& initial,
+                                        uint64_t seed) {
     return std::make_unique<ModelThenDescent>(space, initial, seed);
 }
 

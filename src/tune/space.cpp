@@ -21,10 +21,14 @@ std::vector<Expression> conjuncts(const Expression& whole) {
     char quote = 0;
     for (size_t i = 0; i < text.size(); ++i) {
         char c = text[i];
-        if (quote) quote = c == quote ? 0 : quote;
-        else if (c == '\'' || c == '"') quote = c;
-        else if (c == '(' || c == '[') ++depth;
-        else if (c == ')' || c == ']') --depth;
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '\'' || c == '"')
+            quote = c;
+        else if (c == '(' || c == '[')
+            ++depth;
+        else if (c == ')' || c == ']')
+            --depth;
         bool outside = depth == 0 && !quote;
         if (outside && text.compare(i, 4, " or ") == 0) return {whole};
         if (outside && text.compare(i, 5, " and ") == 0) {
@@ -57,7 +61,8 @@ public:
             combinations = std::min(combinations, no_table_beyond + 1);
         }
         if (!names.empty())
-            throw UsageError("constraint '" + expression.text() + "': '" + *names.begin() + "' is no tunable");
+            throw UsageError("constraint '" + expression.text() + "': '" + *names.begin() +
+                             "' is no tunable");
         if (combinations <= no_table_beyond) table_.assign(combinations, Unknown);
     }
 
@@ -87,21 +92,23 @@ private:
     Expression expression_;
     Bindings bindings_;
     std::vector<size_t> variables_, strides_;
-    std::vector<Value*> slots_;   // into bindings_, one a variable
+    std::vector<Value*> slots_;  // into bindings_, one a variable
     std::vector<uint8_t> table_;
 };
 
 // Depth-first enumeration. Variables are bound in an order that completes the tightest constraints first.
 class Enumeration {
 public:
-    explicit Enumeration(const TunableSpace& space) : tunables_(space.tunables), row_(space.tunables.size(), 0) {
+    explicit Enumeration(const TunableSpace& space)
+        : tunables_(space.tunables), row_(space.tunables.size(), 0) {
         for (const Expression& whole : space.constraints)
             for (const Expression& part : conjuncts(whole)) constraints_.emplace_back(part, tunables_);
         order_variables();
     }
 
-    // At most `budget` rows. With `spread` every value gets an equal share of the budget, so that a space that is
-    // too large is thinned in its last variables (which keep their first values) and not cut off in its first.
+    // At most `budget` rows. With `spread` every value gets an equal share of the budget, so that a space
+    // that is too large is thinned in its last variables (which keep their first values) and not cut off in
+    // its first.
     std::vector<uint16_t> rows(size_t budget, bool spread) {
         found_.clear();
         spread_ = spread;
@@ -169,9 +176,9 @@ private:
 
     const std::vector<Tunable>& tunables_;
     std::vector<uint16_t> row_, found_;
-    std::deque<Constraint> constraints_;        // never moved: they point into themselves
-    std::vector<size_t> order_;                 // depth -> variable
-    std::vector<std::vector<size_t>> due_;      // depth -> constraints that are complete there
+    std::deque<Constraint> constraints_;    // never moved: they point into themselves
+    std::vector<size_t> order_;             // depth -> variable
+    std::vector<std::vector<size_t>> due_;  // depth -> constraints that are complete there
     bool spread_ = false;
 };
 
@@ -189,13 +196,16 @@ std::vector<uint16_t> sorted_rows(const std::vector<uint16_t>& rows, size_t widt
 }
 
 // The index of `row` among sorted rows.
-std::optional<size_t> find_row(const std::vector<uint16_t>& rows, size_t count, const std::vector<uint16_t>& row) {
+std::optional<size_t> find_row(const std::vector<uint16_t>& rows, size_t count,
+                               const std::vector<uint16_t>& row) {
     size_t width = row.size(), low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const uint16_t* at = rows.data() + middle * width;
-        if (std::lexicographical_compare(at, at + width, row.begin(), row.end())) low = middle + 1;
-        else high = middle;
+        if (std::lexicographical_compare(at, at + width, row.begin(), row.end()))
+            low = middle + 1;
+        else
+            high = middle;
     }
     bool same = low < count && std::equal(row.begin(), row.end(), rows.data() + low * width);
     return same ? std::optional<size_t>(low) : std::nullopt;
@@ -231,7 +241,8 @@ std::vector<uint16_t> Space::coordinates(size_t index) const {
 Configuration Space::configuration(size_t index) const {
     Configuration configuration;
     std::vector<uint16_t> row = coordinates(index);
-    for (size_t t = 0; t < tunables_.size(); ++t) configuration[tunables_[t].name] = tunables_[t].values[row[t]];
+    for (size_t t = 0; t < tunables_.size(); ++t)
+        configuration[tunables_[t].name] = tunables_[t].values[row[t]];
     return configuration;
 }
 

@@ -30,8 +30,8 @@ class FakeProposer : public Proposer {
 public:
     explicit FakeProposer(std::vector<Proposal> planned) : planned_(std::move(planned)) {}
 
-    std::map<std::string, std::vector<Proposal>> deepened;   // by strategy, one handed out a call
-    std::vector<std::string> asked;                          // strategies, in order
+    std::map<std::string, std::vector<Proposal>> deepened;  // by strategy, one handed out a call
+    std::vector<std::string> asked;                         // strategies, in order
     std::vector<Evaluation> shown;
     std::vector<std::vector<std::string>> tried;
 

@@ -1,0 +1,41 @@
+#include "cli/finish.h"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "cli/terminal.h"
+#include "report/report.h"
+
+namespace strop::cli {
+
+std::vector<std::string> worker_command() { return {fs::read_symlink("/proc/self/exe").string(), "worker"}; }
+
+void check_points(const Problem& problem, const std::vector<std::string>& labels) {
+    std::vector<std::string> known;
+    for (const ShapePoint& point : problem.points) known.push_back(point.label);
+    for (const std::string& label : labels)
+        if (std::find(known.begin(), known.end(), label) == known.end())
+            throw UsageError(fmt::format("--point {}: {} has no such shape", label, problem.name),
+                             "its shapes are " + join(known, ", "));
+}
+
+void check_folder(const std::string& folder) {
+    fs::path probe = fs::path(folder) / ".strop-probe";
+    write_file(probe, "");
+    std::error_code ignored;
+    fs::remove(probe, ignored);
+}
+
+int finish(const RunRecord& record, const Arguments& arguments) {
+    if (arguments.has("--json")) fmt::print("{}\n", trim(report::json(record)));
+    else fmt::print("{}", report::terminal(record, use_color(STDOUT_FILENO), terminal_width()));
+    return static_cast<int>(record.outcome == Outcome::improved ? Exit::improved : Exit::no_improvement);
+}
+
+}  // namespace strop::cli

@@ -1,0 +1,25 @@
+// What the commands that run the main job share: before it, and when it is done.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/flags.h"
+#include "core/problem.h"
+#include "core/record.h"
+
+namespace strop::cli {
+
+// How this program starts a worker: itself.
+std::vector<std::string> worker_command();
+
+// A UsageError with the nearest labels when the problem has no such point.
+void check_points(const Problem& problem, const std::vector<std::string>& labels);
+
+// Fails now, and not after the run, when nothing can be written there.
+void check_folder(const std::string& folder);
+
+// Prints the record (--json: the document) and gives the exit code.
+int finish(const RunRecord& record, const Arguments& arguments);
+
+}  // namespace strop::cli

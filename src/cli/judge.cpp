@@ -1,0 +1,166 @@
+// strop judge: compile, check and time one kernel against the baselines.
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/finish.h"
+#include "cli/table.h"
+#include "core/json.h"
+#include "judge/worker.h"
+#include "language/contract.h"
+#include "problem/loader.h"
+#include "stats/paired.h"
+
+namespace strop::cli {
+
+namespace {
+
+Configuration configuration_of(const Kernel& kernel, const std::vector<std::string>& assignments) {
+    Configuration configuration = default_configuration(kernel.space);
+    for (const std::string& assignment : assignments) {
+        size_t equals = assignment.find('=');
+        std::string name = assignment.substr(0, equals), text = assignment.substr(equals + 1);
+        const Tunable* tunable = nullptr;
+        std::vector<std::string> names;
+        for (const Tunable& candidate : kernel.space.tunables) {
+            names.push_back(candidate.name);
+            if (candidate.name == name) tunable = &candidate;
+        }
+        if (!tunable)
+            throw UsageError(fmt::format("--set {}: the kernel has no tunable '{}'", assignment, name),
+                             names.empty() ? "it has none: see `// strop:tune`" : "it has " + join(names, ", "));
+        std::vector<std::string> values;
+        bool found = false;
+        for (const Value& value : tunable->values) {
+            values.push_back(to_string(value));
+            if (values.back() != text) continue;
+            configuration[name] = value;
+            found = true;
+        }
+        if (!found)
+            throw UsageError(fmt::format("--set {}: '{}' is not a value of {}", assignment, text, name),
+                             "its values are " + join(values, ", "));
+    }
+    return configuration;
+}
+
+// The whole judgement: every shape in full, then paired with the baselines.
+struct Judgement {
+    Evaluation evaluation;
+    Comparison comparison;
+    Ratio speedup;
+    double seconds = 0;
+};
+
+Judgement judge_kernel(const Problem& problem, const Kernel& kernel, const Configuration& configuration) {
+    Clock::time_point start = Clock::now();
+    judge::WorkerClient worker(worker_command(), problem.folder.string(), {}, std::random_device{}(),
+                               [] { check_interrupt(); });
+    Judgement judgement;
+    EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
+    judgement.evaluation = worker.evaluate({request}).front();
+    if (judgement.evaluation.ok()) {
+        std::vector<MissingBaseline> missing;
+        ComparisonRequest comparison;
+        comparison.contenders.push_back({kernel.id, "", kernel, configuration});
+        for (const std::string& name : worker.baselines(missing)) comparison.contenders.push_back({name, name, {}, {}});
+        comparison.points = problem.points;
+        judgement.comparison = worker.compare(comparison);
+        std::vector<stats::Interval> ratios;
+        for (const PointComparison& point : judgement.comparison.points) {
+            const ContenderResult* best = nullptr;
+            for (size_t i = 1; i < point.results.size(); ++i)
+                if (point.results[i].verdict == Verdict::ok &&
+                    (!best || point.results[i].time.median_ns < best->time.median_ns))
+                    best = &point.results[i];
+            if (best) ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
+        }
+        if (!ratios.empty()) {
+            stats::Interval whole = stats::combine(ratios);
+            judgement.speedup = {whole.value, whole.low, whole.high};
+        }
+    }
+    judgement.seconds = seconds_since(start);
+    return judgement;
+}
+
+void print_json(const Judgement& judgement) {
+    Json shapes = Json::array();
+    for (const PointResult& result : judgement.evaluation.points) {
+        Json shape = {{"label", result.point.label},
+                      {"dims", result.point.dims},
+                      {"verdict", name_of(result.verdict)},
+                      {"evidence", result.evidence},
+                      {"nanoseconds", result.time.median_ns},
+                      {"low", result.time.low_ns},
+                      {"high", result.time.high_ns},
+                      {"baselines", Json::object()}};
+        for (const PointComparison& point : judgement.comparison.points)
+            if (point.point.label == result.point.label)
+                for (size_t i = 1; i < point.results.size(); ++i)
+                    shape["baselines"][point.results[i].name] = {
+                        {"nanoseconds", point.results[i].time.median_ns},
+                        {"speedup", point.results[i].speedup},
+                        {"decision", name_of(point.results[i].decision)}};
+        shapes.push_back(shape);
+    }
+    Json document = {{"verdict", name_of(judgement.evaluation.verdict)},
+                     {"evidence", judgement.evaluation.evidence},
+                     {"configuration", configuration_to_json(judgement.evaluation.configuration)},
+                     {"shapes", shapes},
+                     {"speedup", judgement.speedup},
+                     {"seconds", judgement.seconds}};
+    fmt::print("{}\n", dump(document, 2));
+}
+
+void print_text(const Judgement& judgement) {
+    const Evaluation& evaluation = judgement.evaluation;
+    fmt::print("verdict: {}\n", name_of(evaluation.verdict));
+    if (!evaluation.evidence.empty()) fmt::print("{}\n", evaluation.evidence);
+    std::vector<std::vector<std::string>> cells = {{"SHAPE", "VERDICT", "TIME", "AGAINST"}};
+    for (const PointResult& result : evaluation.points) {
+        std::vector<std::string> against;
+        for (const PointComparison& point : judgement.comparison.points)
+            if (point.point.label == result.point.label)
+                for (size_t i = 1; i < point.results.size(); ++i)
+                    if (point.results[i].verdict == Verdict::ok)
+                        against.push_back(fmt::format("{} {:.2f}× ({:.2f}–{:.2f})", point.results[i].name,
+                                                      point.results[i].speedup.ratio, point.results[i].speedup.low,
+                                                      point.results[i].speedup.high));
+        cells.push_back({result.point.label, name_of(result.verdict), human_nanoseconds(result.time.median_ns),
+                         join(against, ", ")});
+    }
+    fmt::print("\n{}", table(cells));
+    if (evaluation.ok())
+        fmt::print("\n{:.2f}× the best baselines ({:.2f}–{:.2f}), geometric mean over shapes\n",
+                   judgement.speedup.ratio, judgement.speedup.low, judgement.speedup.high);
+}
+
+}  // namespace
+
+int command_judge(const Arguments& arguments) {
+    fs::path file = fs::absolute(arguments.text("KERNEL"));
+    Kernel kernel;
+    kernel.source = read_file(file);
+    kernel.id = kernel.strategy = file.stem().string();
+    kernel.author = "a person";
+    kernel.space = parse_tunables(kernel.source, arguments.text("KERNEL"));
+    std::string folder = arguments.text("--problem");
+    Problem problem = load_problem(folder.empty() ? file.parent_path().string() : folder);
+    check_memory(problem);
+    Configuration configuration = configuration_of(kernel, arguments.all("--set"));
+    install_interrupt_handler();
+    Judgement judgement = judge_kernel(problem, kernel, configuration);
+    if (arguments.has("--json")) print_json(judgement);
+    else print_text(judgement);
+    return judgement.evaluation.ok() ? 0 : static_cast<int>(Exit::no_improvement);
+}
+
+}  // namespace strop::cli

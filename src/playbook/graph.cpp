@@ -1,0 +1,248 @@
+#include "playbook/graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/strings.h"
+#include "playbook/graph_rewrite.h"
+
+namespace strop::playbook {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::pair<Family, const char*> families[] = {
+    {Family::input, "input"},
+    {Family::parameter, "parameter"},
+    {Family::constant, "constant"},
+    {Family::pointwise, "pointwise"},
+    {Family::reduction, "reduction"},
+    {Family::contraction, "contraction"},
+    {Family::convolution, "convolution"},
+    {Family::convolution_transpose, "convolution_transpose"},
+    {Family::window_reduction, "window_reduction"},
+    {Family::scan, "scan"},
+    {Family::layout, "layout"},
+    {Family::gather, "gather"},
+};
+
+// ---- reading -----------------------------------------------------------------------------------------
+
+[[noreturn]] void malformed(size_t index, const std::string& what) {
+    throw UsageError(fmt::format("graph node {}: {}", index, what), "the graph comes from python/strop/trace.py");
+}
+
+// A JSON number, or "inf", "-inf", "nan".
+double read_number(const Json& json) {
+    if (json.is_number()) return json.get<double>();
+    std::string text = json.get<std::string>();
+    if (text == "inf") return INFINITY;
+    if (text == "-inf") return -INFINITY;
+    if (text == "nan") return NAN;
+    throw UsageError(fmt::format("'{}' is not a number", text));
+}
+
+Expression read_expression(const Json& json) {
+    return json.is_number_integer() ? Expression(json.get<int64_t>()) : Expression::parse(json.get<std::string>());
+}
+
+std::vector<Expression> read_expressions(const Json& json, const char* key) {
+    std::vector<Expression> result;
+    for (const Json& item : json.value(key, Json::array())) result.push_back(read_expression(item));
+    return result;
+}
+
+Node read_node(const Json& json, size_t index) {
+    Node node;
+    node.id = static_cast<int>(index);
+    std::string family = json.at("family").get<std::string>();
+    std::optional<Family> parsed = parse_family(family);
+    if (!parsed) malformed(index, fmt::format("unknown family '{}'", family));
+    node.family = *parsed;
+    std::string dtype = json.value("dtype", "float32");
+    std::optional<DType> parsed_dtype = parse_dtype(dtype);
+    if (!parsed_dtype) malformed(index, fmt::format("unknown dtype '{}'", dtype));
+    node.dtype = *parsed_dtype;
+    node.op = json.value("op", "");
+    node.operands = json.value("operands", std::vector<int>{});
+    node.shape = read_expressions(json, "shape");
+    if (json.contains("value")) node.value = read_number(json["value"]);
+    if (json.contains("dim")) node.dim = read_expression(json["dim"]);
+    node.axes = json.value("axes", std::vector<int>{});
+    node.keepdims = json.value("keepdims", false);
+    node.labels = json.value("labels", std::vector<std::string>{});
+    node.begin = read_expressions(json, "begin");
+    node.end = read_expressions(json, "end");
+    node.step = read_expressions(json, "step");
+    if (json.contains("pad_value")) node.pad_value = read_number(json["pad_value"]);
+    node.window = read_expressions(json, "window");
+    node.stride = read_expressions(json, "stride");
+    node.padding = read_expressions(json, "padding");
+    node.dilation = read_expressions(json, "dilation");
+    if (json.contains("groups")) node.groups = read_expression(json["groups"]);
+    return node;
+}
+
+void check_axes(const Node& node, size_t rank, size_t index) {
+    for (int axis : node.axes)
+        if (axis < 0 || static_cast<size_t>(axis) >= rank) malformed(index, fmt::format("axis {} of rank {}", axis, rank));
+}
+
+void check_layout(const Node& node, const Shape& source, size_t index) {
+    size_t rank = source.size();
+    if (node.op == "transpose") {
+        std::vector<int> sorted = node.axes;
+        std::sort(sorted.begin(), sorted.end());
+        if (sorted.size() != rank || !is_permutation_identity(sorted)) malformed(index, "axes are no permutation");
+    } else if (node.op == "slice") {
+        bool whole = node.begin.size() == rank && node.end.size() == rank && node.step.size() == rank;
+        if (!whole) malformed(index, "slice bounds do not fit the rank");
+    } else if (node.op == "pad") {
+        if (node.begin.size() != rank || node.end.size() != rank) malformed(index, "padding does not fit the rank");
+    } else if (node.op == "window") {
+        bool fits = node.window.size() == node.axes.size() && node.shape.size() == rank + node.window.size();
+        if (!fits) malformed(index, "window does not fit the rank");
+    } else if (node.op == "concatenate" && node.axes.size() != 1) {
+        malformed(index, "concatenate needs one axis");
+    }
+}
+
+// What the rewriters and emitters rely on without looking.
+void check_node(const Graph& graph, const Node& node, size_t index) {
+    static const std::map<Family, size_t> counts = {
+        {Family::input, 0},       {Family::parameter, 0},   {Family::constant, 0},
+        {Family::reduction, 1},   {Family::contraction, 2}, {Family::convolution, 2},
+        {Family::scan, 1},        {Family::gather, 2},      {Family::window_reduction, 1},
+        {Family::convolution_transpose, 2}};
+    for (int operand : node.operands)
+        if (operand < 0 || static_cast<size_t>(operand) >= index) malformed(index, fmt::format("operand {}", operand));
+    auto expected = counts.find(node.family);
+    bool known = expected == counts.end() || expected->second == node.operands.size();
+    bool some = node.family != Family::pointwise && node.family != Family::layout;
+    if (!known || (!some && node.operands.empty()))
+        malformed(index, fmt::format("{} operands for a {}", node.operands.size(), name_of(node.family)));
+    if (node.operands.empty()) return;
+    const Shape& source = graph.at(node.operands[0]).shape;
+    if (node.family != Family::convolution) check_axes(node, source.size(), index);
+    if (node.family == Family::layout) check_layout(node, source, index);
+    if ((node.family == Family::scan || node.family == Family::gather) && node.axes.size() != 1)
+        malformed(index, "one axis is needed");
+    if (node.family == Family::contraction) {
+        bool fits = node.labels.size() == 3 && node.labels[2].size() == node.shape.size();
+        for (size_t i = 0; fits && i < 2; ++i)
+            fits = node.labels[i].size() == graph.at(node.operands[i]).shape.size();
+        if (!fits) malformed(index, "labels do not fit the operands");
+    }
+}
+
+// ---- writing -----------------------------------------------------------------------------------------
+
+std::string list(const std::vector<Expression>& expressions) {
+    std::vector<std::string> texts;
+    for (const Expression& expression : expressions) texts.push_back(expression.text());
+    return "[" + join(texts, ", ") + "]";
+}
+
+std::string attributes(const Node& node) {
+    std::string text;
+    if (node.family == Family::constant)
+        text += node.dim ? " " + node.dim->text() : fmt::format(" {}", node.value);
+    if (!node.axes.empty()) text += fmt::format(" axes=[{}]", fmt::join(node.axes, ", "));
+    if (node.keepdims) text += " keepdims";
+    if (node.labels.size() == 3) text += fmt::format(" {},{}->{}", node.labels[0], node.labels[1], node.labels[2]);
+    if (!node.begin.empty()) text += " begin=" + list(node.begin);
+    if (!node.end.empty()) text += " end=" + list(node.end);
+    if (!node.step.empty()) text += " step=" + list(node.step);
+    if (node.family == Family::layout && node.op == "pad") text += fmt::format(" value={}", node.pad_value);
+    if (!node.window.empty()) text += " window=" + list(node.window);
+    if (!node.stride.empty()) text += " stride=" + list(node.stride);
+    if (!node.padding.empty()) text += " padding=" + list(node.padding);
+    if (!node.dilation.empty()) text += " dilation=" + list(node.dilation);
+    if (!node.groups.is_literal(1)) text += " groups=" + node.groups.text();
+    return text;
+}
+
+}  // namespace
+
+std::string name_of(Family family) { return families[static_cast<int>(family)].second; }
+
+std::optional<Family> parse_family(const std::string& name) {
+    for (const auto& [family, text] : families)
+        if (name == text) return family;
+    return std::nullopt;
+}
+
+std::vector<int> Graph::users(int id) const {
+    std::vector<int> result;
+    for (const Node& node : nodes)
+        if (std::find(node.operands.begin(), node.operands.end(), id) != node.operands.end()) result.push_back(node.id);
+    return result;
+}
+
+Graph parse_graph(const std::string& json_text) {
+    Graph graph;
+    try {
+        Json json = Json::parse(json_text);
+        if (json.contains("untraceable")) {
+            graph.untraceable = json["untraceable"].get<std::string>();
+            if (graph.untraceable.empty()) graph.untraceable = "the reference was not traced";
+            return graph;
+        }
+        for (const Json& item : json.at("nodes")) {
+            size_t index = graph.nodes.size();
+            Node node = read_node(item, index);
+            check_node(graph, node, index);
+            graph.nodes.push_back(std::move(node));
+        }
+        graph.outputs = json.at("outputs").get<std::vector<int>>();
+    } catch (const Json::exception& error) {
+        throw UsageError(fmt::format("the graph is malformed: {}", error.what()),
+                         "the graph comes from python/strop/trace.py");
+    }
+    for (int id : graph.outputs)
+        if (id < 0 || static_cast<size_t>(id) >= graph.nodes.size())
+            throw UsageError(fmt::format("the graph is malformed: output {} is no node", id));
+    return graph;
+}
+
+std::string describe_node(const Node& node) {
+    std::string text = name_of(node.family);
+    if (!node.op.empty()) text += " " + node.op;
+    if (!node.operands.empty()) text += fmt::format("({})", fmt::join(node.operands, ", "));
+    text += attributes(node);
+    text += " : " + list(node.shape);
+    if (node.dtype != DType::float32) text += " " + name_of(node.dtype);
+    return text;
+}
+
+std::string describe(const Graph& graph) {
+    if (!graph.untraceable.empty()) return "untraceable: " + graph.untraceable + "\n";
+    std::string text;
+    for (const Node& node : graph.nodes) text += fmt::format("{} = {}\n", node.id, describe_node(node));
+    return text + fmt::format("outputs: {}\n", fmt::join(graph.outputs, ", "));
+}
+
+Graph simplify(const Graph& graph) {
+    // Each pass works bottom-up and may open the way for another; formulas settle within a few.
+    constexpr int max_passes = 20;
+    auto settle = [](Graph current) {
+        std::string before = describe(current);
+        for (int pass = 0; pass < max_passes; ++pass) {
+            current = rewrite_once(current);
+            std::string after = describe(current);
+            if (after == before) break;
+            before = std::move(after);
+        }
+        return current;
+    };
+    if (!graph.untraceable.empty()) return graph;
+    return settle(raise_convolutions(settle(graph)));
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,56 @@
+// Building blocks of simplify: a graph under construction that never holds a node twice, and the two rewriters.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "playbook/graph.h"
+
+namespace strop::playbook {
+
+using Shape = std::vector<Expression>;
+
+Shape broadcast(const std::vector<Shape>& shapes);     // right-aligned, as in NumPy
+bool is_permutation_identity(const std::vector<int>& axes);
+std::vector<int> inverse(const std::vector<int>& permutation);
+// The axes of `longer` that hold `shorter`'s extents, when the others are 1 (reshape inserts or removes unit axes).
+std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Shape& longer);
+
+// Whether both have one value at several assignments of their symbols: for products that are written differently.
+bool same_value(const Expression& a, const Expression& b);
+
+// One text a node that holds everything but its id; equal texts mean equal values.
+std::string describe_node(const Node& node);
+
+class GraphWriter {
+public:
+    // The id of this node, or of an equal one. Operands must be ids of this graph.
+    int add(Node node);
+    const Node& at(int id) const { return nodes_[static_cast<size_t>(id)]; }  // stays valid
+    // Does not depend on ids, so that it orders operands alike in formulas written differently.
+    const std::string& digest(int id) const { return digests_[static_cast<size_t>(id)]; }
+
+    int constant(double value, DType dtype);
+    int pointwise(const std::string& op, const std::vector<int>& operands, DType dtype);
+    int reshape(int id, const Shape& shape);
+    int transpose(int id, const std::vector<int>& permutation);
+
+    // What the outputs need, numbered by a walk from the outputs.
+    Graph finish(const std::vector<int>& outputs) const;
+
+private:
+    std::deque<Node> nodes_;
+    std::map<std::string, int> known_;
+    std::vector<std::string> digests_;
+};
+
+// One bottom-up pass of local rewrites.
+Graph rewrite_once(const Graph& graph);
+
+// Turns contractions of a sliding window with filters into convolutions.
+Graph raise_convolutions(const Graph& graph);
+
+}  // namespace strop::playbook

@@ -1,0 +1,571 @@
+// The text of NAME.py.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+#include "run/result_texts.h"
+
+namespace strop::result {
+
+namespace {
+
+constexpr size_t max_columns = 110;
+
+const char* const head = R"py("""@title@
+
+    @example@
+
+The kernel is @name@.cpp beside this file; it is compiled into build/ on first use.
+"""
+
+import ctypes
+import operator
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+__all__ = ["@name@"]
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_SOURCE = os.path.join(_FOLDER, "@name@.cpp")
+_LIBRARY = os.path.join(_FOLDER, "build", "lib@name@.so")
+@compilers@
+_FLAGS = @flags@
+@own_flags@
+
+)py";
+
+const char* const checks = R"py(
+
+def _refuse(kind, what):
+    raise kind("@name@: " + what)
+
+
+def _module(name, value):
+    """The module of that name if the caller uses it: neither NumPy nor PyTorch is imported here."""
+    module = sys.modules.get(name)
+    kind = getattr(module, "Tensor" if name == "torch" else "ndarray", ())
+    return module if isinstance(value, kind) else None
+
+
+def _shape(name, value, dtype, rank, expected):
+    """Refuses what the kernel cannot read."""
+    torch, numpy = _module("torch", value), _module("numpy", value)
+    if torch:
+        if value.device.type != "cpu":
+            _refuse(ValueError, f"{name} is on device {value.device}; expected a CPU tensor")
+        if value.layout is not torch.strided:
+            _refuse(ValueError, f"{name} has layout {value.layout}; expected a dense tensor")
+        if value.requires_grad and torch.is_grad_enabled():
+            _refuse(ValueError, f"{name} requires a gradient, which is not computed; expected {name}.detach()")
+        found, contiguous, copy = str(value.dtype)[len("torch."):], value.is_contiguous(), "contiguous()"
+    elif numpy:
+        found, contiguous, copy = value.dtype, value.flags.c_contiguous and value.flags.aligned, "copy()"
+    else:
+        _refuse(TypeError, f"{name} is of type {type(value).__name__}; expected a NumPy array or a CPU tensor")
+    if found != dtype:
+        _refuse(TypeError, f"{name} has dtype {found}; expected {dtype}")
+    shape = tuple(value.shape)
+    if len(shape) != rank:
+        _refuse(ValueError, f"{name} has shape {shape}; expected {rank} dimensions, {expected}")
+    if not contiguous:
+        _refuse(ValueError, f"{name} is not contiguous; expected row-major memory without gaps, as of {name}.{copy}")
+    return shape
+
+
+def _expect(name, shape, expected, text):
+    if shape != expected:
+        _refuse(ValueError, f"{name} has shape {shape}; expected {expected}, which is {text}")
+
+
+def _output(name, value, like, dtype, shape, text):
+    """`value` when it can hold the result, else new memory of the kind of `like`."""
+    if value is None:
+        if any(extent < 0 for extent in shape):
+            _refuse(ValueError, f"the result would have shape {shape}, which is {text}; expected no negative extent")
+        torch = _module("torch", like)
+        if torch:
+            return torch.empty(shape, dtype=getattr(torch, dtype))
+        return sys.modules["numpy"].empty(shape, dtype)
+    _expect(name, _shape(name, value, dtype, len(shape), text), shape, text)
+    if _module("numpy", value) and not value.flags.writeable:
+        _refuse(ValueError, f"{name} is read-only; expected memory to write to")
+    return value
+
+
+def _pointer(value):
+    return value.data_ptr() if _module("torch", value) else value.ctypes.data
+
+
+def _refuse_overlap(outputs, inputs):
+    """Both are lists of (name, value)."""
+    def span(value):
+        return _pointer(value), _pointer(value) + value.nbytes
+
+    for i, (name, value) in enumerate(outputs):
+        begin, end = span(value)
+        for other_name, other in outputs[:i] + inputs:
+            other_begin, other_end = span(other)
+            if begin < other_end and other_begin < end:
+                _refuse(ValueError, f"{name} overlaps {other_name}; expected memory of its own")
+)py";
+
+const char* const outputs_check = R"py(
+
+def _outputs(name, value, count):
+    if value is None:
+        return [None] * count
+    if not isinstance(value, (tuple, list)) or len(value) != count:
+        _refuse(TypeError, f"{name} is of type {type(value).__name__}; expected a tuple of {count}")
+    return value
+)py";
+
+const char* const integer_check = R"py(
+
+def _integer(name, value, low, high):
+    try:
+        number = operator.index(value)
+    except TypeError:
+        _refuse(TypeError, f"{name} is {value!r}; expected an integer")
+    if not low <= number <= high:
+        _refuse(ValueError, f"{name} is {number}; expected {low} to {high}")
+    return number
+)py";
+
+const char* const number_check = R"py(
+
+def _number(name, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        _refuse(TypeError, f"{name} is {value!r}; expected a number")
+)py";
+
+const char* const require_check = R"py(
+
+def _require(holds, condition, **values):
+    if not holds:
+        found = ", ".join(f"{name} = {value}" for name, value in values.items())
+        _refuse(ValueError, f"expected {condition}; here {found}")
+)py";
+
+const char* const ceildiv_function = R"py(
+
+def ceildiv(a, b):
+    return -(-a // b)
+)py";
+
+const char* const loading = R"py(
+
+_lock = threading.Lock()
+_function = None
+
+
+def _kernel():
+    global _function
+    with _lock:
+        if _function is None:
+            if not os.path.exists(_LIBRARY) or os.path.getmtime(_LIBRARY) < os.path.getmtime(_SOURCE):
+                _build()
+            function = ctypes.CDLL(_LIBRARY).@name@
+            function.restype = None
+            function.argtypes = @argument_types@
+            _function = function
+    return _function
+
+
+def _build():
+    """The first compiler that succeeds; $CXX instead of all when it is set."""
+    chosen = shlex.split(os.environ.get("CXX", ""))
+    compilers = [chosen] if chosen else [[name] for name in _COMPILERS]
+    compilers = [command for command in compilers if shutil.which(command[0])]
+    if not compilers:
+        tried = chosen[0] if chosen else ", ".join(_COMPILERS)
+        raise RuntimeError(f"@name@: no C++ compiler was found (tried {tried}); install one or set CXX to it")
+    os.makedirs(os.path.dirname(_LIBRARY), exist_ok=True)
+    messages = []
+    for command in compilers:
+        # Under another name first, since other processes may be loading the library.
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(_LIBRARY)) as folder:
+            built = os.path.join(folder, "library.so")
+            @flags_here@
+            finished = subprocess.run([*command, *flags, "-shared", "-fPIC", "-o", built, _SOURCE],
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            if finished.returncode == 0:
+                os.replace(built, _LIBRARY)
+                return
+        messages.append(" ".join(command) + ":\n" + finished.stdout)
+    raise RuntimeError("@name@: the kernel could not be compiled\n" + "\n".join(messages))
+)py";
+
+// extent = factor * dimension + rest: how a dimension is read from the extent of an input.
+struct Inverse {
+    int64_t factor = 1;
+    Expression rest;
+};
+
+// By trial instead of algebra: the factor must be the same at every probe. A wrong guess could only refuse good
+// inputs, since every shape is compared with its expressions afterwards.
+std::optional<Inverse> inverse_of(const Expression& extent, const std::string& dimension) {
+    std::optional<int64_t> factor;
+    try {
+        for (int64_t seed : {2, 3, 7}) {
+            Bindings bindings;
+            for (const std::string& name : extent.symbols()) bindings[name] = seed += 2;
+            bindings[dimension] = int64_t{0};
+            const int64_t rest = extent.evaluate_integer(bindings);
+            for (int64_t probe : {1, 2, 3, 5, 8, 64, 1001, 100003}) {
+                bindings[dimension] = probe;
+                const int64_t change = extent.evaluate_integer(bindings) - rest;
+                if (change == 0 || change % probe != 0) return std::nullopt;
+                if (factor && *factor != change / probe) return std::nullopt;
+                factor = change / probe;
+            }
+        }
+    } catch (const UsageError&) {
+        return std::nullopt;
+    }
+    return Inverse{*factor, extent.substitute({{dimension, Expression(int64_t{0})}})};
+}
+
+std::string inverse_text(const std::string& extent, const Inverse& inverse) {
+    std::string text = extent;
+    if (!inverse.rest.is_literal(0)) {
+        int64_t literal = inverse.rest.is_literal() ? inverse.rest.evaluate_integer({}) : 0;
+        if (literal < 0) text += fmt::format(" + {}", -literal);
+        else text += literal > 0 ? fmt::format(" - {}", literal) : fmt::format(" - ({})", inverse.rest.text());
+    }
+    if (inverse.factor == 1) return text;
+    return fmt::format("({}) // {}", text, inverse.factor < 0 ? fmt::format("({})", inverse.factor)
+                                                              : fmt::format("{}", inverse.factor));
+}
+
+std::string tuple_text(const std::vector<std::string>& parts) {
+    return parts.size() == 1 ? "(" + parts[0] + ",)" : "(" + join(parts, ", ") + ")";
+}
+
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+
+// "head(a, b, c)tail" over as many lines as it takes, aligned behind the parenthesis.
+std::string call_text(const std::string& opening, const std::vector<std::string>& parts, const std::string& end) {
+    std::string text = opening;
+    size_t column = opening.size();
+    for (size_t i = 0; i < parts.size(); ++i) {
+        std::string part = parts[i] + (i + 1 < parts.size() ? "," : end);
+        bool breaks = i > 0 && column + 1 + part.size() > max_columns;
+        if (breaks) text += "\n" + std::string(opening.size(), ' ');
+        else if (i > 0) text += " ";
+        column = (breaks ? opening.size() : column + (i > 0 ? 1 : 0)) + part.size();
+        text += part;
+    }
+    return parts.empty() ? opening + end : text;
+}
+
+// Python has true and false with capitals and no literal for infinity.
+std::string python_value(const Parameter& parameter) {
+    if (parameter.dtype == DType::boolean) return parameter.value != 0 ? "True" : "False";
+    std::string text = value_text(parameter.dtype, parameter.value);
+    return std::isfinite(parameter.value) ? text : fmt::format("float(\"{}\")", text);
+}
+
+// The function that the user calls.
+class PythonFunction {
+public:
+    explicit PythonFunction(const Problem& problem) : problem_(problem) {
+        for (const auto* tensors : {&problem.inputs, &problem.outputs})
+            for (const Tensor& tensor : *tensors) taken_.insert(tensor.name);
+        for (const Parameter& parameter : problem.parameters) {
+            taken_.insert(parameter.name);
+            known_.insert(parameter.name);
+        }
+        taken_.insert(problem.dimensions.begin(), problem.dimensions.end());
+        bool own_name = problem.outputs.size() == 1 && problem.outputs[0].name == "out";
+        out_ = own_name ? "out" : fresh("out");
+        read_shapes();
+        read_dimensions();
+    }
+
+    std::string text() const {
+        std::string body = convert_parameters();
+        body += requirements(true);
+        body += shape_lines_ + dimension_lines_;
+        body += least_values() + requirements(false) + expectations_ + output_lines();
+        return heading() + body + call_lines();
+    }
+
+    const std::string& out() const { return out_; }
+
+private:
+    std::string fresh(std::string name) {
+        while (!taken_.insert(name).second) name += "_";
+        return name;
+    }
+
+    bool is_unknown(const Expression& extent) const {
+        return extent.is_symbol() && !known_.count(extent.text()) && is_dimension(extent.text());
+    }
+    bool is_dimension(const std::string& name) const {
+        return std::find(problem_.dimensions.begin(), problem_.dimensions.end(), name) != problem_.dimensions.end();
+    }
+
+    // Extents that are dimensions by themselves become variables at once.
+    void read_shapes() {
+        for (const Tensor& tensor : problem_.inputs) {
+            std::string check = fmt::format("_shape(\"{0}\", {0}, \"{1}\", {2}, \"{3}\")", tensor.name,
+                                            name_of(tensor.dtype), tensor.shape.size(), shape_text(tensor));
+            std::vector<std::string> names, texts;
+            size_t read = 0;
+            for (const Expression& extent : tensor.shape) {
+                bool reads = is_unknown(extent);
+                names.push_back(reads ? extent.text() : "_");
+                texts.push_back(extent.text());
+                if (reads) known_.insert(extent.text());
+                read += reads;
+            }
+            std::string targets = names.size() == 1 ? tuple_text(names) : join(names, ", ");
+            if (read == names.size()) {
+                shape_lines_ += read == 0 ? "    " + check + "\n" : fmt::format("    {} = {}\n", targets, check);
+                shape_names_.push_back("");
+                continue;
+            }
+            const std::string shape = fresh(tensor.name + "_shape");
+            shape_names_.push_back(shape);
+            shape_lines_ += fmt::format("    {} = {}\n", shape, check);
+            if (read > 0) dimension_lines_ += fmt::format("    {} = {}\n", targets, shape);
+            expectations_ += call_text("    _expect(", {quoted(tensor.name), shape, tuple_text(texts),
+                                                        quoted(shape_text(tensor))}, ")\n");
+        }
+    }
+
+    // The others are read from expressions that can be inverted, as long as that yields more; the rest is asked for.
+    void read_dimensions() {
+        for (bool progress = true; progress;) {
+            progress = false;
+            for (size_t i = 0; i < problem_.inputs.size(); ++i)
+                for (size_t axis = 0; axis < problem_.inputs[i].shape.size(); ++axis)
+                    progress |= read_inverse(i, axis);
+        }
+        for (const std::string& name : problem_.dimensions)
+            if (known_.insert(name).second) asked_.push_back(name);
+    }
+
+    bool read_inverse(size_t input, size_t axis) {
+        const Expression& extent = problem_.inputs[input].shape[axis];
+        std::vector<std::string> open;
+        for (const std::string& name : extent.symbols())
+            if (!known_.count(name)) open.push_back(name);
+        if (open.size() != 1 || !is_dimension(open[0])) return false;
+        std::optional<Inverse> inverse = inverse_of(extent, open[0]);
+        if (!inverse) return false;
+        dimension_lines_ += fmt::format("    {} = {}\n", open[0],
+                                        inverse_text(fmt::format("{}[{}]", shape_names_[input], axis), *inverse));
+        known_.insert(open[0]);
+        return true;
+    }
+
+    std::string heading() const {
+        std::vector<std::string> arguments;
+        for (const Tensor& tensor : problem_.inputs) arguments.push_back(tensor.name);
+        for (const Parameter& parameter : problem_.parameters)
+            arguments.push_back(parameter.name + "=" + python_value(parameter));
+        arguments.push_back("*");
+        arguments.insert(arguments.end(), asked_.begin(), asked_.end());
+        arguments.push_back(out_ + "=None");
+        std::string text = call_text(fmt::format("def {}(", problem_.name), arguments, "):\n");
+        std::vector<std::string> results;
+        for (const Tensor& tensor : problem_.outputs)
+            results.push_back(fmt::format("{} ({} {})", tensor.name, name_of(tensor.dtype), shape_text(tensor)));
+        text += "    \"\"\"Returns " + join(results, ", ") + ".\n\n";
+        for (const Tensor& tensor : problem_.inputs)
+            text += fmt::format("    {}: {} {}\n", tensor.name, name_of(tensor.dtype), shape_text(tensor));
+        text += problem_.outputs.size() == 1
+                    ? fmt::format("    {}: where the result goes; new memory when None\n", out_)
+                    : fmt::format("    {}: a tuple of where the results go; new memory when None\n", out_);
+        return text + "\n    Arrays are contiguous; nothing is copied.\n    \"\"\"\n";
+    }
+
+    std::string convert_parameters() const {
+        static const std::map<DType, std::string> limits = {{DType::int32, "-2**31, 2**31 - 1"},
+                                                            {DType::int64, "-2**63, 2**63 - 1"},
+                                                            {DType::uint8, "0, 255"}};
+        std::string text;
+        for (const Parameter& parameter : problem_.parameters) {
+            if (parameter.dtype == DType::boolean) continue;
+            text += is_floating(parameter.dtype)
+                        ? fmt::format("    {0} = _number(\"{0}\", {0})\n", parameter.name)
+                        : fmt::format("    {0} = _integer(\"{0}\", {0}, {1})\n", parameter.name,
+                                      limits.at(parameter.dtype));
+        }
+        for (const std::string& name : asked_)
+            text += fmt::format("    {0} = _integer(\"{0}\", {0}, 0, 2**63 - 1)\n", name);
+        return text;
+    }
+
+    // Conditions on parameters alone come first: shapes may divide by them.
+    std::string requirements(bool of_parameters) const {
+        std::string text;
+        for (const Expression& condition : problem_.require) {
+            std::set<std::string> names = condition.symbols();
+            bool free = std::none_of(names.begin(), names.end(),
+                                     [&](const std::string& name) { return is_dimension(name); });
+            if (free == of_parameters) text += requirement(condition.text(), names);
+        }
+        return text;
+    }
+
+    // The kernel is checked down to these values and not below: with none, many reductions have no meaning.
+    std::string least_values() const {
+        std::vector<std::string> conditions;
+        std::set<std::string> names;
+        for (const std::string& name : problem_.dimensions) {
+            auto range = problem_.range.find(name);
+            if (range == problem_.range.end() || range->second.low <= 0) continue;
+            conditions.push_back(fmt::format("{} >= {}", name, range->second.low));
+            names.insert(name);
+        }
+        return conditions.empty() ? "" : requirement(join(conditions, " and "), names);
+    }
+
+    static std::string requirement(const std::string& condition, const std::set<std::string>& names) {
+        std::vector<std::string> parts = {condition, quoted(condition)};
+        for (const std::string& name : names) parts.push_back(name + "=" + name);
+        return call_text("    _require(", parts, ")\n");
+    }
+
+    // "out" of one output, "out[1]" of several.
+    std::string out_name(size_t index) const {
+        return problem_.outputs.size() == 1 ? out_ : fmt::format("{}[{}]", out_, index);
+    }
+
+    std::string output_lines() const {
+        std::string text, list = out_;
+        std::vector<std::string> targets;
+        for (const Tensor& tensor : problem_.outputs) targets.push_back(tensor.name);
+        if (targets.size() > 1)
+            text += fmt::format("    {} = _outputs(\"{}\", {}, {})\n", join(targets, ", "), out_, out_, targets.size());
+        for (size_t i = 0; i < problem_.outputs.size(); ++i) {
+            const Tensor& tensor = problem_.outputs[i];
+            std::vector<std::string> extents;
+            for (const Expression& extent : tensor.shape) extents.push_back(whole(extent));
+            text += call_text(fmt::format("    {} = _output(", tensor.name),
+                              {quoted(out_name(i)), targets.size() == 1 ? out_ : tensor.name,
+                               problem_.inputs.at(0).name, quoted(name_of(tensor.dtype)), tuple_text(extents),
+                               quoted(shape_text(tensor))},
+                              ")\n");
+        }
+        std::vector<std::string> ours, theirs;
+        for (size_t i = 0; i < problem_.outputs.size(); ++i)
+            ours.push_back(fmt::format("(\"{}\", {})", out_name(i), problem_.outputs[i].name));
+        for (const Tensor& tensor : problem_.inputs) theirs.push_back(fmt::format("(\"{0}\", {0})", tensor.name));
+        return text + call_text("    _refuse_overlap(", {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"},
+                                ")\n");
+    }
+
+    // A true division gives a float in Python.
+    static std::string whole(const Expression& extent) {
+        std::string text = extent.text();
+        return replace_all(text, "//", "").find('/') == std::string::npos ? text : "int(" + text + ")";
+    }
+
+    std::string call_lines() const {
+        std::vector<std::string> arguments, results;
+        for (const Tensor& tensor : problem_.inputs) arguments.push_back("_pointer(" + tensor.name + ")");
+        for (const Tensor& tensor : problem_.outputs) {
+            arguments.push_back("_pointer(" + tensor.name + ")");
+            results.push_back(tensor.name);
+        }
+        for (const Parameter& parameter : problem_.parameters) arguments.push_back(parameter.name);
+        arguments.insert(arguments.end(), problem_.dimensions.begin(), problem_.dimensions.end());
+        return call_text("    _kernel()(", arguments, ")\n") + "    return " + join(results, ", ") + "\n";
+    }
+
+    const Problem& problem_;
+    std::set<std::string> taken_, known_;
+    std::string out_, shape_lines_, dimension_lines_, expectations_;
+    std::vector<std::string> shape_names_, asked_;
+};
+
+std::string argument_types(const Problem& problem) {
+    std::vector<std::string> parts;
+    parts.push_back(fmt::format("[ctypes.c_void_p] * {}", problem.inputs.size() + problem.outputs.size()));
+    static const std::map<DType, std::string> types = {
+        {DType::float32, "c_float"}, {DType::float64, "c_double"}, {DType::int32, "c_int32"},
+        {DType::int64, "c_int64"},   {DType::uint8, "c_uint8"},    {DType::boolean, "c_bool"}};
+    std::vector<std::string> scalars;
+    for (const Parameter& parameter : problem.parameters) scalars.push_back("ctypes." + types.at(parameter.dtype));
+    if (!scalars.empty()) parts.push_back("[" + join(scalars, ", ") + "]");
+    if (!problem.dimensions.empty()) parts.push_back(fmt::format("[ctypes.c_int64] * {}", problem.dimensions.size()));
+    return join(parts, " + ");
+}
+
+std::string list_text(const std::vector<std::string>& flags) {
+    std::vector<std::string> parts;
+    for (const std::string& flag : flags)
+        for (const std::string& word : split(flag, ' ')) parts.push_back(quoted(word));
+    return "[" + join(parts, ", ") + "]";
+}
+
+// The compiler of the measurements comes first.
+std::string compilers_text(const CompilerOptions& options) {
+    std::vector<std::string> names;
+    size_t space = options.compiler.find_last_of(' ');
+    std::string major = space == std::string::npos ? "" : split(options.compiler.substr(space + 1), '.')[0];
+    const std::string family = options.clang ? "clang++" : "g++";
+    bool versioned = !major.empty() && major.find_first_not_of("0123456789") == std::string::npos;
+    if (!options.compiler.empty()) {
+        if (versioned) names.push_back(family + "-" + major);
+        names.push_back(family);
+    }
+    for (const char* name : {"c++", "g++", "clang++"})
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    std::string text = options.compiler.empty() ? "" : fmt::format("# Measured with {}.\n", options.compiler);
+    return text + "_COMPILERS = " + list_text(names);
+}
+
+bool has_integers(const Problem& problem, const std::string& function) {
+    return function.find("_integer(") != std::string::npos && !problem.inputs.empty();
+}
+
+}  // namespace
+
+std::string python_text(const Problem& problem, const CompilerOptions& options) {
+    const PythonFunction function(problem);
+    const std::string code = function.text();
+    std::vector<std::string> flags = {"-std=c++" + options.standard};
+    flags.insert(flags.end(), options.portable.begin(), options.portable.end());
+    if (options.openmp) flags.push_back("-fopenmp");
+    const std::string family = options.clang ? "clang" : "g++";
+    const std::string more = fmt::format("flags = _FLAGS + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
+    std::vector<std::string> arguments, results;
+    for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
+    for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
+
+    std::string text = std::string(head) + code + checks;
+    if (problem.outputs.size() > 1) text += outputs_check;
+    if (has_integers(problem, code)) text += integer_check;
+    if (code.find("_number(") != std::string::npos) text += number_check;
+    if (code.find("_require(") != std::string::npos) text += require_check;
+    if (code.find("ceildiv(") != std::string::npos) text += ceildiv_function;
+    text += loading;
+    return filled(text,
+                  {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
+                   {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
+                   {"compilers", compilers_text(options)},
+                   {"flags", list_text(flags)},
+                   {"own_flags", options.own.empty() ? "" : "_MORE_FLAGS = " + list_text(options.own) + "\n"},
+                   {"flags_here", options.own.empty() ? "flags = _FLAGS" : more},
+                   {"argument_types", argument_types(problem)},
+                   {"name", problem.name}});
+}
+
+}  // namespace strop::result
