@@ -1,5 +1,6 @@
-// Kernels for pointwise chains and reductions: every strategy of every structure is compiled and compared with a
-// plain interpreter of the graph in double precision, on shapes with tails, single elements and nothing at all.
+// Kernels for pointwise chains and reductions: every strategy of every structure is compiled and compared
+// with a plain interpreter of the graph in double precision, on shapes with tails, single elements and
+// nothing at all.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -39,11 +40,6 @@ public:
         node.value = value;
         return add(node);
     }
-    int one_over(const std::string& extent) {
-        Node node = make(Family::constant, "", {}, {});
-        node.dim = Expression::parse("1/(" + extent + ")");
-        return add(node);
-    }
     int point(const std::string& op, const std::vector<int>& operands) {
         Node node = make(Family::pointwise, op, operands, {});
         for (int id : operands) {
@@ -54,8 +50,9 @@ public:
                 if (extent.is_literal(1)) extent = shape[a];
             }
         }
-        static const std::set<std::string> truths = {"less", "less_equal", "greater", "greater_equal", "equal",
-                                                     "not_equal", "logical_and", "logical_or", "logical_not", "isnan"};
+        static const std::set<std::string> truths = {
+            "less",      "less_equal",  "greater",    "greater_equal", "equal",
+            "not_equal", "logical_and", "logical_or", "logical_not",   "isnan"};
         if (truths.contains(op)) node.dtype = DType::boolean;
         return add(node);
     }
@@ -66,8 +63,10 @@ public:
         const std::vector<Expression>& shape = graph.at(operand).shape;
         for (size_t a = 0; a < shape.size(); ++a) {
             bool reduced = std::find(axes.begin(), axes.end(), static_cast<int>(a)) != axes.end();
-            if (!reduced) node.shape.push_back(shape[a]);
-            else if (keepdims) node.shape.push_back(Expression(1));
+            if (!reduced)
+                node.shape.push_back(shape[a]);
+            else if (keepdims)
+                node.shape.push_back(Expression(1));
         }
         return add(node);
     }
@@ -79,8 +78,13 @@ public:
         problem.outputs.push_back({name, graph.at(id).dtype, graph.at(id).shape, Fill::normal, {}});
     }
 
+    int one_over_count(const std::string& extent) {
+        Node node = make(Family::constant, "", {}, {});
+        node.dim = Expression::parse(extent);
+        return point("reciprocal", {add(node)});
+    }
     int mean(int operand, const std::vector<int>& axes, const std::string& count) {
-        return point("multiply", {reduce("sum", operand, axes), one_over(count)});
+        return point("multiply", {reduce("sum", operand, axes), one_over_count(count)});
     }
     int softmax(int x, int axis) {
         int e = point("exp", {point("subtract", {x, reduce("max", x, {axis})})});
@@ -96,7 +100,8 @@ private:
         for (const std::string& extent : shape) result.push_back(Expression::parse(extent));
         return result;
     }
-    static Node make(Family family, const std::string& op, std::vector<int> operands, std::vector<Expression> shape) {
+    static Node make(Family family, const std::string& op, std::vector<int> operands,
+                     std::vector<Expression> shape) {
         Node node;
         node.family = family;
         node.op = op;
@@ -112,7 +117,8 @@ private:
     void learn(const std::vector<Expression>& shape) {
         for (const Expression& extent : shape)
             for (const std::string& name : extent.symbols())
-                if (std::find(problem.dimensions.begin(), problem.dimensions.end(), name) == problem.dimensions.end())
+                if (std::find(problem.dimensions.begin(), problem.dimensions.end(), name) ==
+                    problem.dimensions.end())
                     problem.dimensions.push_back(name);
     }
 };
@@ -144,22 +150,30 @@ double broadcast(const Array& a, const std::vector<int64_t>& shape, int64_t flat
 
 double result_of(const std::string& op, const std::vector<double>& v) {
     static const std::map<std::string, std::function<double(double)>> unary = {
-        {"negative", [](double a) { return -a; }}, {"exp", [](double a) { return std::exp(a); }},
-        {"log", [](double a) { return std::log(a); }}, {"sqrt", [](double a) { return std::sqrt(a); }},
-        {"rsqrt", [](double a) { return 1 / std::sqrt(a); }}, {"square", [](double a) { return a * a; }},
-        {"reciprocal", [](double a) { return 1 / a; }}, {"tanh", [](double a) { return std::tanh(a); }},
-        {"erf", [](double a) { return std::erf(a); }}, {"absolute", [](double a) { return std::abs(a); }},
+        {"negative", [](double a) { return -a; }},
+        {"exp", [](double a) { return std::exp(a); }},
+        {"log", [](double a) { return std::log(a); }},
+        {"sqrt", [](double a) { return std::sqrt(a); }},
+        {"rsqrt", [](double a) { return 1 / std::sqrt(a); }},
+        {"square", [](double a) { return a * a; }},
+        {"reciprocal", [](double a) { return 1 / a; }},
+        {"tanh", [](double a) { return std::tanh(a); }},
+        {"erf", [](double a) { return std::erf(a); }},
+        {"absolute", [](double a) { return std::abs(a); }},
         {"sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }},
         {"logical_not", [](double a) { return static_cast<double>(a == 0); }}};
     static const std::map<std::string, std::function<double(double, double)>> binary = {
-        {"add", [](double a, double b) { return a + b; }}, {"subtract", [](double a, double b) { return a - b; }},
-        {"multiply", [](double a, double b) { return a * b; }}, {"divide", [](double a, double b) { return a / b; }},
+        {"add", [](double a, double b) { return a + b; }},
+        {"subtract", [](double a, double b) { return a - b; }},
+        {"multiply", [](double a, double b) { return a * b; }},
+        {"divide", [](double a, double b) { return a / b; }},
         {"maximum", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
         {"minimum", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }},
         {"less", [](double a, double b) { return static_cast<double>(a < b); }},
         {"greater", [](double a, double b) { return static_cast<double>(a > b); }},
         {"logical_and", [](double a, double b) { return static_cast<double>(a != 0 && b != 0); }},
-        {"sum", [](double a, double b) { return a + b; }}, {"prod", [](double a, double b) { return a * b; }},
+        {"sum", [](double a, double b) { return a + b; }},
+        {"prod", [](double a, double b) { return a * b; }},
         {"max", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
         {"min", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }}};
     if (op == "where") return v[0] != 0 ? v[1] : v[2];
@@ -174,7 +188,8 @@ Array reduce(const Node& node, const Array& operand, const std::vector<int64_t>&
         for (size_t a = operand.shape.size(); a-- > 0;) {
             int64_t coordinate = rest % operand.shape[a];
             rest /= operand.shape[a];
-            if (std::find(node.axes.begin(), node.axes.end(), static_cast<int>(a)) != node.axes.end()) continue;
+            if (std::find(node.axes.begin(), node.axes.end(), static_cast<int>(a)) != node.axes.end())
+                continue;
             offset += coordinate * stride;
             stride *= operand.shape[a];
         }
@@ -191,11 +206,14 @@ std::vector<Array> interpret(const Builder& b, const std::vector<Array>& inputs,
     for (const Node& node : b.graph.nodes) {
         Array value;
         for (const Expression& extent : node.shape) value.shape.push_back(extent.evaluate_integer(bindings));
-        if (node.family == Family::input) value = inputs[next_input++];
-        else if (node.family == Family::parameter) value.data = {b.problem.parameters[next_parameter++].value};
+        if (node.family == Family::input)
+            value = inputs[next_input++];
+        else if (node.family == Family::parameter)
+            value.data = {b.problem.parameters[next_parameter++].value};
         else if (node.family == Family::constant)
             value.data = {node.dim ? to_double(node.dim->evaluate(bindings)) : node.value};
-        else if (node.family == Family::layout) value.data = values[static_cast<size_t>(node.operands[0])].data;
+        else if (node.family == Family::layout)
+            value.data = values[static_cast<size_t>(node.operands[0])].data;
         else if (node.family == Family::reduction)
             value = reduce(node, values[static_cast<size_t>(node.operands[0])], value.shape);
         else
@@ -220,12 +238,16 @@ std::string compiler() {
 
 // A wrapper with one signature for all kernels: tensors, parameters and dimensions as arrays.
 std::string wrapper(const Problem& problem) {
-    std::string text = fmt::format("\nextern \"C\" void call_{}(void** t, const float* f, const int64_t* n) {{\n"
-                                   "    (void)f;\n    {}(", problem.name, problem.name);
+    std::string text = fmt::format(
+        "\nextern \"C\" void call_{}(void** t, const float* f, const int64_t* n) {{\n"
+        "    (void)f;\n    {}(",
+        problem.name, problem.name);
     std::vector<std::string> arguments;
     size_t t = 0;
-    for (const Tensor& input : problem.inputs) arguments.push_back(fmt::format("(const {}*)t[{}]", c_type(input.dtype), t++));
-    for (const Tensor& output : problem.outputs) arguments.push_back(fmt::format("({}*)t[{}]", c_type(output.dtype), t++));
+    for (const Tensor& input : problem.inputs)
+        arguments.push_back(fmt::format("(const {}*)t[{}]", c_type(input.dtype), t++));
+    for (const Tensor& output : problem.outputs)
+        arguments.push_back(fmt::format("({}*)t[{}]", c_type(output.dtype), t++));
     for (size_t k = 0; k < problem.parameters.size(); ++k) arguments.push_back(fmt::format("f[{}]", k));
     for (size_t k = 0; k < problem.dimensions.size(); ++k) arguments.push_back(fmt::format("n[{}]", k));
     for (size_t k = 0; k < arguments.size(); ++k) text += (k ? ", " : "") + arguments[k];
@@ -238,12 +260,14 @@ public:
         static int count = 0;
         std::string base = fmt::format("{}/strop_loops_{}_{}", ::testing::TempDir(), getpid(), count++);
         std::ofstream(base + ".cpp") << recipe.source << wrapper(problem);
-        std::string command = compiler() + " -std=c++17 -O1 -march=native -fopenmp -shared -fPIC -Wall -Wextra "
+        std::string command = compiler() +
+                              " -std=c++17 -O1 -march=native -fopenmp -shared -fPIC -Wall -Wextra "
                               "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter";
         for (const std::pair<const std::string, Value>& tunable : configuration)
             command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
         if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;
-        failed_ = std::system(fmt::format("{} -o {}.so {}.cpp 2> {}.err", command, base, base, base).c_str()) != 0;
+        failed_ =
+            std::system(fmt::format("{} -o {}.so {}.cpp 2> {}.err", command, base, base, base).c_str()) != 0;
         errors = read_file(base + ".err");
         if (!failed_) library_ = dlopen((base + ".so").c_str(), RTLD_NOW);
         if (library_) call = reinterpret_cast<Pointer>(dlsym(library_, ("call_" + problem.name).c_str()));
@@ -286,8 +310,10 @@ protected:
                 double value = tensor.dtype == DType::boolean ? generator() % 2 : float(normal(generator));
                 if (special && tensor.dtype == DType::float32 && i % 23 == 7) value = special_value;
                 array.data.push_back(value);
-                if (tensor.dtype == DType::boolean) reinterpret_cast<bool*>(data)[i] = value != 0;
-                else reinterpret_cast<float*>(data)[i] = static_cast<float>(value);
+                if (tensor.dtype == DType::boolean)
+                    reinterpret_cast<bool*>(data)[i] = value != 0;
+                else
+                    reinterpret_cast<float*>(data)[i] = static_cast<float>(value);
             }
             inputs.push_back(array);
             pointers.push_back(data);
@@ -297,34 +323,41 @@ protected:
             pointers.push_back(allocate(problem.outputs[k], count_of(expected[k].shape)));
         std::vector<std::vector<char>> before = memory;
         std::vector<float> parameters;
-        for (const Parameter& parameter : problem.parameters) parameters.push_back(static_cast<float>(parameter.value));
+        for (const Parameter& parameter : problem.parameters)
+            parameters.push_back(static_cast<float>(parameter.value));
         std::vector<int64_t> extents_in_order;
         for (const std::string& name : problem.dimensions) extents_in_order.push_back(dims.at(name));
         kernel.call(pointers.data(), parameters.data(), extents_in_order.data());
 
-        for (size_t k = 0; k < inputs.size(); ++k) EXPECT_EQ(memory[k], before[k]) << what << " changed input " << k;
+        for (size_t k = 0; k < inputs.size(); ++k)
+            EXPECT_EQ(memory[k], before[k]) << what << " changed input " << k;
         for (size_t k = 0; k < expected.size(); ++k) {
             size_t size = size_of(problem.outputs[k].dtype), m = inputs.size() + k;
             const char* data = static_cast<const char*>(pointers[m]);
-            size_t begin = static_cast<size_t>(data - memory[m].data()), end = begin + expected[k].data.size() * size;
+            size_t begin = static_cast<size_t>(data - memory[m].data()),
+                   end = begin + expected[k].data.size() * size;
             for (size_t i = 0; i < memory[m].size(); ++i)
                 if (i < begin || i >= end) {
                     ASSERT_EQ(memory[m][i], char(0x5a)) << what << " wrote outside at " << i;
                 }
             for (size_t i = 0; i < expected[k].data.size(); ++i) {
                 double want = expected[k].data[i];
-                double got = size == 1 ? reinterpret_cast<const bool*>(data)[i] : reinterpret_cast<const float*>(data)[i];
+                double got = size == 1 ? reinterpret_cast<const bool*>(data)[i]
+                                       : reinterpret_cast<const float*>(data)[i];
                 if (std::isnan(want) || std::isinf(want)) {
-                    ASSERT_EQ(fmt::format("{}", float(std::isnan(want) ? NAN : want)), fmt::format("{}", std::isnan(got) ? NAN : float(got)))
+                    ASSERT_EQ(fmt::format("{}", float(std::isnan(want) ? NAN : want)),
+                              fmt::format("{}", std::isnan(got) ? NAN : float(got)))
                         << what << " at " << i;
                     continue;
                 }
-                ASSERT_NEAR(got, want, tolerance * (1 + std::abs(want))) << what << " output " << k << " at " << i;
+                ASSERT_NEAR(got, want, tolerance * (1 + std::abs(want)))
+                    << what << " output " << k << " at " << i;
             }
         }
     }
 
-    // All recipes and variants, with the initial configuration and one that takes the threaded and streamed paths.
+    // All recipes and variants, with the initial configuration and one that takes the threaded and streamed
+    // paths.
     void check(const Builder& b, const std::vector<Dimensions>& shapes, size_t at_least = 3) {
         Recipes recipes = emit_loops(b.problem, b.graph, machine);
         ASSERT_EQ(recipes.lacks, "");
@@ -349,7 +382,8 @@ protected:
         std::vector<Configuration> configurations = {threaded};
         if (recipe.suffix.empty()) configurations.push_back(recipe.initial);
         for (const Configuration& configuration : configurations) {
-            std::string what = recipe.strategy.id + "+" + recipe.suffix + " " + strop::describe(configuration);
+            std::string what =
+                recipe.strategy.id + "+" + recipe.suffix + " " + strop::describe(configuration);
             Compiled kernel(b.problem, recipe, configuration);
             ASSERT_NE(kernel.call, nullptr) << what << "\n" << kernel.errors << recipe.source;
             EXPECT_EQ(kernel.errors, "") << what;
@@ -366,8 +400,9 @@ protected:
     double special_value = 0;
 };
 
-const std::vector<Dimensions> matrix_shapes = {{{"M", 3}, {"N", 37}}, {{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 5}},
-                                               {{"M", 9}, {"N", 64}}, {{"M", 17}, {"N", 7}}, {{"M", 2}, {"N", 301}}};
+const std::vector<Dimensions> matrix_shapes = {{{"M", 3}, {"N", 37}}, {{"M", 1}, {"N", 1}},
+                                               {{"M", 0}, {"N", 5}},  {{"M", 9}, {"N", 64}},
+                                               {{"M", 17}, {"N", 7}}, {{"M", 2}, {"N", 301}}};
 
 TEST_F(Loops, softmax) {
     Builder b("softmax");
@@ -406,10 +441,12 @@ TEST_F(Loops, log_sum_exp_and_losses_of_rows) {
 
 TEST_F(Loops, gelu_with_bias_and_residual) {
     Builder b("bias_gelu_residual");
-    int x = b.input("x", {"M", "N"}), bias = b.input("bias", {"N"}), residual = b.input("residual", {"M", "N"});
+    int x = b.input("x", {"M", "N"}), bias = b.input("bias", {"N"}),
+        residual = b.input("residual", {"M", "N"});
     int t = b.point("add", {x, bias});
     int erf = b.point("erf", {b.point("multiply", {t, b.constant(0.70710678)})});
-    int gelu = b.point("multiply", {b.point("multiply", {b.constant(0.5), t}), b.point("add", {erf, b.constant(1)})});
+    int gelu = b.point("multiply",
+                       {b.point("multiply", {b.constant(0.5), t}), b.point("add", {erf, b.constant(1)})});
     b.output("y", b.point("add", {gelu, residual}));
     check(b, matrix_shapes);
 }
@@ -437,13 +474,114 @@ TEST_F(Loops, standard_score_of_columns_and_a_middle_axis) {
     b.output("y", b.point("multiply", {b.point("divide", {centred, shifted}), weight}));
     b.output("spread", b.reshape(deviation, {"B", "N"}));
     tolerance = 2e-5;
-    check(b, {{{"B", 2}, {"M", 5}, {"N", 37}}, {{"B", 1}, {"M", 60}, {"N", 130}}, {{"B", 3}, {"M", 1}, {"N", 1}}});
+    check(
+        b,
+        {{{"B", 2}, {"M", 5}, {"N", 37}}, {{"B", 1}, {"M", 60}, {"N", 130}}, {{"B", 3}, {"M", 1}, {"N", 1}}});
 }
 
 TEST_F(Loops, softmax_over_the_first_axis) {
     Builder b("softmax0");
     b.output("y", b.softmax(b.input("x", {"M", "N"}), 0));
     check(b, matrix_shapes);
+}
+
+TEST_F(Loops, special_values_behave_as_in_numpy) {
+    for (double value : {-double(INFINITY), double(INFINITY), double(NAN)}) {
+        special = true;
+        special_value = value;
+        Builder softmax("softmax");
+        softmax.output("y", softmax.softmax(softmax.input("x", {"M", "N"}), 1));
+        check(softmax, {{{"M", 3}, {"N", 70}}}, 5);
+        Builder largest("largest");
+        largest.output("y", largest.reduce("max", largest.input("x", {"M", "N"}), {1}, false));
+        check(largest, {{{"M", 4}, {"N", 21}}}, 3);
+    }
+}
+
+TEST_F(Loops, a_row_that_begins_masked) {
+    Builder b("masked");
+    int x = b.input("x", {"B", "H", "N"}), mask = b.input("mask", {"B", "1", "N"}, DType::boolean);
+    int factor = b.input("scale", {"H", "1"});
+    int masked = b.point("where", {mask, b.point("multiply", {x, factor}), b.constant(-1e30)});
+    b.output("y", b.softmax(masked, 2));
+    check(b, {{{"B", 2}, {"H", 3}, {"N", 45}}, {{"B", 1}, {"H", 2}, {"N", 300}}}, 4);
+}
+
+TEST_F(Loops, everything_to_one_number) {
+    Builder b("total");
+    b.output("y", b.reduce("sum", b.input("x", {"M", "N"}), {0, 1}, false));
+    tolerance = 1e-4;
+    check(b, {{{"M", 1}, {"N", 1}}, {{"M", 0}, {"N", 3}}, {{"M", 37}, {"N", 101}}});
+}
+
+TEST_F(Loops, several_outputs_truth_values_and_names_that_would_hide_helpers) {
+    Builder b("compare");
+    int x = b.input("load", {"rows", "N"}), y = b.input("vec", {"N"});
+    int less = b.point("less", {x, y});
+    b.output("sum", less);
+    b.output("j", b.point("where", {less, b.point("negative", {x}), b.point("maximum", {x, y})}));
+    check(b, {{{"rows", 3}, {"N", 37}},
+              {{"rows", 1}, {"N", 1}},
+              {{"rows", 0}, {"N", 4}},
+              {{"rows", 5}, {"N", 64}}});
+}
+
+TEST_F(Loops, one_dimension_and_no_dimension) {
+    Builder b("flat");
+    b.output("y", b.point("exp", {b.point("tanh", {b.input("x", {"N"})})}));
+    check(b, {{{"N", 0}}, {{"N", 1}}, {{"N", 1000}}});
+    Builder scalar("scalar");
+    scalar.output("y", scalar.point("square", {scalar.input("x", {})}));
+    check(scalar, {{}});
+}
+
+TEST_F(Loops, products_and_minima_of_columns) {
+    Builder b("extremes");
+    int x = b.input("x", {"M", "N"});
+    b.output("least", b.reduce("min", x, {0}, false));
+    b.output("all", b.reduce("prod", b.point("sigmoid", {x}), {0}, false));
+    check(b, {{{"M", 7}, {"N", 37}}, {{"M", 1}, {"N", 3}}});
+}
+
+TEST_F(Loops, layernorm_has_an_online_strategy) {
+    Builder b("layernorm");
+    int x = b.input("x", {"M", "N"});
+    int centred = b.point("subtract", {x, b.mean(x, {1}, "N")});
+    b.output("y",
+             b.point("divide", {centred, b.point("sqrt", {b.mean(b.point("square", {centred}), {1}, "N")})}));
+    std::set<std::string> ids;
+    for (const Recipe& recipe : emit_loops(b.problem, b.graph, machine).recipes) {
+        ids.insert(recipe.strategy.id);
+        EXPECT_EQ(recipe.strategy.excludes.size(), 4u);
+        for (const std::pair<const std::string, Value>& tunable : recipe.initial)
+            EXPECT_NE(recipe.source.find("// strop:tune " + tunable.first + " = "), std::string::npos);
+    }
+    EXPECT_TRUE(ids.contains("online_single_read"));
+    EXPECT_TRUE(ids.contains("resident_passes"));
+}
+
+TEST_F(Loops, says_what_is_missing) {
+    auto lacks = [&](const Builder& b) {
+        Recipes recipes = emit_loops(b.problem, b.graph, machine);
+        EXPECT_TRUE(recipes.recipes.empty());
+        return recipes.lacks;
+    };
+    Builder argmax("argmax");
+    argmax.output("y", argmax.reduce("argmax", argmax.input("x", {"M", "N"}), {1}));
+    EXPECT_EQ(lacks(argmax), "reduction 'argmax'");
+    Builder gamma("gamma");
+    gamma.output("y", gamma.point("gamma", {gamma.input("x", {"M"})}));
+    EXPECT_EQ(lacks(gamma), "pointwise 'gamma'");
+    Builder wide("wide");
+    wide.output("y", wide.point("exp", {wide.input("x", {"M"}, DType::float64)}));
+    EXPECT_EQ(lacks(wide), "inputs of type float64");
+    Builder both("both");
+    int x = both.input("x", {"M", "N"});
+    both.output("y", both.point("add", {both.reduce("sum", x, {0}), both.reduce("sum", x, {1})}));
+    EXPECT_NE(lacks(both), "");
+    Builder reshaped("reshaped");
+    reshaped.output("y", reshaped.reshape(reshaped.input("x", {"M", "N"}), {"N", "M"}));
+    EXPECT_EQ(lacks(reshaped), "layout 'reshape' inside the loops");
 }
 
 }  // namespace

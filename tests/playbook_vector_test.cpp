@@ -1,4 +1,5 @@
-// The vector helpers, compiled and compared with the C library in double precision; and the text of pointwise code.
+// The vector helpers, compiled and compared with the C library in double precision; and the text of pointwise
+// code.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -27,16 +28,19 @@ public:
         used.insert({"load_tail", "store_tail", "load", "store"});
         std::string text = vector_prelude(used);
         for (const std::pair<const std::string, std::string>& entry : expressions)
-            text += fmt::format("extern \"C\" void apply_{}(const float* x, float* y, long n) {{\n"
-                                "    for (long j = 0; j < n; j += VL) {{\n"
-                                "        const long lanes = n - j < VL ? n - j : VL;\n"
-                                "        vec v = load_tail(x + j, lanes);\n"
-                                "        store_tail(y + j, {}, lanes);\n    }}\n}}\n", entry.first, entry.second);
+            text += fmt::format(
+                "extern \"C\" void apply_{}(const float* x, float* y, long n) {{\n"
+                "    for (long j = 0; j < n; j += VL) {{\n"
+                "        const long lanes = n - j < VL ? n - j : VL;\n"
+                "        vec v = load_tail(x + j, lanes);\n"
+                "        store_tail(y + j, {}, lanes);\n    }}\n}}\n",
+                entry.first, entry.second);
         static int count = 0;
         std::string base = fmt::format("{}/strop_vector_{}_{}", ::testing::TempDir(), getpid(), count++);
         std::ofstream(base + ".cpp") << text;
         const char* compiler = std::system("command -v clang++-19 >/dev/null") == 0 ? "clang++-19" : "c++";
-        std::string command = fmt::format("{} -O2 {} -Wno-psabi -shared -fPIC -o {}.so {}.cpp", compiler, flags, base, base);
+        std::string command =
+            fmt::format("{} -O2 {} -Wno-psabi -shared -fPIC -o {}.so {}.cpp", compiler, flags, base, base);
         EXPECT_EQ(std::system(command.c_str()), 0) << text;
         handle_ = dlopen((base + ".so").c_str(), RTLD_NOW);
         std::remove((base + ".cpp").c_str());
@@ -98,7 +102,8 @@ TEST_P(VectorMath, stays_within_the_stated_error) {
     Library apply = library(GetParam());
     for (const Function& f : functions) {
         std::vector<float> x;
-        for (int i = 0; i <= 40000; ++i) x.push_back(static_cast<float>(f.low + (f.high - f.low) * i / 40000));
+        for (int i = 0; i <= 40000; ++i)
+            x.push_back(static_cast<float>(f.low + (f.high - f.low) * i / 40000));
         std::vector<float> y = apply(f.name, x);
         for (size_t i = 0; i < x.size(); ++i) {
             double want = f.exact(x[i]);
@@ -114,8 +119,10 @@ TEST_P(VectorMath, follows_numpy_at_the_edges) {
     const float inf = INFINITY, nan = NAN;
     auto expect = [&](const char* name, float x, float want) {
         float got = apply(name, {1, 2, x})[2];
-        if (std::isnan(want)) EXPECT_TRUE(std::isnan(got)) << name << "(" << x << ") = " << got;
-        else EXPECT_EQ(got, want) << name << "(" << x << ")";
+        if (std::isnan(want))
+            EXPECT_TRUE(std::isnan(got)) << name << "(" << x << ") = " << got;
+        else
+            EXPECT_EQ(got, want) << name << "(" << x << ")";
     };
     for (const Function& f : functions) expect(f.name, nan, nan);
     expect("exp", -inf, 0);
@@ -143,7 +150,8 @@ TEST_P(VectorMath, follows_numpy_at_the_edges) {
     expect("sign", 0, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, VectorMath, ::testing::Values("-DVL=4", "-DVL=8 -march=native", "-DVL=16 -march=native"));
+INSTANTIATE_TEST_SUITE_P(Targets, VectorMath,
+                         ::testing::Values("-DVL=4", "-DVL=8 -march=native", "-DVL=16 -march=native"));
 
 TEST(Vector, tails_read_and_write_only_their_lanes) {
     Library apply({{"copy", "v"}}, {}, "-DVL=16 -fsanitize-trap=all");
@@ -155,8 +163,9 @@ TEST(Vector, tails_read_and_write_only_their_lanes) {
 }
 
 TEST(Vector, horizontal_reductions_and_nan) {
-    Library apply({{"total", "splat(sum(v))"}, {"largest", "splat(maximum(v))"}, {"least", "splat(minimum(v))"}},
-                  {"sum", "maximum", "minimum", "splat"}, "-DVL=8");
+    Library apply(
+        {{"total", "splat(sum(v))"}, {"largest", "splat(maximum(v))"}, {"least", "splat(minimum(v))"}},
+        {"sum", "maximum", "minimum", "splat"}, "-DVL=8");
     std::vector<float> x = {3, -1, 4, 1, -5, 9, 2, 6};
     EXPECT_EQ(apply("total", x)[0], 19);
     EXPECT_EQ(apply("largest", x)[0], 9);
@@ -170,14 +179,19 @@ TEST(Vector, horizontal_reductions_and_nan) {
 }
 
 TEST(Vector, powers) {
-    Library apply({{"cube", "vpow(v, splat(3.0f))"}, {"root", "vpow(v, splat(0.3f))"}, {"two_to", "vpow(splat(2.0f), v)"},
-                   {"none", "vpow(v, splat(0.0f))"}}, {"vpow", "splat"}, "-DVL=8");
+    Library apply({{"cube", "vpow(v, splat(3.0f))"},
+                   {"root", "vpow(v, splat(0.3f))"},
+                   {"two_to", "vpow(splat(2.0f), v)"},
+                   {"none", "vpow(v, splat(0.0f))"}},
+                  {"vpow", "splat"}, "-DVL=8");
     for (float x : {-3.0f, -0.5f, 0.0f, 0.7f, 1.0f, 12.5f, 3e4f, float(INFINITY)}) {
         EXPECT_FLOAT_EQ(apply("cube", {x})[0], std::pow(x, 3.0f)) << x;
         EXPECT_FLOAT_EQ(apply("two_to", {x / 300})[0], std::pow(2.0f, x / 300)) << x;
         EXPECT_EQ(apply("none", {x})[0], 1) << x;
-        if (x >= 0) EXPECT_FLOAT_EQ(apply("root", {x})[0], std::pow(x, 0.3f)) << x;
-        else EXPECT_TRUE(std::isnan(apply("root", {x})[0])) << x;
+        if (x >= 0)
+            EXPECT_FLOAT_EQ(apply("root", {x})[0], std::pow(x, 0.3f)) << x;
+        else
+            EXPECT_TRUE(std::isnan(apply("root", {x})[0])) << x;
     }
 }
 
@@ -192,7 +206,8 @@ TEST(Vector, writes_only_what_is_used) {
 
 class PointwiseText : public ::testing::Test {
 protected:
-    int add(Family family, const std::string& op, std::vector<int> operands = {}, DType dtype = DType::float32) {
+    int add(Family family, const std::string& op, std::vector<int> operands = {},
+            DType dtype = DType::float32) {
         Node node;
         node.id = static_cast<int>(graph.nodes.size());
         node.family = family;
@@ -226,8 +241,9 @@ TEST_F(PointwiseText, short_chains_are_one_expression) {
 TEST_F(PointwiseText, keeps_the_order_of_rounding) {
     int a = add(Family::input, "a"), b = add(Family::input, "b");
     std::map<int, std::string> known = {{a, "a"}, {b, "b"}};
-    EXPECT_EQ(emit_pointwise(graph, point("subtract", {a, point("subtract", {b, a})}), known, "", true).result,
-              "a - (b - a)");
+    EXPECT_EQ(
+        emit_pointwise(graph, point("subtract", {a, point("subtract", {b, a})}), known, "", true).result,
+        "a - (b - a)");
     EXPECT_EQ(emit_pointwise(graph, point("multiply", {a, point("divide", {b, a})}), known, "", true).result,
               "a * (b / a)");
     EXPECT_EQ(emit_pointwise(graph, point("add", {a, number(-1)}), known, "", true).result, "a - 1.0f");
@@ -253,7 +269,8 @@ TEST_F(PointwiseText, masks_and_scalars) {
 
 TEST_F(PointwiseText, says_what_it_cannot_write) {
     int x = add(Family::input, "x");
-    EXPECT_NE(emit_pointwise(graph, point("gamma", {x}), {{x, "v"}}, "", false).lacks.find("gamma"), std::string::npos);
+    EXPECT_NE(emit_pointwise(graph, point("gamma", {x}), {{x, "v"}}, "", false).lacks.find("gamma"),
+              std::string::npos);
     EXPECT_NE(emit_pointwise(graph, point("exp", {x}), {}, "", false).lacks, "");
 }
 

@@ -56,7 +56,7 @@ def where(error, path):
 def load_function(path, name):
     spec = importlib.util.spec_from_file_location("problem_" + name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, os.path.dirname(path))
+    sys.path.append(os.path.dirname(path))  # behind: a file named jax.py must not hide the package
     spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise AttributeError(f"no function '{name}'")

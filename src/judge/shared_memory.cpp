@@ -16,13 +16,25 @@
 
 namespace strop::judge {
 
+namespace {
+
+// Children keep the number of a descriptor; the low ones are their pipes.
+int above_standard(int fd) {
+    int high = ::fcntl(fd, F_DUPFD_CLOEXEC, 64);
+    ::close(fd);
+    return high;
+}
+
+}  // namespace
+
 SharedMemory::SharedMemory(int64_t bytes) : bytes_(std::max<int64_t>(bytes, 4096)) {
     fd_ = ::memfd_create("strop", MFD_CLOEXEC);
     if (fd_ < 0 || ::ftruncate(fd_, bytes_) != 0)
         throw EnvironmentError(fmt::format("cannot get {} of shared memory: {}",
                                            human_bytes(static_cast<double>(bytes_)), std::strerror(errno)),
                                "use smaller shapes");
-    read_only_fd_ = ::open(fmt::format("/proc/self/fd/{}", fd_).c_str(), O_RDONLY | O_CLOEXEC);
+    fd_ = above_standard(fd_);
+    read_only_fd_ = above_standard(::open(fmt::format("/proc/self/fd/{}", fd_).c_str(), O_RDONLY | O_CLOEXEC));
     map();
 }
 

@@ -50,7 +50,7 @@ const char* const tile_members = R"(
 )";
 
 const char* const direct_share = R"(
-    // C[m0:m1, n0:n1]. The columns that fill no vector are copied behind each other first, to load them whole.
+    // C[m0:m1, n0:n1]. Columns that fill no vector are copied first, to load them whole.
     __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
         int64_t n = n0;
         for (; n + NR <= n1; n += NR) tiles<NRV>(@b@, @b_row@, m0, m1, n, NR);
@@ -63,7 +63,7 @@ const char* const direct_share = R"(
 )";
 
 const char* const packed_share = R"(
-    // C[m0:m1, n0:n1]: columns are copied in panels of NR, which all rows then use; MC rows at a time stay near.
+    // C[m0:m1, n0:n1]: columns are copied in panels of NR, which all rows then use.
     __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
         const int64_t width = smaller((n1 - n0 + NR - 1) / NR * NR, block_n);
         float* const packed = scratch(@K@ * width);

@@ -53,8 +53,8 @@ const char* const packed_members = R"(
     }
 @pack_right@
     // The tile at (m, n), from `count` steps of k in one panel of each side.
-    void tile(const float* a, const float* b, int64_t count, int64_t m, int64_t m1, int64_t n, int64_t n1, bool first,
-              bool last) const {
+    void tile(const float* a, const float* b, int64_t count, int64_t m, int64_t m1, int64_t n, int64_t n1,
+              bool first, bool last) const {
         vec sums[MR][NRV] = {};  // in registers
         @touch@
 #pragma GCC unroll unroll
@@ -77,7 +77,7 @@ const char* const packed_members = R"(
                 put(load(rest[i] + j), m + i, n + j, n1 - n - j, first, last);
     }
 
-    // C[m0:m1, n0:n1]: a block of right stays in the last cache, one of left in the second, a panel in the first.
+    // C[m0:m1, n0:n1]: right's block stays in the last cache, left's in the second, a panel in the first.
     __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
         const int64_t kc = smaller(@K@, KC), width = smaller((n1 - n0 + NR - 1) / NR * NR, block_n);
         const int64_t height = smaller((m1 - m0 + MR - 1) / MR * MR, block_m);

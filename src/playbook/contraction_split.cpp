@@ -23,7 +23,8 @@ const char* const split_entry = R"(
         for (int64_t column = 0; column < n; column += VL) {
             const int64_t lanes = smaller(VL, n - column);
             vec value = {};
-            for (int64_t i = 0; i < threads; ++i) value += load_part(partial + i * size + row * n + column, lanes);
+            for (int64_t i = 0; i < threads; ++i)
+                value += load_part(partial + i * size + row * n + column, lanes);
             call.put(value, row, column, lanes, true, true);
         }
 )";

@@ -43,7 +43,8 @@ const char* const streaming_members = R"(
         for (; k + KB <= @K@; k += KB) add_rows<ROWS, KB>(sums, m, k, n, width);
         for (; k < @K@; ++k) add_rows<ROWS, 1>(sums, m, k, n, width);
         for (int i = 0; i < ROWS; ++i)
-            for (int64_t j = 0; j < width; j += VL) put(load_part(sums + i * NC + j, width - j), m + i, n + j, width - j);
+            for (int64_t j = 0; j < width; j += VL)
+                put(load_part(sums + i * NC + j, width - j), m + i, n + j, width - j);
     }
 
     template <int ROWS>

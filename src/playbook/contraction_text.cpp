@@ -89,7 +89,9 @@ static float* scratch(int64_t count) {
 
 const char* const load_part_text = R"(
 // The first `lanes` of a vector; the others are 0.
-static inline vec load_part(const float* p, int64_t lanes) { return lanes >= VL ? load(p) : load_tail(p, lanes); }
+static inline vec load_part(const float* p, int64_t lanes) {
+    return lanes >= VL ? load(p) : load_tail(p, lanes);
+}
 )";
 
 const char* const store_part_text = R"(
@@ -118,15 +120,16 @@ struct Grid {
     int64_t columns = 1, height = 0, width = 0;
 };
 
-// Cuts rows x columns of tiles into `parts` rectangles: the largest has the fewest tiles; among equals the squarer
-// one wins, which reads least.
+// Cuts rows x columns of tiles into `parts` rectangles whose largest has the fewest tiles; among equals the
+// squarer one wins, which reads least.
 static Grid grid_of(int64_t m, int64_t n, int64_t parts) {
     const int64_t tall = (m + @m_step@ - 1) / @m_step@, wide = (n + @n_step@ - 1) / @n_step@;
     Grid grid;
     double best = -1;
     for (int64_t rows = 1; rows <= parts; ++rows) {
         if (parts % rows != 0) continue;
-        const int64_t columns = parts / rows, h = (tall + rows - 1) / rows, w = (wide + columns - 1) / columns;
+        const int64_t columns = parts / rows;
+        const int64_t h = (tall + rows - 1) / rows, w = (wide + columns - 1) / columns;
         const double cost = (double)h * w + 0.01 * ((double)h * @m_step@ + (double)w * @n_step@) / @n_step@;
         if (best >= 0 && cost >= best) continue;
         best = cost;

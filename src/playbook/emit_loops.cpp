@@ -1,4 +1,4 @@
-#include "playbook/loop_text.h"
+#include "playbook/loop_recipes.h"
 #include "playbook/recipe.h"
 
 namespace strop::playbook {
@@ -17,7 +17,8 @@ Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& ma
     if (!result.lacks.empty()) return {{}, result.lacks};
     for (Recipe& recipe : result.recipes)
         for (const Recipe& other : result.recipes)
-            if (other.strategy.id != recipe.strategy.id) recipe.strategy.excludes.push_back(other.strategy.id);
+            if (other.strategy.id != recipe.strategy.id)
+                recipe.strategy.excludes.push_back(other.strategy.id);
     return result;
 }
 

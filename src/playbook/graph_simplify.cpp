@@ -397,7 +397,7 @@ private:
         Node node = source;
         node.keepdims = inserts;
         node.shape = shape;
-        return rewrite_reduction(std::move(node));
+        return out_.add(std::move(node));
     }
 
     // Inserting and removing unit axes goes up to the operands, where it meets the reductions.

@@ -1,35 +1,25 @@
-// Strategies that keep one lane a column: reductions over a leading or middle axis, and short rows, whose elements
-// are then strided.
+// Kernels that keep one lane a column: reductions over a leading or middle axis, and short rows, whose
+// elements are then strided.
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "language/contract.h"
+#include "playbook/loop_plans.h"
 #include "playbook/loop_text.h"
 
 namespace strop::playbook {
 
 namespace {
 
-struct ColumnPlan {
-    enum class Kind {
-        panels,    // accumulators of a few vectors of columns stay in registers all the way down
-        lanes,     // the same for the rows of a last-axis reduction: a lane a row
-        blocked,   // accumulators of a tile of columns in L1, several rows at a time
-        split,     // threads share the depth; their partial rows are combined
-    };
-    Kind kind = Kind::panels;
-    bool stream = false;
-    bool prefetch = false;
-};
-
 using Kind = ColumnPlan::Kind;
 
 class ColumnWriter {
 public:
     ColumnWriter(const LoopForm& form, const ColumnPlan& plan)
-        : form_(form), plan_(plan), values_(form),
+        : form_(form),
+          plan_(plan),
+          values_(form),
           names_(reduction_names(form, plan.kind == Kind::lanes ? "row_" : "column_")) {
         in_registers_ = plan.kind == Kind::panels || plan.kind == Kind::lanes;
     }
@@ -40,9 +30,12 @@ public:
         extents();
         if (plan_.stream)
             lines_.add("const bool streamed = rows * depth * columns * (int64_t)sizeof(float) > STREAM_MIN;");
-        if (in_registers_) panel_calls();
-        else if (plan_.kind == Kind::blocked) blocked();
-        else split();
+        if (in_registers_)
+            panel_calls();
+        else if (plan_.kind == Kind::blocked)
+            blocked();
+        else
+            split();
         lines_.add("}");
         return lines_.text();
     }
@@ -52,7 +45,8 @@ public:
         all.insert({"load", "store", "load_tail", "store_tail", "splat"});
         if (plan_.stream) all.insert({"stream", "fence"});
         for (const std::pair<const int, std::string>& name : names_)
-            if (std::string helper = folding(form_.graph.at(name.first).op).helper; !helper.empty()) all.insert(helper);
+            if (std::string helper = folding(form_.graph.at(name.first).op).helper; !helper.empty())
+                all.insert(helper);
         return all;
     }
 
@@ -73,7 +67,8 @@ private:
         return fmt::format("({} * depth + {})", outer, down);
     }
 
-    // The element of a tensor at (row, down, j) as an address, and whether neighbouring lanes are neighbours there.
+    // The element of a tensor at (row, down, j) as an address, and whether neighbouring lanes are neighbours
+    // there.
     std::string load_text(int id, const std::string& down) {
         const Node& node = form_.graph.at(id);
         const Span& span = form_.span(id);
@@ -92,15 +87,19 @@ private:
     void store_full(int k, const std::string& value, const std::string& down) {
         const std::string& name = form_.problem.outputs[static_cast<size_t>(k)].name;
         if (lanes_are_rows())
-            lines_.add(fmt::format("store_strided({} + j * depth + {}, {}, depth, lanes);", name, down, value));
+            lines_.add(
+                fmt::format("store_strided({} + j * depth + {}, {}, depth, lanes);", name, down, value));
         else
-            lines_.add(fmt::format("{}({} + {} * columns + j, {}, lanes{});", plan_.stream ? "put" : "store_part", name,
-                                   index("row", down), value, plan_.stream ? ", streamed" : ""));
+            lines_.add(fmt::format("{}({} + {} * columns + j, {}, lanes{});",
+                                   plan_.stream ? "put" : "store_part", name, index("row", down), value,
+                                   plan_.stream ? ", streamed" : ""));
     }
 
-    // Values along the depth: loads, intermediates, then folds and stores. `suffix` is where a column's values are.
-    void step(const std::vector<int>& reductions, const std::vector<int>& outputs, std::map<int, std::string> known,
-              const std::string& down, const std::string& suffix, bool prefetch) {
+    // Values along the depth: loads, intermediates, then folds and stores. `suffix` is where a column's
+    // values are.
+    void step(const std::vector<int>& reductions, const std::vector<int>& outputs,
+              std::map<int, std::string> known, const std::string& down, const std::string& suffix,
+              bool prefetch) {
         std::vector<int> targets;
         for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
         for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
@@ -133,7 +132,8 @@ private:
     }
 
     // Inputs that do not vary along the depth are loaded where a column's values are computed.
-    std::map<int, std::string> with_column_inputs(const std::vector<int>& targets, std::map<int, std::string> known) {
+    std::map<int, std::string> with_column_inputs(const std::vector<int>& targets,
+                                                  std::map<int, std::string> known) {
         std::set<int> stop;
         for (const std::pair<const int, std::string>& entry : known) stop.insert(entry.first);
         for (int id : cone(form_, targets, stop)) {
@@ -149,13 +149,15 @@ private:
 
     void panel_function() {
         lines_ = Lines(0, lines_.text());
-        const std::string what = lanes_are_rows() ? "rows, a lane each" : "neighbouring columns, from top to bottom";
+        const std::string what =
+            lanes_are_rows() ? "rows, a lane each" : "neighbouring columns, from top to bottom";
         lines_.add("// VECTORS vectors of " + what + "; `lanes` is VL but in the last vector.");
         lines_.add("template <int VECTORS>");
         std::string row = lanes_are_rows() ? "" : "int64_t row, ";
         std::string streamed = plan_.stream ? ", bool streamed" : "";
         lines_.add(fmt::format("static inline void panel_of({},", parameter_list(form_.problem)));
-        lines_.add(fmt::format("                            {}int64_t begin, int64_t lanes{}) {{", row, streamed));
+        lines_.add(
+            fmt::format("                            {}int64_t begin, int64_t lanes{}) {{", row, streamed));
         size_t depth = lines_.mark();
         lines_.add(fmt::format("const int64_t depth = {};", lanes_are_rows() ? form_.columns : form_.depth));
         size_t columns = lines_.mark();
@@ -215,7 +217,8 @@ private:
     }
 
     std::string value_name(int id) {
-        std::string base = (lanes_are_rows() ? "row_" : "column_") + value_word(form_.graph, form_.graph.at(id));
+        std::string base =
+            (lanes_are_rows() ? "row_" : "column_") + value_word(form_.graph, form_.graph.at(id));
         std::string name = base;
         for (int i = 2; !value_names_taken_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
         return name;
@@ -252,7 +255,8 @@ private:
         if (!lanes_are_rows()) lines_.add("const int64_t row = task / panels;");
         lines_.add("const int64_t begin = task % panels * wide;");
         lines_.add("const int64_t end = columns - begin < wide ? columns : begin + wide;");
-        lines_.add(fmt::format("if (end - begin == wide) panel_of<PANEL>({}begin, VL{});", arguments, streamed));
+        lines_.add(
+            fmt::format("if (end - begin == wide) panel_of<PANEL>({}begin, VL{});", arguments, streamed));
         lines_.add("else for (int64_t j = begin; j < end; j += VL)");
         lines_.add(fmt::format("    panel_of<1>({}j, end - j < VL ? end - j : VL{});", arguments, streamed));
         lines_.add("}");
@@ -275,7 +279,9 @@ private:
         lines_.add("{");
         for (const std::pair<const int, std::string>& name : names_)
             lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name.second));
-        name_values([&](const std::string& name) { lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name)); });
+        name_values([&](const std::string& name) {
+            lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name));
+        });
         lines_.pragma("#pragma omp for schedule(static) nowait");
         lines_.add("for (int64_t task = 0; task < rows * tiles; ++task) {");
         lines_.add("const int64_t row = task / tiles, begin = task % tiles * TILE;");
@@ -311,7 +317,8 @@ private:
         std::map<int, std::string> known;
         std::set<int> stop;
         auto have = [&](int id) {
-            return (names_.contains(id) && form_.stage(id) <= stage) || (value_names_.contains(id) && ready_.contains(id));
+            return (names_.contains(id) && form_.stage(id) <= stage) ||
+                   (value_names_.contains(id) && ready_.contains(id));
         };
         for (const Node& node : form_.graph.nodes)
             if (have(node.id)) stop.insert(node.id);
@@ -350,20 +357,22 @@ private:
     std::string own(int id) const { return names_.at(id) + (plan_.kind == Kind::split ? "_own" : ""); }
 
     // Rows [top, bottom) of columns [from, to): ROWS of them between a load and a store of the accumulators.
-    void sweep(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs, const std::string& top,
-               const std::string& bottom, const std::string& from, const std::string& to) {
+    void sweep(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs,
+               const std::string& top, const std::string& bottom, const std::string& from,
+               const std::string& to) {
         for (int id : reductions) {
             lines_.add(fmt::format("for (int64_t j = {}; j < {}; j += VL) store({}, splat({}));", from, to,
                                    at(own(id)), folding(form_.graph.at(id).op).start));
         }
-        lines_.add(fmt::format("each_row_group({}, {}, {}, {}, [&](int64_t i, int count, int64_t j, int64_t lanes) "
-                               "__attribute__((always_inline)) {{", top, bottom, from, to));
+        lines_.add(
+            fmt::format("each_row_group({}, {}, {}, {}, [&](int64_t i, int count, int64_t j, int64_t lanes) "
+                        "__attribute__((always_inline)) {{",
+                        top, bottom, from, to));
         std::vector<int> targets;
         for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
         for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
         std::map<int, std::string> known = column_known(pass, targets);
-        for (int id : reductions)
-            lines_.add(fmt::format("vec {}_part = load({});", names_[id], at(own(id))));
+        for (int id : reductions) lines_.add(fmt::format("vec {}_part = load({});", names_[id], at(own(id))));
         lines_.pragma("#pragma GCC unroll 16");
         lines_.add("for (int r = 0; r < count; ++r) {");
         step(reductions, outputs, known, "(i + r)", "_part", plan_.prefetch && pass == 0);
@@ -394,16 +403,19 @@ private:
         lines_.add("const int threads = omp_get_num_threads(), thread = omp_get_thread_num();");
         lines_.add("const int64_t top = depth * thread / threads, bottom = depth * (thread + 1) / threads;");
         lines_.add("const int64_t left = columns / 16 * thread / threads * 16;");
-        lines_.add("const int64_t right = thread + 1 == threads ? columns : "
-                   "columns / 16 * (thread + 1) / threads * 16;");
+        lines_.add(
+            "const int64_t right = thread + 1 == threads ? columns : "
+            "columns / 16 * (thread + 1) / threads * 16;");
         size_t k = 0;
         for (const std::pair<const int, std::string>& name : names_) {
             lines_.add(fmt::format("float* {}_all = memory + {} * team * padded;", name.second, k));
             lines_.add(fmt::format("float* {0}_own = {0}_all + thread * padded;", name.second));
-            lines_.add(fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
+            lines_.add(
+                fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
         }
         for (const std::pair<const int, std::string>& name : value_names_)
-            lines_.add(fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
+            lines_.add(
+                fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
         lines_.add("for (int64_t row = 0; row < rows; ++row) {");
         split_row();
         lines_.add("}");
@@ -449,202 +461,25 @@ private:
     ColumnPlan plan_;
     ValueWriter values_;
     bool in_registers_ = true;
-    std::map<int, std::string> names_;         // of reductions
-    std::map<int, std::string> known_;         // accumulators in registers
-    std::map<int, std::string> value_names_;   // of column values in memory
-    std::set<int> ready_;                      // those already computed
+    std::map<int, std::string> names_;        // of reductions
+    std::map<int, std::string> known_;        // accumulators in registers
+    std::map<int, std::string> value_names_;  // of column values in memory
+    std::set<int> ready_;                     // those already computed
     std::set<std::string> value_names_taken_;
     size_t vector_mark_ = 0;
     Lines lines_;
 };
 
-std::string strided_helpers() {
-    return R"(
-static inline vec load_strided(const float* p, int64_t stride, int64_t lanes) {
-    vec v = {};
-    if (lanes == VL)
-        for (int i = 0; i < VL; ++i) v[i] = p[i * stride];
-    else
-        for (int i = 0; i < lanes; ++i) v[i] = p[i * stride];
-    return v;
-}
-static inline void store_strided(float* p, vec v, int64_t stride, int64_t lanes) {
-    if (lanes == VL)
-        for (int i = 0; i < VL; ++i) p[i * stride] = v[i];
-    else
-        for (int i = 0; i < lanes; ++i) p[i * stride] = v[i];
-}
-)";
-}
-
-std::string group_helpers() {
-    return R"(
-// step(i, count, j, lanes) for every vector of columns [left, right) and groups of ROWS rows, then single rows.
-template <class Step>
-__attribute__((always_inline)) static inline void each_row_group(int64_t top, int64_t bottom, int64_t left,
-                                                                 int64_t right, Step step) {
-    int64_t i = top;
-    for (; i + ROWS <= bottom; i += ROWS) {
-        int64_t j = left;
-        for (; j + VL <= right; j += VL) step(i, ROWS, j, VL);
-        if (j < right) step(i, ROWS, j, right - j);
-    }
-    for (; i < bottom; ++i) {
-        int64_t j = left;
-        for (; j + VL <= right; j += VL) step(i, 1, j, VL);
-        if (j < right) step(i, 1, j, right - j);
-    }
-}
-)";
-}
-
-std::string column_team_helper() {
-    return R"(
-static inline int team_size() {
-    const int threads = omp_get_max_threads();
-    return threads < 256 ? threads : 256;
-}
-)";
-}
-
-std::string column_put_helper() {
-    return R"(
-static inline void put(float* p, vec v, int64_t lanes, bool streamed) {
-    if (streamed && lanes == VL && (uintptr_t)p % sizeof(vec) == 0) stream(p, v);
-    else store_part(p, v, lanes);
-}
-)";
-}
-
-class ColumnRecipes {
-public:
-    ColumnRecipes(const LoopForm& form, const Machine& machine) : form_(form), machine_(machine) {}
-
-    void add(const std::string& id, const std::string& hypothesis, const std::string& bottleneck,
-             const ColumnPlan& plan, double confidence, const std::vector<std::pair<std::string, ColumnPlan>>& variants) {
-        Recipe recipe = make(plan, hypothesis);
-        Strategy& strategy = recipe.strategy;
-        strategy.id = id;
-        strategy.family = form_.nest == Nest::rows ? "row_reduction" : "column_reduction";
-        strategy.proposer = "playbook";
-        strategy.hypothesis = hypothesis;
-        strategy.bottleneck = bottleneck;
-        strategy.confidence = confidence;
-        for (const std::pair<std::string, ColumnPlan>& variant : variants) {
-            Recipe one = make(variant.second, hypothesis);
-            one.strategy = strategy;
-            one.suffix = variant.first;
-            recipe.variants.push_back(std::move(one));
-        }
-        recipes.push_back(std::move(recipe));
-    }
-
-    std::vector<Recipe> recipes;
-    std::string lacks;
-
-private:
-    Recipe make(const ColumnPlan& plan, const std::string& hypothesis) {
-        ColumnWriter writer(form_, plan);
-        KernelText text;
-        text.body = writer.body();
-        text.comment = {form_.problem.name + ": " + hypothesis};
-        text.helpers = writer.helpers();
-        if (lacks.empty()) lacks = writer.lacks();
-        bool registers = plan.kind == Kind::panels || plan.kind == Kind::lanes;
-        if (plan.kind == Kind::split) text.more_helpers += column_team_helper();
-        text.more_helpers += tail_helpers();
-        if (plan.stream) text.more_helpers += column_put_helper();
-        if (plan.kind == Kind::split) text.more_helpers += scratch_helper();
-        if (plan.kind == Kind::lanes) text.more_helpers += strided_helpers();
-        if (!registers) text.more_helpers += group_helpers();
-
-        Recipe recipe;
-        int64_t lanes = std::max(4, machine_.vector_bytes / 4);
-        tune(text, recipe, "VL", {lanes, 2 * lanes}, lanes);
-        if (registers) tune(text, recipe, "PANEL", {4, 1, 2, 8, 16}, plan.kind == Kind::lanes ? 2 : 8);
-        else {
-            tune(text, recipe, "TILE", {1024, 256, 512, 2048}, 1024);
-            tune(text, recipe, "ROWS", {4, 1, 2, 8}, 4);
-        }
-        tune(text, recipe, "PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
-        if (plan.stream)
-            tune(text, recipe, "STREAM_MIN", {int64_t{8} << 20, 0, int64_t{1} << 20, int64_t{32} << 20,
-                                              int64_t{1} << 40},
-                 stream_threshold(machine_) >= (int64_t{32} << 20) ? int64_t{32} << 20 : int64_t{8} << 20);
-        if (plan.prefetch) tune(text, recipe, "AHEAD", {8, 2, 4, 16, 32}, 8);
-        recipe.source = assemble(text);
-        if (plan.kind == Kind::split) recipe.source = "#include <omp.h>\n" + recipe.source;
-        return recipe;
-    }
-
-    static void tune(KernelText& text, Recipe& recipe, const std::string& name, const std::vector<int64_t>& values,
-                     int64_t guess) {
-        std::string list;
-        for (int64_t value : values) list += (list.empty() ? "" : " | ") + std::to_string(value);
-        text.tunables.emplace_back(name, list);
-        recipe.initial[name] = guess;
-    }
-
-    const LoopForm& form_;
-    const Machine& machine_;
-};
-
-bool any_truth(const LoopForm& form) {
-    for (const Node& node : form.graph.nodes) {
-        bool number = node.family == Family::constant || node.family == Family::parameter;
-        bool output = std::find(form.graph.outputs.begin(), form.graph.outputs.end(), node.id) != form.graph.outputs.end();
-        if (!number && node.dtype == DType::boolean && (node.family == Family::input || output || !form.full(node.id)))
-            return true;
-    }
-    return false;
-}
-
-std::pair<std::string, ColumnPlan> prefetching(ColumnPlan plan) {
-    plan.prefetch = true;
-    return {"prefetch", plan};
-}
-
 }  // namespace
 
-std::vector<Recipe> lane_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
-    if (any_truth(form)) return {};
-    for (const Node& node : form.graph.nodes) {
-        const Span& span = form.span(node.id);
-        if (node.family == Family::input && span.any_outer && !span.all_outer) return {};
-    }
-    ColumnRecipes all(form, machine);
-    ColumnPlan plan;
-    plan.kind = Kind::lanes;
-    all.add("rows_across_lanes", "short rows: every lane has a row of its own, so that no reduction crosses lanes",
-            "latency", plan, 0.3, {});
-    // Beyond that, strided loads cost more than horizontal reductions, and long sums in one lane lose accuracy.
-    all.recipes.back().condition = Expression::parse("(" + form.last_extent.text() + ") <= 64");
-    if (lacks.empty()) lacks = all.lacks;
-    return all.recipes;
-}
-
-std::vector<Recipe> column_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
-    if (any_truth(form)) {
-        lacks = "truth values in a reduction over a leading axis";
-        return {};
-    }
-    ColumnRecipes all(form, machine);
-    bool writes = !form.full_outputs().empty();
-    ColumnPlan panels;
-    all.add("column_panels", "accumulators of a panel of columns stay in registers from the first row to the last",
-            "memory", panels, 0.5, {prefetching(panels)});
-    ColumnPlan blocked;
-    blocked.kind = Kind::blocked;
-    blocked.stream = writes;
-    all.add("blocked_rows", "a tile's accumulators stay in L1 while several rows at a time stream past in order",
-            "memory", blocked, 0.6, {prefetching(blocked)});
-    ColumnPlan split;
-    split.kind = Kind::split;
-    split.stream = writes;
-    all.add("split_depth", "the threads share the reduced axis, each with partial results that are combined at the end",
-            "parallelism", split, 0.5, {prefetching(split)});
-    lacks = all.lacks;
-    return all.recipes;
+LoopKernel write_columns(const LoopForm& form, const ColumnPlan& plan) {
+    ColumnWriter writer(form, plan);
+    LoopKernel kernel;
+    kernel.body = writer.body();
+    kernel.helpers = writer.helpers();
+    kernel.lacks = writer.lacks();
+    kernel.uses_scratch = plan.kind == Kind::split;
+    return kernel;
 }
 
 }  // namespace strop::playbook

@@ -29,13 +29,18 @@ private:
 // Names that kernels use themselves.
 const std::set<std::string>& reserved() {
     static const std::set<std::string> names = {
-        "rows", "columns", "depth", "row", "j", "i", "u", "lanes", "begin", "end", "vec", "vmask", "sum", "maximum",
-        "minimum", "load", "store", "stream", "fence", "splat", "select", "fma", "scratch", "first", "step", "VL",
-        "UNROLL", "PANEL", "BLOCK", "TILE", "PARALLEL_MIN", "STREAM_MIN", "threads", "thread", "partial", "width",
-        "each_vector", "load_part", "store_part", "panels", "panel", "task", "float", "int", "double", "bool",
-        "CHUNK", "AHEAD", "block", "tile", "count", "old", "product", "head", "streamed", "p", "v", "n", "kept",
-        "stride", "lane", "tiles", "part", "shared", "slot", "main", "auto", "const", "for", "if", "new", "delete",
-        "mean", "weight", "delta", "ROWS", "group", "vabs", "vmax", "vmin", "vexp", "vlog", "grain"};
+        "rows",    "columns",     "depth",        "row",        "j",       "i",        "u",
+        "lanes",   "begin",       "end",          "vec",        "vmask",   "sum",      "maximum",
+        "minimum", "load",        "store",        "stream",     "fence",   "splat",    "select",
+        "fma",     "scratch",     "first",        "step",       "VL",      "UNROLL",   "PANEL",
+        "BLOCK",   "TILE",        "PARALLEL_MIN", "STREAM_MIN", "threads", "thread",   "partial",
+        "width",   "each_vector", "load_part",    "store_part", "panels",  "panel",    "task",
+        "float",   "int",         "double",       "bool",       "CHUNK",   "AHEAD",    "block",
+        "tile",    "count",       "old",          "product",    "head",    "streamed", "p",
+        "v",       "n",           "kept",         "stride",     "lane",    "tiles",    "part",
+        "shared",  "slot",        "main",         "auto",       "const",   "for",      "if",
+        "new",     "delete",      "mean",         "weight",     "delta",   "ROWS",     "group",
+        "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "grain"};
     return names;
 }
 
@@ -109,13 +114,15 @@ private:
         bool number = node.family == Family::constant || node.family == Family::parameter;
         if (!number && !computable(node.dtype)) return fail("values of type " + name_of(node.dtype));
         switch (node.family) {
-            case Family::input:
-                return node.dtype != DType::float64 || fail("inputs of type float64");
-            case Family::constant: case Family::parameter: case Family::pointwise: return true;
+            case Family::input: return node.dtype != DType::float64 || fail("inputs of type float64");
+            case Family::constant:
+            case Family::parameter:
+            case Family::pointwise: return true;
             case Family::reduction:
                 if (node.op != "sum" && node.op != "max" && node.op != "min" && node.op != "prod")
                     return fail(fmt::format("reduction '{}'", node.op));
-                return is_floating(node.dtype) || fail(fmt::format("reduction '{}' of truth values", node.op));
+                return is_floating(node.dtype) ||
+                       fail(fmt::format("reduction '{}' of truth values", node.op));
             case Family::layout:
                 return keeps_order(node) || fail(fmt::format("layout '{}' inside the loops", node.op));
             default: return fail(fmt::format("{} '{}' inside the loops", name_of(node.family), node.op));
@@ -143,7 +150,8 @@ private:
 
     static std::set<size_t> reduced_axes(const Node& node, size_t rank) {
         std::set<size_t> axes;
-        for (int axis : node.axes) axes.insert(static_cast<size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis));
+        for (int axis : node.axes)
+            axes.insert(static_cast<size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis));
         if (axes.empty())
             for (size_t a = 0; a < rank; ++a) axes.insert(a);
         return axes;
@@ -160,9 +168,12 @@ private:
             for (size_t a = 0; a < node.shape.size(); ++a) axis_of_[index(node.id)].push_back(axes_.add());
         for (const Node& node : source_.nodes) {
             if (!needed_[index(node.id)]) continue;
-            if (node.family == Family::reduction) join_reduction(node);
-            else if (node.family == Family::layout && node.op == "reshape") join_reshape(node);
-            else join_right_aligned(node);
+            if (node.family == Family::reduction)
+                join_reduction(node);
+            else if (node.family == Family::layout && node.op == "reshape")
+                join_reshape(node);
+            else
+                join_right_aligned(node);
         }
     }
 
@@ -202,7 +213,8 @@ private:
     bool order_axes() {
         const Node* widest = nullptr;
         for (const Node& node : source_.nodes)
-            if (needed_[index(node.id)] && (!widest || classes(node).size() > classes(*widest).size())) widest = &node;
+            if (needed_[index(node.id)] && (!widest || classes(node).size() > classes(*widest).size()))
+                widest = &node;
         if (!widest) return fail("a computation");
         std::vector<int> all = classes(*widest);
         std::vector<size_t> long_of_widest = long_axes(*widest);
@@ -217,7 +229,8 @@ private:
             for (int one : classes(node)) {
                 std::map<int, size_t>::const_iterator found = position_.find(one);
                 if (found == position_.end()) return fail("values that no loop nest spans together");
-                if (!positions.empty() && found->second <= positions.back()) return fail("transposed operands");
+                if (!positions.empty() && found->second <= positions.back())
+                    return fail("transposed operands");
                 positions.push_back(found->second);
             }
             members_[index(node.id)] = {positions.begin(), positions.end()};
@@ -250,8 +263,10 @@ private:
                     together = reduced.contains(p) == reduced.contains(p - 1);
                 }
             }
-            if (together) merged.back() = merged.back() * extents_[p];
-            else merged.push_back(extents_[p]);
+            if (together)
+                merged.back() = merged.back() * extents_[p];
+            else
+                merged.push_back(extents_[p]);
             group[p] = merged.size() - 1;
         }
         for (const Node& node : source_.nodes)
@@ -297,7 +312,8 @@ private:
     }
 
     void describe_extents() {
-        std::vector<Expression> outer(extents_.begin(), extents_.begin() + static_cast<std::ptrdiff_t>(reduced_at_));
+        std::vector<Expression> outer(extents_.begin(),
+                                      extents_.begin() + static_cast<std::ptrdiff_t>(reduced_at_));
         form_.rows = product(outer);
         form_.columns = extents_.back().cpp();
         form_.last_extent = extents_.back().substitute(original_);
@@ -344,7 +360,8 @@ private:
         return form_.graph.nodes.back().id;
     }
 
-    // Copies what is needed; layout nodes vanish, x / s becomes x * (1 / s) when s is constant along the loop.
+    // Copies what is needed; layout nodes vanish, x / s becomes x * (1 / s) when s is constant along the
+    // loop.
     void rebuild() {
         std::vector<int> image(source_.nodes.size(), -1);
         std::map<int, int> inverses;
@@ -355,13 +372,14 @@ private:
                 continue;
             }
             Node copy = node;
-            if (node.family == Family::layout) {   // a broadcast; only an output can tell it from its operand
+            if (node.family == Family::layout) {  // a broadcast; only an output can tell it from its operand
                 copy.family = Family::pointwise;
                 copy.op = "cast";
             }
             for (int& operand : copy.operands) operand = image[index(operand)];
             Span span = span_of(members_[index(node.id)]);
-            if (copy.family == Family::pointwise && copy.op == "divide" && span.reduced) invert(copy, inverses);
+            if (copy.family == Family::pointwise && copy.op == "divide" && span.reduced)
+                invert(copy, inverses);
             image[index(node.id)] = append(copy, span);
         }
         for (int id : source_.outputs) form_.graph.outputs.push_back(image[index(id)]);
@@ -402,8 +420,9 @@ private:
             if ((outputs[k].dtype == DType::boolean) != (node.dtype == DType::boolean))
                 return void(fail("outputs of another type than their value"));
             bool behind = form_.nest != Nest::columns || span.inner;
-            if (!span.all_outer || !behind || (form_.nest == Nest::pointwise && !span.reduced && extents_.size() > 0 &&
-                                              !extents_.back().is_literal(1)))
+            if (!span.all_outer || !behind ||
+                (form_.nest == Nest::pointwise && !span.reduced && extents_.size() > 0 &&
+                 !extents_.back().is_literal(1)))
                 return void(fail("outputs of different shapes"));
         }
     }
@@ -412,11 +431,11 @@ private:
     LoopForm form_;
     std::vector<bool> needed_;
     Axes axes_;
-    std::vector<std::vector<int>> axis_of_;       // node, axis -> a member of axes_
-    std::map<int, size_t> position_;              // class -> position in the nest
-    std::vector<Expression> extents_;             // by position
-    std::vector<std::set<size_t>> members_;       // node -> positions
-    std::set<size_t> reduced_;                    // positions
+    std::vector<std::vector<int>> axis_of_;  // node, axis -> a member of axes_
+    std::map<int, size_t> position_;         // class -> position in the nest
+    std::vector<Expression> extents_;        // by position
+    std::vector<std::set<size_t>> members_;  // node -> positions
+    std::set<size_t> reduced_;               // positions
     size_t reduced_at_ = 0;
     std::map<std::string, Expression> original_;  // names of dimensions before rename()
 };
@@ -444,6 +463,8 @@ std::vector<int> LoopForm::reduced_outputs() const {
     return positions;
 }
 
-LoopForm loop_form(const Problem& problem, const Graph& graph) { return Recogniser(problem, graph).recognise(); }
+LoopForm loop_form(const Problem& problem, const Graph& graph) {
+    return Recogniser(problem, graph).recognise();
+}
 
 }  // namespace strop::playbook

@@ -11,6 +11,7 @@ namespace {
 
 // Whether the constant is one over the number of columns (or that number, for `inverse` false).
 bool is_count(const LoopForm& form, const Node& node, bool inverse) {
+    if (node.op == "reciprocal") return is_count(form, form.graph.at(node.operands[0]), !inverse);
     if (node.family != Family::constant) return false;
     for (int64_t extent : {2, 3, 5}) {
         Bindings bindings;
@@ -37,7 +38,8 @@ int sum_behind_mean(const LoopForm& form, const Node& node) {
         const Node& sum = form.graph.at(node.operands[k]);
         const Node& count = form.graph.at(node.operands[1 - k]);
         if (node.op == "divide" && k == 1) break;
-        if (sum.family == Family::reduction && sum.op == "sum" && is_count(form, count, node.op == "multiply"))
+        if (sum.family == Family::reduction && sum.op == "sum" &&
+            is_count(form, count, node.op == "multiply"))
             return sum.id;
     }
     return -1;

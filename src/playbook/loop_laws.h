@@ -1,4 +1,5 @@
-// Algebra that lets two passes over a row become one: how partial results about a provisional maximum or mean merge.
+// Algebra that lets two passes over a row become one: how partial results about a provisional maximum or mean
+// merge.
 #pragma once
 
 #include <optional>
@@ -10,13 +11,13 @@ namespace strop::playbook {
 
 struct MergeLaw {
     enum class Kind {
-        exponential,   // sum(exp(f - max f) * ...): rescaled by exp(old max - new max) (online softmax)
-        squares,       // sum((f - mean f)^2): Chan, Golub and LeVeque
+        exponential,  // sum(exp(f - max f) * ...): rescaled by exp(old max - new max) (online softmax)
+        squares,      // sum((f - mean f)^2): Chan, Golub and LeVeque
     };
     Kind kind;
-    int reduction;     // of the second pass
-    int reference;     // the node that the second pass subtracts: the maximum or the mean
-    int sum = -1;      // squares: the sum behind the mean
+    int reduction;  // of the second pass
+    int reference;  // the node that the second pass subtracts: the maximum or the mean
+    int sum = -1;   // squares: the sum behind the mean
 };
 
 // A law for every reduction of the second pass, when there are exactly two passes before the outputs.

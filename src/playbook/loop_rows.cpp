@@ -1,47 +1,43 @@
-// Strategies for nests whose last axis is reduced: softmax, norms, row sums, row losses.
+// Kernels for pointwise chains and for nests whose last axis is reduced: softmax, norms, row sums, row
+// losses.
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "language/contract.h"
 #include "playbook/loop_laws.h"
+#include "playbook/loop_plans.h"
 #include "playbook/loop_text.h"
 
 namespace strop::playbook {
 
 namespace {
 
-struct RowPlan {
-    bool stream = false;      // outputs past the caches when they are large
-    bool keep = false;        // expensive values of one pass are kept for the next in a scratch row
-    bool online = false;      // passes merged block by block
-    bool split = false;       // threads share each row
-    bool prefetch = false;
-    bool dynamic = false;     // rows are handed out in chunks
-    enum class Tiles { none, along_rows, down_columns };
-    Tiles tiles = Tiles::none;  // pieces of rows as the unit of work, in which order
-};
-
 bool expensive(const std::string& op) {
-    static const std::set<std::string> ops = {"exp", "exp2", "expm1", "log", "log2", "log1p", "tanh", "erf", "sin",
-                                              "cos", "sigmoid", "power", "sqrt", "rsqrt", "divide", "remainder"};
+    static const std::set<std::string> ops = {"exp",  "exp2",  "expm1",  "log",      "log2",    "log1p",
+                                              "tanh", "erf",   "sin",    "cos",      "sigmoid", "power",
+                                              "sqrt", "rsqrt", "divide", "remainder"};
     return ops.contains(op);
 }
 
-// Full values that a later pass needs again and that cost more than a load.
+}  // namespace
+
 std::vector<int> worth_keeping(const LoopForm& form) {
     std::vector<int> kept;
     for (const Node& node : form.graph.nodes) {
         if (!form.full(node.id) || node.family != Family::pointwise || node.dtype == DType::boolean) continue;
         bool later = false, costly = false;
-        for (int user : form.graph.users(node.id)) later |= form.full(user) && form.stage(user) > form.stage(node.id);
+        for (int user : form.graph.users(node.id))
+            later |= form.full(user) && form.stage(user) > form.stage(node.id);
         for (int id : cone(form, {node.id}, {kept.begin(), kept.end()}))
-            costly |= form.full(id) && form.stage(id) == form.stage(node.id) && expensive(form.graph.at(id).op);
+            costly |=
+                form.full(id) && form.stage(id) == form.stage(node.id) && expensive(form.graph.at(id).op);
         if (later && costly) kept.push_back(node.id);
     }
     return kept;
 }
+
+namespace {
 
 class RowWriter {
 public:
@@ -100,7 +96,8 @@ private:
         if (tiled) {
             bool along = plan_.tiles == RowPlan::Tiles::along_rows;
             lines_.add("for (int64_t task = 0; task < rows * tiles; ++task) {");
-            lines_.add(fmt::format("const int64_t row = task {} {};", along ? "/" : "%", along ? "tiles" : "rows"));
+            lines_.add(
+                fmt::format("const int64_t row = task {} {};", along ? "/" : "%", along ? "tiles" : "rows"));
             lines_.add(fmt::format("const int64_t begin = task {} * TILE;", along ? "% tiles" : "/ rows"));
             lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
         } else {
@@ -108,8 +105,8 @@ private:
         }
     }
 
-    // Every thread has its share of the columns; what it found becomes visible to the others at a barrier. Two sets
-    // of slots in turn: a fast thread may be one row ahead.
+    // Every thread has its share of the columns; what it found becomes visible to the others at a barrier.
+    // Two sets of slots in turn: a fast thread may be one row ahead.
     void open_split() {
         int slots = static_cast<int>(names_.size());
         lines_.add("// Two sets of slots in turn: a fast thread may be one row ahead of the others.");
@@ -119,8 +116,9 @@ private:
         lines_.add("{");
         lines_.add("const int threads = omp_get_num_threads(), thread = omp_get_thread_num();");
         lines_.add("const int64_t begin = columns / 16 * thread / threads * 16;");
-        lines_.add("const int64_t end = thread + 1 == threads ? columns : "
-                   "columns / 16 * (thread + 1) / threads * 16;");
+        lines_.add(
+            "const int64_t end = thread + 1 == threads ? columns : "
+            "columns / 16 * (thread + 1) / threads * 16;");
         lines_.add("for (int64_t row = 0; row < rows; ++row) {");
     }
 
@@ -159,11 +157,13 @@ private:
             const Node& node = form_.graph.at(id);
             const std::string& index = form_.span(id).outer_index;
             if (index != "0")
-                lines_.add(fmt::format("const {}* {}_row = {};", c_type(node.dtype), node.op, place(node.op, index)));
+                lines_.add(fmt::format("const {}* {}_row = {};", c_type(node.dtype), node.op,
+                                       place(node.op, index)));
         }
         for (int k : form_.full_outputs()) {
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
-            lines_.add(fmt::format("{}* {}_row = {};", c_type(output.dtype), output.name, place(output.name, "row")));
+            lines_.add(fmt::format("{}* {}_row = {};", c_type(output.dtype), output.name,
+                                   place(output.name, "row")));
         }
         for (int id : inputs(false)) {
             const Node& node = form_.graph.at(id);
@@ -172,7 +172,8 @@ private:
             know_scalar(id, node.op + "_value");
         }
         for (size_t k = 0; k < kept_.size(); ++k) {
-            std::string start = kept_.size() == 1 ? "scratch(columns)" : fmt::format("scratch({} * columns)", kept_.size());
+            std::string start =
+                kept_.size() == 1 ? "scratch(columns)" : fmt::format("scratch({} * columns)", kept_.size());
             kept_names_[kept_[k]] = "kept_" + std::to_string(k + 1);
             lines_.add(fmt::format("float* {} = {};", kept_names_[kept_[k]],
                                    k == 0 ? start : fmt::format("kept_1 + {} * columns", k)));
@@ -235,8 +236,10 @@ private:
             lines_.add(fmt::format("for (int u = 1; u < UNROLL; ++u) {0}[0] = {1};", part,
                                    fold(op, part + "[0]", part + "[u]")));
             std::string whole = fmt::format("{}({}[0])", folding(op).horizontal, part);
-            if (!plan_.split) lines_.add(fmt::format("const float {} = {};", names_[id], whole));
-            else lines_.add(fmt::format("partial[row & 1][{}][thread] = {};", slot(id), whole));
+            if (!plan_.split)
+                lines_.add(fmt::format("const float {} = {};", names_[id], whole));
+            else
+                lines_.add(fmt::format("partial[row & 1][{}][thread] = {};", slot(id), whole));
         }
         if (plan_.split && !reductions.empty()) {
             lines_.pragma("#pragma omp barrier");
@@ -254,8 +257,8 @@ private:
     int slot(int id) const { return static_cast<int>(std::distance(names_.begin(), names_.find(id))); }
 
     // One walk over [from, to): reductions into `part` accumulators, values kept, outputs written.
-    void walk(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs, const std::string& from,
-              const std::string& to) {
+    void walk(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs,
+              const std::string& from, const std::string& to) {
         std::vector<int> targets, keep;
         for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
         for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
@@ -268,8 +271,9 @@ private:
             const std::string& name = form_.problem.outputs[static_cast<size_t>(outputs[0])].name;
             aligned = fmt::format("streamed ? {}_row : nullptr, ", name);
         }
-        lines_.add(fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{", walker, aligned, from, to,
-                               reductions.empty() ? "" : " u"));
+        lines_.add(
+            fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{",
+                        walker, aligned, from, to, reductions.empty() ? "" : " u"));
         if (plan_.prefetch && pass == 0)
             for (int id : inputs(true))
                 if (form_.span(id).any_outer)
@@ -277,11 +281,13 @@ private:
         std::map<int, std::string> known = load(targets, pass, lines_);
         Values values = values_.write(targets, known, uniform_, "", false);
         lines_.add(values.statements);
-        for (int id : keep) lines_.add(fmt::format("store_part({} + j, {}, lanes);", kept_names_[id], values.of[id]));
+        for (int id : keep)
+            lines_.add(fmt::format("store_part({} + j, {}, lanes);", kept_names_[id], values.of[id]));
         for (int id : reductions) {
             const Node& node = form_.graph.at(id);
             std::string part = names_[id] + "_part[u]";
-            std::string value = fmt::format("first({}, lanes, {})", values.of[node.operands[0]], folding(node.op).start);
+            std::string value =
+                fmt::format("first({}, lanes, {})", values.of[node.operands[0]], folding(node.op).start);
             lines_.add(fmt::format("{} = {};", part, fold(node.op, part, value)));
         }
         for (int k : outputs) put(k, values.of[form_.graph.outputs[static_cast<size_t>(k)]]);
@@ -307,7 +313,8 @@ private:
         finish(reductions);
     }
 
-    // Both passes over one block while it is in the first cache, then what the block found is merged into the row.
+    // Both passes over one block while it is in the first cache, then what the block found is merged into the
+    // row.
     void online() {
         std::vector<MergeLaw> laws = *merge_laws(form_);
         std::vector<int> first = form_.reductions(0), second = form_.reductions(1);
@@ -335,7 +342,8 @@ private:
             std::string part = names_[id] + "_part";
             lines_.add(fmt::format("for (int u = 1; u < UNROLL; ++u) {0}[0] = {1};", part,
                                    fold(op, part + "[0]", part + "[u]")));
-            lines_.add(fmt::format("const float {} = {}({}[0]);", in_block(id), folding(op).horizontal, part));
+            lines_.add(
+                fmt::format("const float {} = {}({}[0]);", in_block(id), folding(op).horizontal, part));
         }
     }
 
@@ -346,7 +354,8 @@ private:
         for (int id : first) {
             const std::string& op = form_.graph.at(id).op;
             bool scale = false;
-            for (const MergeLaw& law : laws) scale |= law.kind == MergeLaw::Kind::exponential && law.reference == id;
+            for (const MergeLaw& law : laws)
+                scale |= law.kind == MergeLaw::Kind::exponential && law.reference == id;
             if (scale) lines_.add(fmt::format("const float old_{} = {};", names_[id].substr(4), names_[id]));
             for (const MergeLaw& law : laws)
                 if (law.kind == MergeLaw::Kind::squares && law.sum == id) deviations(law, id);
@@ -360,7 +369,8 @@ private:
         std::string number = block_means_.empty() ? "" : "_" + std::to_string(block_means_.size() + 1);
         std::string mean = "block_mean" + number, delta = "delta" + number;
         lines_.add(fmt::format("const float {} = {} / (float)(end - begin);", mean, in_block(sum)));
-        lines_.add(fmt::format("const float {} = begin == 0 ? 0.0f : {} - {} / (float)begin;", delta, mean, names_[sum]));
+        lines_.add(fmt::format("const float {} = begin == 0 ? 0.0f : {} - {} / (float)begin;", delta, mean,
+                               names_[sum]));
         block_means_[law.reduction] = mean;
         deltas_[law.reduction] = delta;
     }
@@ -379,12 +389,13 @@ private:
                 std::string old = "old_" + largest.substr(4);
                 values_.helpers.insert("vexp");
                 lines_.add(fmt::format("if ({0} < {1})", old, largest));
-                lines_.add(fmt::format("    {2} = {0} == -__builtin_inff() ? 0.0f : {2} * vexp({0} - {1});", old,
-                                       largest, name));
+                lines_.add(fmt::format("    {2} = {0} == -__builtin_inff() ? 0.0f : {2} * vexp({0} - {1});",
+                                       old, largest, name));
                 lines_.add(fmt::format("{} += {};", name, in_block(law.reduction)));
             } else {
-                lines_.add(fmt::format("{0} += {1} + {2} * {2} * ((float)begin * (float)(end - begin) / (float)end);",
-                                       name, in_block(law.reduction), deltas_[law.reduction]));
+                lines_.add(fmt::format(
+                    "{0} += {1} + {2} * {2} * ((float)begin * (float)(end - begin) / (float)end);", name,
+                    in_block(law.reduction), deltas_[law.reduction]));
             }
         }
     }
@@ -405,240 +416,25 @@ private:
     const LoopForm& form_;
     RowPlan plan_;
     ValueWriter values_;
-    std::map<int, std::string> names_;            // of reductions
+    std::map<int, std::string> names_;  // of reductions
     std::vector<int> kept_;
     std::map<int, std::string> kept_names_, block_means_, deltas_;
-    std::map<int, std::string> known_;            // values of the whole row, by node
+    std::map<int, std::string> known_;  // values of the whole row, by node
     std::set<int> uniform_;
     bool masks_ = false;
     Lines lines_;
 };
 
-std::string walkers(bool stream) {
-    std::string text = R"(
-// The first `lanes` lanes of v, the others `rest`.
-static inline vec first(vec v, int64_t lanes, float rest) {
-    if (lanes == VL) return v;
-    vmask index;
-    for (int i = 0; i < VL; ++i) index[i] = i;
-    return select(index < (int32_t)lanes, v, splat(rest));
-}
-
-// step(u, j, lanes) for every vector of [j, end), UNROLL independent ones at a time.
-template <class Step>
-__attribute__((always_inline)) static inline void each_vector(int64_t j, int64_t end, Step step) {
-    for (; j + UNROLL * VL <= end; j += UNROLL * VL) {
-#pragma GCC unroll 16
-        for (int u = 0; u < UNROLL; ++u) step(u, j + u * VL, VL);
-    }
-    for (; j + VL <= end; j += VL) step(0, j, VL);
-    if (j < end) step(0, j, end - j);
-}
-)";
-    if (!stream) return text;
-    return text + R"(
-// The same from the first j on at which y + j is aligned to the vector.
-template <class Step>
-__attribute__((always_inline)) static inline void each_aligned(const float* y, int64_t j, int64_t end, Step step) {
-    const int64_t past = (int64_t)((uintptr_t)(y + j) / sizeof(float) % VL);
-    if (y && past != 0 && j < end) {
-        const int64_t head = end - j < VL - past ? end - j : VL - past;
-        step(0, j, head);
-        j += head;
-    }
-    each_vector(j, end, step);
-}
-
-static inline void put(float* p, vec v, int64_t lanes, bool streamed) {
-    if (streamed && lanes == VL && (uintptr_t)p % sizeof(vec) == 0) stream(p, v);
-    else store_part(p, v, lanes);
-}
-)";
-}
-
-std::string mask_helpers() {
-    return R"(
-static inline vmask load_mask_part(const bool* p, int64_t lanes) {
-    return lanes == VL ? load_mask(p) : load_mask_tail(p, lanes);
-}
-static inline void store_mask_part(bool* p, vmask m, int64_t lanes) {
-    if (lanes == VL) store_mask(p, m);
-    else store_mask_tail(p, m, lanes);
-}
-)";
-}
-
-std::string product_helper() {
-    return R"(
-static inline float product(vec v) {
-    float result = 1.0f;
-    for (int i = 0; i < VL; ++i) result *= v[i];
-    return result;
-}
-)";
-}
-
-std::string team_helper() {
-    return R"(
-enum { MAX_THREADS = 256 };
-static inline int team_size() {
-    const int threads = omp_get_max_threads();
-    return threads < MAX_THREADS ? threads : MAX_THREADS;
-}
-)";
-}
-
-// Everything but the strategy's description.
-class RowRecipes {
-public:
-    RowRecipes(const LoopForm& form, const Machine& machine) : form_(form), machine_(machine) {
-        for (const Node& node : form.graph.nodes) {
-            masks_ |= node.dtype == DType::boolean && (node.family == Family::input || form.full(node.id));
-            products_ |= node.family == Family::reduction && node.op == "prod";
-        }
-    }
-
-    void add(const std::string& id, const std::string& hypothesis, const std::string& bottleneck,
-             const RowPlan& plan, double confidence, std::vector<std::pair<std::string, RowPlan>> variants) {
-        Recipe recipe = make(plan, hypothesis);
-        Strategy& strategy = recipe.strategy;
-        strategy.id = id;
-        strategy.family = form_.nest == Nest::pointwise ? "pointwise" : "row_reduction";
-        strategy.proposer = "playbook";
-        strategy.hypothesis = hypothesis;
-        strategy.bottleneck = bottleneck;
-        strategy.confidence = confidence;
-        for (const std::pair<std::string, RowPlan>& variant : variants) {
-            Recipe one = make(variant.second, hypothesis);
-            if (one.source == recipe.source) continue;
-            one.strategy = strategy;
-            one.suffix = variant.first;
-            recipe.variants.push_back(std::move(one));
-        }
-        recipes.push_back(std::move(recipe));
-    }
-
-    void restrict_last(const Expression& condition) {
-        recipes.back().condition = condition;
-        for (Recipe& variant : recipes.back().variants) variant.condition = condition;
-    }
-
-    std::vector<Recipe> recipes;
-    std::string lacks;
-
-private:
-    Recipe make(const RowPlan& plan, const std::string& hypothesis) {
-        RowWriter writer(form_, plan);
-        KernelText text;
-        text.body = writer.body();
-        text.comment = {form_.problem.name + ": " + hypothesis};
-        text.helpers = writer.helpers();
-        if (lacks.empty()) lacks = writer.lacks();
-        if (plan.split) text.more_helpers += team_helper();
-        text.more_helpers += tail_helpers();
-        if (masks_) text.more_helpers += mask_helpers();
-        if (products_) text.more_helpers += product_helper();
-        if (writer.keeps()) text.more_helpers += scratch_helper();
-        text.more_helpers += walkers(plan.stream);
-
-        Recipe recipe;
-        int64_t lanes = std::max(4, machine_.vector_bytes / 4);
-        tune(text, recipe, "VL", {lanes, 2 * lanes}, lanes);
-        tune(text, recipe, "UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
-        tune(text, recipe, "PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072},
-             machine_.cores > 1 ? 16384 : 131072);
-        if (plan.stream) {
-            int64_t cache = stream_threshold(machine_);
-            tune(text, recipe, "STREAM_MIN", {int64_t{8} << 20, 0, int64_t{1} << 20, int64_t{32} << 20,
-                                              int64_t{1} << 40}, cache >= (int64_t{32} << 20) ? int64_t{32} << 20
-                                                                                             : int64_t{8} << 20);
-        }
-        if (plan.online) tune(text, recipe, "BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
-        if (plan.prefetch) tune(text, recipe, "AHEAD", {256, 64, 128, 512, 1024}, 256);
-        if (plan.dynamic) tune(text, recipe, "CHUNK", {8, 1, 2, 32, 128}, 8);
-        if (plan.tiles != RowPlan::Tiles::none) tune(text, recipe, "TILE", {4096, 256, 1024, 16384, 65536}, 4096);
-        recipe.source = assemble(text);
-        if (plan.split) recipe.source = "#include <omp.h>\n" + recipe.source;
-        return recipe;
-    }
-
-    static void tune(KernelText& text, Recipe& recipe, const std::string& name, const std::vector<int64_t>& values,
-                     int64_t guess) {
-        std::string list;
-        for (int64_t value : values) list += (list.empty() ? "" : " | ") + std::to_string(value);
-        text.tunables.emplace_back(name, list);
-        recipe.initial[name] = guess;
-    }
-
-    const LoopForm& form_;
-    const Machine& machine_;
-    bool masks_ = false, products_ = false;
-};
-
-template <class Change>
-std::pair<std::string, RowPlan> changed(const std::string& suffix, RowPlan plan, Change change) {
-    change(plan);
-    return {suffix, plan};
-}
-
 }  // namespace
 
-std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
-    RowRecipes all(form, machine);
-    auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
-    auto dynamic = [](RowPlan& plan) { plan.dynamic = true; };
-    bool writes = !form.full_outputs().empty();
-
-    RowPlan passes;
-    all.add("resident_passes", "a row stays in the cache, so each pass reads it again and recomputes what it needs",
-            "compute", passes, 0.6, {changed("prefetch", passes, prefetch), changed("dynamic", passes, dynamic)});
-    if (writes) {
-        RowPlan kept;
-        kept.stream = kept.keep = true;
-        bool keeps = !worth_keeping(form).empty();
-        all.add(keeps ? "kept_and_streamed" : "streamed",
-                keeps ? "costly values are computed once and kept in a row of scratch; large outputs go past the caches"
-                      : "large outputs go past the caches, which saves reading them before they are written",
-                "memory", kept, 0.7,
-                {changed("prefetch", kept, prefetch), changed("plain", kept, [](RowPlan& p) { p.stream = false; }),
-                 changed("recompute", kept, [](RowPlan& p) { p.keep = false; })});
-    }
-    if (merge_laws(form)) {
-        RowPlan online;
-        online.online = true;
-        online.stream = writes;
-        all.add("online_single_read",
-                "partial results of blocks are merged algebraically, so the reductions read a row from memory once",
-                "memory", online, 0.5, {changed("prefetch", online, prefetch)});
-    }
-    RowPlan split;
-    split.split = true;
-    split.stream = writes;
-    all.add("split_rows", "few long rows: the threads share each row and exchange partial results at barriers",
-            "parallelism", split, 0.3, {changed("prefetch", split, prefetch)});
-    // A barrier costs as much as some ten thousand elements.
-    all.restrict_last(Expression::parse("(" + form.last_extent.text() + ") >= 16384"));
-    lacks = all.lacks;
-    return all.recipes;
-}
-
-std::vector<Recipe> pointwise_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
-    RowRecipes all(form, machine);
-    auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
-    RowPlan flat;
-    flat.tiles = RowPlan::Tiles::along_rows;
-    all.add("fused_loop", "one fused loop reads every operand once and writes the results with ordinary stores",
-            "memory", flat, 0.6, {changed("prefetch", flat, prefetch)});
-    RowPlan streamed = flat;
-    streamed.stream = true;
-    all.add("fused_streaming", "large outputs go past the caches, which saves reading them before they are written",
-            "memory", streamed, 0.6, {changed("prefetch", streamed, prefetch)});
-    RowPlan down = flat;
-    down.tiles = RowPlan::Tiles::down_columns;
-    all.add("column_tiles", "a tile of columns walks down all rows, so that operands shared by the rows stay in L1",
-            "compute", down, 0.4, {changed("streaming", down, [](RowPlan& p) { p.stream = true; })});
-    lacks = all.lacks;
-    return all.recipes;
+LoopKernel write_rows(const LoopForm& form, const RowPlan& plan) {
+    RowWriter writer(form, plan);
+    LoopKernel kernel;
+    kernel.body = writer.body();
+    kernel.helpers = writer.helpers();
+    kernel.lacks = writer.lacks();
+    kernel.uses_scratch = writer.keeps();
+    return kernel;
 }
 
 }  // namespace strop::playbook

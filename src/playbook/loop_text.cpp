@@ -7,7 +7,6 @@
 
 #include "base/strings.h"
 #include "playbook/pointwise.h"
-#include "playbook/vector_code.h"
 
 namespace strop::playbook {
 
@@ -42,7 +41,9 @@ std::string value_word(const Graph& graph, const Node& node) {
         bool sum = false, constant = false;
         for (int operand : node.operands) {
             sum |= graph.at(operand).family == Family::reduction && graph.at(operand).op == "sum";
-            constant |= graph.at(operand).family == Family::constant;
+            const Node& count = graph.at(operand);
+            constant |=
+                (count.op == "reciprocal" ? graph.at(count.operands[0]) : count).family == Family::constant;
         }
         if (sum && constant) return "mean";
     }
@@ -76,7 +77,7 @@ Values ValueWriter::write(const std::vector<int>& targets, const std::map<int, s
     for (const std::pair<const int, std::string>& entry : known) taken.insert(entry.second);
     for (const Node& node : form_.graph.nodes)
         if (node.family == Family::input || node.family == Family::parameter) taken.insert(node.op);
-    int reserved = -1;   // keys that only keep names from being used twice
+    int reserved = -1;  // keys that only keep names from being used twice
     for (int id : all) {
         const Node& node = form_.graph.at(id);
         bool target = std::find(targets.begin(), targets.end(), id) != targets.end();
@@ -102,7 +103,7 @@ Values ValueWriter::write(const std::vector<int>& targets, const std::map<int, s
         named[id] = name;
     }
     for (int id : targets) {
-        if (!named.contains(id)) {   // constants and parameters
+        if (!named.contains(id)) {  // constants and parameters
             PointwiseCode code = emit_pointwise(form_.graph, id, named, prefix, scalar, uniform);
             helpers.insert(code.helpers.begin(), code.helpers.end());
             if (lacks.empty()) lacks = code.lacks;
@@ -143,7 +144,10 @@ std::map<int, std::string> reduction_names(const LoopForm& form, const std::stri
     for (const Node& node : form.graph.nodes) {
         if (node.family != Family::reduction) continue;
         bool squares = node.op == "sum" && form.graph.at(node.operands[0]).op == "square";
-        std::string base = prefix + (squares ? "square_sum" : node.op == "prod" ? "product" : node.op), name = base;
+        std::string base = prefix + (squares             ? "square_sum"
+                                     : node.op == "prod" ? "product"
+                                                         : node.op),
+                    name = base;
         for (int i = 2; !taken.insert(name).second; ++i) name = base + "_" + std::to_string(i);
         names[node.id] = name;
     }
@@ -161,56 +165,6 @@ std::string fold(const std::string& op, const std::string& a, const std::string&
     if (op == "max") return "vmax(" + a + ", " + b + ")";
     if (op == "min") return "vmin(" + a + ", " + b + ")";
     return a + (op == "prod" ? " * " : " + ") + b;
-}
-
-std::string tail_helpers() {
-    return R"(
-// `lanes` is VL but at the end of a row; the compiler drops the other branch where it is a constant.
-static inline vec load_part(const float* p, int64_t lanes) { return lanes == VL ? load(p) : load_tail(p, lanes); }
-static inline void store_part(float* p, vec v, int64_t lanes) {
-    if (lanes == VL) store(p, v);
-    else store_tail(p, v, lanes);
-}
-)";
-}
-
-std::string scratch_helper() {
-    return R"(
-// Memory of the calling thread's own, kept between calls, aligned to a cache line.
-static float* scratch(int64_t count) {
-    static thread_local struct Kept {
-        float* memory = nullptr;
-        int64_t size = 0;
-        ~Kept() { delete[] memory; }
-    } kept;
-    if (kept.size < count + 16) {
-        delete[] kept.memory;
-        kept.memory = nullptr;
-        kept.size = 0;
-        kept.memory = new float[count + 16];
-        kept.size = count + 16;
-    }
-    return (float*)(((uintptr_t)kept.memory + 63) / 64 * 64);
-}
-)";
-}
-
-int64_t stream_threshold(const Machine& machine) {
-    int64_t last = 0;
-    for (const CacheLevel& cache : machine.caches) last = std::max(last, cache.bytes);
-    return last > 0 ? last : int64_t{8} << 20;
-}
-
-std::string tune_line(const std::string& name, const std::string& values) {
-    return fmt::format("// strop:tune {} = {}\n", name, values);
-}
-
-std::string assemble(const KernelText& kernel) {
-    std::string text;
-    for (const std::string& line : kernel.comment) text += "// " + line + "\n";
-    for (const std::pair<std::string, std::string>& tunable : kernel.tunables)
-        text += tune_line(tunable.first, tunable.second);
-    return text + vector_prelude(kernel.helpers) + kernel.more_helpers + "\n" + kernel.body;
 }
 
 }  // namespace strop::playbook

@@ -7,9 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/machine.h"
 #include "playbook/loop_form.h"
-#include "playbook/recipe.h"
 
 namespace strop::playbook {
 
@@ -32,7 +30,7 @@ private:
 
 struct Values {
     std::vector<std::string> statements;
-    std::map<int, std::string> of;           // target -> name or short expression
+    std::map<int, std::string> of;  // target -> name or short expression
 };
 
 // The text of several values that share intermediates. `helpers` and `lacks` collect over calls.
@@ -53,8 +51,8 @@ private:
 // Nodes that `targets` need before anything in `known`, the targets included, in topological order.
 std::vector<int> cone(const LoopForm& form, const std::vector<int>& targets, const std::set<int>& known);
 
-// Values that do not vary along the reduced axis, computed between the passes, because a full value or an output
-// needs them; those of one stage. Inputs are not among them.
+// Values that do not vary along the reduced axis, computed between the passes, because a full value or an
+// output needs them; those of one stage. Inputs are not among them.
 std::vector<int> shared_values(const LoopForm& form, int stage);
 
 // Full values of this stage that are written out.
@@ -74,28 +72,5 @@ struct Folding {
 };
 Folding folding(const std::string& op);
 std::string fold(const std::string& op, const std::string& a, const std::string& b);  // "a + b", "vmax(a, b)"
-
-// Text used by several strategies.
-std::string tail_helpers();         // load_part, store_part, first
-std::string scratch_helper();
-int64_t stream_threshold(const Machine& machine);
-
-std::string tune_line(const std::string& name, const std::string& values);
-
-// Assembles a kernel: comment, tunables, prelude, helpers, body.
-struct KernelText {
-    std::vector<std::string> comment;
-    std::vector<std::pair<std::string, std::string>> tunables;   // name, values
-    std::set<std::string> helpers;                               // of vector_prelude
-    std::string more_helpers;
-    std::string body;
-};
-std::string assemble(const KernelText& kernel);
-
-// The strategies, one function a nest.
-std::vector<Recipe> pointwise_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
-std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
-std::vector<Recipe> lane_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
-std::vector<Recipe> column_recipes(const LoopForm& form, const Machine& machine, std::string& lacks);
 
 }  // namespace strop::playbook

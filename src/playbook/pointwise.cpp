@@ -15,8 +15,8 @@ enum Strength { comparing = 1, adding = 2, multiplying = 3, prefixing = 4, atomi
 struct Term {
     std::string text;
     Strength strength = atomic;
-    bool uniform = false;    // a float (or bool) that is the same in every lane
-    bool truth = false;      // of comparisons: vmask, or bool when uniform
+    bool uniform = false;  // a float (or bool) that is the same in every lane
+    bool truth = false;    // of comparisons: vmask, or bool when uniform
 };
 
 constexpr size_t longest_inline = 60;
@@ -31,10 +31,10 @@ std::string literal(double value) {
 
 const std::map<std::string, std::string>& helper_calls() {
     static const std::map<std::string, std::string> calls = {
-        {"exp", "vexp"},   {"exp2", "vexp2"}, {"expm1", "vexpm1"}, {"log", "vlog"},     {"log1p", "vlog1p"},
-        {"tanh", "vtanh"}, {"erf", "verf"},   {"sin", "vsin"},     {"cos", "vcos"},     {"round", "vround"},
-        {"sqrt", "vsqrt"}, {"sign", "vsign"}, {"floor", "vfloor"}, {"absolute", "vabs"},
-        {"sigmoid", "vsigmoid"}};
+        {"exp", "vexp"},     {"exp2", "vexp2"},    {"expm1", "vexpm1"},    {"log", "vlog"},
+        {"log1p", "vlog1p"}, {"tanh", "vtanh"},    {"erf", "verf"},        {"sin", "vsin"},
+        {"cos", "vcos"},     {"round", "vround"},  {"sqrt", "vsqrt"},      {"sign", "vsign"},
+        {"floor", "vfloor"}, {"absolute", "vabs"}, {"sigmoid", "vsigmoid"}};
     return calls;
 }
 
@@ -42,12 +42,14 @@ const std::map<std::string, std::string>& helper_calls() {
 
 std::string word_for(const std::string& op) {
     static const std::map<std::string, std::string> words = {
-        {"exp", "exponential"}, {"exp2", "exponential"}, {"expm1", "exponential"}, {"log", "logarithm"},
-        {"log2", "logarithm"},  {"log1p", "logarithm"},  {"sqrt", "root"},         {"rsqrt", "inverse_root"},
-        {"square", "squared"},  {"reciprocal", "inverse"}, {"absolute", "magnitude"}, {"negative", "negated"},
-        {"add", "total"},       {"subtract", "difference"}, {"multiply", "scaled"},  {"divide", "quotient"},
-        {"maximum", "larger"},  {"minimum", "smaller"},  {"where", "chosen"},      {"power", "raised"},
-        {"tanh", "hyperbolic"}, {"sigmoid", "gate"},     {"floor", "whole"},       {"cast", "converted"}};
+        {"exp", "exponential"},    {"exp2", "exponential"},    {"expm1", "exponential"},
+        {"log", "logarithm"},      {"log2", "logarithm"},      {"log1p", "logarithm"},
+        {"sqrt", "root"},          {"rsqrt", "inverse_root"},  {"square", "squared"},
+        {"reciprocal", "inverse"}, {"absolute", "magnitude"},  {"negative", "negated"},
+        {"add", "total"},          {"subtract", "difference"}, {"multiply", "scaled"},
+        {"divide", "quotient"},    {"maximum", "larger"},      {"minimum", "smaller"},
+        {"where", "chosen"},       {"power", "raised"},        {"tanh", "hyperbolic"},
+        {"sigmoid", "gate"},       {"floor", "whole"},         {"cast", "converted"}};
     std::map<std::string, std::string>::const_iterator found = words.find(op);
     return found == words.end() ? op + "_value" : found->second;
 }
@@ -55,9 +57,9 @@ std::string word_for(const std::string& op) {
 namespace {
 
 const std::map<std::string, std::string>& comparison_signs() {
-    static const std::map<std::string, std::string> signs = {{"less", "<"},     {"less_equal", "<="},
-                                                             {"greater", ">"},  {"greater_equal", ">="},
-                                                             {"equal", "=="},   {"not_equal", "!="}};
+    static const std::map<std::string, std::string> signs = {{"less", "<"},    {"less_equal", "<="},
+                                                             {"greater", ">"}, {"greater_equal", ">="},
+                                                             {"equal", "=="},  {"not_equal", "!="}};
     return signs;
 }
 
@@ -205,8 +207,9 @@ private:
         code_.helpers.insert(helper);
         std::string text;
         for (const Term& argument : arguments) {
-            std::string one = uniform ? argument.text
-                                      : argument.truth ? mask_text(argument) : vector_text(argument);
+            std::string one = uniform          ? argument.text
+                              : argument.truth ? mask_text(argument)
+                                               : vector_text(argument);
             text += (text.empty() ? "" : ", ") + one;
         }
         return {helper + "(" + text + ")", atomic, uniform, false};

@@ -55,6 +55,7 @@ bool is_portable(const std::string& flag) {
         "-fno-exceptions",
         "-fno-rtti",
         "-fomit-frame-pointer",
+        "-fno-semantic-interposition",
         "-fstrict-aliasing",
         "-fno-strict-aliasing",
         "-ftree-vectorize",
@@ -212,7 +213,8 @@ target_link_libraries(@name@_test PRIVATE @target@)
 add_test(NAME @name@ COMMAND @name@_test)
 )cmake";
     std::string flags;
-    if (!options.compiler.empty()) flags += fmt::format("# Measured with {}.\n", options.compiler);
+    if (!options.compiler.empty())
+        flags += fmt::format("# Measured with {}; another compiler makes other code.\n", options.compiler);
     if (!options.portable.empty())
         flags += fmt::format("target_compile_options({} PRIVATE {})\n", target, join(options.portable, " "));
     const char* compilers = options.clang ? "Clang,AppleClang" : "GNU";

@@ -25,8 +25,7 @@ The kernel is @name@.cpp beside this file; it is compiled into build/ on first u
 """
 
 import ctypes
-import operator
-import os
+@imports@import os
 import shlex
 import shutil
 import subprocess
@@ -40,8 +39,8 @@ _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _SOURCE = os.path.join(_FOLDER, "@name@.cpp")
 _LIBRARY = os.path.join(_FOLDER, "build", "lib@name@.so")
 @compilers@
-_FLAGS = @flags@
-@own_flags@
+@flags@@own_flags@
+
 
 )py";
 
@@ -153,7 +152,7 @@ def _number(name, value):
 
 const char* const require_check = R"py(
 
-def _require(holds, condition, **values):
+def _require(holds, condition, /, **values):
     if not holds:
         found = ", ".join(f"{name} = {value}" for name, value in values.items())
         _refuse(ValueError, f"expected {condition}; here {found}")
@@ -198,8 +197,7 @@ def _build():
         # Under another name first, since other processes may be loading the library.
         with tempfile.TemporaryDirectory(dir=os.path.dirname(_LIBRARY)) as folder:
             built = os.path.join(folder, "library.so")
-            @flags_here@
-            finished = subprocess.run([*command, *flags, "-shared", "-fPIC", "-o", built, _SOURCE],
+            @flags_here@finished = subprocess.run([*command, *@flags_name@, "-shared", "-fPIC", "-o", built, _SOURCE],
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
             if finished.returncode == 0:
                 os.replace(built, _LIBRARY)
@@ -388,6 +386,9 @@ private:
         text += "    \"\"\"Returns " + join(results, ", ") + ".\n\n";
         for (const Tensor& tensor : problem_.inputs)
             text += fmt::format("    {}: {} {}\n", tensor.name, name_of(tensor.dtype), shape_text(tensor));
+        for (const Parameter& parameter : problem_.parameters)
+            text += fmt::format("    {}: {}; the kernel was checked with {}\n", parameter.name,
+                                name_of(parameter.dtype), python_value(parameter));
         text += problem_.outputs.size() == 1
                     ? fmt::format("    {}: where the result goes; new memory when None\n", out_)
                     : fmt::format("    {}: a tuple of where the results go; new memory when None\n", out_);
@@ -448,7 +449,7 @@ private:
     }
 
     std::string output_lines() const {
-        std::string text, list = out_;
+        std::string text;
         std::vector<std::string> targets;
         for (const Tensor& tensor : problem_.outputs) targets.push_back(tensor.name);
         if (targets.size() > 1)
@@ -467,8 +468,9 @@ private:
         for (size_t i = 0; i < problem_.outputs.size(); ++i)
             ours.push_back(fmt::format("(\"{}\", {})", out_name(i), problem_.outputs[i].name));
         for (const Tensor& tensor : problem_.inputs) theirs.push_back(fmt::format("(\"{0}\", {0})", tensor.name));
-        return text + call_text("    _refuse_overlap(", {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"},
-                                ")\n");
+        return text + fmt::format("    if {} is not None:\n", out_) +
+               call_text("        _refuse_overlap(", {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"},
+                         ")\n");
     }
 
     // A true division gives a float in Python.
@@ -495,24 +497,29 @@ private:
     std::vector<std::string> shape_names_, asked_;
 };
 
+// "[ctypes.c_void_p] * 3 + [ctypes.c_float] + [ctypes.c_int64] * 2"
 std::string argument_types(const Problem& problem) {
-    std::vector<std::string> parts;
-    parts.push_back(fmt::format("[ctypes.c_void_p] * {}", problem.inputs.size() + problem.outputs.size()));
-    static const std::map<DType, std::string> types = {
+    static const std::map<DType, std::string> names = {
         {DType::float32, "c_float"}, {DType::float64, "c_double"}, {DType::int32, "c_int32"},
         {DType::int64, "c_int64"},   {DType::uint8, "c_uint8"},    {DType::boolean, "c_bool"}};
-    std::vector<std::string> scalars;
-    for (const Parameter& parameter : problem.parameters) scalars.push_back("ctypes." + types.at(parameter.dtype));
-    if (!scalars.empty()) parts.push_back("[" + join(scalars, ", ") + "]");
-    if (!problem.dimensions.empty()) parts.push_back(fmt::format("[ctypes.c_int64] * {}", problem.dimensions.size()));
+    std::vector<std::string> types(problem.inputs.size() + problem.outputs.size(), "c_void_p");
+    for (const Parameter& parameter : problem.parameters) types.push_back(names.at(parameter.dtype));
+    types.insert(types.end(), problem.dimensions.size(), "c_int64");
+    std::vector<std::string> parts;
+    for (size_t i = 0, end = 0; i < types.size(); i = end) {
+        while (end < types.size() && types[end] == types[i]) ++end;
+        std::string count = end - i > 1 ? fmt::format(" * {}", end - i) : "";
+        parts.push_back("[ctypes." + types[i] + "]" + count);
+    }
     return join(parts, " + ");
 }
 
-std::string list_text(const std::vector<std::string>& flags) {
+// `NAME = ["-O3", "-march=native"]`
+std::string list_text(const std::string& name, const std::vector<std::string>& flags) {
     std::vector<std::string> parts;
     for (const std::string& flag : flags)
         for (const std::string& word : split(flag, ' ')) parts.push_back(quoted(word));
-    return "[" + join(parts, ", ") + "]";
+    return call_text(name + " = [", parts, "]");
 }
 
 // The compiler of the measurements comes first.
@@ -529,11 +536,7 @@ std::string compilers_text(const CompilerOptions& options) {
     for (const char* name : {"c++", "g++", "clang++"})
         if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     std::string text = options.compiler.empty() ? "" : fmt::format("# Measured with {}.\n", options.compiler);
-    return text + "_COMPILERS = " + list_text(names);
-}
-
-bool has_integers(const Problem& problem, const std::string& function) {
-    return function.find("_integer(") != std::string::npos && !problem.inputs.empty();
+    return text + list_text("_COMPILERS", names);
 }
 
 }  // namespace
@@ -552,7 +555,7 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
 
     std::string text = std::string(head) + code + checks;
     if (problem.outputs.size() > 1) text += outputs_check;
-    if (has_integers(problem, code)) text += integer_check;
+    if (code.find("_integer(") != std::string::npos) text += integer_check;
     if (code.find("_number(") != std::string::npos) text += number_check;
     if (code.find("_require(") != std::string::npos) text += require_check;
     if (code.find("ceildiv(") != std::string::npos) text += ceildiv_function;
@@ -561,9 +564,11 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
                   {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
                    {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
                    {"compilers", compilers_text(options)},
-                   {"flags", list_text(flags)},
-                   {"own_flags", options.own.empty() ? "" : "_MORE_FLAGS = " + list_text(options.own) + "\n"},
-                   {"flags_here", options.own.empty() ? "flags = _FLAGS" : more},
+                   {"flags", list_text("_FLAGS", flags)},
+                   {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
+                   {"flags_here", options.own.empty() ? "" : more + "\n            "},
+                   {"flags_name", options.own.empty() ? "_FLAGS" : "flags"},
+                   {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
                    {"argument_types", argument_types(problem)},
                    {"name", problem.name}});
 }
