@@ -26,7 +26,7 @@ LAYERS = {
     "tune": "core stats base",
     "playbook": "language device core base",
     "search": "tune core stats base",
-    "run": "search tune playbook knowledge judge problem report core base",
+    "run": "search tune playbook knowledge report judge language device problem sandbox core stats base",
     "cli": "run search tune playbook knowledge judge problem report language device sandbox core stats base",
 }
 

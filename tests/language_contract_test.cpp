@@ -43,7 +43,8 @@ TEST(Contract, ShortSignatureIsOneLine) {
     problem.inputs.pop_back();
     problem.outputs.pop_back();
     problem.parameters.clear();
-    EXPECT_EQ(signature(problem), "extern \"C\" void softmax(const float* x, float* y, int64_t M, int64_t N)");
+    EXPECT_EQ(signature(problem),
+              "extern \"C\" void softmax(const float* x, float* y, int64_t M, int64_t N)");
 }
 
 TEST(Contract, LongSignatureIsBrokenAndLosesNothing) {
@@ -68,7 +69,8 @@ TEST(Contract, ReadsEveryKindOfValue) {
         "k");
     ASSERT_EQ(space.tunables.size(), 4u);
     EXPECT_EQ(space.tunables[0].name, "MR");
-    EXPECT_THAT(space.tunables[0].values, ElementsAre(Value(int64_t{6}), Value(int64_t{8}), Value(int64_t{-14})));
+    EXPECT_THAT(space.tunables[0].values,
+                ElementsAre(Value(int64_t{6}), Value(int64_t{8}), Value(int64_t{-14})));
     EXPECT_THAT(space.tunables[1].values, ElementsAre(Value(0.5), Value(1e-3)));
     EXPECT_THAT(space.tunables[2].values, ElementsAre(Value("static"), Value("dynamic"), Value("x y")));
     EXPECT_FALSE(space.tunables[2].is_flags);
@@ -78,7 +80,8 @@ TEST(Contract, ReadsEveryKindOfValue) {
 
 TEST(Contract, TextsThatLookAlmostLikeNumbersStayTexts) {
     TunableSpace space = parse_tunables("// strop:tune A = 6x | 1.5.2 | nan | 99999999999999999999x\n", "k");
-    for (const Value& value : space.tunables[0].values) EXPECT_TRUE(std::holds_alternative<std::string>(value));
+    for (const Value& value : space.tunables[0].values)
+        EXPECT_TRUE(std::holds_alternative<std::string>(value));
 }
 
 TEST(Contract, OrdinaryTextIsNoDirective) {
@@ -89,7 +92,8 @@ TEST(Contract, OrdinaryTextIsNoDirective) {
 }
 
 TEST(Contract, ConstraintsMayPrecedeTheirTunables) {
-    TunableSpace space = parse_tunables("// strop:require A * B <= 8\n// strop:tune A = 1\n// strop:tune B = 2\n", "k");
+    TunableSpace space =
+        parse_tunables("// strop:require A * B <= 8\n// strop:tune A = 1\n// strop:tune B = 2\n", "k");
     ASSERT_EQ(space.constraints.size(), 1u);
     EXPECT_EQ(space.constraints[0], Expression::parse("A*B <= 8"));
 }
@@ -121,7 +125,8 @@ TEST(Contract, DefaultIsTheFirstValueOfEach) {
 TEST(Contract, DefaultIsTheFirstValidOneInOrder) {
     TunableSpace space = parse_tunables(
         "// strop:tune A = 8 | 4 | 2\n// strop:tune B = 8 | 4 | 2\n// strop:require A * B <= 32\n"
-        "// strop:require B != 4\n", "k");
+        "// strop:require B != 4\n",
+        "k");
     EXPECT_EQ(describe(default_configuration(space)), "A=8 B=2");
 }
 

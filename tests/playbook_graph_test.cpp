@@ -44,26 +44,38 @@ public:
         return add({.family = Family::pointwise, .op = op}, shape, std::move(operands));
     }
     int reduce(const std::string& op, const std::string& shape, int x, std::vector<int> axes, bool keepdims) {
-        return add({.family = Family::reduction, .op = op, .axes = std::move(axes), .keepdims = keepdims}, shape, {x});
+        return add({.family = Family::reduction, .op = op, .axes = std::move(axes), .keepdims = keepdims},
+                   shape, {x});
     }
     int layout(const std::string& op, const std::string& shape, int x, std::vector<int> axes = {}) {
         return add({.family = Family::layout, .op = op, .axes = std::move(axes)}, shape, {x});
     }
     int slice(const std::string& shape, int x, const std::string& begin, const std::string& end,
               const std::string& step) {
-        return add({.family = Family::layout, .op = "slice", .begin = shape_of(begin), .end = shape_of(end),
-                    .step = shape_of(step)}, shape, {x});
-    }
-    int pad(const std::string& shape, int x, const std::string& begin, const std::string& end, double value = 0) {
-        return add({.family = Family::layout, .op = "pad", .begin = shape_of(begin), .end = shape_of(end),
-                    .pad_value = value}, shape, {x});
-    }
-    int window(const std::string& shape, int x, std::vector<int> axes, const std::string& window) {
-        return add({.family = Family::layout, .op = "window", .axes = std::move(axes), .window = shape_of(window)},
+        return add({.family = Family::layout,
+                    .op = "slice",
+                    .begin = shape_of(begin),
+                    .end = shape_of(end),
+                    .step = shape_of(step)},
                    shape, {x});
     }
+    int pad(const std::string& shape, int x, const std::string& begin, const std::string& end,
+            double value = 0) {
+        return add({.family = Family::layout,
+                    .op = "pad",
+                    .begin = shape_of(begin),
+                    .end = shape_of(end),
+                    .pad_value = value},
+                   shape, {x});
+    }
+    int window(const std::string& shape, int x, std::vector<int> axes, const std::string& window) {
+        return add(
+            {.family = Family::layout, .op = "window", .axes = std::move(axes), .window = shape_of(window)},
+            shape, {x});
+    }
     int contract(const std::string& shape, int a, int b, std::vector<std::string> labels) {
-        return add({.family = Family::contraction, .op = "einsum", .labels = std::move(labels)}, shape, {a, b});
+        return add({.family = Family::contraction, .op = "einsum", .labels = std::move(labels)}, shape,
+                   {a, b});
     }
     Graph graph(std::vector<int> outputs) const {
         Graph result = graph_;
@@ -102,12 +114,14 @@ TEST(Graph, ReadsEveryAttribute) {
         {"family": "input", "op": "w", "operands": [], "shape": ["K", "C//groups", "R", "3"], "dtype": "float32"},
         {"family": "constant", "value": "-inf", "shape": [], "dtype": "float32"},
         {"family": "constant", "dim": "H*7", "shape": [], "dtype": "int64"},
-        {"family": "layout", "op": "pad", "operands": [0], "shape": ["B", "C", "H+2*p", "7"], "begin": ["0", 0, "p", 0],
-         "end": ["0", "0", "p", "0"], "pad_value": "nan"},
+        {"family": "layout", "op": "pad", "operands": [0], "shape": ["B", "C", "H+2*p", "7"],
+         "begin": ["0", 0, "p", 0], "end": ["0", "0", "p", "0"], "pad_value": "nan"},
         {"family": "convolution", "operands": [0, 1], "shape": ["B", "K", "H-R+1", "5"], "stride": ["s", "1"],
          "padding": ["0", "0"], "dilation": ["1", "1"], "groups": "groups"},
-        {"family": "layout", "op": "window", "operands": [0], "axes": [2], "window": ["R"], "shape": ["B", "C", "H-R+1", "7", "R"]},
-        {"family": "reduction", "op": "sum", "operands": [0], "axes": [1, 3], "keepdims": true, "shape": ["B", "1", "H", "1"]}],
+        {"family": "layout", "op": "window", "operands": [0], "axes": [2], "window": ["R"],
+         "shape": ["B", "C", "H-R+1", "7", "R"]},
+        {"family": "reduction", "op": "sum", "operands": [0], "axes": [1, 3], "keepdims": true,
+         "shape": ["B", "1", "H", "1"]}],
         "outputs": [5, 7]})");
     ASSERT_EQ(graph.nodes.size(), 8u);
     EXPECT_EQ(graph.at(0).dtype, DType::float64);
@@ -133,7 +147,9 @@ TEST(Graph, UntraceableIsKept) {
 
 TEST(Graph, MalformedDocumentsAreErrors) {
     const std::string x = R"({"family": "input", "op": "x", "shape": ["M", "N"]})";
-    auto with = [&](const std::string& node) { return R"({"nodes": [)" + x + ", " + node + R"(], "outputs": [1]})"; };
+    auto with = [&](const std::string& node) {
+        return R"({"nodes": [)" + x + ", " + node + R"(], "outputs": [1]})";
+    };
     EXPECT_THAT(untraced("{"), HasSubstr("malformed"));
     EXPECT_THAT(untraced("{}"), HasSubstr("malformed"));
     EXPECT_THAT(untraced("[]"), HasSubstr("malformed"));
@@ -143,15 +159,18 @@ TEST(Graph, MalformedDocumentsAreErrors) {
                 HasSubstr("node 1: operand 1"));
     EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "operands": [-1], "shape": []})")),
                 HasSubstr("operand -1"));
-    EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "shape": []})")), HasSubstr("0 operands"));
+    EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "shape": []})")),
+                HasSubstr("0 operands"));
     EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "operands": [0], "dtype": "half"})")),
                 HasSubstr("unknown dtype 'half'"));
     EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "operands": [0], "shape": ["M+"]})")),
                 HasSubstr("M+"));
     EXPECT_THAT(untraced(with(R"({"family": "reduction", "op": "sum", "operands": [0], "axes": [2]})")),
                 HasSubstr("axis 2"));
-    EXPECT_THAT(untraced(with(R"({"family": "contraction", "operands": [0, 0], "labels": ["ab", "b", "a"], "shape": ["M"]})")),
-                HasSubstr("labels"));
+    EXPECT_THAT(
+        untraced(with(
+            R"({"family": "contraction", "operands": [0, 0], "labels": ["ab", "b", "a"], "shape": ["M"]})")),
+        HasSubstr("labels"));
     EXPECT_THAT(untraced(with(R"({"family": "contraction", "operands": [0], "labels": ["ab", "b", "a"]})")),
                 HasSubstr("1 operands"));
     EXPECT_THAT(untraced(with(R"({"family": "layout", "op": "transpose", "operands": [0], "axes": [0, 0]})")),
@@ -197,8 +216,10 @@ TEST(Simplify, PointwiseSpellings) {
         {s.op("multiply", {s.x, s.constant(-1)}), s.op("negative", {s.x})},
         {s.op("add", {s.x, s.y}), s.op("add", {s.y, s.x})},
         {s.op("multiply", {s.v, s.x}), s.op("multiply", {s.x, s.v})},
-        {s.op("multiply", {s.op("multiply", {half, s.x}), s.y}), s.op("multiply", {s.x, s.op("multiply", {s.y, half})})},
-        {s.op("divide", {s.op("multiply", {s.x, two}), s.y}), s.op("multiply", {two, s.op("divide", {s.x, s.y})})},
+        {s.op("multiply", {s.op("multiply", {half, s.x}), s.y}),
+         s.op("multiply", {s.x, s.op("multiply", {s.y, half})})},
+        {s.op("divide", {s.op("multiply", {s.x, two}), s.y}),
+         s.op("multiply", {two, s.op("divide", {s.x, s.y})})},
         {s.op("multiply", {s.op("multiply", {half, s.x}), two}), s.x},
         {s.op("add", {s.op("add", {s.x, one}), s.constant(-1)}), s.x},
         {s.op("negative", {s.op("negative", {s.x})}), s.x},
@@ -215,7 +236,7 @@ TEST(Simplify, DifferentValuesStayApart) {
     const std::vector<std::pair<int, int>> cases = {
         {s.op("subtract", {s.x, s.y}), s.op("subtract", {s.y, s.x})},
         {s.op("divide", {s.x, s.y}), s.op("divide", {s.y, s.x})},
-        {s.op("multiply", {s.x, s.constant(0)}), s.constant(0)},       // NaN and infinities
+        {s.op("multiply", {s.x, s.constant(0)}), s.constant(0)},  // NaN and infinities
         {s.op("subtract", {s.x, s.x}), s.constant(0)},
         {s.op("divide", {s.x, s.x}), s.constant(1)},
         {s.op("add", {s.x, s.constant(1e-5)}), s.x},
@@ -354,7 +375,8 @@ TEST(Simplify, LayoutThatChangesNothingGoes) {
     int x = s.input("x", "M N");
     std::string bare = s.simplified(x);
     EXPECT_EQ(s.simplified(s.layout("reshape", "M N", s.layout("reshape", "M*N", x))), bare);
-    EXPECT_EQ(s.simplified(s.layout("transpose", "M N", s.layout("transpose", "N M", x, {1, 0}), {1, 0})), bare);
+    EXPECT_EQ(s.simplified(s.layout("transpose", "M N", s.layout("transpose", "N M", x, {1, 0}), {1, 0})),
+              bare);
     EXPECT_EQ(s.simplified(s.slice("M N", x, "0 0", "M N", "1 1")), bare);
     EXPECT_EQ(s.simplified(s.pad("M N", x, "0 0", "0 0")), bare);
     EXPECT_EQ(s.simplified(s.layout("reverse", "M N", s.layout("reverse", "M N", x, {1}), {1})), bare);
@@ -454,7 +476,8 @@ TEST(Convolution, GroupsBySplitChannels) {
 TEST(Convolution, DepthwiseHasAsManyGroupsAsChannels) {
     Sketch s;
     int v = s.window("N C P Q R S", s.input("x", "N C H W"), {2, 3}, "R S");
-    std::string text = s.simplified(s.contract("N C P Q", v, s.input("w", "C R S"), {"nchwrs", "crs", "nchw"}));
+    std::string text =
+        s.simplified(s.contract("N C P Q", v, s.input("w", "C R S"), {"nchwrs", "crs", "nchw"}));
     EXPECT_THAT(text, HasSubstr("layout reshape(1) : [C, 1, R, S]"));
     EXPECT_THAT(text, HasSubstr("groups=C : [N, C, P, Q]"));
 }
@@ -483,12 +506,15 @@ TEST(Convolution, WindowsThatStartElsewhereAreNone) {
     Sketch s;
     int v = s.window("N C P Q R S", s.input("x", "N C H W"), {2, 3}, "R S");
     int later = s.slice("N C P-1 Q R S", v, "0 0 1 0 0 0", "N C P Q R S", "1 1 1 1 1 1");
-    std::string text = s.simplified(s.contract("N K P-1 Q", later, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhw"}));
+    std::string text =
+        s.simplified(s.contract("N K P-1 Q", later, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhw"}));
     EXPECT_THAT(text, Not(HasSubstr("convolution")));
     // Nor is a kernel axis that survives, or filters that differ by position.
-    std::string kept = s.simplified(s.contract("N K P Q S", v, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhws"}));
+    std::string kept =
+        s.simplified(s.contract("N K P Q S", v, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhws"}));
     EXPECT_THAT(kept, Not(HasSubstr("convolution")));
-    std::string local = s.simplified(s.contract("N K P Q", v, s.input("l", "K C P R S"), {"nchwrs", "kchrs", "nkhw"}));
+    std::string local =
+        s.simplified(s.contract("N K P Q", v, s.input("l", "K C P R S"), {"nchwrs", "kchrs", "nkhw"}));
     EXPECT_THAT(local, Not(HasSubstr("convolution")));
 }
 

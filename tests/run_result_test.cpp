@@ -35,7 +35,8 @@ RunRecord record() {
 
 const std::string usual_flags = "-std=c++17 -O3 -march=native -fopenmp -ffp-contract=fast -fno-math-errno";
 
-// ---- one elementwise problem with a parameter --------------------------------------------------------------
+// ---- one elementwise problem with a parameter
+// --------------------------------------------------------------
 
 Problem scale_shift() {
     Problem problem;
@@ -51,14 +52,15 @@ Problem scale_shift() {
 ResultFiles scale_shift_files() {
     ResultFiles files;
     files.compiler_flags = usual_flags;
-    files.source = R"cpp(#include <cstdint>
+    files.source = R"text(#include <cstdint>
 
-extern "C" void scale_shift(const float* x, const float* shift, float* y, float factor, int64_t M, int64_t N) {
+extern "C" void scale_shift(const float* x, const float* shift, float* y, float factor, int64_t M,
+                            int64_t N) {
 #pragma omp parallel for
     for (int64_t m = 0; m < M; ++m)
         for (int64_t n = 0; n < N; ++n) y[m * N + n] = factor * x[m * N + n] + shift[n];
 }
-)cpp";
+)text";
     // y = 0.1 x + shift
     files.vectors = {{{"small", {{"M", 2}, {"N", 3}}},
                       {{1, -2, 1e-40, 30, 1e10, 1.0 / 3}, {0.5, -0.25, 8}},
@@ -69,7 +71,8 @@ extern "C" void scale_shift(const float* x, const float* shift, float* y, float 
     return files;
 }
 
-// ---- two outputs, an int64 input ----------------------------------------------------------------------------
+// ---- two outputs, an int64 input
+// ----------------------------------------------------------------------------
 
 Problem gather() {
     Problem problem;
@@ -83,17 +86,17 @@ Problem gather() {
 ResultFiles gather_files() {
     ResultFiles files;
     files.compiler_flags = "-O2 -mllvm -inline-threshold=100 -fno-such-option";
-    files.source = R"cpp(#include <cstdint>
+    files.source = R"text(#include <cstdint>
 
-extern "C" void gather_rows(const double* table, const int64_t* index, double* picked, bool* positive, int64_t N,
-                            int64_t M) {
+extern "C" void gather_rows(const double* table, const int64_t* index, double* picked, bool* positive,
+                            int64_t N, int64_t M) {
     (void)N;
     for (int64_t m = 0; m < M; ++m) {
         picked[m] = table[index[m]];
         positive[m] = picked[m] > 0;
     }
 }
-)cpp";
+)text";
     const double infinity = std::numeric_limits<double>::infinity();
     files.vectors = {{{"small", {{"N", 3}, {"M", 4}}},
                       {{0.1, -infinity, 3}, {2, 0, 1, 2}},
@@ -103,28 +106,32 @@ extern "C" void gather_rows(const double* table, const int64_t* index, double* p
     return files;
 }
 
-// ---- expression shapes over integer parameters --------------------------------------------------------------
+// ---- expression shapes over integer parameters
+// --------------------------------------------------------------
 
 Problem window_sum() {
     Problem problem;
     problem.name = "window_sum";
-    problem.inputs = {tensor("x", DType::float32, {"C", "L"}), tensor("w", DType::float32, {"K", "C//groups", "R"})};
+    problem.inputs = {tensor("x", DType::float32, {"C", "L"}),
+                      tensor("w", DType::float32, {"K", "C//groups", "R"})};
     problem.outputs = {tensor("y", DType::float32, {"K", "(L + 2*padding - R)//stride + 1"})};
-    problem.parameters = {{"stride", DType::int64, 1}, {"padding", DType::int64, 1}, {"groups", DType::int64, 1}};
+    problem.parameters = {
+        {"stride", DType::int64, 1}, {"padding", DType::int64, 1}, {"groups", DType::int64, 1}};
     problem.dimensions = {"C", "L", "K", "R"};
     problem.range = {{"C", {1, 64}}, {"L", {1, 64}}, {"K", {1, 64}}, {"R", {1, 7}}};
     problem.require = {Expression::parse("C % groups == 0 and K % groups == 0"),
-                       Expression::parse("stride >= 1 and groups >= 1"), Expression::parse("L + 2*padding >= R")};
+                       Expression::parse("stride >= 1 and groups >= 1"),
+                       Expression::parse("L + 2*padding >= R")};
     return problem;
 }
 
 ResultFiles window_files() {
     ResultFiles files;
     files.compiler_flags = usual_flags;
-    files.source = R"cpp(#include <cstdint>
+    files.source = R"text(#include <cstdint>
 
-extern "C" void window_sum(const float* x, const float* w, float* y, int64_t stride, int64_t padding, int64_t groups,
-                           int64_t C, int64_t L, int64_t K, int64_t R) {
+extern "C" void window_sum(const float* x, const float* w, float* y, int64_t stride, int64_t padding,
+                           int64_t groups, int64_t C, int64_t L, int64_t K, int64_t R) {
     const int64_t width = (L + 2 * padding - R) / stride + 1, channels = C / groups;
     for (int64_t k = 0; k < K; ++k)
         for (int64_t o = 0; o < width; ++o) {
@@ -137,11 +144,12 @@ extern "C" void window_sum(const float* x, const float* w, float* y, int64_t str
             y[k * width + o] = sum;
         }
 }
-)cpp";
+)text";
     return files;
 }
 
-// ---- helpers ------------------------------------------------------------------------------------------------
+// ---- helpers
+// ------------------------------------------------------------------------------------------------
 
 class ResultFolder : public testing::Test {
 protected:
@@ -192,7 +200,8 @@ def refused(kind, words, function, *arguments, **named):
     TemporaryFolder folder_;
 };
 
-// ---- texts --------------------------------------------------------------------------------------------------
+// ---- texts
+// --------------------------------------------------------------------------------------------------
 
 TEST_F(ResultFolder, HoldsEveryFile) {
     write(scale_shift(), scale_shift_files());
@@ -203,8 +212,9 @@ TEST_F(ResultFolder, HoldsEveryFile) {
 }
 
 TEST_F(ResultFolder, LeavesNoPlaceholder) {
-    for (const auto& [problem, files] : {std::pair{scale_shift(), scale_shift_files()},
-                                         std::pair{gather(), gather_files()}, std::pair{window_sum(), window_files()}}) {
+    for (const auto& [problem, files] :
+         {std::pair{scale_shift(), scale_shift_files()}, std::pair{gather(), gather_files()},
+          std::pair{window_sum(), window_files()}}) {
         write(problem, files);
         for (const char* ending : {".h", "_test.cpp", ".py"})
             EXPECT_THAT(text(problem.name + ending), Not(HasSubstr("@"))) << problem.name << ending;
@@ -216,8 +226,9 @@ TEST_F(ResultFolder, HeaderDeclaresTheFunctionForBothLanguages) {
     write(scale_shift(), scale_shift_files());
     const std::string header = text("scale_shift.h");
     EXPECT_THAT(header, HasSubstr("#ifndef SCALE_SHIFT_H\n#define SCALE_SHIFT_H\n"));
-    EXPECT_THAT(header, HasSubstr("\nvoid scale_shift(const float* x, const float* shift, float* y, float factor, "
-                                  "int64_t M, int64_t N);\n"));
+    EXPECT_THAT(header,
+                HasSubstr("\nvoid scale_shift(const float* x, const float* shift, float* y, float factor, "
+                          "int64_t M, int64_t N);\n"));
     EXPECT_THAT(header, HasSubstr("[M, N]"));
     EXPECT_THAT(header, HasSubstr("1 to 64"));
     EXPECT_THAT(header, Not(HasSubstr("stdbool")));
@@ -229,8 +240,8 @@ TEST_F(ResultFolder, HeaderCompilesAsC) {
     for (const auto& [problem, files] :
          {std::pair{gather(), gather_files()}, std::pair{window_sum(), window_files()}}) {
         write(problem, files);
-        write_file(folder_.path() / "use.c", "#include \"" + problem.name + ".h\"\n#include \"" + problem.name +
-                                                 ".h\"\nint main(void) { return 0; }\n");
+        write_file(folder_.path() / "use.c", "#include \"" + problem.name + ".h\"\n#include \"" +
+                                                 problem.name + ".h\"\nint main(void) { return 0; }\n");
         sandbox::Finished finished = run({"gcc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", "use.c"});
         if (finished.not_found) GTEST_SKIP() << "no C compiler";
         EXPECT_TRUE(finished.ok()) << finished.err;
@@ -243,7 +254,8 @@ TEST_F(ResultFolder, FlagsOfOneCompilerAreKeptFromOthers) {
     write_result(folder_.path(), gather(), clang, gather_files());
     const std::string cmake = text("CMakeLists.txt"), python = text("gather_rows.py");
     EXPECT_THAT(cmake, HasSubstr("target_compile_options(gather_rows PRIVATE -O2)\n"));
-    EXPECT_THAT(cmake, HasSubstr("\"$<$<CXX_COMPILER_ID:Clang,AppleClang>:SHELL:-mllvm -inline-threshold=100>\""));
+    EXPECT_THAT(cmake,
+                HasSubstr("\"$<$<CXX_COMPILER_ID:Clang,AppleClang>:SHELL:-mllvm -inline-threshold=100>\""));
     EXPECT_THAT(cmake, Not(HasSubstr("OpenMP")));
     EXPECT_THAT(python, HasSubstr("_FLAGS = [\"-std=c++17\", \"-O2\"]"));
     EXPECT_THAT(python, HasSubstr("_MORE_FLAGS = [\"-mllvm\", \"-inline-threshold=100\", "));
@@ -270,22 +282,27 @@ TEST_F(ResultFolder, ReservedTargetNamesAreAvoided) {
 TEST_F(ResultFolder, TestValuesReadBackExactly) {
     write(scale_shift(), scale_shift_files());
     const std::string test = text("scale_shift_test.cpp");
-    EXPECT_THAT(test, HasSubstr("const float x[] = {1.0f, -2.0f, 1e-40f, 30.0f, 10000000000.0f, 0.33333334f};"));
-    EXPECT_THAT(test, HasSubstr("const double y[] = {0.6, -0.45, 8.0, 3.5, 999999999.75, 8.033333333333333};"));
+    EXPECT_THAT(test,
+                HasSubstr("const float x[] = {1.0f, -2.0f, 1e-40f, 30.0f, 10000000000.0f, 0.33333334f};"));
+    EXPECT_THAT(test,
+                HasSubstr("const double y[] = {0.6, -0.45, 8.0, 3.5, 999999999.75, 8.033333333333333};"));
     EXPECT_THAT(test, HasSubstr("::scale_shift(in_x.data(), in_shift.data(), out_y.data(), 0.1f, 2, 3);"));
     write(gather(), gather_files());
     EXPECT_THAT(text("gather_rows_test.cpp"), HasSubstr("{3.0, 0.1, -INFINITY, 3.0}"));
-    EXPECT_THAT(text("gather_rows_test.cpp"), HasSubstr("const bool positive[] = {true, true, false, true};"));
+    EXPECT_THAT(text("gather_rows_test.cpp"),
+                HasSubstr("const bool positive[] = {true, true, false, true};"));
     EXPECT_THAT(text("gather_rows_test.cpp"), HasSubstr("const int64_t index[] = {2, 0, 1, 2};"));
 }
 
 TEST_F(ResultFolder, UnwritableFolderIsAnEnvironmentError) {
     write_file(folder_.path() / "file", "");
-    EXPECT_THROW(write_result(folder_.path() / "file" / "below", scale_shift(), record(), scale_shift_files()),
-                 EnvironmentError);
+    EXPECT_THROW(
+        write_result(folder_.path() / "file" / "below", scale_shift(), record(), scale_shift_files()),
+        EnvironmentError);
 }
 
-// ---- building -----------------------------------------------------------------------------------------------
+// ---- building
+// -----------------------------------------------------------------------------------------------
 
 TEST_F(ResultFolder, CMakeBuildsAndTestsIt) {
     write(scale_shift(), scale_shift_files());
@@ -319,8 +336,9 @@ TEST_F(ResultFolder, TestProgramFindsDefects) {
         ResultFiles files = scale_shift_files();
         files.source = replace_all(files.source, defect.from, defect.to);
         write(scale_shift(), files);
-        sandbox::Finished built = run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-o",
-                                       "program", "scale_shift.cpp", "scale_shift_test.cpp"});
+        sandbox::Finished built =
+            run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-o", "program",
+                 "scale_shift.cpp", "scale_shift_test.cpp"});
         ASSERT_TRUE(built.ok()) << built.err;
         sandbox::Finished tested = run({"./program"});
         EXPECT_EQ(tested.exit_code, 1) << defect.to << "\n" << tested.out;
@@ -332,9 +350,9 @@ TEST_F(ResultFolder, TestProgramReadsBooleansIntegersAndInfinities) {
     const std::vector<Compiler> compilers = kernel_compilers();
     if (compilers.empty()) GTEST_SKIP() << "no compiler";
     write(gather(), gather_files());
-    sandbox::Finished built = run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-fsanitize=undefined",
-                                   "-fno-sanitize-recover=all", "-o", "program", "gather_rows.cpp",
-                                   "gather_rows_test.cpp"});
+    sandbox::Finished built =
+        run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-fsanitize=undefined",
+             "-fno-sanitize-recover=all", "-o", "program", "gather_rows.cpp", "gather_rows_test.cpp"});
     ASSERT_TRUE(built.ok()) << built.err;
     EXPECT_EQ(built.err, "");
     sandbox::Finished tested = run({"./program"});
@@ -342,7 +360,8 @@ TEST_F(ResultFolder, TestProgramReadsBooleansIntegersAndInfinities) {
     EXPECT_THAT(tested.out, HasSubstr("1 passed, 0 failed"));
 }
 
-// ---- the Python module --------------------------------------------------------------------------------------
+// ---- the Python module
+// --------------------------------------------------------------------------------------
 
 TEST_F(ResultFolder, PythonComputesOverArraysWithoutCopies) {
     write(scale_shift(), scale_shift_files());
@@ -456,7 +475,7 @@ TEST_F(ResultFolder, PythonInvertsSimpleExtentsAndAsksForTheRest) {
     problem.outputs = {tensor("out", DType::int32, {"4"})};
     problem.dimensions = {"N", "M", "H"};
     ResultFiles files;
-    files.source = R"cpp(#include <cstdint>
+    files.source = R"text(#include <cstdint>
 
 extern "C" void spread_out(const int32_t*, const int32_t*, const int32_t*, int32_t* out, int64_t N, int64_t M,
                            int64_t H) {
@@ -465,7 +484,7 @@ extern "C" void spread_out(const int32_t*, const int32_t*, const int32_t*, int32
     out[2] = static_cast<int32_t>(H);
     out[3] = 0;
 }
-)cpp";
+)text";
     write(problem, files);
     expect_python(R"py(
 from spread_out import spread_out
@@ -483,10 +502,14 @@ TEST_F(ResultFolder, PythonRebuildsAStaleLibraryAndNamesAMissingCompiler) {
     write(scale_shift(), scale_shift_files());
     expect_python(R"py(
 import os, subprocess
-program = "import numpy as np, scale_shift as s; one = np.ones((1, 1), np.float32); print(s.scale_shift(one, one[0], 1)[0, 0])"
+program = """
+import numpy as np, scale_shift
+one = np.ones((1, 1), np.float32)
+print(scale_shift.scale_shift(one, one[0], 1)[0, 0])
+"""
 def result(**environment):
-    return subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment}, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True)
+    return subprocess.run([sys.executable, "-c", program], env={**os.environ, **environment},
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
 
 failed = result(CXX="no-such-compiler")
 assert "no C++ compiler was found (tried no-such-compiler)" in failed.stderr, failed.stderr

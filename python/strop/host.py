@@ -56,7 +56,6 @@ def where(error, path):
 def load_function(path, name):
     spec = importlib.util.spec_from_file_location("problem_" + name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.path.append(os.path.dirname(path))  # behind: a file named jax.py must not hide the package
     spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise AttributeError(f"no function '{name}'")
@@ -82,6 +81,7 @@ class Reference:
     def __init__(self, spec):
         self.spec = spec
         self.path = spec["reference"]
+        sys.path.append(os.path.dirname(self.path))  # for helpers beside it
         self.function = load_function(self.path, spec["function"])
 
     def evaluate(self, job):

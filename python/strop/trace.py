@@ -5,13 +5,14 @@
 SPEC: {"reference": path, "function": name, "inputs": [{"name", "dtype", "shape": ["M", "N-1"]}],
        "parameters": [{"name", "dtype", "value"}]}
 
-The function is called with the inputs, then the parameters, positionally and in the problem's order; a parameter
-whose name is keyword-only is passed by name. Inputs are arrays with symbolic extents, integer parameters symbolic
-integers, floating ones traced numbers. The document goes to standard output; a reference that cannot be traced
-gives {"untraceable": "one phrase"} and exit code 0.
+The function is called with the inputs, then the parameters, positionally and in the problem's order; a
+parameter whose name is keyword-only is passed by name. Inputs are arrays with symbolic extents, integer
+parameters symbolic integers, floating ones traced numbers. The document goes to standard output; a
+reference that cannot be traced gives {"untraceable": "one phrase"} and exit code 0.
 
-Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py shapes and
-indices, trace_contraction.py products, trace_numpy.py NumPy's functions, trace_modules.py what the reference sees.
+Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py shapes
+and indices, trace_contraction.py products, trace_numpy.py and trace_creation.py NumPy's functions,
+trace_calls.py their table, trace_modules.py what the reference sees.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if __name__ == "__main__":
 
 import numpy as np  # noqa: E402
 
+from strop import trace_creation, trace_numpy  # noqa: E402, F401  (they fill the table of trace_calls)
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, extremum  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402
@@ -36,8 +38,14 @@ from strop.trace_modules import run_module  # noqa: E402
 
 def parse_extent(source) -> SymInt | int:
     """A shape's expression, in Python's syntax."""
-    operations = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
-                  ast.FloorDiv: lambda a, b: a // b, ast.Mod: lambda a, b: a % b, ast.Pow: lambda a, b: a ** b}
+    operations = {
+        ast.Add: lambda a, b: a + b,
+        ast.Sub: lambda a, b: a - b,
+        ast.Mult: lambda a, b: a * b,
+        ast.FloorDiv: lambda a, b: a // b,
+        ast.Mod: lambda a, b: a % b,
+        ast.Pow: lambda a, b: a**b,
+    }
 
     def value_of(node):
         if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -115,8 +123,10 @@ def without_unused(nodes: list[dict], outputs: list[int]) -> dict:
             needed.update(nodes[index]["operands"])
     kept = [i for i, node in enumerate(nodes) if i in needed or node["family"] == "input"]
     place = {old: new for new, old in enumerate(kept)}
-    return {"nodes": [nodes[i] | {"operands": [place[o] for o in nodes[i]["operands"]]} for i in kept],
-            "outputs": [place[i] for i in outputs]}
+    return {
+        "nodes": [nodes[i] | {"operands": [place[o] for o in nodes[i]["operands"]]} for i in kept],
+        "outputs": [place[i] for i in outputs],
+    }
 
 
 def phrase(error: BaseException) -> str:

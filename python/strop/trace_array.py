@@ -15,8 +15,24 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
 MAX_NODES = 4000
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
-FLOATING = {"divide", "exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "tanh", "erf", "sin", "cos",
-            "sigmoid", "floor", "ceil", "round"}
+FLOATING = {
+    "divide",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log1p",
+    "sqrt",
+    "tanh",
+    "erf",
+    "sin",
+    "cos",
+    "sigmoid",
+    "floor",
+    "ceil",
+    "round",
+}
 
 
 class Builder:
@@ -37,8 +53,9 @@ class Builder:
         if name not in DTYPES:
             raise Untraceable(f"dtype '{name}' is not supported")
         shape = [text(extent) for extent in shape]
-        self.nodes.append({"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name,
-                           **attributes})
+        self.nodes.append(
+            {"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name, **attributes}
+        )
         return len(self.nodes) - 1
 
     def constant(self, value, dtype) -> int:
@@ -49,7 +66,9 @@ class Builder:
             value = text(value) if symbolic else value
             if not symbolic and not math.isfinite(value):
                 value = str(float(value))  # JSON has no infinities: "inf", "-inf", "nan"
-            self.constants[key] = self.add("constant", "", [], [], dtype, **{"dim" if symbolic else "value": value})
+            self.constants[key] = self.add(
+                "constant", "", [], [], dtype, **{"dim" if symbolic else "value": value}
+            )
         return self.constants[key]
 
     def dtype(self, node: int):
@@ -76,8 +95,8 @@ class Traced:
         self.shape = tuple(shape)
         self.dtype = np.dtype(dtype)
         self.weak = weak
-        self.fill = fill              # the value of every element, for what np.zeros and the like made
-        self.iota = None              # the extent, for what np.arange(n) made
+        self.fill = fill  # the value of every element, for what np.zeros and the like made
+        self.iota = None  # the extent, for what np.arange(n) made
         self._storage = view_of._storage if view_of is not None else Storage()
         self._version = self._storage.version
 
@@ -117,12 +136,14 @@ class Traced:
     # ---- protocols ----
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        from strop.trace_numpy import call
+        from strop.trace_calls import call
+
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         return call(name, inputs, options)
 
     def __array_function__(self, function, types, arguments, options):
-        from strop.trace_numpy import call, name_of
+        from strop.trace_calls import call, name_of
+
         return call(name_of(function), arguments, options)
 
     def __array__(self, *_, **__):
@@ -157,14 +178,17 @@ class Traced:
 
     def __getitem__(self, key):
         from strop.trace_layout import getitem
+
         return getitem(self, key)
 
     def __setitem__(self, key, value):
         from strop.trace_layout import setitem
+
         setitem(self, key, value)
 
     def __getattr__(self, name):
-        from strop.trace_numpy import METHODS, call
+        from strop.trace_calls import METHODS, call
+
         if name in METHODS:
             return lambda *arguments, **options: call(METHODS[name], (self, *arguments), options)
         if hasattr(np.ndarray, name):
@@ -177,14 +201,30 @@ def _refuse(name):
 
 
 def _add_operators():
-    binary = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
-              "floordiv": "floor_divide", "mod": "remainder", "matmul": "matmul", "and": "bitwise_and",
-              "or": "bitwise_or", "xor": "bitwise_xor", "lt": "less", "le": "less_equal", "gt": "greater",
-              "ge": "greater_equal", "eq": "equal", "ne": "not_equal"}
+    binary = {
+        "add": "add",
+        "sub": "subtract",
+        "mul": "multiply",
+        "truediv": "divide",
+        "pow": "power",
+        "floordiv": "floor_divide",
+        "mod": "remainder",
+        "matmul": "matmul",
+        "and": "bitwise_and",
+        "or": "bitwise_or",
+        "xor": "bitwise_xor",
+        "lt": "less",
+        "le": "less_equal",
+        "gt": "greater",
+        "ge": "greater_equal",
+        "eq": "equal",
+        "ne": "not_equal",
+    }
 
     def make(name):
         def apply(name, *operands):
-            from strop.trace_numpy import call
+            from strop.trace_calls import call
+
             if any(value is None or isinstance(value, str) for value in operands):
                 return NotImplemented
             return call(name, operands, {})
@@ -197,7 +237,11 @@ def _add_operators():
                 raise Untraceable(f"{result.dtype} cannot be stored in a {self.dtype} array in place")
             return self.assign(result)
 
-        return (lambda self, other: apply(name, self, other)), (lambda self, other: apply(name, other, self)), in_place
+        return (
+            (lambda self, other: apply(name, self, other)),
+            (lambda self, other: apply(name, other, self)),
+            in_place,
+        )
 
     for python, name in binary.items():
         forward, backward, in_place = make(name)
@@ -234,18 +278,28 @@ def product(extents):
 
 
 def number(value, dtype=None) -> Traced:
-    """A Python number or dimension as a traced scalar. NumPy's own scalars count as Python numbers: constants take
-    the precision of the arrays, so that np.sqrt(2 / np.pi) does not turn float32 formulas into float64."""
+    """A Python number or dimension as a traced scalar.
+
+    NumPy's own scalars count as Python numbers: constants take the precision of the arrays, so that
+    np.sqrt(2 / np.pi) does not turn float32 formulas into float64.
+    """
     if isinstance(value, SymInt):
         kind = np.dtype(np.int64)
     else:
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, complex):
             raise Untraceable("complex numbers have no graph operation")
-        kind = np.dtype(bool if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float64)
+        kind = np.dtype(
+            bool if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float64
+        )
     stored = dtype if dtype is not None else GRAPH.working if kind == np.float64 else kind
-    return Traced(GRAPH.constant(value if isinstance(value, SymInt) else float(value), stored), (), kind, weak=True,
-                  fill=value)
+    return Traced(
+        GRAPH.constant(value if isinstance(value, SymInt) else float(value), stored),
+        (),
+        kind,
+        weak=True,
+        fill=value,
+    )
 
 
 SymInt.lift = staticmethod(number)
@@ -261,6 +315,7 @@ def lift(value) -> Traced:
         return number(value[()])
     if isinstance(value, (list, tuple)):
         from strop.trace_layout import stack
+
         if not value:
             raise Untraceable("an empty list as an array")
         return stack([lift(item) for item in value], 0)
@@ -271,6 +326,7 @@ def lift(value) -> Traced:
 
 def constant_array(value: np.ndarray) -> Traced:
     from strop.trace_layout import arange, concatenate, reshape
+
     flat = value.reshape(-1)
     if flat.size and (flat == flat[0]).all():
         return full(value.shape, flat[0].item(), value.dtype)
@@ -374,7 +430,9 @@ def pointwise(op: str, *operands) -> Traced:
         if op in ("floor", "ceil", "round"):
             return data[0]
         compute = np.dtype(np.float64)
-    elif op in ("subtract", "negative", "square", "power", "floor_divide", "remainder") and compute.kind == "b":
+    elif (
+        op in ("subtract", "negative", "square", "power", "floor_divide", "remainder") and compute.kind == "b"
+    ):
         raise Untraceable(f"'{op}' of booleans")
     dtype = np.dtype(bool) if op in COMPARISONS or op in LOGICAL else compute
     stored = GRAPH.working if weak and compute.kind == "f" else compute
@@ -394,7 +452,9 @@ def transpose(value: Traced, permutation) -> Traced:
     if permutation == tuple(range(value.ndim)):
         return value
     shape = tuple(value.shape[axis] for axis in permutation)
-    node = GRAPH.add("layout", "transpose", [value.node], shape, GRAPH.dtype(value.node), axes=list(permutation))
+    node = GRAPH.add(
+        "layout", "transpose", [value.node], shape, GRAPH.dtype(value.node), axes=list(permutation)
+    )
     return Traced(node, shape, value.dtype, view_of=value)
 
 
@@ -425,7 +485,9 @@ def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
         value = value if value.dtype == np.bool_ else pointwise("not_equal", value, 0)
     elif op in ("sum", "prod"):
         wide = dtype if dtype is not None else value.dtype if value.dtype.kind == "f" else np.int64
-        value = value if value.dtype == wide and not value.weak else Traced(cast(value, wide), value.shape, wide)
+        value = (
+            value if value.dtype == wide and not value.weak else Traced(cast(value, wide), value.shape, wide)
+        )
     if op in ("argmax", "argmin") and len(axes) > 1:
         if keepdims:
             raise Untraceable(f"'{op}' over all axes with keepdims")
@@ -441,6 +503,7 @@ def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
 
 def _flat(value: Traced) -> Traced:
     from strop.trace_layout import reshape
+
     return reshape(value, (value.size,))
 
 
@@ -462,5 +525,3 @@ def variance(value, axis=None, keepdims=False, ddof=0, centre=None) -> Traced:
     centred = pointwise("subtract", value, mean(value, axes, True) if centre is None else centre)
     total = reduce("sum", pointwise("square", centred), axes, keepdims)
     return pointwise("divide", total, extents_product(value, axes) - ddof)
-
-

@@ -1,11 +1,22 @@
-"""Products of traced arrays: everything from np.dot to np.einsum becomes contractions of two operands with labels."""
+"""Products of traced arrays: from np.dot to np.einsum, contractions of two operands with labels."""
 
 from __future__ import annotations
 
 from string import ascii_letters
 
-from strop.trace_array import (GRAPH, Traced, axis_of, broadcast_extent, cast, is_one, lift, pointwise,
-                               reduce, result_type, transpose)
+from strop.trace_array import (
+    GRAPH,
+    Traced,
+    axis_of,
+    broadcast_extent,
+    cast,
+    is_one,
+    lift,
+    pointwise,
+    reduce,
+    result_type,
+    transpose,
+)
 from strop.trace_dims import Untraceable, is_int
 from strop.trace_layout import reshape
 
@@ -56,8 +67,14 @@ def contract(a, b, a_labels: str, b_labels: str, result: str) -> Traced:
     if dtype.kind == "b":
         raise Untraceable("a product of boolean arrays has no graph operation")
     shape = [extents[label] for label in result]
-    node = GRAPH.add("contraction", "einsum", [cast(a, dtype), cast(b, dtype)], shape, dtype,
-                     labels=[a_labels, b_labels, result])
+    node = GRAPH.add(
+        "contraction",
+        "einsum",
+        [cast(a, dtype), cast(b, dtype)],
+        shape,
+        dtype,
+        labels=[a_labels, b_labels, result],
+    )
     return Traced(node, shape, dtype)
 
 
@@ -65,11 +82,11 @@ def matmul(a, b) -> Traced:
     a, b = lift(a), lift(b)
     if not a.ndim or not b.ndim:
         raise Untraceable("matmul of a scalar")
-    batch = "abcdefgh"[:max(a.ndim, b.ndim) - 2] if max(a.ndim, b.ndim) > 2 else ""
+    batch = "abcdefgh"[: max(a.ndim, b.ndim) - 2] if max(a.ndim, b.ndim) > 2 else ""
 
     def labels(value, matrix, vector):
         lead = value.ndim - 2
-        return vector if value.ndim == 1 else batch[len(batch) - lead:] + matrix
+        return vector if value.ndim == 1 else batch[len(batch) - lead :] + matrix
 
     result = batch + ("m" if a.ndim > 1 else "") + ("n" if b.ndim > 1 else "")
     return contract(a, b, labels(a, "mk", "k"), labels(b, "kn", "k"), result)
@@ -85,8 +102,8 @@ def tensordot(a, b, axes=2) -> Traced:
     right = [axis_of(axis, b.ndim) for axis in pairs[1]]
     if len(left) != len(right):
         raise Untraceable("tensordot over different numbers of axes")
-    a_labels = list(ascii_letters[:a.ndim])
-    b_labels = list(ascii_letters[a.ndim:a.ndim + b.ndim])
+    a_labels = list(ascii_letters[: a.ndim])
+    b_labels = list(ascii_letters[a.ndim : a.ndim + b.ndim])
     for i, j in zip(left, right):
         b_labels[j] = a_labels[i]
     result = [label for i, label in enumerate(a_labels) if i not in left]
@@ -127,7 +144,7 @@ def einsum(subscripts, *operands) -> Traced:
         return _single(values[0], terms[0], result)
     value, labels = values[0], terms[0]
     for i in range(1, len(values)):
-        later = set("".join(terms[i + 1:])) | set(result)
+        later = set("".join(terms[i + 1 :])) | set(result)
         both = labels + "".join(label for label in terms[i] if label not in labels)
         target = result if i + 1 == len(values) else "".join(label for label in both if label in later)
         value = contract(value, values[i], labels, terms[i], target)
@@ -142,12 +159,17 @@ def _subscripts(text: str, values) -> tuple[list[str], str]:
     if len(terms) != len(values):
         raise Untraceable(f"np.einsum '{text}' with {len(values)} operands")
     free = [letter for letter in reversed(ascii_letters) if letter not in text]
-    ranks = [value.ndim - len(term.replace("...", "")) if "..." in term else 0 for term, value in zip(terms, values)]
-    dots = "".join(free[:max(ranks, default=0)])
+    ranks = [
+        value.ndim - len(term.replace("...", "")) if "..." in term else 0
+        for term, value in zip(terms, values)
+    ]
+    dots = "".join(free[: max(ranks, default=0)])
     if not arrow:
         letters = inputs.replace("...", "").replace(",", "")
         result = "..." + "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
-    terms = [term.replace("...", dots[len(dots) - rank:] if rank > 0 else "") for term, rank in zip(terms, ranks)]
+    terms = [
+        term.replace("...", dots[len(dots) - rank :] if rank > 0 else "") for term, rank in zip(terms, ranks)
+    ]
     for term, value in zip(terms, values):
         if len(term) != value.ndim:
             raise Untraceable(f"np.einsum '{text}' with an operand of rank {value.ndim}")
@@ -159,5 +181,3 @@ def _single(value: Traced, labels: str, result: str) -> Traced:
         raise Untraceable("a diagonal has no graph operation")
     value, labels = _sum_private(value, labels, set(result))
     return transpose(value, [labels.index(label) for label in result])
-
-

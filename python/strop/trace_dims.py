@@ -151,7 +151,11 @@ class SymInt:
 
 
 def is_int(value) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, (SymInt, bool)) and not getattr(value, "ndim", 0)
+    return (
+        hasattr(value, "__index__")
+        and not isinstance(value, (SymInt, bool))
+        and not getattr(value, "ndim", 0)
+    )
 
 
 def make(terms: dict):
@@ -175,7 +179,9 @@ def _arithmetic(a, b, operation, method):
         if isinstance(value, SymInt) or is_int(value) or isinstance(value, bool):
             continue
         if isinstance(value, float):
-            return getattr(SymInt.lift(a if isinstance(a, SymInt) else b), method)(b if isinstance(a, SymInt) else a)
+            return getattr(SymInt.lift(a if isinstance(a, SymInt) else b), method)(
+                b if isinstance(a, SymInt) else a
+            )
         return NotImplemented
     return make(operation(terms_of(a), terms_of(b)))
 
@@ -212,7 +218,7 @@ def _without(monomial: Monomial, divisor: Monomial):
 
 def _split_divisible(a: dict, b: dict) -> tuple[dict, dict]:
     """a == quotient * b + rest, for a divisor b of one term; whole multiples only."""
-    (divisor, factor), = b.items()
+    ((divisor, factor),) = b.items()
     quotient, rest = {}, {}
     for monomial, value in a.items():
         shorter = _without(monomial, divisor)
@@ -234,7 +240,7 @@ def _floor_divide(a: dict, b: dict) -> dict:
         return {(Atom(f"{_wrapped(a)}//{_wrapped(b)}", False),): 1}
     quotient, rest = _split_divisible(a, b)
     rest = {monomial: value for monomial, value in rest.items() if value}
-    (divisor, factor), = b.items()
+    ((divisor, factor),) = b.items()
     if not rest or (not divisor and set(rest) == {()} and 0 <= rest[()] < factor):
         return quotient
     atom = Atom(f"{_wrapped(rest)}//{_wrapped(b)}", False)
@@ -245,7 +251,7 @@ def _remainder(a: dict, b: dict) -> dict:
     if len(b) != 1:
         return {(Atom(f"{_wrapped(a)}%{_wrapped(b)}", False),): 1}
     rest = {monomial: value for monomial, value in _split_divisible(a, b)[1].items() if value}
-    (divisor, _), = b.items()
+    ((divisor, _),) = b.items()
     if not rest or (not divisor and set(rest) == {()}):
         return rest
     return {(Atom(f"{_wrapped(rest)}%{_wrapped(b)}", False),): 1}
@@ -261,8 +267,9 @@ def exact_divide(a, b):
         left = [_without(monomial, (atom,)) for monomial in terms_of(a)]
         right = [_without(monomial, (atom,)) for monomial in terms_of(b)]
         if all(m is not None for m in left + right):
-            return exact_divide(make(dict(zip(left, terms_of(a).values()))),
-                                make(dict(zip(right, terms_of(b).values()))))
+            return exact_divide(
+                make(dict(zip(left, terms_of(a).values()))), make(dict(zip(right, terms_of(b).values())))
+            )
     return a // b
 
 
@@ -357,5 +364,6 @@ def _wrapped(terms: dict) -> str:
     value = make(terms)
     simple = len(terms) == 1 and all(
         factor == 1 and len(monomial) == 1 and monomial[0].plain or (not monomial and factor >= 0)
-        for monomial, factor in terms.items())
+        for monomial, factor in terms.items()
+    )
     return text(value) if simple or not terms else f"({text(value)})"

@@ -1,11 +1,28 @@
-"""Shapes and indices of traced arrays: reshape, slices, padding, windows, concatenation, gather, assignment."""
+"""Shapes and indices of traced arrays: reshape, slices, padding, windows, gather, assignment."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from strop.trace_array import (GRAPH, Traced, astype, axes_of, axis_of, broadcast_shapes, broadcast_to, cast, full,
-                               is_number, is_one, lift, pointwise, product, result_type, show, transpose)
+from strop.trace_array import (
+    GRAPH,
+    Traced,
+    astype,
+    axes_of,
+    axis_of,
+    broadcast_shapes,
+    broadcast_to,
+    cast,
+    full,
+    is_number,
+    is_one,
+    lift,
+    pointwise,
+    product,
+    result_type,
+    show,
+    transpose,
+)
 from strop.trace_dims import SymInt, Untraceable, exact_divide, is_int, looks_negative, same, text
 
 
@@ -75,8 +92,10 @@ def squeeze(value: Traced, axis=None) -> Traced:
 def moveaxis(value: Traced, source, destination) -> Traced:
     value = lift(value)
     sources = [axis_of(a, value.ndim) for a in (source if isinstance(source, (tuple, list)) else [source])]
-    places = [axis_of(a, value.ndim) for a in
-              (destination if isinstance(destination, (tuple, list)) else [destination])]
+    places = [
+        axis_of(a, value.ndim)
+        for a in (destination if isinstance(destination, (tuple, list)) else [destination])
+    ]
     rest = [axis for axis in range(value.ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources)):
         rest.insert(place, axis)
@@ -93,9 +112,11 @@ def concatenate(arrays, axis=0) -> Traced:
     dtype, _ = result_type(arrays)
     if any(array.ndim != arrays[0].ndim for array in arrays):
         raise Untraceable("concatenation of arrays of different rank")
-    shape = list(broadcast_shapes(*(array.shape[:axis] + (1,) + array.shape[axis + 1:] for array in arrays)))
+    shape = list(broadcast_shapes(*(array.shape[:axis] + (1,) + array.shape[axis + 1 :] for array in arrays)))
     shape[axis] = sum((array.shape[axis] for array in arrays), 0)
-    node = GRAPH.add("layout", "concatenate", [cast(array, dtype) for array in arrays], shape, dtype, axes=[axis])
+    node = GRAPH.add(
+        "layout", "concatenate", [cast(array, dtype) for array in arrays], shape, dtype, axes=[axis]
+    )
     return Traced(node, shape, dtype)
 
 
@@ -118,9 +139,16 @@ def pad(value, widths, fill=0) -> Traced:
     if not is_number(fill) or isinstance(fill, SymInt):
         raise Untraceable("np.pad with a computed value")
     fill = float(fill)
-    node = GRAPH.add("layout", "pad", [value.node], shape, value.dtype, begin=[text(pair[0]) for pair in widths],
-                     end=[text(pair[1]) for pair in widths],
-                     pad_value=fill if np.isfinite(fill) else str(fill))
+    node = GRAPH.add(
+        "layout",
+        "pad",
+        [value.node],
+        shape,
+        value.dtype,
+        begin=[text(pair[0]) for pair in widths],
+        end=[text(pair[1]) for pair in widths],
+        pad_value=fill if np.isfinite(fill) else str(fill),
+    )
     return Traced(node, shape, value.dtype)
 
 
@@ -152,8 +180,15 @@ def sliding_window_view(value, window, axis=None) -> Traced:
     for a, extent in zip(axes, window):
         shape[a] = shape[a] - extent + 1
     shape += window
-    node = GRAPH.add("layout", "window", [value.node], shape, GRAPH.dtype(value.node), axes=axes,
-                     window=[text(extent) for extent in window])
+    node = GRAPH.add(
+        "layout",
+        "window",
+        [value.node],
+        shape,
+        GRAPH.dtype(value.node),
+        axes=axes,
+        window=[text(extent) for extent in window],
+    )
     return Traced(node, shape, value.dtype, view_of=value)
 
 
@@ -174,8 +209,16 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
         shape.append(length if is_one(step) else (length - 1) // step + 1)
     if all(same(a, b) for a, b in zip(shape, value.shape)) and all(is_one(step) for step in steps):
         return value
-    node = GRAPH.add("layout", "slice", [value.node], shape, GRAPH.dtype(value.node), begin=[text(b) for b in begins],
-                     end=[text(e) for e in ends], step=[text(s) for s in steps])
+    node = GRAPH.add(
+        "layout",
+        "slice",
+        [value.node],
+        shape,
+        GRAPH.dtype(value.node),
+        begin=[text(b) for b in begins],
+        end=[text(e) for e in ends],
+        step=[text(s) for s in steps],
+    )
     return Traced(node, shape, value.dtype, view_of=value)
 
 
@@ -198,7 +241,10 @@ def _bound(value, extent, default):
 def expand_key(key, rank: int) -> list:
     """One entry an axis, and None for new axes."""
     key = list(key) if isinstance(key, tuple) else [key]
-    key = [np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry) else entry for entry in key]
+    key = [
+        np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry) else entry
+        for entry in key
+    ]
     used = sum(entry is not None and entry is not Ellipsis for entry in key)
     ellipses = sum(entry is Ellipsis for entry in key)
     if used > rank or ellipses > 1:
@@ -206,7 +252,7 @@ def expand_key(key, rank: int) -> list:
     if not ellipses:
         key.append(Ellipsis)
     at = next(i for i, entry in enumerate(key) if entry is Ellipsis)
-    return key[:at] + [slice(None)] * (rank - used) + key[at + 1:]
+    return key[:at] + [slice(None)] * (rank - used) + key[at + 1 :]
 
 
 def is_mask(entry) -> bool:
@@ -276,7 +322,7 @@ def gather(value: Traced, indices: dict) -> Traced:
         if index.dtype.kind not in "iu":
             raise Untraceable("an index array is not of integers")
     if len(indices) == 1:
-        (axis, index), = indices.items()
+        ((axis, index),) = indices.items()
         return take(value, index, axis)
     return _gather_rows(value, indices)
 
@@ -300,7 +346,7 @@ def take(value, index, axis=None) -> Traced:
     if axis is None:
         value, axis = reshape(value, (value.size,)), 0
     axis = axis_of(axis, value.ndim)
-    shape = value.shape[:axis] + index.shape + value.shape[axis + 1:]
+    shape = value.shape[:axis] + index.shape + value.shape[axis + 1 :]
     node = GRAPH.add("gather", "take", [value.node, index.node], shape, value.dtype, axes=[axis])
     return Traced(node, shape, value.dtype)
 
@@ -312,11 +358,15 @@ def take_along_axis(value, index, axis) -> Traced:
     axis = axis_of(axis, value.ndim)
     if index.ndim != value.ndim:
         raise Untraceable("take_along_axis with indices of another rank")
-    shape = list(broadcast_shapes(value.shape[:axis] + (1,) + value.shape[axis + 1:],
-                                  index.shape[:axis] + (1,) + index.shape[axis + 1:]))
+    shape = list(
+        broadcast_shapes(
+            value.shape[:axis] + (1,) + value.shape[axis + 1 :],
+            index.shape[:axis] + (1,) + index.shape[axis + 1 :],
+        )
+    )
     shape[axis] = index.shape[axis]
     index = broadcast_to(index, shape)
-    value = broadcast_to(value, shape[:axis] + [value.shape[axis]] + shape[axis + 1:])
+    value = broadcast_to(value, shape[:axis] + [value.shape[axis]] + shape[axis + 1 :])
     node = GRAPH.add("gather", "take_along", [value.node, index.node], shape, value.dtype, axes=[axis])
     return Traced(node, shape, value.dtype)
 
@@ -346,7 +396,9 @@ def setitem(target: Traced, key, value):
             dropped.append(axis)
         else:
             raise Untraceable("assignment through an index array")
-    whole = all(same(begin, 0) and same(end, extent) for begin, end, extent in zip(begins, ends, target.shape))
+    whole = all(
+        same(begin, 0) and same(end, extent) for begin, end, extent in zip(begins, ends, target.shape)
+    )
     if whole and not dropped:
         target.assign(value)
     else:
@@ -432,5 +484,3 @@ def triangle(rows, columns, offset, lower: bool) -> Traced:
     i, j = index_grid(rows, columns)
     shifted = pointwise("subtract", j, offset) if not same(offset, 0) else j
     return pointwise("greater_equal" if lower else "less_equal", i, shifted)
-
-

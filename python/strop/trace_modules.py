@@ -12,8 +12,8 @@ import types
 import numpy as np
 
 from strop.trace_array import Traced, astype, lift
+from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
-from strop.trace_numpy import HANDLERS, call
 
 PREFIXES = {"numpy": "", "math": "math.", "scipy": ""}
 # Made traced even from plain numbers, since traced values are stored into them later.
@@ -91,8 +91,11 @@ class TypeStandIn:
 
 
 def scalar_type(real) -> TypeStandIn:
-    return TypeStandIn(real, lambda value: value if isinstance(value, SymInt) else astype(lift(value), real),
-                       lambda value: False)
+    return TypeStandIn(
+        real,
+        lambda value: value if isinstance(value, SymInt) else astype(lift(value), real),
+        lambda value: False,
+    )
 
 
 class Module(types.ModuleType):
@@ -118,7 +121,9 @@ class Module(types.ModuleType):
         if isinstance(real, types.ModuleType):
             return Module(real, f"{self._prefix}{name}.")
         if real is np.ndarray:
-            return TypeStandIn(real, lambda *_: _refuse("np.ndarray"), lambda value: isinstance(value, Traced))
+            return TypeStandIn(
+                real, lambda *_: _refuse("np.ndarray"), lambda value: isinstance(value, Traced)
+            )
         if isinstance(real, type) and issubclass(real, np.generic):
             return scalar_type(real) if real.__module__ == "numpy" and _is_concrete(real) else real
         if self._prefix + name in CREATION or (callable(real) and not isinstance(real, type)):
@@ -165,6 +170,7 @@ def _extremum(name):
         for item in items[1:]:
             result = call("maximum" if name == "max" else "minimum", (result, item), {})
         return result
+
     return apply
 
 
@@ -217,5 +223,3 @@ def run_module(path: str) -> dict:
     names = {"__builtins__": BUILTINS, "__name__": "reference", "__file__": path}
     exec(code, names)
     return names
-
-

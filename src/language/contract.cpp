@@ -18,8 +18,8 @@ namespace {
 constexpr size_t max_columns = 110;
 
 struct Directive {
-    std::string word;   // "tune", "require", "flags"
-    std::string text;   // what follows
+    std::string word;  // "tune", "require", "flags"
+    std::string text;  // what follows
 };
 
 // `strop:WORD rest` behind `//` or `#`; anything else is not ours.
@@ -49,7 +49,8 @@ Value parse_value(const std::string& text) {
     bool numeric = text.find_first_of("0123456789") != std::string::npos;
     if (numeric)
         if (std::optional<Value> real = parse_number<double>(text)) return *real;
-    bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
+    bool quoted =
+        text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
     return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
@@ -61,10 +62,14 @@ public:
         line_ = line;
         std::optional<Directive> directive = directive_in(text);
         if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
-        if (directive->word == "tune") read_tunable(directive->text, false);
-        else if (directive->word == "flags") read_tunable(directive->text, true);
-        else if (directive->word == "require") read_constraint(directive->text);
-        else fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, require or flags");
+        if (directive->word == "tune")
+            read_tunable(directive->text, false);
+        else if (directive->word == "flags")
+            read_tunable(directive->text, true);
+        else if (directive->word == "require")
+            read_constraint(directive->text);
+        else
+            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, require or flags");
     }
 
     TunableSpace finish() {
@@ -98,7 +103,8 @@ private:
 
     Value read_value(const Tunable& tunable, const std::string& text) const {
         if (text.empty())
-            fail(fmt::format("tunable '{}' has an empty value", tunable.name), "separate values by single '|'");
+            fail(fmt::format("tunable '{}' has an empty value", tunable.name),
+                 "separate values by single '|'");
         if (tunable.is_flags) check_flags(tunable.name, text);
         Value value = tunable.is_flags ? Value(text) : parse_value(text);
         if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end())
@@ -130,7 +136,8 @@ private:
             std::vector<std::string> known(names_.begin(), names_.end());
             std::vector<std::string> near = nearest(name, known, 1);
             fail(fmt::format("'{}' is not a tunable", name),
-                 near.empty() ? "constraints are over tunables only" : fmt::format("did you mean '{}'?", near[0]));
+                 near.empty() ? "constraints are over tunables only"
+                              : fmt::format("did you mean '{}'?", near[0]));
         }
     }
 
@@ -183,7 +190,8 @@ std::string argument_list(const Problem& problem) {
 
 std::string signature(const Problem& problem) {
     std::string text = fmt::format("extern \"C\" void {}(", problem.name);
-    const std::string indent = text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');
+    const std::string indent =
+        text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');
     std::vector<std::string> parts = parameters_of(problem);
     size_t column = text.size();
     for (size_t i = 0; i < parts.size(); ++i) {

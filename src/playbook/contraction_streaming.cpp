@@ -95,8 +95,8 @@ std::vector<Recipe> streaming_recipes(const KernelText& text) {
         "rows of\n// the result that they belong to.";
     body.choices = {text.vector_length(),
                     {"SR", {"1", "2", "3", "4"}, vector_only ? "1" : "2"},
-                    {"KB", {"2", "4", "8", "16"}, vector_only ? "8" : "4"},
-                    {"NC", {"512", "1024", "2048", "4096"}, "2048"},
+                    {"KB", {"2", "4", "8", "16"}, "8"},
+                    {"NC", {"512", "1024", "2048", "4096", "8192"}, "4096"},
                     text.parallel_min()};
     body.scratch = true;
     body.members = fill(streaming_members, {{"a", a.address("m", "", "k")},

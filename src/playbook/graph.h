@@ -26,7 +26,8 @@ enum class Family {
     window_reduction,       // op: sum, max, mean over sliding windows
     scan,                   // op: sum, prod, max, min along axes[0]
     layout,                 // op: reshape, transpose, broadcast, slice, pad, window, concatenate, reverse
-    gather,                 // op: take (x, indices) along axes[0]
+    gather,                 // op: take (x, indices) along axes[0]; take_along: indices have x's rank, as in
+                            // take_along_axis
 };
 std::string name_of(Family family);
 std::optional<Family> parse_family(const std::string& name);
@@ -71,7 +72,8 @@ struct Graph {
 };
 
 // From the tracer's document: {"untraceable": "..."} or {"nodes": [{"family", "op", "operands", "shape", "dtype",
-// and the attributes under the field names above}], "outputs": [ids]}. UsageError when malformed.
+// and the attributes under the field names above}], "outputs": [ids]};
+// infinities and NaN are the texts "inf", "-inf", "nan". UsageError when malformed.
 Graph parse_graph(const std::string& json_text);
 
 // Removes what nobody uses, folds constants, merges equal nodes, drops layout operations that change nothing,

@@ -13,12 +13,12 @@ namespace {
 struct Axis {
     enum class Kind { whole, part, output, kernel, unit };
     Kind kind = Kind::whole;
-    int source = -1;          // axis of the image
-    Expression step = 1;      // output: stride, kernel: dilation
+    int source = -1;      // axis of the image
+    Expression step = 1;  // output: stride, kernel: dilation
 };
 
 struct WindowView {
-    int image = -1;           // the node under the window
+    int image = -1;  // the node under the window
     std::vector<Axis> axes;
 };
 
@@ -49,10 +49,10 @@ public:
 private:
     // The labels of one contraction by what they mean for a convolution.
     struct Roles {
-        std::string batch, group, channel, filter;   // one letter each, or none
-        std::map<int, char> out, kernel;             // by the image's axis
+        std::string batch, group, channel, filter;  // one letter each, or none
+        std::map<int, char> out, kernel;            // by the image's axis
         std::map<int, Expression> stride, dilation;
-        std::map<char, int> source;                  // image axis of batch, group, channel
+        std::map<char, int> source;  // image axis of batch, group, channel
     };
 
     const Graph& old_;
@@ -67,7 +67,8 @@ private:
         if (node.family != Family::layout) return std::nullopt;
         if (node.op == "window") return view_of_window(node);
         std::optional<WindowView> view;
-        if (node.op == "transpose" || node.op == "slice" || node.op == "reshape") view = view_of(node.operands[0]);
+        if (node.op == "transpose" || node.op == "slice" || node.op == "reshape")
+            view = view_of(node.operands[0]);
         if (!view) return std::nullopt;
         if (node.op == "slice") return sliced(std::move(*view), node);
         if (node.op == "reshape") return split(std::move(*view), node);
@@ -114,8 +115,8 @@ private:
                 axes.push_back(view.axes[i++]);
             } else if (node.shape[j].is_literal(1)) {
                 axes.push_back({Axis::Kind::unit, -1, 1});
-            } else if (i < from.size() && view.axes[i].kind == Axis::Kind::whole && j + 1 < node.shape.size() &&
-                       product(node.shape[j], node.shape[j + 1]) == from[i]) {
+            } else if (i < from.size() && view.axes[i].kind == Axis::Kind::whole &&
+                       j + 1 < node.shape.size() && product(node.shape[j], node.shape[j + 1]) == from[i]) {
                 Axis part{Axis::Kind::part, view.axes[i++].source, 1};
                 axes.push_back(part);
                 axes.push_back(part);
@@ -132,7 +133,8 @@ private:
     // a * b, where groups * (C // groups) is C: the reshape that made both says so.
     Expression product(const Expression& a, const Expression& b) const {
         for (const Expression& extent : known_extents_)
-            if (Expression::floor_divide(extent, a) == b || Expression::floor_divide(extent, b) == a) return extent;
+            if (Expression::floor_divide(extent, a) == b || Expression::floor_divide(extent, b) == a)
+                return extent;
         return a * b;
     }
 
@@ -163,8 +165,8 @@ private:
         return take(filtered ? roles.channel : roles.batch, label);
     }
 
-    std::optional<Roles> roles_of(const WindowView& view, const std::string& image, const std::string& filters,
-                                  const std::string& result) const {
+    std::optional<Roles> roles_of(const WindowView& view, const std::string& image,
+                                  const std::string& filters, const std::string& result) const {
         Roles roles;
         for (size_t i = 0; i < image.size(); ++i)
             if (!assign_axis(roles, view.axes[i], image[i], has(filters, image[i]), has(result, image[i])))
@@ -182,7 +184,8 @@ private:
             if (axis.kind == Axis::Kind::part) ++parts[axis.source];
         for (const auto& [source, count] : parts) {
             bool pair = !roles.group.empty() && !roles.channel.empty() &&
-                        roles.source.at(roles.group[0]) == source && roles.source.at(roles.channel[0]) == source;
+                        roles.source.at(roles.group[0]) == source &&
+                        roles.source.at(roles.channel[0]) == source;
             if (!pair) return false;
         }
         return true;
@@ -222,7 +225,8 @@ private:
             }
             if (!same_value(whole, merged[i])) return false;
             auto [known, added] = extents.emplace(labels[i], parts);
-            if (!added && !std::equal(parts.begin(), parts.end(), known->second.begin(), known->second.end(), same_value))
+            if (!added && !std::equal(parts.begin(), parts.end(), known->second.begin(), known->second.end(),
+                                      same_value))
                 return false;
         }
         return next == inner.size();
@@ -234,7 +238,8 @@ private:
         Shape shape;
         for (const auto& [label, parts] : extents)
             for (size_t i = 0; i < parts.size(); ++i) letters[label] += next++;
-        for (char label : node.labels[2]) shape.insert(shape.end(), extents.at(label).begin(), extents.at(label).end());
+        for (char label : node.labels[2])
+            shape.insert(shape.end(), extents.at(label).begin(), extents.at(label).end());
         for (std::string& labels : node.labels) {
             std::string apart;
             for (char label : labels) apart += letters[label];
@@ -248,23 +253,27 @@ private:
     std::optional<int> raise(const Node& node, size_t side) {
         std::optional<WindowView> view = view_of(node.operands[side]);
         if (!view) return std::nullopt;
-        std::optional<Roles> roles = roles_of(*view, node.labels[side], node.labels[1 - side], node.labels[2]);
+        std::optional<Roles> roles =
+            roles_of(*view, node.labels[side], node.labels[1 - side], node.labels[2]);
         if (!roles) return std::nullopt;
         std::map<char, Expression> extents;
         for (size_t i = 0; i < 2; ++i)
             for (size_t j = 0; j < node.labels[i].size(); ++j)
                 extents.emplace(node.labels[i][j], out_.at(node.operands[i]).shape[j]);
-        for (size_t j = 0; j < node.labels[2].size(); ++j) extents.insert_or_assign(node.labels[2][j], node.shape[j]);
+        for (size_t j = 0; j < node.labels[2].size(); ++j)
+            extents.insert_or_assign(node.labels[2][j], node.shape[j]);
         Node convolution;
         convolution.family = Family::convolution;
         convolution.dtype = node.dtype;
         int image = strip_padding(view->image, *roles, convolution.padding);
-        convolution.operands = {arrange_image(image, *roles),
-                                arrange_filters(node.operands[1 - side], node.labels[1 - side], *roles, extents)};
+        convolution.operands = {
+            arrange_image(image, *roles),
+            arrange_filters(node.operands[1 - side], node.labels[1 - side], *roles, extents)};
         for (const auto& [axis, stride] : roles->stride) convolution.stride.push_back(stride);
         for (const auto& [axis, dilation] : roles->dilation) convolution.dilation.push_back(dilation);
         if (!roles->group.empty()) convolution.groups = extents.at(roles->group[0]);
-        convolution.shape = {out_.at(convolution.operands[0]).shape[0], out_.at(convolution.operands[1]).shape[0]};
+        convolution.shape = {out_.at(convolution.operands[0]).shape[0],
+                             out_.at(convolution.operands[1]).shape[0]};
         for (const auto& [axis, label] : roles->out) convolution.shape.push_back(extents.at(label));
         return arrange_result(out_.add(std::move(convolution)), node, *roles, extents);
     }
@@ -315,7 +324,9 @@ private:
         for (const auto& [axis, label] : roles.kernel) wanted += label;
         std::vector<int> order;
         for (char label : wanted) order.push_back(static_cast<int>(labels.find(label)));
-        auto extent = [&](const std::string& role) { return role.empty() ? Expression(1) : extents.at(role[0]); };
+        auto extent = [&](const std::string& role) {
+            return role.empty() ? Expression(1) : extents.at(role[0]);
+        };
         Shape shape = {product(extent(roles.group), extent(roles.filter)), extent(roles.channel)};
         for (const auto& [axis, label] : roles.kernel) shape.push_back(extents.at(label));
         return out_.reshape(out_.transpose(filters, order), shape);

@@ -1,4 +1,5 @@
-// Building blocks of simplify: a graph under construction that never holds a node twice, and the two rewriters.
+// Building blocks of simplify: a graph under construction that never holds a node twice, and the two
+// rewriters.
 #pragma once
 
 #include <deque>
@@ -13,13 +14,15 @@ namespace strop::playbook {
 
 using Shape = std::vector<Expression>;
 
-Shape broadcast(const std::vector<Shape>& shapes);     // right-aligned, as in NumPy
+Shape broadcast(const std::vector<Shape>& shapes);  // right-aligned, as in NumPy
 bool is_permutation_identity(const std::vector<int>& axes);
 std::vector<int> inverse(const std::vector<int>& permutation);
-// The axes of `longer` that hold `shorter`'s extents, when the others are 1 (reshape inserts or removes unit axes).
+// The axes of `longer` that hold `shorter`'s extents, when the others are 1 (reshape inserts or removes unit
+// axes).
 std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Shape& longer);
 
-// Whether both have one value at several assignments of their symbols: for products that are written differently.
+// Whether both have one value at several assignments of their symbols: for products that are written
+// differently.
 bool same_value(const Expression& a, const Expression& b);
 
 // One text a node that holds everything but its id; equal texts mean equal values.

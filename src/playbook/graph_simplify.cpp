@@ -14,15 +14,24 @@ namespace {
 
 const std::map<std::string, double (*)(double)>& unary_functions() {
     static const std::map<std::string, double (*)(double)> table = {
-        {"negative", [](double x) { return -x; }},       {"absolute", [](double x) { return std::fabs(x); }},
-        {"exp", [](double x) { return std::exp(x); }},   {"exp2", [](double x) { return std::exp2(x); }},
-        {"expm1", [](double x) { return std::expm1(x); }}, {"log", [](double x) { return std::log(x); }},
-        {"log2", [](double x) { return std::log2(x); }}, {"log1p", [](double x) { return std::log1p(x); }},
-        {"sqrt", [](double x) { return std::sqrt(x); }}, {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-        {"square", [](double x) { return x * x; }},      {"reciprocal", [](double x) { return 1 / x; }},
-        {"tanh", [](double x) { return std::tanh(x); }}, {"erf", [](double x) { return std::erf(x); }},
-        {"sin", [](double x) { return std::sin(x); }},   {"cos", [](double x) { return std::cos(x); }},
-        {"floor", [](double x) { return std::floor(x); }}, {"ceil", [](double x) { return std::ceil(x); }},
+        {"negative", [](double x) { return -x; }},
+        {"absolute", [](double x) { return std::fabs(x); }},
+        {"exp", [](double x) { return std::exp(x); }},
+        {"exp2", [](double x) { return std::exp2(x); }},
+        {"expm1", [](double x) { return std::expm1(x); }},
+        {"log", [](double x) { return std::log(x); }},
+        {"log2", [](double x) { return std::log2(x); }},
+        {"log1p", [](double x) { return std::log1p(x); }},
+        {"sqrt", [](double x) { return std::sqrt(x); }},
+        {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+        {"square", [](double x) { return x * x; }},
+        {"reciprocal", [](double x) { return 1 / x; }},
+        {"tanh", [](double x) { return std::tanh(x); }},
+        {"erf", [](double x) { return std::erf(x); }},
+        {"sin", [](double x) { return std::sin(x); }},
+        {"cos", [](double x) { return std::cos(x); }},
+        {"floor", [](double x) { return std::floor(x); }},
+        {"ceil", [](double x) { return std::ceil(x); }},
     };
     return table;
 }
@@ -74,9 +83,9 @@ public:
 
 private:
     const Graph& old_;
-    std::vector<int> uses_;      // in the old graph
-    std::vector<int> places_;    // old id -> new id
-    std::set<int> shared_;       // new ids with several users: not worth undoing for one of them
+    std::vector<int> uses_;    // in the old graph
+    std::vector<int> places_;  // old id -> new id
+    std::set<int> shared_;     // new ids with several users: not worth undoing for one of them
     GraphWriter out_;
 
     const Node& at(int id) const { return out_.at(id); }
@@ -137,12 +146,18 @@ private:
         if (std::optional<int> sunk = sink_transpose(node)) return *sunk;
         if (is_commutative(node.op)) order_operands(node);
         std::optional<int> simpler;
-        if (node.op == "cast") simpler = rewrite_cast(node);
-        else if (node.op == "power") simpler = rewrite_power(node);
-        else if (node.op == "add" || node.op == "subtract" || node.op == "negative") simpler = rewrite_sum(node);
-        else if (node.op == "multiply") simpler = rewrite_product(node);
-        else if (node.op == "divide") simpler = rewrite_quotient(node);
-        else if (node.op == "reciprocal") simpler = rewrite_reciprocal(node);
+        if (node.op == "cast")
+            simpler = rewrite_cast(node);
+        else if (node.op == "power")
+            simpler = rewrite_power(node);
+        else if (node.op == "add" || node.op == "subtract" || node.op == "negative")
+            simpler = rewrite_sum(node);
+        else if (node.op == "multiply")
+            simpler = rewrite_product(node);
+        else if (node.op == "divide")
+            simpler = rewrite_quotient(node);
+        else if (node.op == "reciprocal")
+            simpler = rewrite_reciprocal(node);
         // A value of another shape would change what the user broadcasts.
         if (simpler && at(*simpler).shape.size() == node.shape.size()) return *simpler;
         return out_.add(std::move(node));
@@ -152,7 +167,8 @@ private:
     void drop_broadcasts(Node& node) {
         for (size_t i = 0; i < node.operands.size(); ++i) {
             const Node& source = operand(node, i);
-            if (source.family != Family::layout || (source.op != "broadcast" && source.op != "reshape")) continue;
+            if (source.family != Family::layout || (source.op != "broadcast" && source.op != "reshape"))
+                continue;
             const Shape& inner = at(source.operands[0]).shape;
             if (source.op == "reshape" && !only_leading_ones(inner, source.shape)) continue;
             std::vector<Shape> shapes;
@@ -181,8 +197,8 @@ private:
         if (node.operands.size() == 1 && unary_functions().count(node.op))
             return out_.constant(unary_functions().at(node.op)(operand(node, 0).value), node.dtype);
         if (node.operands.size() == 2 && binary_functions().count(node.op))
-            return out_.constant(binary_functions().at(node.op)(operand(node, 0).value, operand(node, 1).value),
-                                 node.dtype);
+            return out_.constant(
+                binary_functions().at(node.op)(operand(node, 0).value, operand(node, 1).value), node.dtype);
         return std::nullopt;
     }
 
@@ -190,7 +206,8 @@ private:
     void order_operands(Node& node) {
         auto before = [&](int a, int b) {
             auto rank = [&](int id) {
-                return std::make_tuple(is_literal(id), is_scalar(id), -static_cast<int>(extended_axes(at(id).shape)),
+                return std::make_tuple(is_literal(id), is_scalar(id),
+                                       -static_cast<int>(extended_axes(at(id).shape)),
                                        -static_cast<int>(at(id).shape.size()));
             };
             if (rank(a) != rank(b)) return rank(a) < rank(b);
@@ -228,7 +245,8 @@ private:
         int a = node.operands[0];
         if (node.op == "negative") {
             if (is(a, "negative")) return at(a).operands[0];
-            if (is(a, "subtract")) return make("subtract", {at(a).operands[1], at(a).operands[0]}, node.dtype);
+            if (is(a, "subtract"))
+                return make("subtract", {at(a).operands[1], at(a).operands[0]}, node.dtype);
             return std::nullopt;
         }
         int b = node.operands[1];
@@ -280,7 +298,8 @@ private:
         for (size_t i = 0; i < 2; ++i) {
             const Node& inner = operand(node, i);
             bool literal_factor = is(inner.id, "multiply") && is_literal(inner.operands[1]);
-            if (!literal_factor || shared_.count(inner.id) || inner.shape.size() > node.shape.size()) continue;
+            if (!literal_factor || shared_.count(inner.id) || inner.shape.size() > node.shape.size())
+                continue;
             double factor = at(inner.operands[1]).value;
             if (node.op == "divide" && i == 1) factor = 1 / factor;
             std::vector<int> operands = node.operands;
@@ -300,7 +319,8 @@ private:
             return make("multiply", {a, out_.constant(1 / at(b).value, node.dtype)}, node.dtype);
         if (is_scalar(b)) return make("multiply", {a, make("reciprocal", {b}, node.dtype)}, node.dtype);
         if (is(b, "reciprocal")) return make("multiply", {a, at(b).operands[0]}, node.dtype);
-        if (is(b, "rsqrt")) return make("multiply", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
+        if (is(b, "rsqrt"))
+            return make("multiply", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
         return move_factor_out(node);
     }
 
@@ -318,7 +338,8 @@ private:
     std::optional<int> sink_transpose(const Node& node) {
         std::vector<int> permutation;
         for (int id : node.operands)
-            if (is_layout(id, "transpose") && at(id).shape.size() == node.shape.size()) permutation = at(id).axes;
+            if (is_layout(id, "transpose") && at(id).shape.size() == node.shape.size())
+                permutation = at(id).axes;
         if (permutation.empty()) return std::nullopt;
         std::vector<int> operands;
         for (int id : node.operands) {
@@ -337,7 +358,8 @@ private:
         return transpose(rewrite_pointwise(std::move(inner)), permutation);
     }
 
-    // The operand with its axes where the untransposed result has them; absent when that is not a mere reshape.
+    // The operand with its axes where the untransposed result has them; absent when that is not a mere
+    // reshape.
     std::optional<int> unit_transpose(int id, const std::vector<int>& permutation) {
         const Shape& shape = at(id).shape;
         if (shape.empty()) return id;
@@ -360,7 +382,8 @@ private:
         if (node.op == "transpose") return transpose(source.id, node.axes);
         if (node.op == "slice") return rewrite_slice(std::move(node));
         if (node.op == "broadcast" && source.shape == node.shape) return source.id;
-        if (node.op == "broadcast" && is_layout(source.id, "broadcast")) node.operands[0] = source.operands[0];
+        if (node.op == "broadcast" && is_layout(source.id, "broadcast"))
+            node.operands[0] = source.operands[0];
         if (node.op == "concatenate" && node.operands.size() == 1) return source.id;
         if (node.op == "reverse" && is_layout(source.id, "reverse") && source.axes == node.axes)
             return source.operands[0];
@@ -387,7 +410,8 @@ private:
         Shape kept, dropped;
         const Shape& full = at(source.operands[0]).shape;
         for (size_t i = 0; i < full.size(); ++i) {
-            bool reduced = std::find(source.axes.begin(), source.axes.end(), static_cast<int>(i)) != source.axes.end();
+            bool reduced =
+                std::find(source.axes.begin(), source.axes.end(), static_cast<int>(i)) != source.axes.end();
             kept.push_back(reduced ? Expression(1) : full[i]);
             if (!reduced) dropped.push_back(full[i]);
         }
@@ -413,8 +437,10 @@ private:
             full.insert(full.begin(), source.shape.size() - own.size(), Expression(1));
             Shape moved(shape.size(), Expression(1));
             for (size_t i = 0; i < places->size(); ++i)
-                if (inserts) moved[(*places)[i]] = full[i];
-                else moved[i] = full[(*places)[i]];
+                if (inserts)
+                    moved[(*places)[i]] = full[i];
+                else
+                    moved[i] = full[(*places)[i]];
             operands.push_back(own.empty() ? id : reshape(id, moved));
         }
         Node node = source;
@@ -497,7 +523,8 @@ private:
         const Shape& base = at(source.operands[0]).shape;
         std::vector<int> kept;  // the axes of the base in the order in which the result has them
         for (int axis : permutation)
-            if (node.keepdims || std::find(reduced.begin(), reduced.end(), axis) == reduced.end()) kept.push_back(axis);
+            if (node.keepdims || std::find(reduced.begin(), reduced.end(), axis) == reduced.end())
+                kept.push_back(axis);
         std::vector<int> sorted = kept;
         std::sort(sorted.begin(), sorted.end());
         node.shape.clear();

@@ -215,7 +215,7 @@ private:
         for (const Node& node : source_.nodes)
             if (needed_[index(node.id)] && (!widest || classes(node).size() > classes(*widest).size()))
                 widest = &node;
-        if (!widest) return fail("a computation");
+        if (!widest || long_axes(*widest).empty()) return fail("an axis to loop over");
         std::vector<int> all = classes(*widest);
         std::vector<size_t> long_of_widest = long_axes(*widest);
         for (size_t p = 0; p < all.size(); ++p) {
@@ -292,8 +292,7 @@ private:
             if (!members_[index(node.operands[0])].contains(*reduced_.begin()))
                 return fail("a reduction over an axis that its operand does not have");
         }
-        reduced_at_ = any_reduction ? *reduced_.begin() : (extents_.empty() ? 0 : extents_.size() - 1);
-        if (extents_.empty()) extents_.push_back(Expression(1));
+        reduced_at_ = any_reduction ? *reduced_.begin() : extents_.size() - 1;
         size_t inner = extents_.size() - 1 - reduced_at_;
         if (inner > 1) return fail("operands that span a part of the axes behind the reduced one");
         form_.nest = !any_reduction ? Nest::pointwise : inner == 0 ? Nest::rows : Nest::columns;
@@ -420,10 +419,8 @@ private:
             if ((outputs[k].dtype == DType::boolean) != (node.dtype == DType::boolean))
                 return void(fail("outputs of another type than their value"));
             bool behind = form_.nest != Nest::columns || span.inner;
-            if (!span.all_outer || !behind ||
-                (form_.nest == Nest::pointwise && !span.reduced && extents_.size() > 0 &&
-                 !extents_.back().is_literal(1)))
-                return void(fail("outputs of different shapes"));
+            bool along = form_.nest != Nest::pointwise || span.reduced;
+            if (!span.all_outer || !behind || !along) return void(fail("outputs of different shapes"));
         }
     }
 

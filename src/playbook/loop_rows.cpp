@@ -265,11 +265,13 @@ private:
         for (int id : kept_)
             if (form_.stage(id) == pass) keep.push_back(id);
         targets.insert(targets.end(), keep.begin(), keep.end());
-        std::string walker = !outputs.empty() && plan_.stream ? "each_aligned" : "each_vector";
-        std::string aligned = "";
-        if (walker == "each_aligned") {
-            const std::string& name = form_.problem.outputs[static_cast<size_t>(outputs[0])].name;
-            aligned = fmt::format("streamed ? {}_row : nullptr, ", name);
+        std::string walker = "each_vector", aligned;
+        for (int k : outputs) {
+            const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
+            if (!plan_.stream || output.dtype != DType::float32 || !aligned.empty()) continue;
+            walker =
+                "each_aligned";  // to the first of them; the others stream where they are aligned as well
+            aligned = fmt::format("streamed ? {}_row : nullptr, ", output.name);
         }
         lines_.add(
             fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{",

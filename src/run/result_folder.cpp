@@ -87,7 +87,8 @@ std::string dimension_lines(const Problem& problem) {
                     ? fmt::format("//   {}\n", name)
                     : fmt::format("//   {:<10} {} to {}\n", name, range->second.low, range->second.high);
     }
-    for (const Expression& condition : problem.require) text += fmt::format("//   where {}\n", condition.text());
+    for (const Expression& condition : problem.require)
+        text += fmt::format("//   where {}\n", condition.text());
     return text;
 }
 
@@ -158,8 +159,9 @@ CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& fil
 
 std::string header_text(const Problem& problem) {
     std::string guard = problem.name + "_H";
-    std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
-    const char* form = R"c(#ifndef @guard@
+    std::transform(guard.begin(), guard.end(), guard.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    const char* form = R"text(#ifndef @guard@
 #define @guard@
 
 #include <stdint.h>
@@ -171,8 +173,8 @@ extern "C" {
 // Inputs
 @inputs@// Outputs, every element of which is written
 @outputs@@parameters@@dimensions@//
-// Tensors are contiguous and row-major; they need the alignment of their element only. Outputs overlap neither
-// inputs nor each other.
+// Tensors are contiguous and row-major; they need the alignment of their element only. Outputs overlap
+// neither inputs nor each other.
 @declaration@
 
 #ifdef __cplusplus
@@ -180,7 +182,7 @@ extern "C" {
 #endif
 
 #endif  // @guard@
-)c";
+)text";
     std::string parameters = parameter_lines(problem), dimensions = dimension_lines(problem);
     return filled(form, {{"guard", guard},
                          {"booleans", uses_booleans(problem) ? "#include <stdbool.h>\n" : ""},
@@ -219,10 +221,11 @@ add_test(NAME @name@ COMMAND @name@_test)
         flags += fmt::format("target_compile_options({} PRIVATE {})\n", target, join(options.portable, " "));
     const char* compilers = options.clang ? "Clang,AppleClang" : "GNU";
     for (const std::string& flag : options.own)
-        flags += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n", target,
-                             compilers, flag);
-    std::string openmp = "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
-                         "target_link_libraries(@target@ PRIVATE OpenMP::OpenMP_CXX)\n";
+        flags += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n",
+                             target, compilers, flag);
+    std::string openmp =
+        "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
+        "target_link_libraries(@target@ PRIVATE OpenMP::OpenMP_CXX)\n";
     std::string rename = "set_target_properties(@target@ PROPERTIES OUTPUT_NAME @name@)\n";
     return filled(form, {{"options", flags},
                          {"openmp", options.openmp ? openmp : ""},

@@ -59,26 +59,27 @@ def _module(name, value):
 
 def _shape(name, value, dtype, rank, expected):
     """Refuses what the kernel cannot read."""
-    torch, numpy = _module("torch", value), _module("numpy", value)
+    torch = _module("torch", value)
     if torch:
         if value.device.type != "cpu":
             _refuse(ValueError, f"{name} is on device {value.device}; expected a CPU tensor")
         if value.layout is not torch.strided:
             _refuse(ValueError, f"{name} has layout {value.layout}; expected a dense tensor")
         if value.requires_grad and torch.is_grad_enabled():
-            _refuse(ValueError, f"{name} requires a gradient, which is not computed; expected {name}.detach()")
+            _refuse(ValueError, f"{name} requires a gradient; expected {name}.detach(): none is computed")
         found, contiguous, copy = str(value.dtype)[len("torch."):], value.is_contiguous(), "contiguous()"
-    elif numpy:
+    elif _module("numpy", value):
         found, contiguous, copy = value.dtype, value.flags.c_contiguous and value.flags.aligned, "copy()"
     else:
-        _refuse(TypeError, f"{name} is of type {type(value).__name__}; expected a NumPy array or a CPU tensor")
+        kind = type(value).__name__
+        _refuse(TypeError, f"{name} is of type {kind}; expected a NumPy array or a CPU tensor")
     if found != dtype:
         _refuse(TypeError, f"{name} has dtype {found}; expected {dtype}")
     shape = tuple(value.shape)
     if len(shape) != rank:
         _refuse(ValueError, f"{name} has shape {shape}; expected {rank} dimensions, {expected}")
     if not contiguous:
-        _refuse(ValueError, f"{name} is not contiguous; expected row-major memory without gaps, as of {name}.{copy}")
+        _refuse(ValueError, f"{name} is not contiguous; expected row-major memory as of {name}.{copy}")
     return shape
 
 
@@ -91,7 +92,7 @@ def _output(name, value, like, dtype, shape, text):
     """`value` when it can hold the result, else new memory of the kind of `like`."""
     if value is None:
         if any(extent < 0 for extent in shape):
-            _refuse(ValueError, f"the result would have shape {shape}, which is {text}; expected no negative extent")
+            _refuse(ValueError, f"{name} would have shape {shape}, which is {text}; expected extents >= 0")
         torch = _module("torch", like)
         if torch:
             return torch.empty(shape, dtype=getattr(torch, dtype))
@@ -109,7 +110,8 @@ def _pointer(value):
 def _refuse_overlap(outputs, inputs):
     """Both are lists of (name, value)."""
     def span(value):
-        return _pointer(value), _pointer(value) + value.nbytes
+        begin = _pointer(value)
+        return begin, begin + value.nbytes
 
     for i, (name, value) in enumerate(outputs):
         begin, end = span(value)
@@ -197,8 +199,9 @@ def _build():
         # Under another name first, since other processes may be loading the library.
         with tempfile.TemporaryDirectory(dir=os.path.dirname(_LIBRARY)) as folder:
             built = os.path.join(folder, "library.so")
-            @flags_here@finished = subprocess.run([*command, *@flags_name@, "-shared", "-fPIC", "-o", built, _SOURCE],
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            @flags_here@finished = subprocess.run(
+                [*command, *@flags_name@, "-shared", "-fPIC", "-o", built, _SOURCE],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
             if finished.returncode == 0:
                 os.replace(built, _LIBRARY)
                 return
@@ -212,8 +215,8 @@ struct Inverse {
     Expression rest;
 };
 
-// By trial instead of algebra: the factor must be the same at every probe. A wrong guess could only refuse good
-// inputs, since every shape is compared with its expressions afterwards.
+// By trial instead of algebra: the factor must be the same at every probe. A wrong guess could only refuse
+// good inputs, since every shape is compared with its expressions afterwards.
 std::optional<Inverse> inverse_of(const Expression& extent, const std::string& dimension) {
     std::optional<int64_t> factor;
     try {
@@ -240,12 +243,15 @@ std::string inverse_text(const std::string& extent, const Inverse& inverse) {
     std::string text = extent;
     if (!inverse.rest.is_literal(0)) {
         int64_t literal = inverse.rest.is_literal() ? inverse.rest.evaluate_integer({}) : 0;
-        if (literal < 0) text += fmt::format(" + {}", -literal);
-        else text += literal > 0 ? fmt::format(" - {}", literal) : fmt::format(" - ({})", inverse.rest.text());
+        if (literal < 0)
+            text += fmt::format(" + {}", -literal);
+        else
+            text += literal > 0 ? fmt::format(" - {}", literal) : fmt::format(" - ({})", inverse.rest.text());
     }
     if (inverse.factor == 1) return text;
-    return fmt::format("({}) // {}", text, inverse.factor < 0 ? fmt::format("({})", inverse.factor)
-                                                              : fmt::format("{}", inverse.factor));
+    return fmt::format(
+        "({}) // {}", text,
+        inverse.factor < 0 ? fmt::format("({})", inverse.factor) : fmt::format("{}", inverse.factor));
 }
 
 std::string tuple_text(const std::vector<std::string>& parts) {
@@ -255,14 +261,17 @@ std::string tuple_text(const std::vector<std::string>& parts) {
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 // "head(a, b, c)tail" over as many lines as it takes, aligned behind the parenthesis.
-std::string call_text(const std::string& opening, const std::vector<std::string>& parts, const std::string& end) {
+std::string call_text(const std::string& opening, const std::vector<std::string>& parts,
+                      const std::string& end) {
     std::string text = opening;
     size_t column = opening.size();
     for (size_t i = 0; i < parts.size(); ++i) {
         std::string part = parts[i] + (i + 1 < parts.size() ? "," : end);
         bool breaks = i > 0 && column + 1 + part.size() > max_columns;
-        if (breaks) text += "\n" + std::string(opening.size(), ' ');
-        else if (i > 0) text += " ";
+        if (breaks)
+            text += "\n" + std::string(opening.size(), ' ');
+        else if (i > 0)
+            text += " ";
         column = (breaks ? opening.size() : column + (i > 0 ? 1 : 0)) + part.size();
         text += part;
     }
@@ -313,7 +322,8 @@ private:
         return extent.is_symbol() && !known_.count(extent.text()) && is_dimension(extent.text());
     }
     bool is_dimension(const std::string& name) const {
-        return std::find(problem_.dimensions.begin(), problem_.dimensions.end(), name) != problem_.dimensions.end();
+        return std::find(problem_.dimensions.begin(), problem_.dimensions.end(), name) !=
+               problem_.dimensions.end();
     }
 
     // Extents that are dimensions by themselves become variables at once.
@@ -332,7 +342,8 @@ private:
             }
             std::string targets = names.size() == 1 ? tuple_text(names) : join(names, ", ");
             if (read == names.size()) {
-                shape_lines_ += read == 0 ? "    " + check + "\n" : fmt::format("    {} = {}\n", targets, check);
+                shape_lines_ +=
+                    read == 0 ? "    " + check + "\n" : fmt::format("    {} = {}\n", targets, check);
                 shape_names_.push_back("");
                 continue;
             }
@@ -340,12 +351,14 @@ private:
             shape_names_.push_back(shape);
             shape_lines_ += fmt::format("    {} = {}\n", shape, check);
             if (read > 0) dimension_lines_ += fmt::format("    {} = {}\n", targets, shape);
-            expectations_ += call_text("    _expect(", {quoted(tensor.name), shape, tuple_text(texts),
-                                                        quoted(shape_text(tensor))}, ")\n");
+            expectations_ +=
+                call_text("    _expect(",
+                          {quoted(tensor.name), shape, tuple_text(texts), quoted(shape_text(tensor))}, ")\n");
         }
     }
 
-    // The others are read from expressions that can be inverted, as long as that yields more; the rest is asked for.
+    // The others are read from expressions that can be inverted, as long as that yields more; the rest is
+    // asked for.
     void read_dimensions() {
         for (bool progress = true; progress;) {
             progress = false;
@@ -365,8 +378,9 @@ private:
         if (open.size() != 1 || !is_dimension(open[0])) return false;
         std::optional<Inverse> inverse = inverse_of(extent, open[0]);
         if (!inverse) return false;
-        dimension_lines_ += fmt::format("    {} = {}\n", open[0],
-                                        inverse_text(fmt::format("{}[{}]", shape_names_[input], axis), *inverse));
+        dimension_lines_ +=
+            fmt::format("    {} = {}\n", open[0],
+                        inverse_text(fmt::format("{}[{}]", shape_names_[input], axis), *inverse));
         known_.insert(open[0]);
         return true;
     }
@@ -382,7 +396,8 @@ private:
         std::string text = call_text(fmt::format("def {}(", problem_.name), arguments, "):\n");
         std::vector<std::string> results;
         for (const Tensor& tensor : problem_.outputs)
-            results.push_back(fmt::format("{} ({} {})", tensor.name, name_of(tensor.dtype), shape_text(tensor)));
+            results.push_back(
+                fmt::format("{} ({} {})", tensor.name, name_of(tensor.dtype), shape_text(tensor)));
         text += "    \"\"\"Returns " + join(results, ", ") + ".\n\n";
         for (const Tensor& tensor : problem_.inputs)
             text += fmt::format("    {}: {} {}\n", tensor.name, name_of(tensor.dtype), shape_text(tensor));
@@ -453,24 +468,26 @@ private:
         std::vector<std::string> targets;
         for (const Tensor& tensor : problem_.outputs) targets.push_back(tensor.name);
         if (targets.size() > 1)
-            text += fmt::format("    {} = _outputs(\"{}\", {}, {})\n", join(targets, ", "), out_, out_, targets.size());
+            text += fmt::format("    {} = _outputs(\"{}\", {}, {})\n", join(targets, ", "), out_, out_,
+                                targets.size());
         for (size_t i = 0; i < problem_.outputs.size(); ++i) {
             const Tensor& tensor = problem_.outputs[i];
             std::vector<std::string> extents;
             for (const Expression& extent : tensor.shape) extents.push_back(whole(extent));
-            text += call_text(fmt::format("    {} = _output(", tensor.name),
-                              {quoted(out_name(i)), targets.size() == 1 ? out_ : tensor.name,
-                               problem_.inputs.at(0).name, quoted(name_of(tensor.dtype)), tuple_text(extents),
-                               quoted(shape_text(tensor))},
-                              ")\n");
+            text += call_text(
+                fmt::format("    {} = _output(", tensor.name),
+                {quoted(out_name(i)), targets.size() == 1 ? out_ : tensor.name, problem_.inputs.at(0).name,
+                 quoted(name_of(tensor.dtype)), tuple_text(extents), quoted(shape_text(tensor))},
+                ")\n");
         }
         std::vector<std::string> ours, theirs;
         for (size_t i = 0; i < problem_.outputs.size(); ++i)
             ours.push_back(fmt::format("(\"{}\", {})", out_name(i), problem_.outputs[i].name));
-        for (const Tensor& tensor : problem_.inputs) theirs.push_back(fmt::format("(\"{0}\", {0})", tensor.name));
+        for (const Tensor& tensor : problem_.inputs)
+            theirs.push_back(fmt::format("(\"{0}\", {0})", tensor.name));
         return text + fmt::format("    if {} is not None:\n", out_) +
-               call_text("        _refuse_overlap(", {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"},
-                         ")\n");
+               call_text("        _refuse_overlap(",
+                         {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"}, ")\n");
     }
 
     // A true division gives a float in Python.
@@ -548,7 +565,8 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     flags.insert(flags.end(), options.portable.begin(), options.portable.end());
     if (options.openmp) flags.push_back("-fopenmp");
     const std::string family = options.clang ? "clang" : "g++";
-    const std::string more = fmt::format("flags = _FLAGS + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
+    const std::string more =
+        fmt::format("flags = _FLAGS + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
     std::vector<std::string> arguments, results;
     for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
     for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
@@ -560,17 +578,18 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     if (code.find("_require(") != std::string::npos) text += require_check;
     if (code.find("ceildiv(") != std::string::npos) text += ceildiv_function;
     text += loading;
-    return filled(text,
-                  {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
-                   {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
-                   {"compilers", compilers_text(options)},
-                   {"flags", list_text("_FLAGS", flags)},
-                   {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
-                   {"flags_here", options.own.empty() ? "" : more + "\n            "},
-                   {"flags_name", options.own.empty() ? "_FLAGS" : "flags"},
-                   {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
-                   {"argument_types", argument_types(problem)},
-                   {"name", problem.name}});
+    return filled(
+        text,
+        {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
+         {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
+         {"compilers", compilers_text(options)},
+         {"flags", list_text("_FLAGS", flags)},
+         {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
+         {"flags_here", options.own.empty() ? "" : more + "\n            "},
+         {"flags_name", options.own.empty() ? "_FLAGS" : "flags"},
+         {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
+         {"argument_types", argument_types(problem)},
+         {"name", problem.name}});
 }
 
 }  // namespace strop::result

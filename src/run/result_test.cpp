@@ -12,9 +12,10 @@ namespace {
 
 constexpr size_t max_columns = 110;
 
-const char* const form = R"cpp(// Compares @name@ with values that its reference computed in double precision. One line a case; the exit code is
-// 1 when one failed.
-#include "@name@.h"
+const char* const form =
+    R"text(// Compares @name@ with values that its reference computed in double precision. One line a
+// case; the exit code is 1 when one failed.
+@include@
 
 #include <cmath>
 #include <cstdint>
@@ -25,8 +26,8 @@ const char* const form = R"cpp(// Compares @name@ with values that its reference
 
 namespace {
 
-// Memory for `count` elements between guards, `shift` elements past a multiple of 64 bytes: a kernel may count on
-// the alignment of an element and on no more.
+// Memory for `count` elements between guards, `shift` elements past a multiple of 64 bytes: a kernel may
+// count on the alignment of an element and on no more.
 template <typename T>
 class Buffer {
 public:
@@ -116,7 +117,7 @@ int main() {
 @calls@    std::printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 ? 1 : 0;
 }
-)cpp";
+)text";
 
 std::string literal(DType dtype, double value) {
     if (is_floating(dtype)) {
@@ -130,7 +131,8 @@ std::string literal(DType dtype, double value) {
 }
 
 // `const T name[] = {...};` in lines of at most max_columns.
-std::string array(const std::string& type, DType dtype, const std::string& name, const std::vector<double>& values) {
+std::string array(const std::string& type, DType dtype, const std::string& name,
+                  const std::vector<double>& values) {
     if (values.empty()) return fmt::format("const {}* const {} = nullptr;\n", type, name);
     std::string text = fmt::format("const {} {}[] = {{", type, name);
     size_t column = text.size();
@@ -150,7 +152,8 @@ std::string array(const std::string& type, DType dtype, const std::string& name,
 std::string call(const Problem& problem, const TestVector& vector) {
     std::vector<std::string> arguments;
     for (const Tensor& tensor : problem.inputs) arguments.push_back(fmt::format("in_{}.data()", tensor.name));
-    for (const Tensor& tensor : problem.outputs) arguments.push_back(fmt::format("out_{}.data()", tensor.name));
+    for (const Tensor& tensor : problem.outputs)
+        arguments.push_back(fmt::format("out_{}.data()", tensor.name));
     for (const Parameter& parameter : problem.parameters)
         arguments.push_back(literal(parameter.dtype, parameter.value));
     for (const std::string& dimension : problem.dimensions)
@@ -168,7 +171,9 @@ std::string call(const Problem& problem, const TestVector& vector) {
     return text;
 }
 
-std::string expected_type(const Tensor& tensor) { return is_floating(tensor.dtype) ? "double" : c_type(tensor.dtype); }
+std::string expected_type(const Tensor& tensor) {
+    return is_floating(tensor.dtype) ? "double" : c_type(tensor.dtype);
+}
 
 std::string case_text(const Problem& problem, const TestVector& vector, const std::string& scope) {
     std::string arrays, buffers, checks;
@@ -183,16 +188,17 @@ std::string case_text(const Problem& problem, const TestVector& vector, const st
         const Tensor& tensor = problem.outputs[i];
         DType dtype = is_floating(tensor.dtype) ? DType::float64 : tensor.dtype;
         arrays += array(expected_type(tensor), dtype, tensor.name, vector.expected.at(i));
-        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name, c_type(tensor.dtype),
-                               vector.expected.at(i).size());
+        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name,
+                               c_type(tensor.dtype), vector.expected.at(i).size());
         checks += fmt::format("        right &= matches(\"{0}\", out_{0}, {1}::{0}, {2:.3g}, {3:.3g});\n",
                               tensor.name, scope, vector.absolute.at(i), vector.relative.at(i));
     }
     const std::string title = replace_all(describe(vector.point.dims), ",", ", ");
-    return fmt::format("\nnamespace {0} {{\n{1}}}  // namespace {0}\n\nvoid run_{0}() {{\n    bool right = true;\n"
-                       "    for (size_t shift = 0; shift < 2; ++shift) {{\n{2}{3}{4}    }}\n"
-                       "    count(\"{5}\", right);\n}}\n",
-                       scope, arrays, buffers, call(problem, vector), checks, title);
+    return fmt::format(
+        "\nnamespace {0} {{\n{1}}}  // namespace {0}\n\nvoid run_{0}() {{\n    bool right = true;\n"
+        "    for (size_t shift = 0; shift < 2; ++shift) {{\n{2}{3}{4}    }}\n"
+        "    count(\"{5}\", right);\n}}\n",
+        scope, arrays, buffers, call(problem, vector), checks, title);
 }
 
 }  // namespace
@@ -205,7 +211,9 @@ std::string test_text(const Problem& problem, const std::vector<TestVector>& vec
         calls += fmt::format("    run_{}();\n", scope);
     }
     if (vectors.empty()) calls = "    std::puts(\"no case: every shape is too large for this file\");\n";
-    return filled(form, {{"name", problem.name}, {"cases", cases}, {"calls", calls}});
+    return filled(
+        form,
+        {{"include", "#include \"@name@.h\""}, {"cases", cases}, {"calls", calls}, {"name", problem.name}});
 }
 
 }  // namespace strop::result

@@ -13,12 +13,12 @@ namespace strop::result {
 
 // The flags of the measurements, sorted by who understands them.
 struct CompilerOptions {
-    std::string compiler;                // "clang 19.1.7"; empty: unknown
+    std::string compiler;  // "clang 19.1.7"; empty: unknown
     bool clang = false;
-    bool openmp = false;                 // the source uses it
+    bool openmp = false;  // the source uses it
     std::string standard = "17";
-    std::vector<std::string> portable;   // GCC and Clang
-    std::vector<std::string> own;        // only the compiler that they were measured with; "-mllvm X" is one entry
+    std::vector<std::string> portable;  // GCC and Clang
+    std::vector<std::string> own;  // only the compiler that they were measured with; "-mllvm X" is one entry
 };
 CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& files);
 
@@ -29,7 +29,8 @@ std::string python_text(const Problem& problem, const CompilerOptions& options);
 
 // "[M, N//2]"
 std::string shape_text(const Tensor& tensor);
-// A parameter's value as the shortest number that reads back as the same value of its type: "1e-05", "3", "true".
+// A parameter's value as the shortest number that reads back as the same value of its type: "1e-05", "3",
+// "true".
 std::string value_text(DType dtype, double value);
 // Every @KEY@ replaced.
 std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values);

@@ -78,7 +78,10 @@ public:
     }
 
     // search::Observer
-    double seconds_left() override { return budget() - elapsed() - shares_.reserved(); }
+    // Baselines that compile for long must not starve the search: it gets a third of the budget in any case.
+    double seconds_left() override {
+        return std::max(budget() - shares_.reserved(), search_start_ + budget() / 3) - elapsed();
+    }
     bool stop_requested() override { return interrupted(); }
     void on_round(int round, const std::string& what) override { view_.phase(fmt::format("round {}: {}", round, what)); }
     void on_strategies(const std::vector<Strategy>& strategies) override {
@@ -180,6 +183,7 @@ private:
     }
 
     void search_strategies() {
+        search_start_ = elapsed();
         found_ = search::run(problem_.points, {playbook_.get()}, *recorder_, record_.settings, targets_, *this);
         record_.strategies = found_.strategies;
         record_.stopped_by = found_.stopped_by;
@@ -426,7 +430,7 @@ private:
     Store& store_;
     View& view_;
     Clock::time_point start_ = Clock::now();
-    double saved_at_ = 0, extra_reference_ = 0;
+    double saved_at_ = 0, search_start_ = 0, extra_reference_ = 0;
     PhaseSeconds before_;
     Problem problem_;
     std::unique_ptr<judge::WorkerClient> worker_;

@@ -1,4 +1,4 @@
-"""Computes a graph document with NumPy, so that tests can compare it with the reference that it was traced from."""
+"""Computes a graph document with NumPy, so that tests can compare it with its reference."""
 
 import math
 
@@ -7,8 +7,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 ERF = np.vectorize(math.erf, otypes=[np.float64])
 POINTWISE = {
-    "square": np.square, "reciprocal": lambda x: 1 / x, "rsqrt": lambda x: 1 / np.sqrt(x), "round": np.rint,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "erf": lambda x: ERF(x).astype(x.dtype),
+    "square": np.square,
+    "reciprocal": lambda x: 1 / x,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "round": np.rint,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "erf": lambda x: ERF(x).astype(x.dtype),
 }
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
 SCANS = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum}
@@ -35,7 +39,10 @@ def evaluate(document, inputs, bindings, parameters):
 
 def compute(node, operands, inputs, bindings, parameters):
     family, op, dtype = node["family"], node["op"], np.dtype(node["dtype"])
-    extents = lambda key: [evaluate_extent(text, bindings) for text in node[key]]
+
+    def extents(key):
+        return [evaluate_extent(text, bindings) for text in node[key]]
+
     if family == "input":
         return inputs[op]
     if family == "parameter":
@@ -75,7 +82,9 @@ def layout(node, op, operands, extents):
     if op == "slice":
         return x[tuple(slice(*bounds) for bounds in zip(extents("begin"), extents("end"), extents("step")))]
     if op == "pad":
-        return np.pad(x, list(zip(extents("begin"), extents("end"))), constant_values=float(node["pad_value"]))
+        return np.pad(
+            x, list(zip(extents("begin"), extents("end"))), constant_values=float(node["pad_value"])
+        )
     if op == "window":
         return sliding_window_view(x, extents("window"), axis=tuple(node["axes"]))
     if op == "concatenate":

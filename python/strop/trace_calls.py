@@ -1,0 +1,72 @@
+"""The table of what functions mean on traced arrays, by NumPy's names.
+
+`call` is the one entrance, from the protocols, the operators, the methods and the stand-in modules.
+"""
+
+from __future__ import annotations
+
+from strop.trace_array import Traced
+from strop.trace_dims import Untraceable
+
+HANDLERS: dict = {}
+
+# Methods of arrays that mean the function of the same (or another) name.
+METHODS = {
+    name: name
+    for name in (
+        "sum prod max min any all argmax argmin mean var std ptp cumsum cumprod reshape transpose ravel "
+        "squeeze swapaxes clip dot round repeat take"
+    ).split()
+}
+METHODS |= {
+    "astype": "astype",
+    "copy": "copy",
+    "flatten": "ravel",
+    "conj": "copy",
+    "conjugate": "copy",
+    "fill": "copyto",
+    "sort": "sort",
+    "argsort": "argsort",
+    "trace": "trace",
+    "diagonal": "diagonal",
+    "nonzero": "nonzero",
+    "searchsorted": "searchsorted",
+    "view": "ndarray.view",
+}
+
+
+def handles(*names):
+    def register(function):
+        for name in names:
+            HANDLERS[name] = function
+        return function
+
+    return register
+
+
+def name_of(function) -> str:
+    """'linalg.norm' of np.linalg.norm."""
+    module = (getattr(function, "__module__", None) or "numpy").partition(".")[2]
+    return f"{module}.{function.__name__}" if module and not module.startswith("_") else function.__name__
+
+
+def call(name: str, arguments, options):
+    options = {key: value for key, value in options.items() if value is not None or key in ("axis", "axes")}
+    out = options.pop("out", None)
+    out = out[0] if isinstance(out, tuple) else out
+    for ignored in ("order", "casting", "subok", "optimize", "writeable", "like", "device", "copy"):
+        if name != "copy":
+            options.pop(ignored, None)
+    if options.get("where", True) is not True:
+        raise Untraceable(f"'np.{name}' with where= has no graph operation")
+    options.pop("where", None)
+    if name not in HANDLERS:
+        raise Untraceable(
+            f"'{name if '.' in name and name.startswith('ndarray') else 'np.' + name}' has no graph operation"
+        )
+    result = HANDLERS[name](*arguments, **options)
+    if out is None:
+        return result
+    if not isinstance(out, Traced):
+        raise Untraceable(f"'np.{name}' writes into an array that is not traced")
+    return out.assign(result)

@@ -1,0 +1,246 @@
+"""NumPy's functions that rearrange, create, convert and describe traced arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from strop import trace_layout as layout
+from strop.trace_array import (
+    GRAPH,
+    Traced,
+    astype,
+    axis_of,
+    broadcast_shapes,
+    broadcast_to,
+    full,
+    is_number,
+    lift,
+    pointwise,
+    result_type,
+    transpose,
+)
+from strop.trace_calls import HANDLERS, handles
+from strop.trace_dims import SymInt, Untraceable
+
+# ---- layout --------------------------------------------------------------------------------------------
+
+
+@handles("reshape")
+def reshape(x, *shape, newshape=None):
+    shape = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
+    return layout.reshape(x, shape)
+
+
+@handles("transpose", "permute_dims")
+def transpose_(x, *axes, **options):
+    x = lift(x)
+    axes = options.get("axes", axes[0] if len(axes) == 1 else axes or None)
+    order = reversed(range(x.ndim)) if axes is None else [axis_of(axis, x.ndim) for axis in axes]
+    return transpose(x, order)
+
+
+@handles("matrix_transpose", "linalg.matrix_transpose")
+def matrix_transpose(x):
+    return lift(x).mT
+
+
+@handles("swapaxes")
+def swapaxes(x, axis1, axis2):
+    x = lift(x)
+    order = list(range(x.ndim))
+    a, b = axis_of(axis1, x.ndim), axis_of(axis2, x.ndim)
+    order[a], order[b] = order[b], order[a]
+    return transpose(x, order)
+
+
+HANDLERS["ravel"] = lambda x, *_: layout.reshape(x, (lift(x).size,))
+HANDLERS["moveaxis"] = layout.moveaxis
+HANDLERS["expand_dims"] = layout.expand_dims
+HANDLERS["squeeze"] = layout.squeeze
+HANDLERS["broadcast_to"] = lambda x, shape: broadcast_to(lift(x), layout.shape_of(shape))
+HANDLERS["lib.stride_tricks.sliding_window_view"] = layout.sliding_window_view
+HANDLERS["flip"] = layout.reverse
+HANDLERS["flipud"] = lambda x: layout.reverse(x, 0)
+HANDLERS["fliplr"] = lambda x: layout.reverse(x, 1)
+HANDLERS["take"] = lambda x, indices, axis=None, mode="raise": layout.take(x, indices, axis)
+HANDLERS["take_along_axis"] = lambda x, indices, axis=-1: layout.take_along_axis(x, indices, axis)
+
+
+@handles("broadcast_arrays")
+def broadcast_arrays(*arrays):
+    values = [lift(array) for array in arrays]
+    shape = broadcast_shapes(*(value.shape for value in values))
+    return tuple(broadcast_to(value, shape) for value in values)
+
+
+HANDLERS["broadcast_shapes"] = lambda *shapes: broadcast_shapes(*(layout.shape_of(shape) for shape in shapes))
+
+
+@handles("concatenate", "concat")
+def concatenate(arrays, axis=0, dtype=None):
+    result = layout.concatenate(arrays, axis)
+    return result if dtype is None else astype(result, dtype)
+
+
+HANDLERS["stack"] = lambda arrays, axis=0: layout.stack(arrays, axis)
+HANDLERS["vstack"] = lambda arrays: layout.concatenate([_at_least(a, 2) for a in arrays], 0)
+HANDLERS["hstack"] = lambda arrays: layout.concatenate(
+    [_at_least(a, 1) for a in arrays], 0 if lift(arrays[0]).ndim <= 1 else 1
+)
+HANDLERS["split"] = HANDLERS["array_split"] = layout.split
+
+
+def _at_least(x, rank):
+    x = lift(x)
+    return layout.reshape(x, (1,) * (rank - x.ndim) + x.shape) if x.ndim < rank else x
+
+
+HANDLERS["atleast_1d"] = lambda x: _at_least(x, 1)
+HANDLERS["atleast_2d"] = lambda x: _at_least(x, 2)
+
+
+@handles("pad")
+def pad(x, pad_width, mode="constant", constant_values=0):
+    if mode != "constant":
+        raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
+    x = lift(x)
+    return layout.pad(x, layout.pad_widths(pad_width, x.ndim), constant_values)
+
+
+@handles("repeat")
+def repeat(x, repeats, axis=None):
+    x = lift(x)
+    if not layout.is_extent(repeats):
+        raise Untraceable("'np.repeat' by an array has no graph operation")
+    if axis is None:
+        x, axis = layout.reshape(x, (x.size,)), 0
+    place = axis_of(axis, x.ndim) + 1
+    wide = layout.expand_dims(x, place)
+    wide = broadcast_to(wide, wide.shape[:place] + (repeats,) + wide.shape[place + 1 :])
+    return layout.reshape(wide, x.shape[: place - 1] + (x.shape[place - 1] * repeats,) + x.shape[place:])
+
+
+@handles("tile")
+def tile(x, reps):
+    reps = layout.shape_of(reps)
+    x = _at_least(x, len(reps))
+    reps = (1,) * (x.ndim - len(reps)) + reps
+    mixed = [extent for pair in zip(reps, x.shape) for extent in pair]
+    wide = layout.reshape(x, [extent for one in x.shape for extent in (1, one)])
+    return layout.reshape(broadcast_to(wide, mixed), [n * extent for n, extent in zip(reps, x.shape)])
+
+
+@handles("roll")
+def roll(x, shift, axis=None):
+    x = lift(x)
+    if axis is None or not layout.is_extent(shift):
+        raise Untraceable("'np.roll' over several axes has no graph operation")
+    lead = (slice(None),) * axis_of(axis, x.ndim)
+    at = -shift
+    return layout.concatenate([x[lead + (slice(at, None),)], x[lead + (slice(None, at),)]], axis)
+
+
+# ---- creation, conversion, questions --------------------------------------------------------------------
+
+
+def _float_type(dtype):
+    """np.zeros(shape) without a dtype: Python's float, in the arrays' precision."""
+    return GRAPH.working if dtype is None else dtype
+
+
+HANDLERS["zeros"] = lambda shape, dtype=None: full(layout.shape_of(shape), 0, _float_type(dtype))
+HANDLERS["ones"] = lambda shape, dtype=None: full(layout.shape_of(shape), 1, _float_type(dtype))
+HANDLERS["empty"] = lambda shape, dtype=None: full(layout.shape_of(shape), "empty", _float_type(dtype))
+
+
+@handles("full")
+def full_(shape, fill_value, dtype=None):
+    value = lift(fill_value)
+    kind = dtype or (_float_type(None) if value.weak and value.dtype.kind == "f" else value.dtype)
+    return full(layout.shape_of(shape), value, kind)
+
+
+def _like(fill):
+    def apply(x, dtype=None, shape=None):
+        x = lift(x)
+        return full(x.shape if shape is None else layout.shape_of(shape), fill, dtype or x.dtype)
+
+    return apply
+
+
+HANDLERS["zeros_like"], HANDLERS["ones_like"], HANDLERS["empty_like"] = _like(0), _like(1), _like("empty")
+HANDLERS["full_like"] = lambda x, fill_value, dtype=None, shape=None: _like(lift(fill_value))(x, dtype, shape)
+
+
+@handles("array", "asarray", "ascontiguousarray", "asanyarray", "copy", "require", "asarray_chkfinite")
+def array(x, dtype=None, copy=None, **_):
+    value = lift(x)
+    result = Traced(
+        value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.fill
+    )
+    return result if dtype is None else astype(result, dtype)
+
+
+@handles("asfarray")
+def asfarray(x):
+    return lift(x)
+
+
+@handles("astype")
+def astype_(x, dtype):
+    return astype(lift(x), dtype)
+
+
+@handles("copyto")
+def copyto(target, value):
+    target.assign(value)
+
+
+@handles("arange")
+def arange(*bounds, dtype=None):
+    return layout.arange(*bounds, dtype=dtype)
+
+
+@handles("eye", "identity")
+def eye(rows, columns=None, k=0, dtype=None):
+    i, j = layout.index_grid(rows, rows if columns is None else columns)
+    return astype(pointwise("equal", i + k, j), _float_type(dtype))
+
+
+@handles("tri")
+def tri(rows, columns=None, k=0, dtype=None):
+    return astype(layout.triangle(rows, rows if columns is None else columns, k, True), _float_type(dtype))
+
+
+@handles("tril")
+def tril(x, k=0):
+    x = lift(x)
+    return pointwise("where", layout.triangle(x.shape[-2], x.shape[-1], k, True), x, _zero(x))
+
+
+@handles("triu")
+def triu(x, k=0):
+    x = lift(x)
+    return pointwise("where", layout.triangle(x.shape[-2], x.shape[-1], k, False), x, _zero(x))
+
+
+def _zero(x):
+    return False if x.dtype.kind == "b" else 0
+
+
+@handles("shape")
+def shape_(x):
+    return lift(x).shape
+
+
+HANDLERS["ndim"] = lambda x: lift(x).ndim
+HANDLERS["size"] = lambda x, axis=None: lift(x).size if axis is None else lift(x).shape[axis]
+HANDLERS["isscalar"] = lambda x: is_number(x)
+HANDLERS["iscomplexobj"] = lambda x: False
+HANDLERS["real"] = lambda x: lift(x)
+HANDLERS["result_type"] = lambda *values: result_type(
+    [lift(v) if isinstance(v, (Traced, SymInt, int, float)) else Traced(-1, (), v) for v in values]
+)[0]
+HANDLERS["can_cast"] = lambda a, b: np.can_cast(lift(a).dtype, b)
+HANDLERS["may_share_memory"] = HANDLERS["shares_memory"] = lambda a, b: False
+HANDLERS["finfo"] = lambda x: np.finfo(lift(x).dtype)
