@@ -111,7 +111,7 @@ std::string untraced(const std::string& json) {
 TEST(Graph, ReadsEveryAttribute) {
     Graph graph = parse_graph(R"({"nodes": [
         {"family": "input", "op": "x", "operands": [], "shape": ["B", "C", "H", 7], "dtype": "float64"},
-        {"family": "input", "op": "w", "operands": [], "shape": ["K", "C//groups", "R", "3"], "dtype": "float32"},
+        {"family": "input", "op": "w", "shape": ["K", "C//groups", "R", "3"], "dtype": "float32"},
         {"family": "constant", "value": "-inf", "shape": [], "dtype": "float32"},
         {"family": "constant", "dim": "H*7", "shape": [], "dtype": "int64"},
         {"family": "layout", "op": "pad", "operands": [0], "shape": ["B", "C", "H+2*p", "7"],

@@ -10,8 +10,8 @@ parameter whose name is keyword-only is passed by name. Inputs are arrays with s
 parameters symbolic integers, floating ones traced numbers. The document goes to standard output; a
 reference that cannot be traced gives {"untraceable": "one phrase"} and exit code 0.
 
-Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py shapes
-and indices, trace_contraction.py products, trace_numpy.py and trace_creation.py NumPy's functions,
+Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py
+shapes and indices, trace_contraction.py products, trace_numpy.py and trace_creation.py NumPy's functions,
 trace_calls.py their table, trace_modules.py what the reference sees.
 """
 

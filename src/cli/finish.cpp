@@ -26,10 +26,12 @@ void check_points(const Problem& problem, const std::vector<std::string>& labels
 }
 
 void check_folder(const std::string& folder) {
+    std::error_code ignored;
+    bool existed = fs::exists(folder, ignored);
     fs::path probe = fs::path(folder) / ".strop-probe";
     write_file(probe, "");
-    std::error_code ignored;
     fs::remove(probe, ignored);
+    if (!existed) fs::remove(folder, ignored);   // a run that fails leaves no empty folder
 }
 
 int finish(const RunRecord& record, const Arguments& arguments) {

@@ -1,5 +1,6 @@
 // strop judge: compile, check and time one kernel against the baselines.
 #include <filesystem>
+#include <optional>
 #include <random>
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ Configuration configuration_of(const Kernel& kernel, const std::vector<std::stri
 struct Judgement {
     Evaluation evaluation;
     Comparison comparison;
-    Ratio speedup;
+    std::optional<Ratio> speedup;   // nothing when no baseline ran
     double seconds = 0;
 };
 
@@ -84,7 +85,7 @@ Judgement judge_kernel(const Problem& problem, const Kernel& kernel, const Confi
         }
         if (!ratios.empty()) {
             stats::Interval whole = stats::combine(ratios);
-            judgement.speedup = {whole.value, whole.low, whole.high};
+            judgement.speedup = Ratio{whole.value, whole.low, whole.high};
         }
     }
     judgement.seconds = seconds_since(start);
@@ -115,7 +116,7 @@ void print_json(const Judgement& judgement) {
                      {"evidence", judgement.evaluation.evidence},
                      {"configuration", configuration_to_json(judgement.evaluation.configuration)},
                      {"shapes", shapes},
-                     {"speedup", judgement.speedup},
+                     {"speedup", judgement.speedup ? Json(*judgement.speedup) : Json()},
                      {"seconds", judgement.seconds}};
     fmt::print("{}\n", dump(document, 2));
 }
@@ -134,19 +135,23 @@ void print_text(const Judgement& judgement) {
                         against.push_back(fmt::format("{} {:.2f}× ({:.2f}–{:.2f})", point.results[i].name,
                                                       point.results[i].speedup.ratio, point.results[i].speedup.low,
                                                       point.results[i].speedup.high));
-        cells.push_back({result.point.label, name_of(result.verdict), human_nanoseconds(result.time.median_ns),
-                         join(against, ", ")});
+        bool timed = !result.time.samples_ns.empty();
+        cells.push_back({result.point.label, name_of(result.verdict),
+                         timed ? human_nanoseconds(result.time.median_ns) : "-", join(against, ", ")});
     }
-    fmt::print("\n{}", table(cells));
-    if (evaluation.ok())
+    if (!evaluation.points.empty()) fmt::print("\n{}", table(cells));
+    if (judgement.speedup)
         fmt::print("\n{:.2f}× the best baselines ({:.2f}–{:.2f}), geometric mean over shapes\n",
-                   judgement.speedup.ratio, judgement.speedup.low, judgement.speedup.high);
+                   judgement.speedup->ratio, judgement.speedup->low, judgement.speedup->high);
 }
 
 }  // namespace
 
 int command_judge(const Arguments& arguments) {
     fs::path file = fs::absolute(arguments.text("KERNEL"));
+    if (!fs::is_regular_file(file))
+        throw UsageError(fmt::format("{}: there is no such kernel", arguments.text("KERNEL")),
+                         "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)");
     Kernel kernel;
     kernel.source = read_file(file);
     kernel.id = kernel.strategy = file.stem().string();
@@ -158,6 +163,8 @@ int command_judge(const Arguments& arguments) {
     Configuration configuration = configuration_of(kernel, arguments.all("--set"));
     install_interrupt_handler();
     Judgement judgement = judge_kernel(problem, kernel, configuration);
+    std::string& evidence = judgement.evaluation.evidence;   // the compiler saw a copy under another name
+    evidence = replace_all(evidence, "kernel0.cpp:", file.filename().string() + ":");
     if (arguments.has("--json")) print_json(judgement);
     else print_text(judgement);
     return judgement.evaluation.ok() ? 0 : static_cast<int>(Exit::no_improvement);

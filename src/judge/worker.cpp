@@ -52,6 +52,7 @@ private:
         Machine machine = measured_machine();
         RefereeOptions options;
         options.seed = message.at("seed").get<uint64_t>();
+        options.reference_limit = Seconds(message.value("reference_limit", options.reference_limit.count()));
         referee_ = std::make_unique<Referee>(problem, machine, options);
         return {{"toolchain", referee_->toolchain().description()}, {"machine", machine.fingerprint},
                 {"reference_seconds", 0.0}};
@@ -85,9 +86,14 @@ void serve_worker(std::istream& in, std::ostream& out) {
 }
 
 WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder,
-                           const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle)
+                           const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle,
+                           Seconds reference_limit)
     : process_(std::make_unique<sandbox::LineProcess>(command)), idle_(std::move(idle)) {
-    Json reply = Json::parse(ask(dump({{"op", "open"}, {"problem", problem_folder}, {"points", points}, {"seed", seed}})));
+    Json reply = Json::parse(ask(dump({{"op", "open"},
+                                       {"problem", problem_folder},
+                                       {"points", points},
+                                       {"seed", seed},
+                                       {"reference_limit", reference_limit.count()}})));
     toolchain_ = reply.at("toolchain").get<std::string>();
     fingerprint_ = reply.at("machine").get<std::string>();
 }

@@ -1,5 +1,6 @@
 // The worker: a referee behind a pipe. One JSON message a line:
-//   {"op": "open", "problem": FOLDER, "points": [LABEL...], "seed": N} -> {"toolchain": "...", ...}
+//   {"op": "open", "problem": FOLDER, "points": [LABEL...], "seed": N, "reference_limit": SECONDS}
+//                                                 -> {"toolchain": "...", ...}
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
 //   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
 //   {"op": "compare", "request": {...}}           -> {"comparison": {...}}
@@ -15,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/evaluator.h"
 #include "core/record.h"
 
@@ -31,9 +33,11 @@ void serve_worker(std::istream& in, std::ostream& out);
 class WorkerClient : public Evaluator {
 public:
     // `command` starts the worker, for example {"/path/strop", "worker"}; `idle` is called while waiting and may throw.
-    // `points`: labels of the sweep's shapes that matter; empty: all.
+    // `points`: labels of the sweep's shapes that matter; empty: all. `reference_limit`: what one call of the reference
+    // may take.
     WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder,
-                 const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle);
+                 const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle,
+                 Seconds reference_limit = Seconds(60));
     ~WorkerClient() override;
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;

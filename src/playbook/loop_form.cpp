@@ -40,7 +40,7 @@ const std::set<std::string>& reserved() {
         "v",       "n",           "kept",         "stride",     "lane",    "tiles",    "part",
         "shared",  "slot",        "main",         "auto",       "const",   "for",      "if",
         "new",     "delete",      "mean",         "weight",     "delta",   "ROWS",     "group",
-        "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "grain"};
+        "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "rotate",   "grain"};
     return names;
 }
 

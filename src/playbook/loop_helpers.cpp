@@ -5,7 +5,9 @@ namespace strop::playbook {
 std::string tail_helpers() {
     return R"(
 // `lanes` is VL but at the end of a row; the compiler drops the other branch where it is a constant.
-static inline vec load_part(const float* p, int64_t lanes) { return lanes == VL ? load(p) : load_tail(p, lanes); }
+static inline vec load_part(const float* p, int64_t lanes) {
+    return lanes == VL ? load(p) : load_tail(p, lanes);
+}
 static inline void store_part(float* p, vec v, int64_t lanes) {
     if (lanes == VL) store(p, v);
     else store_tail(p, v, lanes);
@@ -100,7 +102,8 @@ __attribute__((always_inline)) static inline void each_vector(int64_t j, int64_t
     return text + R"(
 // The same from the first j on at which y + j is aligned to the vector.
 template <class Step>
-__attribute__((always_inline)) static inline void each_aligned(const float* y, int64_t j, int64_t end, Step step) {
+__attribute__((always_inline)) static inline void each_aligned(const float* y, int64_t j, int64_t end,
+                                                               Step step) {
     const int64_t past = (int64_t)((uintptr_t)(y + j) / sizeof(float) % VL);
     if (y && past != 0 && j < end) {
         const int64_t head = end - j < VL - past ? end - j : VL - past;
@@ -133,7 +136,7 @@ static inline void store_strided(float* p, vec v, int64_t stride, int64_t lanes)
 
 std::string group_helpers() {
     return R"(
-// step(i, count, j, lanes) for every vector of columns [left, right) and groups of ROWS rows, then single rows.
+// step(i, count, j, lanes) for every vector of columns [left, right), in groups of ROWS rows, then single rows.
 template <class Step>
 __attribute__((always_inline)) static inline void each_row_group(int64_t top, int64_t bottom, int64_t left,
                                                                  int64_t right, Step step) {

@@ -57,7 +57,7 @@ public:
         row();
         lines_.add("}");
         if (plan_.stream) lines_.add("if (streamed) fence();");
-        if (plan_.stream || plan_.split) lines_.add("}");
+        if (region()) lines_.add("}");
         lines_.add("}");
         return lines_.text();
     }
@@ -81,14 +81,18 @@ public:
     bool keeps() const { return !kept_.empty(); }
 
 private:
+    // Whether the threads have something to do before or after their rows.
+    bool region() const { return plan_.stream || plan_.split || !kept_.empty(); }
+
     void open_rows() {
         const char* schedule = plan_.dynamic ? "dynamic, CHUNK" : "static";
         bool tiled = plan_.tiles != RowPlan::Tiles::none;
         if (tiled) lines_.add("const int64_t tiles = (columns + TILE - 1) / TILE;");
         std::string when = fmt::format("if ({}rows * columns > PARALLEL_MIN)", tiled ? "" : "rows > 1 && ");
-        if (plan_.stream) {
+        if (region()) {
             lines_.pragma(fmt::format("#pragma omp parallel {}", when));
             lines_.add("{");
+            open_kept();
             lines_.pragma(fmt::format("#pragma omp for schedule({}) nowait", schedule));
         } else {
             lines_.pragma(fmt::format("#pragma omp parallel for schedule({}) {}", schedule, when));
@@ -171,6 +175,10 @@ private:
                                    form_.span(id).outer_index));
             know_scalar(id, node.op + "_value");
         }
+    }
+
+    // Scratch rows of this thread, for the values that are kept.
+    void open_kept() {
         for (size_t k = 0; k < kept_.size(); ++k) {
             std::string start =
                 kept_.size() == 1 ? "scratch(columns)" : fmt::format("scratch({} * columns)", kept_.size());

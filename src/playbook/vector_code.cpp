@@ -22,7 +22,7 @@ static inline vec load(const float* p) { return *(const vec_unaligned*)p; }
 static inline void store(float* p, vec v) { *(vec_unaligned*)p = v; }
 )"},
         {"load_tail", {"load"}, R"(
-// The first n of VL lanes; the others are 0. Copies halves of the vector, which needs no call and no loop over lanes.
+// The first n of VL lanes; the others are 0. Copies of fixed size need no call and no loop over lanes.
 static inline vec load_tail(const float* p, int64_t n) {
     float lanes[VL] = {};
     int64_t done = 0;
@@ -153,34 +153,37 @@ static inline vec vsign(vec v) {
 }
 static inline float vsign(float s) { return s > 0.0f ? 1.0f : s < 0.0f ? -1.0f : s + 0.0f; }
 )"},
-        {"sum", {}, R"(
+        {"rotate", {}, R"(
+// Lane i gets lane i + width, around the end: with a constant width one or two shuffles.
+static inline vec rotate(vec v, int width) {
+    vec r;
+#pragma GCC unroll 32
+    for (int i = 0; i < VL; ++i) r[i] = v[(i + width) % VL];
+    return r;
+}
+)"},
+        {"sum", {"rotate"}, R"(
 // Horizontal, pairwise.
 static inline float sum(vec v) {
-    float lanes[VL];
-    *(vec_unaligned*)lanes = v;
-    for (int width = VL / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-    return lanes[0];
+#pragma GCC unroll 8
+    for (int width = VL / 2; width > 0; width /= 2) v = v + rotate(v, width);
+    return v[0];
 }
 )"},
-        {"maximum", {"vmax"}, R"(
+        {"maximum", {"vmax", "rotate"}, R"(
 // Horizontal; NaN in any lane gives NaN.
 static inline float maximum(vec v) {
-    float lanes[VL];
-    *(vec_unaligned*)lanes = v;
-    for (int width = VL / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; ++i) lanes[i] = vmax(lanes[i], lanes[i + width]);
-    return lanes[0];
+#pragma GCC unroll 8
+    for (int width = VL / 2; width > 0; width /= 2) v = vmax(v, rotate(v, width));
+    return v[0];
 }
 )"},
-        {"minimum", {"vmin"}, R"(
+        {"minimum", {"vmin", "rotate"}, R"(
 // Horizontal; NaN in any lane gives NaN.
 static inline float minimum(vec v) {
-    float lanes[VL];
-    *(vec_unaligned*)lanes = v;
-    for (int width = VL / 2; width > 0; width /= 2)
-        for (int i = 0; i < width; ++i) lanes[i] = vmin(lanes[i], lanes[i + width]);
-    return lanes[0];
+#pragma GCC unroll 8
+    for (int width = VL / 2; width > 0; width /= 2) v = vmin(v, rotate(v, width));
+    return v[0];
 }
 )"},
         {"vexp", {"select", "splat", "fma"}, R"(
@@ -242,7 +245,7 @@ static inline vec vexpm1(vec x) {
 static inline float vexpm1(float s) { return vexpm1(splat(s))[0]; }
 )"},
         {"vlog", {"select", "splat", "fma"}, R"(
-// log within 1.1 ulp. x = m 2^e, m in [2/3, 4/3), polynomial in m - 1 (N. Juffa); subnormals are scaled first.
+// log within 1.1 ulp. x = m 2^e, m in [2/3, 4/3), polynomial in m - 1 (N. Juffa); tiny x is scaled.
 static inline vec vlog(vec x) {
     vmask tiny = (vmask)(x < 1.17549435e-38f);
     vec scaled = select(tiny, x * 8388608.0f, x);

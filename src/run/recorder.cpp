@@ -38,6 +38,7 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
 
 Comparison Recorder::compare(const ComparisonRequest& request) {
     Json described = request;
+    described.erase("seconds_per_point");   // follows from the time that was left: other on the way back
     std::string key = content_hash("compare\n" + worker_.toolchain() + worker_.machine_fingerprint() + problem_hash_ +
                                    dump(described));
     if (std::optional<std::string> known = store_.find_document(run_, key)) {

@@ -35,6 +35,7 @@ namespace {
 constexpr int64_t probe_bytes = int64_t{48} << 20;    // of shapes that nobody listed
 constexpr int64_t vector_elements = 3000;             // of a case in the generated test
 constexpr double save_every_seconds = 2;
+constexpr double longest_reference_seconds = 60;      // one call of the reference; less where the budget is less
 
 // Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
 struct Shares {
@@ -72,6 +73,10 @@ public:
         } catch (const Interrupted&) {
             record_.outcome = Outcome::interrupted;
             save();
+            view_.note("the state is saved; go on with: strop resume " + record_.run);
+            throw;
+        } catch (const Error& error) {
+            note_failure(error);
             throw;
         }
         return record_;
@@ -118,6 +123,18 @@ private:
         store_.save_run(record_);
     }
 
+    // Without this a run that ended with an error would look as if it still ran.
+    void note_failure(const Error& error) {
+        if (saved_at_ == 0) return;   // nothing of it is in the store
+        record_.outcome = error.code() == Exit::no_improvement ? Outcome::no_improvement : Outcome::failed;
+        record_.note = error.what();
+        try {
+            save();
+        } catch (const Error&) {
+            // The store may be what failed; the first error says so.
+        }
+    }
+
     void prepare() {
         problem_ = load_problem(options_.problem);
         keep_points(problem_, record_.settings.points);
@@ -131,7 +148,9 @@ private:
         record_.weaker = sandbox::weaker_protections();
         save();
         worker_ = std::make_unique<judge::WorkerClient>(options_.worker_command, problem_.folder.string(),
-                                                        record_.settings.points, mix64(record_.settings.seed), [] { check_interrupt(); });
+                                                        record_.settings.points, mix64(record_.settings.seed),
+                                                        [] { check_interrupt(); },
+                                                        Seconds(std::min(longest_reference_seconds, budget())));
         record_.compiler = worker_->toolchain();
         recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
     }
