@@ -14,6 +14,12 @@
 
 namespace strop::cli {
 
+namespace {
+
+constexpr size_t result_bytes = 256 << 10;   // about what the files of a result take
+
+}  // namespace
+
 std::vector<std::string> worker_command() { return {fs::read_symlink("/proc/self/exe").string(), "worker"}; }
 
 void check_points(const Problem& problem, const std::vector<std::string>& labels) {
@@ -29,7 +35,7 @@ void check_folder(const std::string& folder) {
     std::error_code ignored;
     bool existed = fs::exists(folder, ignored);
     fs::path probe = fs::path(folder) / ".strop-probe";
-    write_file(probe, "");
+    write_file(probe, std::string(result_bytes, ' '));
     fs::remove(probe, ignored);
     if (!existed) fs::remove(folder, ignored);   // a run that fails leaves no empty folder
 }

@@ -40,8 +40,11 @@ int command_optimize(const Arguments& arguments) {
 
     install_interrupt_handler();
     Store store(store_path(arguments));
-    Progress progress(arguments.has("--quiet"));
-    RunRecord record = optimize(options, store, progress);
+    RunRecord record;
+    {
+        Progress progress(arguments.has("--quiet"));   // takes its block off the screen before the result is printed
+        record = optimize(options, store, progress);
+    }
     return finish(record, arguments);
 }
 

@@ -14,9 +14,13 @@ int command_resume(const Arguments& arguments) {
     std::string name = load_named_run(arguments).run;
     install_interrupt_handler();
     Store store(store_path(arguments));
-    Progress progress(arguments.has("--quiet"));
     double budget = arguments.has("--budget") ? arguments.duration("--budget").count() : 0;
-    return finish(resume(name, budget, worker_command(), store, progress), arguments);
+    RunRecord record;
+    {
+        Progress progress(arguments.has("--quiet"));   // takes its block off the screen before the result is printed
+        record = resume(name, budget, worker_command(), store, progress);
+    }
+    return finish(record, arguments);
 }
 
 }  // namespace strop::cli

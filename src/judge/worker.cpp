@@ -1,5 +1,6 @@
 #include "judge/worker.h"
 
+#include <cstdlib>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -49,6 +50,9 @@ private:
     Json open(const Json& message) {
         Problem problem = load_problem(message.at("problem").get<std::string>());
         keep_points(problem, message.value("points", std::vector<std::string>{}));
+        // On a machine that is not the asker's there is no such folder; then the worker's own temporary one has to do.
+        std::string scratch = message.value("scratch", std::string());
+        if (fs::is_directory(scratch)) ::setenv("TMPDIR", scratch.c_str(), 1);
         Machine machine = measured_machine();
         RefereeOptions options;
         options.seed = message.at("seed").get<uint64_t>();
@@ -88,12 +92,13 @@ void serve_worker(std::istream& in, std::ostream& out) {
 WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder,
                            const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle,
                            Seconds reference_limit)
-    : process_(std::make_unique<sandbox::LineProcess>(command)), idle_(std::move(idle)) {
+    : scratch_("strop-worker"), process_(std::make_unique<sandbox::LineProcess>(command)), idle_(std::move(idle)) {
     Json reply = Json::parse(ask(dump({{"op", "open"},
                                        {"problem", problem_folder},
                                        {"points", points},
                                        {"seed", seed},
-                                       {"reference_limit", reference_limit.count()}})));
+                                       {"reference_limit", reference_limit.count()},
+                                       {"scratch", scratch_.path().string()}})));
     toolchain_ = reply.at("toolchain").get<std::string>();
     fingerprint_ = reply.at("machine").get<std::string>();
 }

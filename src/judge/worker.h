@@ -1,5 +1,5 @@
 // The worker: a referee behind a pipe. One JSON message a line:
-//   {"op": "open", "problem": FOLDER, "points": [LABEL...], "seed": N, "reference_limit": SECONDS}
+//   {"op": "open", "problem": FOLDER, "points": [LABEL...], "seed": N, "reference_limit": SECONDS, "scratch": FOLDER}
 //                                                 -> {"toolchain": "...", ...}
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
 //   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "core/evaluator.h"
 #include "core/record.h"
 
@@ -53,6 +54,7 @@ public:
 private:
     std::string ask(const std::string& message);   // throws what the worker reports
 
+    TemporaryFolder scratch_;   // the worker's own: it ends by a signal and cannot clean up
     std::unique_ptr<sandbox::LineProcess> process_;
     std::function<void()> idle_;
     std::string toolchain_, fingerprint_;

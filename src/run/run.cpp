@@ -110,7 +110,12 @@ private:
     double elapsed() const { return spent_before_ + seconds_since(start_); }
 
     void save() {
+        note_seconds();
+        store_.save_run(record_);
         saved_at_ = elapsed();
+    }
+
+    void note_seconds() {
         PhaseSeconds& seconds = record_.seconds;
         seconds.total = elapsed();
         if (recorder_) {
@@ -120,7 +125,6 @@ private:
             seconds.check = before_.check + now.check;
             seconds.time = before_.time + now.time;
         }
-        store_.save_run(record_);
     }
 
     // Without this a run that ended with an error would look as if it still ran.
@@ -392,18 +396,20 @@ private:
         record_.outcome = faster ? Outcome::improved : Outcome::no_improvement;
         record_.result = record_.settings.out;
         mark_winners();
-        save();
         view_.phase("writing the result");
-        write_result(record_.result, problem_, record_, {bundle_, compiler_flags(), small_vectors()});
-        save();
+        ResultFiles files{bundle_, compiler_flags(), small_vectors()};
+        note_seconds();
+        write_result(record_.result, problem_, record_, files);
+        store_.save_run(record_);   // last, and as it is in the files: a run killed before is resumed and writes them
     }
 
     RunRecord finish_without_proposals() {
         record_.outcome = Outcome::no_improvement;
         record_.verification = "nothing was proposed";
         record_.result = record_.settings.out;
-        save();
+        note_seconds();
         write_reports(record_.result, record_);
+        store_.save_run(record_);
         return record_;
     }
 

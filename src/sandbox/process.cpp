@@ -112,7 +112,7 @@ void move_descriptors(const ChildFds& fds, const std::vector<int>& keep) {
 }
 
 [[noreturn]] void become(const Command& command, Prepared& prepared, const ChildFds& fds) {
-    ::setsid();
+    ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_DFL);
     sigset_t none;
@@ -135,6 +135,7 @@ pid_t start(const Command& command, Prepared& prepared, const ChildFds& fds) {
         throw EnvironmentError(fmt::format("cannot start a process: {}", std::strerror(errno)),
                                "raise the limit of processes: ulimit -u");
     if (pid == 0) become(command, prepared, fds);
+    ::setpgid(pid, pid);   // here as well: it may be stopped or killed as a group before it has run at all
     return pid;
 }
 

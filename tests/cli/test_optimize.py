@@ -1,0 +1,294 @@
+"""The main job and the judge from outside, on small problems: what they print, what they leave, what later commands see."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from tests.cli.strop_cli import (HOME, InFolder, environment, screen, strop, strop_in_terminal, violations,
+                                 write_problem)
+
+QUICK = ["--budget", "4s", "--evaluations", "12", "--seed", "7"]
+
+
+class OneRun(unittest.TestCase):
+    """One run through pipes, looked at from all sides."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="strop-cli-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        write_problem(cls.folder, "shifted")
+        cls.done = strop("optimize", "shifted", *QUICK, "--json", cwd=cls.folder)
+        cls.document = json.loads(cls.done.stdout) if cls.done.returncode in (0, 1) else {}
+        cls.out = cls.folder / "strop-out" / "shifted"
+
+    def setUp(self):
+        self.assertIn(self.done.returncode, (0, 1), self.done.stderr)
+
+    def test_prints_one_document_that_follows_the_schema(self):
+        schema = json.loads((pathlib.Path(HOME) / "docs" / "report.schema.json").read_text(encoding="utf-8"))
+        self.assertEqual(violations(self.document, schema), [])
+        self.assertNotEqual(violations({**self.document, "outcome": "splendid"}, schema), [])
+
+    def test_the_exit_code_is_the_outcome(self):
+        self.assertEqual(self.document["outcome"], ["improved", "no_improvement"][self.done.returncode])
+        self.assertTrue(self.document["verified"], self.document["verification"])
+
+    def test_the_record_is_about_this_problem(self):
+        self.assertEqual(self.document["problem"], "shifted")
+        self.assertEqual([shape["label"] for shape in self.document["shapes"]], ["small", "large"])
+        self.assertEqual(self.document["shapes"][1]["dims"], {"M": 64, "N": 100})
+        for shape in self.document["shapes"]:
+            self.assertGreater(shape["nanoseconds"], 0)
+            self.assertGreater(shape["baselines"]["numpy"], 0)
+        self.assertGreaterEqual(len(self.document["strategies"]), 2)
+        self.assertIn("winner", [strategy["state"] for strategy in self.document["strategies"]])
+        self.assertEqual(self.document["settings"]["seed"], 7)
+        self.assertTrue(1 <= self.document["evaluations"]["total"] <= 12, self.document["evaluations"])
+        self.assertEqual(len(self.document["history"]), self.document["evaluations"]["total"])
+        dispatch = self.document["dispatch"]
+        self.assertGreater(dispatch["shapes"], 0)
+        self.assertEqual(dispatch["correct"], dispatch["shapes"])
+
+    def test_progress_goes_to_standard_error_without_escape_codes(self):
+        self.assertIn("strategy ", self.done.stderr)
+        self.assertNotIn("\x1b", self.done.stderr + self.done.stdout)
+        self.assertNotIn("\r", self.done.stderr)
+
+    def test_the_result_folder_is_complete(self):
+        self.assertEqual(sorted(path.name for path in self.out.iterdir() if path.name not in ("build", "__pycache__")),
+                         ["CMakeLists.txt", "report.html", "report.json", "report.md", "shifted.cpp", "shifted.h",
+                          "shifted.py", "shifted_test.cpp"])
+        self.assertEqual(json.loads((self.out / "report.json").read_text(encoding="utf-8"))["run"],
+                         self.document["run"])
+        source = (self.out / "shifted.cpp").read_text(encoding="utf-8")
+        self.assertIn('extern "C" void shifted(', source)
+        self.assertNotIn("strop/", source)
+
+    def test_the_python_module_computes_the_right_answer(self):
+        script = ("import numpy as np\nfrom shifted import shifted\n"
+                  "for shape in [(1, 1), (3, 17), (64, 100)]:\n"
+                  "    x = np.random.randn(*shape).astype(np.float32)\n"
+                  "    b = np.random.randn(shape[1]).astype(np.float32)\n"
+                  "    y = np.empty_like(x)\n"
+                  "    assert shifted(x, b, out=y) is y\n"
+                  "    np.testing.assert_allclose(y, np.maximum(x + b, 0), rtol=1e-6)\n"
+                  "    np.testing.assert_allclose(shifted(x, b), y)\n"
+                  "try:\n    shifted(x, b[:-1])\nexcept ValueError as error:\n    print(error)\n")
+        done = subprocess.run([sys.executable, "-c", script], cwd=self.out, capture_output=True, text=True,
+                              check=False, env=environment(PYTHONPATH=str(self.out)))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("b", done.stdout)
+
+    def test_the_test_program_builds_and_passes(self):
+        if not shutil.which("cmake"):
+            self.skipTest("no cmake")
+        build = self.folder / "cmake-build"
+        for words in (["cmake", "-S", str(self.out), "-B", str(build), "-DCMAKE_BUILD_TYPE=Debug"],
+                      ["cmake", "--build", str(build)], [str(build / "shifted_test")]):
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_later_commands_know_the_run(self):
+        run = self.document["run"]
+        self.assertRegex(strop("runs", cwd=self.folder).stdout, rf"(?m)^{run} .*{self.document['outcome']}")
+        listed = json.loads(strop("list", "--json", cwd=self.folder).stdout)
+        entry = next(entry for entry in listed if entry["name"] == "shifted")
+        self.assertIn(run, json.dumps(entry))
+        shown = strop("show", run[:12], "--history", cwd=self.folder)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn(f"run {run}", shown.stdout)
+        for strategy in self.document["strategies"]:
+            self.assertIn(strategy["id"], shown.stdout)
+        self.assertEqual(json.loads(strop("show", run, "--json", cwd=self.folder).stdout), self.document)
+
+    def test_every_form_of_the_report(self):
+        run = self.document["run"]
+        texts = {}
+        for form in ("terminal", "markdown", "html", "json"):
+            done = strop("report", run, "--format", form, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertNotIn("\x1b", done.stdout)
+            texts[form] = done.stdout
+        self.assertEqual(json.loads(texts["json"]), self.document)
+        self.assertEqual(texts["markdown"].strip(), (self.out / "report.md").read_text(encoding="utf-8").strip())
+        self.assertEqual(texts["html"].strip(), (self.out / "report.html").read_text(encoding="utf-8").strip())
+        self.assertTrue(texts["html"].lower().startswith("<!doctype html>"))
+        for text in texts.values():
+            self.assertIn("shifted", text)
+
+    def test_a_finished_run_is_not_run_again(self):
+        done = strop("resume", self.document["run"], "--json", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (self.done.returncode, ""))
+        self.assertEqual(json.loads(done.stdout), self.document)
+
+
+class Screens(InFolder):
+    def test_a_terminal_shows_a_live_block_and_is_clean_at_the_end(self):
+        self.problem("shifted")
+        shown, code = strop_in_terminal("optimize", "shifted", *QUICK, columns=100, cwd=self.folder)
+        self.assertIn(code, (0, 1), shown)
+        self.assertRegex(shown, r"\x1b\[\d+A\x1b\[J")
+        self.assertIn("  tried ", shown)
+        self.assertRegex(shown, r"(?m)^[a-z].* \(\d+ evaluations[,)]")
+        final = screen(shown)
+        self.assertTrue(any(line.startswith("shifted: ") for line in final), final)
+        self.assertTrue(any(line.startswith("result ") for line in final), final)
+        for line in final:
+            self.assertNotIn("  tried ", line)
+            self.assertNotRegex(line, r"\(\d+ evaluations[,)]")
+            self.assertLessEqual(len(line), 100)
+
+    def test_quiet_is_silent(self):
+        self.problem("shifted")
+        done = strop("optimize", "shifted", "--budget", "2s", "--evaluations", "3", "--point", "small", "--quiet",
+                     "--out", "elsewhere", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1))
+        self.assertEqual(done.stderr, "")
+        self.assertIn("shifted: ", done.stdout)
+        self.assertNotIn("large", done.stdout)
+        self.assertTrue((self.folder / "elsewhere" / "shifted.cpp").exists())
+        self.assertFalse((self.folder / "strop-out" / "shifted").exists())
+
+
+class Proposals(InFolder):
+    def test_a_missing_operation_is_named(self):
+        self.problem("sorted_rows", "return np.sort(x + b, axis=1)")
+        done = strop("optimize", "sorted_rows", "--budget", "3s", "--json", cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["outcome"], "no_improvement")
+        self.assertIn("sort", document["note"])
+        self.assertEqual(document["evaluations"]["total"], 0)
+        text = strop("show", document["run"], cwd=self.folder).stdout
+        self.assertIn("sort", text)
+
+    def strategies(self, name):
+        done = strop("optimize", name, "--budget", "3s", "--evaluations", "8", "--point", "small", "--json",
+                     "--quiet", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return sorted(strategy["id"] for strategy in json.loads(done.stdout)["strategies"])
+
+    def test_another_way_of_writing_softmax_gets_the_same_strategies(self):
+        rows = {"inputs": "{x: {dtype: float32, shape: [M, N]}}"}
+        original = self.problem("softmax", **rows)
+        shutil.copy(pathlib.Path(HOME) / "problems" / "softmax" / "reference.py", original)
+        other = self.problem("likelihoods", **rows)
+        (other / "reference.py").write_text(
+            "import numpy as np\n\n\ndef likelihoods(x):\n"
+            "    highest = np.max(x, axis=-1)\n    centred = x - highest[:, None]\n    raised = np.exp(centred)\n"
+            "    total = np.sum(raised, axis=-1)\n    return raised / total[:, None]\n", encoding="utf-8")
+        expected = self.strategies("softmax")
+        self.assertGreaterEqual(len(expected), 3)
+        self.assertEqual(self.strategies("likelihoods"), expected)
+
+
+KERNEL = """#include <cstdint>
+#include <cstdio>
+extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N) {{
+    {first}
+    for (int64_t i = 0; i < M * N; ++i) {{
+        float value = x[i] + b[i % N];
+        y[i] = {value};
+    }}
+}}
+"""
+
+
+class Judging(InFolder):
+    def judge(self, *words, first="", value="value > 0 ? value : 0", head=""):
+        self.problem("shifted")
+        (self.folder / "mine.cpp").write_text(head + KERNEL.format(first=first, value=value), encoding="utf-8")
+        done = strop("judge", "mine.cpp", "--problem", "shifted", "--json", *words, cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual(set(document), {"verdict", "evidence", "configuration", "shapes", "speedup", "seconds"})
+        self.assertEqual(done.returncode, 0 if document["verdict"] == "ok" else 1)
+        return document
+
+    def test_a_right_kernel(self):
+        document = self.judge()
+        self.assertEqual((document["verdict"], document["evidence"]), ("ok", ""))
+        self.assertEqual([shape["label"] for shape in document["shapes"]], ["small", "large"])
+        for shape in document["shapes"]:
+            self.assertEqual(shape["verdict"], "ok")
+            self.assertTrue(0 < shape["low"] <= shape["nanoseconds"] <= shape["high"], shape)
+            self.assertGreater(shape["baselines"]["numpy"]["nanoseconds"], 0)
+            self.assertIn(shape["baselines"]["numpy"]["decision"], ("faster", "slower", "undecided"))
+        self.assertTrue(document["speedup"]["low"] <= document["speedup"]["ratio"] <= document["speedup"]["high"])
+        self.assertGreater(document["seconds"], 0)
+
+    def test_the_problem_is_the_kernels_own_folder(self):
+        folder = self.problem("shifted")
+        (folder / "mine.cpp").write_text(KERNEL.format(first="", value="0"), encoding="utf-8")
+        done = strop("judge", str(folder / "mine.cpp"), cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertRegex(done.stdout, r"^verdict: wrong_output\ny\[\d+, \d+\] is 0, expected ")
+        self.assertRegex(done.stdout, r"(?m)^small +wrong_output +- *$")
+
+    def test_one_that_does_not_compile(self):
+        document = self.judge(first="undeclared;")
+        self.assertEqual(document["verdict"], "compile_failed")
+        self.assertRegex(document["evidence"], r"^mine\.cpp:4:\d+: error: .*undeclared")
+        self.assertEqual((document["shapes"], document["speedup"]), ([], None))
+
+    def test_one_without_the_function(self):
+        document = self.judge(head="#define shifted another\n")
+        self.assertEqual(document["verdict"], "compile_failed")
+        self.assertIn("shifted", document["evidence"])
+
+    def test_a_wrong_output(self):
+        document = self.judge(value="value > 0 ? value : 1e-3f")
+        self.assertEqual(document["verdict"], "wrong_output")
+        self.assertRegex(document["evidence"], r"y\[\d+, \d+\] is 0\.00100\d*, expected 0 .*M=4,N=32")
+        self.assertIsNone(document["speedup"])
+
+    def test_an_output_that_is_not_written(self):
+        self.assertEqual(self.judge(first="if (M > 4) return;")["verdict"], "wrong_output")
+
+    def test_a_crash(self):
+        document = self.judge(first="*static_cast<volatile float*>(nullptr) = 1;")
+        self.assertEqual(document["verdict"], "crashed")
+        self.assertIn("SIGSEGV", document["evidence"])
+
+    def test_leaving_during_a_call(self):
+        document = self.judge(first="std::exit(0);", head="#include <cstdlib>\n")
+        self.assertEqual(document["verdict"], "crashed")
+
+    def test_a_write_to_an_input(self):
+        document = self.judge(first="const_cast<float*>(x)[0] = 1;")
+        self.assertEqual(document["verdict"], "crashed")
+        self.assertIn("a write to an input", document["evidence"])
+
+    def test_files_may_be_read(self):
+        self.assertEqual(self.judge(
+            first='std::FILE* file = std::fopen("/etc/passwd", "r"); if (!file) return; std::fclose(file);'
+        )["verdict"], "ok")
+
+    def test_no_file_may_be_written(self):
+        escaped = self.folder / "escaped"
+        document = self.judge(
+            first=f'if (std::FILE* file = std::fopen("{escaped}", "w")) {{ std::fclose(file); return; }}')
+        self.assertEqual(document["verdict"], "ok", document["evidence"])   # right only where fopen failed
+        self.assertFalse(escaped.exists())
+
+    def test_tunables(self):
+        head = "// strop:tune LIMIT = 0 | 1\n"
+        self.assertEqual(self.judge(head=head, value="value > LIMIT ? value : 0")["configuration"], {"LIMIT": 0})
+        document = self.judge("--set", "LIMIT=1", head=head, value="value > LIMIT ? value : 0")
+        self.assertEqual((document["verdict"], document["configuration"]), ("wrong_output", {"LIMIT": 1}))
+        self.fails(["judge", "mine.cpp", "--problem", "shifted", "--set", "LIMIT=2"], 2,
+                   "--set LIMIT=2: '2' is not a value of LIMIT", "its values are 0, 1")
+        self.fails(["judge", "mine.cpp", "--problem", "shifted", "--set", "LIMT=1"], 2,
+                   "--set LIMT=1: the kernel has no tunable 'LIMT'", "it has LIMIT")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,288 @@
+// The referee against kernels that are right, wrong and hostile. Slow cases (endless loops) have their own script.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "core/json.h"
+#include "device/machine.h"
+#include "judge/referee.h"
+#include "judge/worker.h"
+#include "problem/loader.h"
+
+namespace strop::judge {
+namespace {
+
+constexpr const char* problem_yaml = R"(
+name: scale
+inputs:
+  x: {dtype: float32, shape: [M, N]}
+parameters: {factor: {dtype: float32, value: 2.5}}
+outputs: {y: {dtype: float32, shape: [M, N]}, total: {dtype: float32, shape: [M]}}
+shapes:
+  small: {M: 8, N: 33}
+  medium: {M: 64, N: 256}
+)";
+
+constexpr const char* reference_py = R"(
+def scale(x, factor):
+    return x * factor, x.sum(axis=-1)
+)";
+
+std::string kernel_source(const std::string& body, const std::string& top = "") {
+    return "#include <stdint.h>\n" + top +
+           "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, int64_t N) {\n" +
+           body + "\n}\n";
+}
+
+const char* right_body = R"(
+    for (int64_t i = 0; i < M; ++i) {
+        float sum = 0;
+        for (int64_t j = 0; j < N; ++j) {
+            y[i * N + j] = x[i * N + j] * factor;
+            sum += x[i * N + j];
+        }
+        total[i] = sum;
+    })";
+
+class RefereeTest : public testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        folder_ = new TemporaryFolder("strop-test");
+        write_file(folder_->path() / "scale/problem.yaml", problem_yaml);
+        write_file(folder_->path() / "scale/reference.py", reference_py);
+        problem_ = new Problem(load_problem((folder_->path() / "scale").string()));
+        RefereeOptions options;
+        options.seed = 7;
+        referee_ = new Referee(*problem_, detect_machine(), options);
+    }
+    static void TearDownTestSuite() {
+        delete referee_;
+        delete problem_;
+        delete folder_;
+    }
+
+    static Evaluation judge(const std::string& source, Effort effort = Effort::full) {
+        EvaluationRequest request;
+        request.kernel.id = "kernel";
+        request.kernel.source = source;
+        request.points = problem_->points;
+        request.effort = effort;
+        return referee_->evaluate({request}).front();
+    }
+
+    static TemporaryFolder* folder_;
+    static Problem* problem_;
+    static Referee* referee_;
+};
+
+TemporaryFolder* RefereeTest::folder_;
+Problem* RefereeTest::problem_;
+Referee* RefereeTest::referee_;
+
+TEST_F(RefereeTest, a_right_kernel_is_ok_and_timed_at_every_point) {
+    Evaluation evaluation = judge(kernel_source(right_body));
+    EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;
+    ASSERT_EQ(evaluation.points.size(), 2u);
+    for (const PointResult& point : evaluation.points) {
+        EXPECT_GE(point.time.samples_ns.size(), 3u);
+        EXPECT_GT(point.time.median_ns, 0);
+    }
+}
+
+TEST_F(RefereeTest, a_compiler_message_is_evidence_without_our_paths) {
+    Evaluation evaluation = judge(kernel_source("y[0] = nonsense;"));
+    EXPECT_EQ(evaluation.verdict, Verdict::compile_failed);
+    EXPECT_NE(evaluation.evidence.find("nonsense"), std::string::npos);
+    EXPECT_EQ(evaluation.evidence.find("/strop-judge"), std::string::npos);
+}
+
+TEST_F(RefereeTest, an_undefined_symbol_is_compile_failed) {
+    EXPECT_EQ(judge(kernel_source("missing(x);", "void missing(const float*);")).verdict, Verdict::compile_failed);
+}
+
+TEST_F(RefereeTest, wrong_outputs_name_the_first_wrong_element) {
+    std::string body = std::string(right_body) + "\n    y[(M - 1) * N + 2] += 1;";
+    Evaluation evaluation = judge(kernel_source(body));
+    EXPECT_EQ(evaluation.verdict, Verdict::wrong_output);
+    EXPECT_NE(evaluation.evidence.find("y[7, 2]"), std::string::npos) << evaluation.evidence;
+}
+
+TEST_F(RefereeTest, an_output_that_is_not_written_is_wrong) {
+    EXPECT_EQ(judge(kernel_source("(void)x; (void)y; (void)total;")).verdict, Verdict::wrong_output);
+    std::string half = "for (int64_t i = 0; i < M * N; ++i) y[i] = x[i] * factor; (void)total;";
+    EXPECT_EQ(judge(kernel_source(half)).verdict, Verdict::wrong_output);
+}
+
+TEST_F(RefereeTest, half_precision_inside_is_wrong) {
+    std::string body = R"(
+    for (int64_t i = 0; i < M; ++i) {
+        float sum = 0;
+        for (int64_t j = 0; j < N; ++j) {
+            y[i * N + j] = (float)((_Float16)x[i * N + j] * (_Float16)factor);
+            sum += x[i * N + j];
+        }
+        total[i] = sum;
+    })";
+    EXPECT_EQ(judge(kernel_source(body)).verdict, Verdict::wrong_output);
+}
+
+TEST_F(RefereeTest, another_legal_order_of_summation_is_right) {
+    std::string body = R"(
+    for (int64_t i = 0; i < M; ++i) {
+        float sum = 0, other = 0;
+        for (int64_t j = N - 1; j >= 0; --j) {
+            y[i * N + j] = factor * x[i * N + j];
+            (j % 2 ? sum : other) += x[i * N + j];
+        }
+        total[i] = other + sum;
+    })";
+    Evaluation evaluation = judge(kernel_source(body));
+    EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;
+}
+
+TEST_F(RefereeTest, writing_an_input_or_past_an_output_crashes) {
+    EXPECT_EQ(judge(kernel_source("((float*)x)[0] = 1;")).verdict, Verdict::crashed);
+    EXPECT_EQ(judge(kernel_source(std::string(right_body) + "\n    y[M * N] = 0;")).verdict, Verdict::crashed);
+}
+
+TEST_F(RefereeTest, reading_behind_an_input_crashes) {
+    std::string body = std::string(right_body) + "\n    volatile float beyond = x[M * N]; (void)beyond;";
+    EXPECT_EQ(judge(kernel_source(body)).verdict, Verdict::crashed);
+}
+
+TEST_F(RefereeTest, writing_before_an_output_is_seen) {
+    Evaluation evaluation = judge(kernel_source(std::string(right_body) + "\n    total[-1] = 0;"));
+    EXPECT_EQ(evaluation.verdict, Verdict::wrong_output);
+    EXPECT_NE(evaluation.evidence.find("before the beginning"), std::string::npos) << evaluation.evidence;
+}
+
+TEST_F(RefereeTest, leaving_early_is_a_crash) {
+    Evaluation evaluation = judge(kernel_source("_exit(0);", "#include <unistd.h>\n"));
+    EXPECT_EQ(evaluation.verdict, Verdict::crashed);
+    EXPECT_NE(evaluation.evidence.find("left during a call"), std::string::npos);
+}
+
+TEST_F(RefereeTest, right_once_and_wrong_later_is_found) {
+    std::string body = std::string(right_body) + "\n    static int calls = 0;\n    if (++calls > 2) total[0] += 1;";
+    Verdict verdict = judge(kernel_source(body)).verdict;
+    EXPECT_TRUE(verdict == Verdict::nondeterministic || verdict == Verdict::wrong_output);
+}
+
+TEST_F(RefereeTest, a_kernel_starts_no_process_and_writes_no_file) {
+    std::string top = "#include <fcntl.h>\n#include <sys/socket.h>\n#include <unistd.h>\n";
+    std::string body = std::string(right_body) +
+                       "\n    if (fork() >= 0 || open(\"/tmp/strop-written\", O_CREAT | O_WRONLY, 0600) >= 0 ||"
+                       " socket(AF_INET, SOCK_STREAM, 0) >= 0) total[0] = 1e30f;";
+    Evaluation evaluation = judge(kernel_source(body, top));
+    EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;   // everything was refused
+    EXPECT_FALSE(fs::exists("/tmp/strop-written"));
+}
+
+TEST_F(RefereeTest, endless_memory_is_over_the_limit_or_a_crash) {
+    std::string body = "for (int64_t i = 0; i < 1000; ++i) { char* p = new char[1l << 28]; p[0] = 1; "
+                       "total[0] += (float)(int64_t)p; }";
+    Verdict verdict = judge(kernel_source(body)).verdict;
+    EXPECT_TRUE(verdict == Verdict::over_limit || verdict == Verdict::crashed);
+}
+
+TEST_F(RefereeTest, an_honest_kernel_is_judged_right_after_hostile_ones) {
+    EXPECT_EQ(judge(kernel_source("__builtin_trap();")).verdict, Verdict::crashed);
+    EXPECT_EQ(judge(kernel_source(right_body)).verdict, Verdict::ok);
+}
+
+TEST_F(RefereeTest, a_condition_that_holds_nowhere_is_unsupported) {
+    EvaluationRequest request;
+    request.kernel.source = kernel_source(right_body);
+    request.kernel.condition = Expression::parse("M > 1000");
+    request.points = problem_->points;
+    EXPECT_EQ(referee_->evaluate({request}).front().verdict, Verdict::unsupported);
+}
+
+TEST_F(RefereeTest, keys_depend_on_what_matters) {
+    EvaluationRequest a;
+    a.kernel.source = kernel_source(right_body);
+    a.points = problem_->points;
+    EvaluationRequest b = a;
+    EXPECT_EQ(referee_->key(a), referee_->key(b));
+    b.best_ns["small"] = 1;
+    EXPECT_EQ(referee_->key(a), referee_->key(b));
+    b.configuration["UNROLL"] = int64_t{2};
+    EXPECT_NE(referee_->key(a), referee_->key(b));
+    b = a;
+    b.effort = Effort::full;
+    EXPECT_NE(referee_->key(a), referee_->key(b));
+}
+
+TEST_F(RefereeTest, compares_a_kernel_with_the_reference_at_labelled_and_unseen_shapes) {
+    ComparisonRequest request;
+    Kernel kernel;
+    kernel.source = kernel_source(right_body);
+    request.contenders = {{"ours", "", kernel, {}}, {"numpy", "numpy", {}, {}}};
+    request.points = problem_->points;
+    request.points.push_back({"", {{"M", 3}, {"N", 1}}});
+    request.seconds_per_point = 0.05;
+    Comparison comparison = referee_->compare(request);
+    ASSERT_EQ(comparison.points.size(), 3u);
+    for (size_t p = 0; p < 3; ++p) EXPECT_EQ(comparison.points[p].results[0].verdict, Verdict::ok);
+    EXPECT_EQ(comparison.points[0].results[1].verdict, Verdict::ok) << comparison.points[0].results[1].evidence;
+    EXPECT_GT(comparison.points[0].results[1].speedup.ratio, 0);
+    EXPECT_GT(comparison.points[0].results[1].overhead_ns, 0);   // a call from Python costs something
+    EXPECT_EQ(comparison.points[2].results[1].verdict, Verdict::unsupported);
+}
+
+TEST_F(RefereeTest, vectors_hold_the_right_answer) {
+    TestVector vector = referee_->test_vector({"", {{"M", 2}, {"N", 3}}});
+    ASSERT_EQ(vector.inputs.at(0).size(), 6u);
+    ASSERT_EQ(vector.expected.at(1).size(), 2u);
+    for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(vector.expected[0][i], vector.inputs[0][i] * 2.5, 1e-6);
+}
+
+TEST(Reference, a_reference_that_fails_is_one_phrase) {
+    TemporaryFolder folder("strop-test");
+    auto judge_with = [&](const std::string& python) -> std::string {
+        write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+        write_file(folder.path() / "scale/reference.py", python);
+        Problem problem = load_problem((folder.path() / "scale").string());
+        RefereeOptions options;
+        options.reference_limit = Seconds(3);
+        Referee referee(problem, detect_machine(), options);
+        EvaluationRequest request;
+        request.kernel.source = kernel_source(right_body);
+        request.points = problem.points;
+        try {
+            referee.evaluate({request});
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return "no error";
+    };
+    EXPECT_NE(judge_with("def scale(x, factor):\n    raise ValueError('no luck')\n").find("ValueError: no luck"),
+              std::string::npos);
+    EXPECT_NE(judge_with("def scale(x, factor):\n    return x, x\n").find("returns shape [8, 33] for 'total'"),
+              std::string::npos);
+    EXPECT_NE(judge_with("def scale(x, factor):\n    return x.astype('float64'), x.sum(-1)\n").find("returns dtype"),
+              std::string::npos);
+    EXPECT_NE(judge_with("def scale(x, factor):\n    return x * float('nan'), x.sum(-1)\n").find("nan or infinity"),
+              std::string::npos);
+    EXPECT_NE(judge_with("def scale(x, factor):\n    while True: pass\n").find("did not return within 3 s"),
+              std::string::npos);
+}
+
+TEST(Worker, answers_in_lines_and_survives_nonsense) {
+    std::istringstream in("nonsense\n{\"op\": \"evaluate\", \"requests\": []}\n{\"op\": 3}\n");
+    std::ostringstream out;
+    serve_worker(in, out);
+    std::istringstream lines(out.str());
+    std::string line;
+    int count = 0;
+    while (std::getline(lines, line)) {
+        ++count;
+        EXPECT_TRUE(Json::parse(line).contains("error")) << line;
+    }
+    EXPECT_EQ(count, 3);
+}
+
+}  // namespace
+}  // namespace strop::judge
