@@ -143,7 +143,8 @@ private:
                 continue;
             }
             if (removed || (directive.word == "pragma" && directive.rest == "once")) continue;
-            if (!directive.word.empty()) note_directive(directive, lines, i);
+            // A pragma's expressions are the compiler's, which knows constants.
+            if (!directive.word.empty() && directive.word != "pragma") note_directive(directive, lines, i);
             bool empty = trim(line).empty();
             if (!(empty && blank)) body_ += line + "\n";
             blank = empty;

@@ -98,11 +98,27 @@ CppToolchain::CppToolchain(const Compiler& compiler, const Machine& machine)
     description_ = fmt::format("{} {} {}", compiler_.name, compiler_.version, join(flags_, " "));
 }
 
+// The adapter is the same for every kernel of a problem: compiled once.
+fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& folder) const {
+    fs::path source = folder / "call.cpp", object = folder / "call.o";
+    if (fs::exists(object)) return object;
+    write_file(source, call_adapter(problem));
+    sandbox::Command command;
+    command.argv = {compiler_.path, "-std=c++17", "-O2", "-fPIC", "-w", "-c", "-o", object.string(), source.string()};
+    command.limits.wall = Seconds(compile_limit_seconds);
+    command.scratch = folder.string();
+    sandbox::Finished finished = sandbox::run(command);
+    if (!finished.ok())
+        throw EnvironmentError(fmt::format("{}: cannot compile: {} {}", compiler_.path, finished.describe(),
+                                           shorten(finished.err, folder)),
+                               "strop doctor says what is installed");
+    return object;
+}
+
 std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector<Build>& builds,
                                        const fs::path& folder, int parallel) {
     Clock::time_point start = Clock::now();
-    fs::path adapter = folder / "call.cpp";
-    if (!fs::exists(adapter)) write_file(adapter, call_adapter(problem));
+    fs::path adapter = build_adapter(problem, folder);
     std::vector<sandbox::Command> commands;
     std::vector<Built> results;
     for (const Build& build : builds) {
@@ -116,7 +132,8 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         for (const std::string& flag : flags_) command.argv.push_back(flag);
         for (const std::string& flag : configuration_flags(build)) command.argv.push_back(flag);
         for (const std::string& flag : build.flags) command.argv.push_back(flag);
-        for (const char* flag : {"-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
+        // Warnings about a kernel are its author's business: printing them costs more than compiling it.
+        for (const char* flag : {"-w", "-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
         command.argv.push_back(result.library.string());
         command.argv.push_back(source.string());
         command.argv.push_back(adapter.string());

@@ -48,6 +48,8 @@ public:
                              const std::filesystem::path& folder, int parallel);
 
 private:
+    std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
+
     Compiler compiler_;
     std::vector<std::string> flags_;
     std::string description_;

@@ -390,6 +390,8 @@ std::set<std::string> closure(const std::set<std::string>& used) {
 std::string vector_prelude(const std::set<std::string>& used) {
     std::string text =
         "#include <stdint.h>\n\n"
+        "// Vectors wider than a register are split by the compiler; none crosses the border of this file.\n"
+        "#pragma GCC diagnostic ignored \"-Wpsabi\"\n\n"
         "typedef float vec __attribute__((vector_size(4 * VL)));\n"
         "typedef float vec_unaligned __attribute__((vector_size(4 * VL), aligned(4), may_alias));\n"
         "typedef int32_t vmask __attribute__((vector_size(4 * VL)));  // 0 or -1 in each lane\n";
