@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills an optimization again and again at random moments, resumes it each time, and counts what that cost.
 
-    STROP_BINARY=build/release/strop python3 benchmarks/resume.py [--kills 20] [--problem softmax] [--budget 20]
+    STROP_BINARY=build/release/strop python3 benchmarks/resume.py [--kills 20] [--problem softmax] [--budget 40]
 
 Prints one line a kill and a JSON document at the end; exit code 1 if anything was lost or done twice.
 """
@@ -69,14 +69,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--problem", default="softmax")
-    parser.add_argument("--budget", type=int, default=20, help="seconds of the run")
+    parser.add_argument("--budget", type=int, default=40, help="seconds of the run")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="strop-resume-") as folder:
         series = Series(pathlib.Path(folder), options)
         moments = random.Random(options.seed)
         for number in range(1, options.kills + 1):
-            series.kill_once(number, moments.uniform(0, options.budget / 2))
+            series.kill_once(number, moments.uniform(0, 0.75 * options.budget))
         record = series.finish()
     result = {
         "problem": options.problem, "kills": options.kills, "had_ended": series.finished, "lost": series.lost,

@@ -35,9 +35,17 @@ void check_folder(const std::string& folder) {
     std::error_code ignored;
     bool existed = fs::exists(folder, ignored);
     fs::path probe = fs::path(folder) / ".strop-probe";
-    write_file(probe, std::string(result_bytes, ' '));
-    fs::remove(probe, ignored);
-    if (!existed) fs::remove(folder, ignored);   // a run that fails leaves no empty folder
+    auto tidy = [&] {
+        fs::remove(probe, ignored);
+        if (!existed) fs::remove(folder, ignored);   // a run that fails leaves no empty folder
+    };
+    try {
+        write_file(probe, std::string(result_bytes, ' '));
+    } catch (const Error&) {
+        tidy();
+        throw;
+    }
+    tidy();
 }
 
 int finish(const RunRecord& record, const Arguments& arguments) {

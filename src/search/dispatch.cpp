@@ -402,6 +402,7 @@ std::vector<Regime> regimes_of(const Problem& problem, const DispatchPlan& plan)
         const DispatchWinner& own = plan.winners[static_cast<size_t>(winner)];
         Regime regime{own.kernel.id, own.kernel.strategy, own.configuration, join(conditions, " or "),
                       labels[winner]};
+        if (regime.condition.empty() && own.kernel.condition) regime.condition = own.kernel.condition->text();
         if (winner == plan.tree.fallback)
             last = regime;
         else
@@ -412,8 +413,20 @@ std::vector<Regime> regimes_of(const Problem& problem, const DispatchPlan& plan)
     return regimes;
 }
 
+// Where every leaf's kernel may be called everywhere, nothing falls back: the fallback is one of them.
+void settle_fallback(DispatchPlan& plan) {
+    int leaf = -1;
+    for (const DispatchNode& node : plan.tree.nodes) {
+        if (node.winner < 0) continue;
+        if (plan.winners[static_cast<size_t>(node.winner)].kernel.condition || node.winner == plan.tree.fallback) return;
+        leaf = node.winner;
+    }
+    if (leaf >= 0) plan.tree.fallback = leaf;
+}
+
 // Winners that no leaf names are dropped, unless one is the fallback.
 void drop_unused(DispatchPlan& plan) {
+    settle_fallback(plan);
     std::set<int> used = {plan.tree.fallback};
     for (const DispatchNode& node : plan.tree.nodes)
         if (node.winner >= 0) used.insert(node.winner);

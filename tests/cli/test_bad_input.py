@@ -10,7 +10,8 @@ import subprocess
 import sys
 import unittest
 
-from tests.cli.strop_cli import BINARY, InFolder, WithRuns, descendants, environment, lives, recorded, strop, wait_until
+from tests.cli.strop_cli import (BINARY, InFolder, WithRuns, descendants, environment, lives, recorded, strop,
+                                 wait_until)
 
 QUICK = ["--budget", "3s", "--evaluations", "6", "--quiet"]
 
@@ -302,7 +303,7 @@ class Interrupts(WithRuns):
     def setUp(self):
         super().setUp()
         self.problem("shifted")
-        self.words = ["optimize", "shifted", "--budget", "4s", "--seed", "3"]
+        self.words = ["optimize", "shifted", "--budget", "4s", "--evaluations", "8", "--seed", "3"]
 
     def test_once_saves_and_resume_goes_on(self):
         process = self.start_and_wait(*self.words)
