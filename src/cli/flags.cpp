@@ -109,7 +109,7 @@ CommandSpec resume() {
     return {"resume",
             "continue a run that was stopped or killed; nothing is measured twice",
             {run_position},
-            {{"--budget", "DURATION", "time in all, what was used before included (the run's own)",
+            {{"--budget", "DURATION", "time from now on (default: what is left of the run's own)",
               Kind::duration, ""},
              store_flag,
              json_flag,

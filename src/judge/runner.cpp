@@ -42,6 +42,12 @@ std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buff
     return words;
 }
 
+// The same for kernels and baselines. Threads keep to their cores: after a pause the system may otherwise wake two of
+// them on one core, where they spin against each other for milliseconds.
+std::map<std::string, std::string> thread_environment(int threads) {
+    return {{"OMP_NUM_THREADS", std::to_string(threads)}, {"OMP_PROC_BIND", "close"}, {"OMP_PLACES", "cores"}};
+}
+
 Json tensor_places(const Problem& problem, const std::vector<Tensor>& tensors, const std::vector<Place>& places,
                    const Dimensions& dims) {
     Json list = Json::array();
@@ -106,7 +112,7 @@ std::unique_ptr<Runner> Runner::kernel(const std::filesystem::path& library, con
     std::memcpy(layout.data(), words.data(), words.size() * 8);
     sandbox::Command command;
     command.argv = {candidate_program().string(), library.string(), std::to_string(layout.read_only_fd())};
-    command.environment = {{"OMP_NUM_THREADS", std::to_string(threads)}};
+    command.environment = thread_environment(threads);
     command.keep_fds = descriptors(points);
     command.keep_fds.push_back(layout.read_only_fd());
     command.trust = sandbox::Trust::candidate;
@@ -136,8 +142,8 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
     sandbox::Command command;
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
                     (runner->scratch_->path() / "spec.json").string()};
-    command.environment = {
-        {"OMP_NUM_THREADS", std::to_string(threads)},
+    command.environment = thread_environment(threads);
+    command.environment.merge(std::map<std::string, std::string>{
         {"MKL_NUM_THREADS", std::to_string(threads)},
         {"OPENBLAS_NUM_THREADS", std::to_string(threads)},
         {"PYTHONDONTWRITEBYTECODE", "1"},
@@ -147,7 +153,7 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
         // Freed outputs stay mapped, so that a baseline does not pay for page faults that a user could avoid.
         {"GLIBC_TUNABLES",
          "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1"},
-    };
+    });
     command.scratch = compiled.string();
     command.keep_fds = descriptors(points);
     command.trust = sandbox::Trust::baseline;
