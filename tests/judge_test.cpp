@@ -170,6 +170,14 @@ TEST_F(RefereeTest, right_once_and_wrong_later_is_found) {
     EXPECT_TRUE(verdict == Verdict::nondeterministic || verdict == Verdict::wrong_output);
 }
 
+TEST_F(RefereeTest, skipping_calls_is_found) {
+    // Does nothing when the outputs look written already: right in every single call, absent from the timed ones.
+    std::string lazy = "    if (y[M * N - 1] == y[M * N - 1]) return;" + std::string(right_body);
+    EXPECT_NE(judge(kernel_source(lazy)).verdict, Verdict::ok);
+    std::string every_other = "    static int calls = 0;\n    if (++calls > 8 && calls % 2) return;" + std::string(right_body);
+    EXPECT_NE(judge(kernel_source(every_other)).verdict, Verdict::ok);
+}
+
 TEST_F(RefereeTest, a_kernel_starts_no_process_and_writes_no_file) {
     std::string top = "#include <fcntl.h>\n#include <sys/socket.h>\n#include <unistd.h>\n";
     std::string body = std::string(right_body) +

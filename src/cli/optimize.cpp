@@ -22,6 +22,7 @@ int command_optimize(const Arguments& arguments) {
     RunOptions options;
     options.problem = problem.folder.string();
     options.worker_command = worker_command();
+    options.strop_version = STROP_VERSION;
     RunSettings& settings = options.settings;
     settings.budget_seconds = arguments.duration("--budget").count();
     settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));

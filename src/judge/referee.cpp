@@ -19,6 +19,7 @@ constexpr double abandon_ratio = 1.6;        // slower than the best by this aft
 constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
 constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
+constexpr double few_samples_above_ns = 4e6;
 const Seconds prepare_limit{60}, first_call_limit{10};
 
 int severity(Verdict verdict) { return verdict == Verdict::ok ? 0 : 1; }
@@ -43,6 +44,7 @@ std::string Referee::key(const EvaluationRequest& request) const {
 void Referee::reseed(uint64_t seed) {
     random_.seed(mix64(seed));
     expectation_.reseed(seed);
+    overhead_ns_.clear();
     PhaseTimer timer(baseline_seconds_);
     for (Baseline& baseline : baselines_) {
         baseline.runner->resume();
@@ -188,17 +190,6 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     PhaseTimer timer(evaluation.time_seconds);
     time_screen(runner, index, request, first_ns, result);
     if (result.verdict != Verdict::ok || result.time.abandoned) return result.verdict == Verdict::ok;
-    if (result.time.samples_ns.empty()) return true;
-    // The timed calls' own output is checked: poison, one more batch, compare.
-    uint32_t set = flush + static_cast<uint32_t>(random() % (sets - flush));
-    Runner::Outcome again = check(runner, index, set, full, first_call_limit);
-    if (!again.ok()) {
-        if (again.verdict == Verdict::wrong_output) {
-            again.verdict = Verdict::nondeterministic;
-            again.evidence = "right at first, then " + again.evidence;
-        }
-        return failed(again);
-    }
     return true;
 }
 
@@ -221,27 +212,43 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
     return outcome;
 }
 
-// One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
-// the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
-Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns) {
+// A timed batch of a kernel is checked as well, outside of the clock: outputs are poisoned before it, and the last
+// call's are compared. The timed sets take turns, and how many calls there are is random, so that who skips calls
+// leaves another set's values behind. (Baselines are trusted: their outputs are their own.)
+Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Seconds limit) {
     Buffers& buffers = *runner.points()[index];
     uint32_t first = static_cast<uint32_t>(buffers.flush_sets());
     uint32_t sets = static_cast<uint32_t>(buffers.sets().size()) - first;
+    const InputSet& last = buffers.sets()[first + (calls - 1) % sets];
+    Sampling sampling{random(), false};
+    if (!runner.is_python()) poison(problem_, buffers, last, sampling);
+    Runner::Outcome outcome = runner.call(index, calls, first, sets, limit);
+    if (!outcome.ok() || runner.is_python()) return outcome;
+    outcome.evidence = wrong_output(problem_, buffers, last, sampling);
+    if (outcome.evidence.empty()) return outcome;
+    outcome.verdict = Verdict::nondeterministic;
+    outcome.evidence = fmt::format("right at first, then after {} timed calls {}", calls, outcome.evidence);
+    return outcome;
+}
+
+// One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
+// the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns) {
     Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
     if (estimate_ns >= long_call_ns) {
         uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
-        Runner::Outcome outcome = runner.call(index, calls, first, sets, limit);
+        Runner::Outcome outcome = batch(runner, index, calls, limit);
         ns = std::max(0.0, outcome.outside_ns - runner.handshake_ns()) / calls;
         return outcome;
     }
     double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
     uint32_t longer = static_cast<uint32_t>(std::clamp(stretch * target_ns / std::max(1.0, estimate_ns), 6.0, 1e7));
-    uint32_t shorter = std::max(1u, longer / 6);
+    uint32_t shorter = std::max(1u, longer / 6 + static_cast<uint32_t>(random() & 1));
     bool long_first = random() & 1;
     double outside[2] = {};
     for (int i = 0; i < 2; ++i) {
         bool is_long = (i == 0) == long_first;
-        Runner::Outcome outcome = runner.call(index, is_long ? longer : shorter, first, sets, limit);
+        Runner::Outcome outcome = batch(runner, index, is_long ? longer : shorter, limit);
         if (!outcome.ok()) return outcome;
         outside[is_long] = outcome.outside_ns;
     }
@@ -274,7 +281,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         }
         estimate = std::min(estimate, std::max(50.0, (warm.outside_ns - handshake) / 3));
     }
-    size_t samples = request.effort == Effort::full ? 9 : estimate > 2e7 ? 2 : screen_samples;
+    size_t samples = request.effort == Effort::full ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
     for (size_t i = 0; i < samples; ++i) {
         if (!run(screen_batch_ns, ns)) return;
         result.time.samples_ns.push_back(ns);

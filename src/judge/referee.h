@@ -56,6 +56,7 @@ private:
                      PointResult& result);
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
+    Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit);
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);

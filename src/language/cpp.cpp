@@ -129,7 +129,10 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         result.library = folder / (stem + ".so");
         sandbox::Command command;
         command.argv = {compiler_.path};
-        for (const std::string& flag : flags_) command.argv.push_back(flag);
+        // A library that is only called brings its own threads: a second OpenMP runtime would fight with them.
+        bool calls_only = build.trusted_links && build.source.find("#pragma omp") == std::string::npos;
+        for (const std::string& flag : flags_)
+            if (flag != "-fopenmp" || !calls_only) command.argv.push_back(flag);
         for (const std::string& flag : configuration_flags(build)) command.argv.push_back(flag);
         for (const std::string& flag : build.flags) command.argv.push_back(flag);
         // Warnings about a kernel are its author's business: printing them costs more than compiling it.

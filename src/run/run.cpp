@@ -41,7 +41,7 @@ constexpr double longest_reference_seconds = 60;      // one call of the referen
 struct Shares {
     double dispatch, held_out, verify;
     explicit Shares(double budget)
-        : dispatch(std::clamp(0.14 * budget, 2.0, 40.0)), held_out(std::clamp(0.08 * budget, 1.5, 20.0)),
+        : dispatch(std::clamp(0.10 * budget, 2.0, 40.0)), held_out(std::clamp(0.06 * budget, 1.5, 20.0)),
           verify(std::clamp(0.08 * budget, 1.5, 20.0)) {}
     double reserved() const { return dispatch + held_out + verify; }
 };
@@ -476,6 +476,7 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view) {
     RunRecord record;
     record.run = new_run_id(problem.name);
     record.started = utc_now();
+    record.strop_version = options.strop_version;
     record.problem = problem.name;
     record.problem_folder = problem.folder.string();
     record.problem_hash = problem.hash;
@@ -496,7 +497,7 @@ RunRecord resume(const std::string& name, double extra_budget_seconds, const std
                          "start a new run: strop optimize " + record.problem_folder);
     double spent = record.seconds.total;
     if (extra_budget_seconds > 0) record.settings.budget_seconds = spent + extra_budget_seconds;
-    RunOptions options{record.problem_folder, record.settings, worker_command};
+    RunOptions options{record.problem_folder, record.settings, record.strop_version, worker_command};
     return Run(options, record, spent, store, view).execute();
 }
 

@@ -24,6 +24,7 @@ public:
 struct RunOptions {
     std::string problem;                        // as given: a folder, a file, a name
     RunSettings settings;
+    std::string strop_version;
     std::vector<std::string> worker_command;    // {"/path/strop", "worker"}
 };
 
