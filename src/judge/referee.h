@@ -64,6 +64,7 @@ private:
     void start_baselines();
     void add_baseline(const std::string& name, std::unique_ptr<Runner> runner, const std::string& how);
     Baseline* find_baseline(const std::string& name);
+    std::vector<Built> build_contenders(const ComparisonRequest& request, Comparison& comparison);
     PointComparison compare_point(const ComparisonRequest& request, std::vector<std::unique_ptr<Runner>>& runners,
                                   const std::vector<Built>& built, size_t point, Comparison& comparison);
     double call_overhead(Baseline& baseline);
@@ -78,6 +79,7 @@ private:
     std::mt19937_64 random_;
     bool baselines_started_ = false;
     double baseline_seconds_ = 0;
+    std::map<std::string, Built> contenders_;   // compiled for comparisons, by content
     std::vector<Baseline> baselines_;
     std::vector<std::string> baseline_names_;
     std::vector<MissingBaseline> missing_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/strings.h"
@@ -150,17 +151,7 @@ Comparison Referee::compare(const ComparisonRequest& request) {
     buffers_for(request.points);
     comparison.reference_seconds = reference_seconds() - reference_before;
 
-    std::vector<Build> builds;
-    for (const Contender& contender : request.contenders)
-        if (contender.baseline.empty())
-            builds.push_back({contender.kernel.source, contender.configuration, contender.kernel.space,
-                              options_.flags, false});
-    std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
-    std::vector<Built> built;
-    size_t next = 0;
-    for (const Contender& contender : request.contenders)
-        built.push_back(contender.baseline.empty() ? compiled[next++] : Built{});
-    for (const Built& b : compiled) comparison.compile_seconds += b.seconds;
+    std::vector<Built> built = build_contenders(request, comparison);
 
     for (size_t p = 0; p < request.points.size(); ++p) {
         check_interrupt();
@@ -175,6 +166,30 @@ Comparison Referee::compare(const ComparisonRequest& request) {
         }
     }
     return comparison;
+}
+
+// Contenders come back in comparison after comparison: each is compiled once.
+std::vector<Built> Referee::build_contenders(const ComparisonRequest& request, Comparison& comparison) {
+    auto key = [](const Contender& contender) {
+        return content_hash(contender.kernel.source + "\n" + describe(contender.configuration));
+    };
+    std::vector<Build> builds;
+    std::vector<std::string> keys;
+    for (const Contender& contender : request.contenders) {
+        if (!contender.baseline.empty() || contenders_.count(key(contender))) continue;
+        builds.push_back({contender.kernel.source, contender.configuration, contender.kernel.space, options_.flags,
+                          false});
+        keys.push_back(key(contender));
+    }
+    std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+    for (size_t i = 0; i < compiled.size(); ++i) {
+        comparison.compile_seconds += compiled[i].seconds;
+        contenders_[keys[i]] = compiled[i];
+    }
+    std::vector<Built> built;
+    for (const Contender& contender : request.contenders)
+        built.push_back(contender.baseline.empty() ? contenders_[key(contender)] : Built{});
+    return built;
 }
 
 PointComparison Referee::compare_point(const ComparisonRequest& request, std::vector<std::unique_ptr<Runner>>& runners,

@@ -191,7 +191,7 @@ void Store::save_run(const RunRecord& record) {
         statement.bind(2, record.problem);
         statement.bind(3, record.started);
         statement.bind(4, name_of(record.outcome));
-        statement.bind(5, record.headline_baseline.empty() ? 0.0 : record.headline.ratio);
+        statement.bind(5, record.shapes.empty() || record.headline_baseline.empty() ? 0.0 : record.headline.ratio);
         statement.bind(6, record.headline_baseline);
         statement.bind(7, record.seconds.total);
         statement.bind(8, record.evaluations);
