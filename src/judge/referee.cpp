@@ -279,13 +279,14 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
             result.evidence = warm.evidence;
             return;
         }
-        estimate = std::min(estimate, std::max(50.0, (warm.outside_ns - handshake) / 3));
+        // Hand-shake included: too long an estimate costs samples, too short a one a batch without end.
+        estimate = std::max(50.0, warm.outside_ns / 3);
     }
     size_t samples = request.effort == Effort::full ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
     for (size_t i = 0; i < samples; ++i) {
         if (!run(screen_batch_ns, ns)) return;
         result.time.samples_ns.push_back(ns);
-        estimate = ns > 0 ? std::min(estimate, ns) : estimate;
+        estimate = std::clamp(ns, estimate / 8, estimate);
         if (i == 0 && best > 0 && ns > abandon_ratio * best && request.effort == Effort::screen) {
             result.time.abandoned = true;
             break;
