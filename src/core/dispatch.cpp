@@ -11,8 +11,7 @@ int pick(const DispatchTree& tree, const std::vector<DispatchWinner>& winners, c
         at = static_cast<size_t>(node.feature.evaluate_integer(bindings) <= node.threshold ? node.yes : node.no);
     }
     int winner = tree.nodes.empty() ? tree.fallback : tree.nodes[at].winner;
-    const auto& condition = winners[static_cast<size_t>(winner)].kernel.condition;
-    return !condition || truthy(condition->evaluate(bindings)) ? winner : tree.fallback;
+    return may_be_called(winners[static_cast<size_t>(winner)].kernel, bindings) ? winner : tree.fallback;
 }
 
 }  // namespace strop

@@ -20,6 +20,10 @@ std::string describe(const Configuration& configuration) {
     return text;
 }
 
+bool may_be_called(const Kernel& kernel, const Bindings& bindings) {
+    return !kernel.condition || truthy(kernel.condition->evaluate(bindings));
+}
+
 std::string name_of(Language language) {
     switch (language) {
         case Language::cpp: return "cpp";

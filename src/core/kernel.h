@@ -60,5 +60,7 @@ struct Kernel {
     // Over dimensions and integer parameters: where this kernel may be called. Absent: everywhere.
     std::optional<Expression> condition;
 };
+// Whether the kernel's condition holds; `bindings` are those of the problem at a shape (bindings_of).
+bool may_be_called(const Kernel& kernel, const Bindings& bindings);
 
 }  // namespace strop

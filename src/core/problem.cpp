@@ -65,6 +65,11 @@ Bindings bindings_of(const Problem& problem, const Dimensions& dims) {
     return bindings;
 }
 
+bool in_sweep(const Problem& problem, const Dimensions& dims) {
+    return std::any_of(problem.points.begin(), problem.points.end(),
+                       [&](const ShapePoint& point) { return point.dims == dims; });
+}
+
 std::vector<int64_t> extents(const Problem& problem, const Tensor& tensor, const Dimensions& dims) {
     Bindings bindings = bindings_of(problem, dims);
     std::vector<int64_t> result;

@@ -84,6 +84,8 @@ int64_t element_count(const Problem& problem, const Tensor& tensor, const Dimens
 int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 // Keeps the points with these labels; all when there are none.
 void keep_points(Problem& problem, const std::vector<std::string>& labels);
+// Whether the sweep has a point with these dimensions.
+bool in_sweep(const Problem& problem, const Dimensions& dims);
 // False when a dimension lies outside `range`, an extent is negative or a `require` fails.
 bool admits(const Problem& problem, const Dimensions& dims);
 

@@ -22,6 +22,7 @@ struct InputSet {
     // Flush: data ends where the region ends, so that one element too far is a fault. Such sets are for checking;
     // the others are aligned to a cache line and are for timing.
     bool flush = false;
+    size_t values = 0;                           // index of the set that has the same values: its own, or an earlier one
     std::vector<Place> inputs, outputs;          // sets share the outputs' regions
     std::vector<int64_t> expected;               // offset of each output's expected values (doubles)
     std::vector<double> scale;                   // rms of each output's finite expected values
@@ -33,7 +34,8 @@ inline constexpr int64_t large_bytes = 32 << 20;
 
 class Buffers {
 public:
-    // Draws the inputs of every set. `flush_sets` sets come first, then `timed_sets`.
+    // Draws the inputs of every set. `flush_sets` sets come first, then `timed_sets`. One of each kind have the same
+    // values, for the reference is slow where sets are few.
     Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int timed_sets,
             const std::vector<Distribution>& unusual, uint64_t seed);
 

@@ -74,23 +74,29 @@ char* map_region(int fd, const Region& region, int protection) {
     return static_cast<char*>(at);
 }
 
+// Sets may share regions: each is mapped once.
+class Mapping {
+public:
+    Mapping(int fd, int protection) : fd_(fd), protection_(protection) {}
+    void* at(const Region& region) {
+        for (auto& [begin, address] : mapped_)
+            if (begin == region.begin) return address + (region.data - region.begin);
+        mapped_.emplace_back(region.begin, map_region(fd_, region, protection_));
+        return mapped_.back().second + (region.data - region.begin);
+    }
+
+private:
+    int fd_, protection_;
+    std::vector<std::pair<int64_t, char*>> mapped_;
+};
+
 void prepare(Point& point) {
     if (!point.tensors.empty()) return;
-    std::vector<std::pair<int64_t, char*>> mapped_outputs;   // sets share the outputs' regions
+    Mapping inputs(point.input_fd, PROT_READ), outputs(point.output_fd, PROT_READ | PROT_WRITE);
     for (size_t set = 0; set < point.inputs.size(); ++set) {
         std::vector<void*> tensors;
-        for (const Region& region : point.inputs[set])
-            tensors.push_back(map_region(point.input_fd, region, PROT_READ) + (region.data - region.begin));
-        for (const Region& region : point.outputs[set]) {
-            char* at = nullptr;
-            for (auto& [begin, address] : mapped_outputs)
-                if (begin == region.begin) at = address;
-            if (!at) {
-                at = map_region(point.output_fd, region, PROT_READ | PROT_WRITE);
-                mapped_outputs.emplace_back(region.begin, at);
-            }
-            tensors.push_back(at + (region.data - region.begin));
-        }
+        for (const Region& region : point.inputs[set]) tensors.push_back(inputs.at(region));
+        for (const Region& region : point.outputs[set]) tensors.push_back(outputs.at(region));
         point.tensors.push_back(tensors);
     }
 }

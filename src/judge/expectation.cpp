@@ -12,6 +12,7 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/protocol.h"
+#include "judge/runner.h"
 
 namespace strop::judge {
 
@@ -39,11 +40,6 @@ double root_mean_square(const double* values, int64_t count) {
             ++finite;
         }
     return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0;
-}
-
-// The declared distribution's noise is measured once a point, an unusual one's on its own values.
-bool needs_noise(Buffers& buffers, size_t set) {
-    return set == 0 || buffers.sets()[set].distribution != Distribution::declared;
 }
 
 Json names_and_dtypes(const std::vector<Tensor>& tensors) {
@@ -75,7 +71,8 @@ void Expectation::start_host() {
     sandbox::Command command;
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
                     (scratch_->path() / "spec.json").string()};
-    command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}};
+    command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"GLIBC_TUNABLES", kept_memory},
+                           {"NUMPY_MADVISE_HUGEPAGE", "0"}};   // used once, they cost more than they save
     command.scratch = scratch_->path().string();
     command.keep_fds = {exchange_.fd()};
     command.trust = sandbox::Trust::reference;
@@ -139,7 +136,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
 
 double Expectation::noise(Buffers& buffers, const InputSet& set, size_t output,
                           const std::vector<char>& narrow) const {
-    const double* wide = const_cast<Buffers&>(buffers).expected(set, output);
+    const double* wide = buffers.expected(set, output);
     const double* rough = reinterpret_cast<const double*>(narrow.data());
     int64_t count = static_cast<int64_t>(narrow.size() / 8);
     double worst = 0;
@@ -149,6 +146,22 @@ double Expectation::noise(Buffers& buffers, const InputSet& set, size_t output,
         if (error > 0 && std::isfinite(error)) worst = std::max(worst, error / allowed);
     }
     return worst;
+}
+
+// The declared distribution's noise is measured once a point, an unusual one's on its own values; values drawn anew
+// from the same distributions keep it.
+void Expectation::expect_all(Buffers& buffers, bool estimate_noise) {
+    std::vector<InputSet>& sets = buffers.sets();
+    for (size_t i = 0; i < sets.size(); ++i) {
+        if (sets[i].values == i) {
+            bool own_noise = i == 0 || sets[i].distribution != Distribution::declared;
+            expect(buffers, i, estimate_noise && own_noise);
+        } else {
+            sets[i].scale = sets[sets[i].values].scale;
+        }
+        bool declared = sets[i].distribution == Distribution::declared;
+        if (estimate_noise && declared) sets[i].tolerance = sets[0].tolerance;
+    }
 }
 
 void Expectation::expect(Buffers& buffers, size_t index, bool estimate_noise) {
@@ -166,10 +179,9 @@ void Expectation::expect(Buffers& buffers, size_t index, bool estimate_noise) {
                                          problem_.reference.string(), tensor.name, describe(buffers.point().dims)),
                              "choose a `fill` of the inputs on which it is finite (positive, uniform)");
         set.scale[t] = root_mean_square(wide, count);
+        if (!estimate_noise) continue;
         double least = least_ulps * (tensor.dtype == DType::float32 ? float32_epsilon : float64_epsilon);
-        double q = 0;
-        if (estimate_noise) q = noise(buffers, set, t, narrow[t]);
-        else if (index > 0) q = buffers.sets()[0].tolerance[t] / noise_factor;
+        double q = noise(buffers, set, t, narrow[t]);
         auto unusual = benign_.find(set.distribution);
         if (unusual != benign_.end()) q = std::max(q, unusual->second);
         set.tolerance[t] = std::min(largest_tolerance, std::max(least, noise_factor * q));
@@ -223,12 +235,10 @@ Buffers& Expectation::at(const ShapePoint& point) {
     for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
         for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
     // Shapes outside the sweep come in numbers and are checked once: fewer sets.
-    bool labelled = std::any_of(problem_.points.begin(), problem_.points.end(),
-                                [&](const ShapePoint& known) { return known.dims == point.dims; });
-    bool few = bytes > large_bytes || !labelled;
+    bool few = bytes > large_bytes || !in_sweep(problem_, point.dims);
     auto buffers = std::make_unique<Buffers>(problem_, point, few ? 1 : 3, few ? 1 : 2, unusual,
                                              point_seed(key));
-    for (size_t i = 0; i < buffers->sets().size(); ++i) expect(*buffers, i, needs_noise(*buffers, i));
+    expect_all(*buffers, true);
     return *(buffers_[key] = std::move(buffers));
 }
 
@@ -239,7 +249,7 @@ void Expectation::reseed(uint64_t seed) {
     seed_ = seed;
     for (auto& [key, buffers] : buffers_) {
         buffers->refill(problem_, point_seed(key));
-        for (size_t i = 0; i < buffers->sets().size(); ++i) expect(*buffers, i, needs_noise(*buffers, i));
+        expect_all(*buffers, false);
     }
 }
 

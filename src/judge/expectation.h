@@ -34,6 +34,7 @@ private:
     void start_host();
     uint64_t point_seed(const std::string& key) const;
     void evaluate(Buffers& buffers, const InputSet& set, int precision, std::vector<std::vector<char>>* results);
+    void expect_all(Buffers& buffers, bool estimate_noise);
     void expect(Buffers& buffers, size_t index, bool estimate_noise);
     void find_benign_distributions();
     double noise(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& narrow) const;

@@ -22,12 +22,6 @@ constexpr double long_call_ns = 1e6;         // a call this long is a batch by i
 constexpr double few_samples_above_ns = 4e6;
 const Seconds prepare_limit{60}, first_call_limit{10};
 
-int severity(Verdict verdict) { return verdict == Verdict::ok ? 0 : 1; }
-
-bool callable(const Problem& problem, const Kernel& kernel, const Dimensions& dims) {
-    return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem, dims)));
-}
-
 }  // namespace
 
 Referee::Referee(const Problem& problem, const Machine& machine, const RefereeOptions& options)
@@ -130,7 +124,7 @@ void Referee::judge(const EvaluationRequest& request, const Built& built, Evalua
     }
     std::vector<ShapePoint> points;
     for (const ShapePoint& point : request.points)
-        if (callable(problem_, request.kernel, point.dims)) points.push_back(point);
+        if (may_be_called(request.kernel, bindings_of(problem_, point.dims))) points.push_back(point);
     if (points.empty()) {
         evaluation.verdict = Verdict::unsupported;
         evaluation.evidence = "its condition holds at none of the shapes";
@@ -149,7 +143,7 @@ void Referee::judge(const EvaluationRequest& request, const Built& built, Evalua
         PointResult result;
         result.point = buffers[i]->point();
         bool go_on = judge_point(*runner, i, request, evaluation, result);
-        if (severity(result.verdict) > severity(evaluation.verdict)) {
+        if (result.verdict != Verdict::ok) {
             evaluation.verdict = result.verdict;
             evaluation.evidence = result.evidence;
         }
@@ -189,8 +183,7 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     }
     PhaseTimer timer(evaluation.time_seconds);
     time_screen(runner, index, request, first_ns, result);
-    if (result.verdict != Verdict::ok || result.time.abandoned) return result.verdict == Verdict::ok;
-    return true;
+    return result.verdict == Verdict::ok;
 }
 
 Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit) {
@@ -258,6 +251,13 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
     return {};
 }
 
+void summarise(Measurement& time) {
+    stats::Interval interval = stats::median_interval(time.samples_ns);
+    time.median_ns = interval.value;
+    time.low_ns = interval.low;
+    time.high_ns = interval.high;
+}
+
 void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                           PointResult& result) {
     auto known = request.best_ns.find(result.point.label);
@@ -292,10 +292,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
             break;
         }
     }
-    stats::Interval interval = stats::median_interval(result.time.samples_ns);
-    result.time.median_ns = interval.value;
-    result.time.low_ns = interval.low;
-    result.time.high_ns = interval.high;
+    summarise(result.time);
 }
 
 }  // namespace strop::judge

@@ -23,6 +23,9 @@ struct RefereeOptions {
     std::vector<std::string> flags;  // added to every compilation ("-fsanitize=address"); such builds are not timed
 };
 
+// Median and interval from the samples.
+void summarise(Measurement& time);
+
 class Referee : public Evaluator {
 public:
     Referee(const Problem& problem, const Machine& machine, const RefereeOptions& options);
@@ -48,7 +51,6 @@ private:
     struct Baseline {
         std::string name;
         std::unique_ptr<Runner> runner;
-        bool python = false;
     };
 
     void judge(const EvaluationRequest& request, const Built& built, Evaluation& evaluation);
@@ -62,11 +64,16 @@ private:
                      PointResult& result);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
     void start_baselines();
-    void add_baseline(const std::string& name, std::unique_ptr<Runner> runner, const std::string& how);
+    void add_baseline(const std::string& name, std::unique_ptr<Runner> runner);
     Baseline* find_baseline(const std::string& name);
     std::vector<Built> build_contenders(const ComparisonRequest& request, Comparison& comparison);
-    PointComparison compare_point(const ComparisonRequest& request, std::vector<std::unique_ptr<Runner>>& runners,
-                                  const std::vector<Built>& built, size_t point, Comparison& comparison);
+    PointComparison compare_point(const ComparisonRequest& request, const std::vector<Built>& built,
+                                  const ShapePoint& point, Comparison& comparison);
+    void enter(const Contender& contender, const Built& built, Buffers& buffers, Effort effort, Timing& timing);
+    bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
+    void take_turns(std::vector<Timing>& timings, Buffers& buffers, double seconds);
+    void take_turn(Timing& timing, Buffers& buffers, bool first);
+    void check_again(Timing& timing, Buffers& buffers, Effort effort);
     double call_overhead(Baseline& baseline);
     uint64_t random() { return random_(); }
 

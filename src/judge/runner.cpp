@@ -151,8 +151,7 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
         {"TORCHINDUCTOR_CACHE_DIR", (compiled / "inductor").string()},
         {"JAX_PLATFORMS", "cpu"},
         // Freed outputs stay mapped, so that a baseline does not pay for page faults that a user could avoid.
-        {"GLIBC_TUNABLES",
-         "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1"},
+        {"GLIBC_TUNABLES", std::string(kept_memory) + ":glibc.malloc.hugetlb=1"},
     });
     command.scratch = compiled.string();
     command.keep_fds = descriptors(points);

@@ -15,6 +15,10 @@
 
 namespace strop::judge {
 
+// GLIBC_TUNABLES of Python hosts: freed arrays stay mapped.
+inline constexpr const char* kept_memory =
+    "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=17179869184";
+
 class Runner {
 public:
     struct Outcome {

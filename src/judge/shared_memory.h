@@ -8,8 +8,10 @@ namespace strop::judge {
 class SharedMemory {
 public:
     SharedMemory() = default;
+    // Huge pages are for what kernels touch; they can be slow to get.
+    enum class Pages { small, huge };
     // EnvironmentError when there is not enough memory. `bytes` may be 0.
-    explicit SharedMemory(int64_t bytes);
+    explicit SharedMemory(int64_t bytes, Pages pages = Pages::small);
     ~SharedMemory();
     SharedMemory(SharedMemory&& other) noexcept { swap(other); }
     SharedMemory& operator=(SharedMemory&& other) noexcept {
@@ -31,6 +33,7 @@ private:
 
     char* data_ = nullptr;
     int64_t bytes_ = 0;
+    Pages pages_ = Pages::small;
     int fd_ = -1, read_only_fd_ = -1;
 };
 

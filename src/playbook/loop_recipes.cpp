@@ -112,6 +112,7 @@ private:
         if (plan.stream) tune_streaming(text);
         if (plan.online) text.tune("BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
         if (plan.prefetch) text.tune("AHEAD", {256, 64, 128, 512, 1024}, 256);
+        if (plan.next_row) text.tune("LOCALITY", {3, 2, 1}, 3);
         if (plan.dynamic) text.tune("CHUNK", {8, 1, 2, 32, 128}, 8);
         if (plan.tiles != RowPlan::Tiles::none) text.tune("TILE", {4096, 256, 1024, 16384, 65536}, 4096);
         return finish(text, kernel, plan.split, helpers);
@@ -183,12 +184,26 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
     Collector all(form, machine);
     auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
     auto dynamic = [](RowPlan& plan) { plan.dynamic = true; };
+    auto next_row = [](RowPlan& plan) { plan.next_row = true; };
     bool writes = !form.full_outputs().empty();
+    // The row that follows can come from memory while a later pass works on one that is in the cache.
+    auto variants = [&](const RowPlan& plan, int reading_passes) {
+        std::vector<std::pair<std::string, RowPlan>> list;
+        if (form.passes > reading_passes || (form.passes == reading_passes && writes))
+            list.push_back(changed("next_row", plan, next_row));
+        list.push_back(changed("prefetch", plan, prefetch));
+        return list;
+    };
+    auto with = [](std::vector<std::pair<std::string, RowPlan>> list,
+                   const std::vector<std::pair<std::string, RowPlan>>& more) {
+        list.insert(list.end(), more.begin(), more.end());
+        return list;
+    };
 
     RowPlan passes;
     all.add("resident_passes",
             "a row stays in the cache, so each pass reads it again and recomputes what it needs", "compute",
-            passes, 0.6, {changed("prefetch", passes, prefetch), changed("dynamic", passes, dynamic)});
+            passes, 0.6, with(variants(passes, 1), {changed("dynamic", passes, dynamic)}));
     if (writes) {
         RowPlan kept;
         kept.stream = kept.keep = true;
@@ -198,9 +213,8 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
                         "the caches"
                       : "large outputs go past the caches, which saves reading them before they are written",
                 "memory", kept, 0.7,
-                {changed("prefetch", kept, prefetch),
-                 changed("plain", kept, [](RowPlan& p) { p.stream = false; }),
-                 changed("recompute", kept, [](RowPlan& p) { p.keep = false; })});
+                with(variants(kept, 1), {changed("plain", kept, [](RowPlan& p) { p.stream = false; }),
+                                         changed("recompute", kept, [](RowPlan& p) { p.keep = false; })}));
     }
     if (merge_laws(form)) {
         RowPlan online;
@@ -209,7 +223,7 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
         all.add("online_single_read",
                 "partial results of blocks are merged algebraically, so the reductions read a row from "
                 "memory once",
-                "memory", online, 0.5, {changed("prefetch", online, prefetch)});
+                "memory", online, 0.5, variants(online, 2));
     }
     RowPlan split;
     split.split = true;

@@ -288,6 +288,11 @@ private:
             for (int id : inputs(true))
                 if (form_.span(id).any_outer)
                     lines_.add(fmt::format("__builtin_prefetch({} + j + AHEAD);", input_address(id)));
+        if (plan_.next_row && pass == (plan_.online ? 2 : 1))
+            for (int id : inputs(true))
+                if (form_.span(id).any_outer)
+                    lines_.add(
+                        fmt::format("__builtin_prefetch({} + columns + j, 0, LOCALITY);", input_address(id)));
         std::map<int, std::string> known = load(targets, pass, lines_);
         Values values = values_.write(targets, known, uniform_, "", false);
         lines_.add(values.statements);

@@ -199,7 +199,7 @@ private:
             if (line.bound != "cache") targets_.roofline_ns[shape.label] = line.nanoseconds;
         }
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
-            return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem_, point.dims)));
+            return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
         proposals_exist_ = !playbook_->plan().empty();
         record_.note = playbook_->why_nothing();
@@ -229,6 +229,11 @@ private:
         options.seconds_left = [this, deadline] { return deadline - elapsed(); };
         dispatch_ = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
         check_interrupt();
+        if (dispatch_.winners.empty())
+            throw Error(Exit::no_improvement,
+                        fmt::format("{}: no kernel that may be called at every shape passed the thorough check",
+                                    problem_.name),
+                        fmt::format("strop show {} tells why each failed", record_.run));
         record_.regimes = dispatch_.regimes;
         BundleNotes notes;
         notes.header = header_note();

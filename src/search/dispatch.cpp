@@ -27,10 +27,6 @@ constexpr size_t probes_in_a_batch = 4;
 constexpr double share_of_finals = 0.35;  // of the time
 constexpr double missing_penalty = 2.3;   // log regret of a kernel without a time at a point
 
-bool may_run(const Problem& problem, const Kernel& kernel, const Dimensions& dims) {
-    return !kernel.condition || truthy(kernel.condition->evaluate(bindings_of(problem, dims)));
-}
-
 // A candidate with its times in the finals.
 struct Finalist {
     Candidate candidate;
@@ -234,7 +230,7 @@ private:
             bool complete = true;
             std::vector<double> times;
             for (size_t w : winners_) {
-                bool runs = may_run(problem_, finalists_[w].candidate.kernel, point.dims);
+                bool runs = may_be_called(finalists_[w].candidate.kernel, bindings_of(problem_, point.dims));
                 auto time = finalists_[w].finals.find(point.label);
                 complete = complete && (!runs || time != finalists_[w].finals.end());
                 times.push_back(runs ? known_time(finalists_[w], point.label) : infinity);
@@ -255,7 +251,7 @@ private:
         for (const ShapePoint& point : points) {
             std::vector<size_t> who;
             for (size_t w : winners_)
-                if (may_run(problem_, finalists_[w].candidate.kernel, point.dims)) who.push_back(w);
+                if (may_be_called(finalists_[w].candidate.kernel, bindings_of(problem_, point.dims))) who.push_back(w);
             groups[who].push_back(point);
         }
         for (const auto& [who, where] : groups) {

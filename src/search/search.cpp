@@ -72,9 +72,8 @@ private:
     }
 
     bool callable(const Kernel& kernel, const ShapePoint& point) const {
-        if (!kernel.condition) return true;
-        if (targets_.callable) return targets_.callable(kernel, point);
-        return truthy(kernel.condition->evaluate(Bindings(point.dims.begin(), point.dims.end())));
+        return targets_.callable ? targets_.callable(kernel, point)
+                                 : may_be_called(kernel, Bindings(point.dims.begin(), point.dims.end()));
     }
 
     // False when the same kernel is known already.

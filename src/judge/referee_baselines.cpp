@@ -1,0 +1,109 @@
+// The referee's baselines: what the user would use instead of a kernel, each in a process of its own.
+#include <algorithm>
+
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "judge/referee.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr double overhead_batch_ns = 2.5e6;
+const Seconds compile_limit{180};            // a framework's first call may compile
+const Seconds call_limit{30};
+
+std::string how_to_get(const std::string& name, const std::string& evidence) {
+    if (name == "pytorch" || name == "torch.compile") return "./strop setup torch";
+    if (name == "jax") return "./strop setup jax";
+    if (name == "onednn") return "apt-get install libdnnl-dev";
+    return evidence.substr(0, 200);
+}
+
+}  // namespace
+
+void Referee::add_baseline(const std::string& name, std::unique_ptr<Runner> runner) {
+    for (size_t i = 0; i < runner->points().size(); ++i) {
+        Runner::Outcome prepared = runner->prepare(i, compile_limit);
+        uint32_t set = static_cast<uint32_t>(runner->points()[i]->flush_sets());
+        if (prepared.ok()) prepared = check(*runner, i, set, true, call_limit);
+        bool tiny = runner->points()[i]->point().label == tiny_.label;
+        if (!prepared.ok() && !(tiny && runner->alive())) {
+            bool absent = prepared.verdict == Verdict::unsupported &&
+                          prepared.evidence.find("ModuleNotFoundError") != std::string::npos;
+            spdlog::info("baseline {}: {}", name, prepared.evidence);
+            missing_.push_back({name, absent ? how_to_get(name, prepared.evidence)
+                                             : "failed: " + prepared.evidence.substr(0, 300)});
+            return;
+        }
+    }
+    runner->pause();
+    baseline_names_.push_back(name);
+    baselines_.push_back({name, std::move(runner)});
+}
+
+void Referee::start_baselines() {
+    baselines_started_ = true;
+    std::vector<ShapePoint> points = problem_.points;
+    tiny_ = {"one element", {}};
+    for (const auto& [name, range] : problem_.range) tiny_.dims[name] = std::max<int64_t>(1, range.low);
+    if (admits(problem_, tiny_.dims)) points.push_back(tiny_);
+    std::vector<Buffers*> buffers = buffers_for(points);
+    PhaseTimer timer(baseline_seconds_);
+    int threads = machine_.cores;
+    add_baseline("numpy", Runner::python("numpy", problem_.reference, problem_, buffers, threads));
+    for (const fs::path& path : problem_.baselines) {
+        check_interrupt();
+        std::string stem = path.stem().string();
+        if (path.extension() != ".py") {
+            Build build{read_file(path), {}, {}, options_.flags, true};
+            Built built = toolchain_.build(problem_, {build}, folder_.path(), 1).front();
+            if (built.ok) add_baseline(stem, Runner::kernel(built.library, problem_, buffers, threads));
+            else missing_.push_back({stem, how_to_get(stem, built.message)});
+            continue;
+        }
+        bool torch = stem == "pytorch", jax = stem == "jax";
+        std::string eager = torch ? "pytorch" : jax ? "jax" : "numpy";
+        add_baseline(stem, Runner::python(eager, path, problem_, buffers, threads));
+        bool have_torch = torch && !baseline_names_.empty() && baseline_names_.back() == stem;
+        if (have_torch)
+            add_baseline("torch.compile", Runner::python("torch.compile", path, problem_, buffers, threads));
+        else if (torch)
+            missing_.push_back({"torch.compile", how_to_get("torch.compile", "")});
+    }
+}
+
+const std::vector<std::string>& Referee::baselines() {
+    if (!baselines_started_) start_baselines();
+    return baseline_names_;
+}
+
+Referee::Baseline* Referee::find_baseline(const std::string& name) {
+    baselines();
+    for (Baseline& baseline : baselines_)
+        if (baseline.name == name && baseline.runner->alive()) return &baseline;
+    return nullptr;
+}
+
+// What one call costs from Python: the same call on one element.
+double Referee::call_overhead(Baseline& baseline) {
+    auto known = overhead_ns_.find(baseline.name);
+    if (known != overhead_ns_.end()) return known->second;
+    double overhead = 0;
+    size_t last = baseline.runner->points().size() - 1;
+    if (baseline.runner->is_python() && baseline.runner->points()[last]->point().label == tiny_.label) {
+        std::vector<double> samples;
+        double estimate = 5000;
+        for (int i = 0; i < 9; ++i) {
+            double ns = 0;
+            if (!sample(*baseline.runner, last, estimate, overhead_batch_ns, ns).ok()) break;
+            samples.push_back(ns);
+            estimate = std::max(50.0, ns);
+        }
+        // A disturbance only adds: the least is the cost of the call.
+        if (!samples.empty()) overhead = *std::min_element(samples.begin(), samples.end());
+    }
+    return overhead_ns_[baseline.name] = overhead;
+}
+
+}  // namespace strop::judge
