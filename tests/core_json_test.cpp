@@ -87,7 +87,7 @@ TEST(CoreJson, KernelKeepsSpaceAndCondition) {
     EXPECT_EQ(back.initial, kernel.initial);
     ASSERT_EQ(back.space.tunables.size(), 2u);
     EXPECT_EQ(back.space.tunables[0].values, kernel.space.tunables[0].values);
-    EXPECT_TRUE(back.space.tunables[1].is_flags);
+    EXPECT_EQ(back.space.tunables[1].kind, Tunable::Kind::flags);
     EXPECT_EQ(back.space.constraints, kernel.space.constraints);
     ASSERT_TRUE(back.condition);
     EXPECT_EQ(*back.condition, *kernel.condition);

@@ -73,8 +73,8 @@ TEST(Contract, ReadsEveryKindOfValue) {
                 ElementsAre(Value(int64_t{6}), Value(int64_t{8}), Value(int64_t{-14})));
     EXPECT_THAT(space.tunables[1].values, ElementsAre(Value(0.5), Value(1e-3)));
     EXPECT_THAT(space.tunables[2].values, ElementsAre(Value("static"), Value("dynamic"), Value("x y")));
-    EXPECT_FALSE(space.tunables[2].is_flags);
-    EXPECT_TRUE(space.tunables[3].is_flags);
+    EXPECT_EQ(space.tunables[2].kind, Tunable::Kind::constant);
+    EXPECT_EQ(space.tunables[3].kind, Tunable::Kind::flags);
     EXPECT_THAT(space.tunables[3].values, ElementsAre(Value("-O2"), Value("-O3 -funroll-loops")));
 }
 

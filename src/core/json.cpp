@@ -42,7 +42,7 @@ auto fields_of(const Strategy*) {
 
 auto fields_of(const Tunable*) {
     return std::tuple{Field{"name", &Tunable::name}, Field{"values", &Tunable::values},
-                      Field{"is_flags", &Tunable::is_flags}};
+                      Field{"kind", &Tunable::kind}};
 }
 
 auto fields_of(const TunableSpace*) {

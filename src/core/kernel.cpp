@@ -20,6 +20,15 @@ std::string describe(const Configuration& configuration) {
     return text;
 }
 
+std::string name_of(Tunable::Kind kind) {
+    switch (kind) {
+        case Tunable::Kind::constant: return "constant";
+        case Tunable::Kind::late: return "late";
+        case Tunable::Kind::flags: return "flags";
+    }
+    return {};
+}
+
 bool may_be_called(const Kernel& kernel, const Bindings& bindings) {
     return !kernel.condition || truthy(kernel.condition->evaluate(bindings));
 }

@@ -27,13 +27,16 @@ struct Strategy {
 };
 std::string name_of(Strategy::State state);
 
-// One tunable: `// strop:tune MR = 6 | 8 | 14`, or compiler flags: `// strop:flags OPT = -O2 | -O3`.
+// One tunable: `// strop:tune MR = 6 | 8 | 14`, one whose value is set before the first call, so that all its values
+// share one compilation: `// strop:late KC = 128 | 256`, or compiler flags: `// strop:flags OPT = -O2 | -O3`.
 // The first value is the default.
 struct Tunable {
+    enum class Kind { constant, late, flags };
     std::string name;
     std::vector<Value> values;
-    bool is_flags = false;
+    Kind kind = Kind::constant;
 };
+std::string name_of(Tunable::Kind kind);
 
 struct TunableSpace {
     std::vector<Tunable> tunables;

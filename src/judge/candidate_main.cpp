@@ -112,6 +112,7 @@ struct Layout {
     const int64_t* at;
     int64_t inputs, outputs;
     std::vector<double> parameters;
+    std::vector<int64_t> late_values;
     std::vector<Point> points;
 
     explicit Layout(int fd) {
@@ -119,16 +120,18 @@ struct Layout {
         if (::fstat(fd, &info) != 0) give_up("no layout");
         words.resize(static_cast<size_t>(info.st_size) / 8);
         if (::pread(fd, words.data(), words.size() * 8, 0) != static_cast<ssize_t>(words.size() * 8) ||
-            words.size() < 6 || words[0] != layout_magic)
+            words.size() < 7 || words[0] != layout_magic)
             give_up("a broken layout");
         at = words.data() + 1;
         int64_t count = *at++;
         inputs = *at++;
         outputs = *at++;
-        int64_t parameter_count = *at++, dimension_count = *at++;
+        int64_t parameter_count = *at++, dimension_count = *at++, late_count = *at++;
         parameters.resize(static_cast<size_t>(parameter_count));
         std::memcpy(parameters.data(), at, parameters.size() * 8);
         at += parameter_count;
+        late_values.assign(at, at + late_count);
+        at += late_count;
         for (int64_t i = 0; i < count; ++i) points.push_back(read_point(dimension_count));
     }
 
@@ -170,6 +173,11 @@ int main(int argc, char** argv) {
     if (!library) give_up(::dlerror());
     Entry entry = reinterpret_cast<Entry>(::dlsym(library, "strop_call"));
     if (!entry) give_up(::dlerror());
+    if (!layout.late_values.empty()) {
+        void* late = ::dlsym(library, "strop_late");
+        if (!late) give_up(::dlerror());
+        std::memcpy(late, layout.late_values.data(), layout.late_values.size() * 8);
+    }
     while (true) {
         Request request;
         read_all(&request, sizeof request);

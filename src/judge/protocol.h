@@ -30,8 +30,8 @@ struct Reply {
 };
 
 // What a candidate needs to know, as one array of int64 in a memory file (descriptor given as argument):
-//   magic, points, inputs, outputs, parameters, dimensions
-//   parameters (bits of doubles)
+//   magic, points, inputs, outputs, parameters, dimensions, late values
+//   parameters (bits of doubles), late values
 //   for each point: input descriptor, output descriptor, sets, dimensions..., then
 //     for each set: for each input:  region begin, region bytes, data begin (offsets in the input descriptor)
 //     for each set: for each output: region begin, region bytes, data begin (offsets in the output descriptor)

@@ -109,8 +109,6 @@ std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& 
         evaluation.configuration = requests[i].configuration;
         evaluation.compile_seconds = built[i].seconds;
         judge(requests[i], built[i], evaluation);
-        std::error_code ignored;
-        fs::remove(built[i].library, ignored);
         evaluations.push_back(std::move(evaluation));
     }
     return evaluations;
@@ -137,7 +135,7 @@ void Referee::judge(const EvaluationRequest& request, const Built& built, Evalua
     std::unique_ptr<Runner> runner;
     {
         PhaseTimer timer(evaluation.time_seconds);
-        runner = Runner::kernel(built.library, problem_, buffers, machine_.cores);
+        runner = Runner::kernel(built, problem_, buffers, machine_.cores);
     }
     for (size_t i = 0; i < buffers.size(); ++i) {
         PointResult result;

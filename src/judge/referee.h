@@ -86,7 +86,6 @@ private:
     std::mt19937_64 random_;
     bool baselines_started_ = false;
     double baseline_seconds_ = 0;
-    std::map<std::string, Built> contenders_;   // compiled for comparisons, by content
     std::vector<Baseline> baselines_;
     std::vector<std::string> baseline_names_;
     std::vector<MissingBaseline> missing_;

@@ -58,7 +58,7 @@ void Referee::start_baselines() {
         if (path.extension() != ".py") {
             Build build{read_file(path), {}, {}, options_.flags, true};
             Built built = toolchain_.build(problem_, {build}, folder_.path(), 1).front();
-            if (built.ok) add_baseline(stem, Runner::kernel(built.library, problem_, buffers, threads));
+            if (built.ok) add_baseline(stem, Runner::kernel(built, problem_, buffers, threads));
             else missing_.push_back({stem, how_to_get(stem, built.message)});
             continue;
         }

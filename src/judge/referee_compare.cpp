@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/hash.h"
 #include "base/interrupt.h"
 #include "judge/referee.h"
 #include "stats/paired.h"
@@ -76,27 +75,19 @@ Comparison Referee::compare(const ComparisonRequest& request) {
     return comparison;
 }
 
-// Contenders come back in comparison after comparison: each is compiled once.
 std::vector<Built> Referee::build_contenders(const ComparisonRequest& request, Comparison& comparison) {
-    auto key = [](const Contender& contender) {
-        return content_hash(contender.kernel.source + "\n" + describe(contender.configuration));
-    };
     std::vector<Build> builds;
-    std::vector<std::string> keys;
-    for (const Contender& contender : request.contenders) {
-        if (!contender.baseline.empty() || contenders_.count(key(contender))) continue;
-        builds.push_back({contender.kernel.source, contender.configuration, contender.kernel.space, options_.flags,
-                          false});
-        keys.push_back(key(contender));
-    }
-    std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
-    for (size_t i = 0; i < compiled.size(); ++i) {
-        comparison.compile_seconds += compiled[i].seconds;
-        contenders_[keys[i]] = compiled[i];
-    }
-    std::vector<Built> built;
     for (const Contender& contender : request.contenders)
-        built.push_back(contender.baseline.empty() ? contenders_[key(contender)] : Built{});
+        if (contender.baseline.empty())
+            builds.push_back({contender.kernel.source, contender.configuration, contender.kernel.space, options_.flags,
+                              false});
+    std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+    std::vector<Built> built;
+    size_t next = 0;
+    for (const Contender& contender : request.contenders) {
+        built.push_back(contender.baseline.empty() ? compiled[next++] : Built{});
+        comparison.compile_seconds += built.back().seconds;
+    }
     return built;
 }
 
@@ -138,7 +129,7 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
         timing.note({Verdict::compile_failed, built.message, 0});
         return;
     } else {
-        timing.own = Runner::kernel(built.library, problem_, {&buffers}, machine_.cores);
+        timing.own = Runner::kernel(built, problem_, {&buffers}, machine_.cores);
         timing.runner = timing.own.get();
     }
     Runner::Outcome outcome = timing.runner->prepare(timing.index, prepare_limit);

@@ -19,16 +19,18 @@ namespace {
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
 
-std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points) {
+std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points,
+                                  const std::vector<int64_t>& late_values) {
     auto count = [](size_t n) { return static_cast<int64_t>(n); };
     std::vector<int64_t> words = {layout_magic, count(points.size()), count(problem.inputs.size()),
                                   count(problem.outputs.size()), count(problem.parameters.size()),
-                                  count(problem.dimensions.size())};
+                                  count(problem.dimensions.size()), count(late_values.size())};
     for (const Parameter& parameter : problem.parameters) {
         int64_t bits;
         std::memcpy(&bits, &parameter.value, 8);
         words.push_back(bits);
     }
+    words.insert(words.end(), late_values.begin(), late_values.end());
     for (Buffers* buffers : points) {
         words.push_back(buffers->inputs().read_only_fd());
         words.push_back(buffers->outputs().fd());
@@ -103,15 +105,14 @@ std::filesystem::path candidate_program() {
     return program;
 }
 
-std::unique_ptr<Runner> Runner::kernel(const std::filesystem::path& library, const Problem& problem,
-                                       const std::vector<Buffers*>& points, int threads) {
+std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points, int threads) {
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
-    std::vector<int64_t> words = layout_words(problem, points);
+    std::vector<int64_t> words = layout_words(problem, points, built.late_values);
     SharedMemory layout(static_cast<int64_t>(words.size() * 8));
     std::memcpy(layout.data(), words.data(), words.size() * 8);
     sandbox::Command command;
-    command.argv = {candidate_program().string(), library.string(), std::to_string(layout.read_only_fd())};
+    command.argv = {candidate_program().string(), built.library.string(), std::to_string(layout.read_only_fd())};
     command.environment = thread_environment(threads);
     command.keep_fds = descriptors(points);
     command.keep_fds.push_back(layout.read_only_fd());

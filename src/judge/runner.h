@@ -11,6 +11,7 @@
 #include "core/evaluation.h"
 #include "judge/buffers.h"
 #include "judge/protocol.h"
+#include "language/cpp.h"
 #include "sandbox/process.h"
 
 namespace strop::judge {
@@ -29,7 +30,7 @@ public:
     };
 
     // A compiled kernel on some points; the points' buffers must outlive it.
-    static std::unique_ptr<Runner> kernel(const std::filesystem::path& library, const Problem& problem,
+    static std::unique_ptr<Runner> kernel(const Built& built, const Problem& problem,
                                           const std::vector<Buffers*>& points, int threads);
     // A function of a Python file in a framework ("numpy", "pytorch", "torch.compile", "jax").
     static std::unique_ptr<Runner> python(const std::string& framework, const std::filesystem::path& file,

@@ -206,7 +206,7 @@ private:
         std::string text;
         for (const Tunable& tunable : winner_.kernel.space.tunables) {
             auto value = winner_.configuration.find(tunable.name);
-            if (tunable.is_flags || value == winner_.configuration.end()) continue;
+            if (tunable.kind == Tunable::Kind::flags || value == winner_.configuration.end()) continue;
             if (!mentions(code_, tunable.name) && !mentions(directives_, tunable.name)) continue;
             const int64_t* whole = std::get_if<int64_t>(&value->second);
             if (whole && !mentions(directives_, tunable.name)) {
@@ -423,7 +423,7 @@ std::string bundle_flags(const std::vector<DispatchWinner>& winners) {
     for (const DispatchWinner& winner : winners)
         for (const Tunable& tunable : winner.kernel.space.tunables) {
             auto value = winner.configuration.find(tunable.name);
-            if (!tunable.is_flags || value == winner.configuration.end()) continue;
+            if (tunable.kind != Tunable::Kind::flags || value == winner.configuration.end()) continue;
             for (const std::string& flag : split(to_string(value->second), ' ')) {
                 bool is_level = flag.size() == 3 && flag.starts_with("-O") &&
                                 std::isdigit(static_cast<unsigned char>(flag[2]));

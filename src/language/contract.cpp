@@ -18,7 +18,7 @@ namespace {
 constexpr size_t max_columns = 110;
 
 struct Directive {
-    std::string word;  // "tune", "require", "flags"
+    std::string word;  // "tune", "late", "require", "flags"
     std::string text;  // what follows
 };
 
@@ -63,13 +63,15 @@ public:
         std::optional<Directive> directive = directive_in(text);
         if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
         if (directive->word == "tune")
-            read_tunable(directive->text, false);
+            read_tunable(directive->text, Tunable::Kind::constant);
+        else if (directive->word == "late")
+            read_tunable(directive->text, Tunable::Kind::late);
         else if (directive->word == "flags")
-            read_tunable(directive->text, true);
+            read_tunable(directive->text, Tunable::Kind::flags);
         else if (directive->word == "require")
             read_constraint(directive->text);
         else
-            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, require or flags");
+            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, late, require or flags");
     }
 
     TunableSpace finish() {
@@ -85,12 +87,21 @@ private:
         throw UsageError(fmt::format("{}:{}: {}", file_, line_, what), hint);
     }
 
-    void read_tunable(const std::string& text, bool is_flags) {
-        const std::string form = is_flags ? "strop:flags OPT = -O2 | -O3" : "strop:tune MR = 6 | 8 | 14";
+    static std::string form_of(Tunable::Kind kind) {
+        switch (kind) {
+            case Tunable::Kind::constant: return "strop:tune MR = 6 | 8 | 14";
+            case Tunable::Kind::late: return "strop:late KC = 128 | 256";
+            case Tunable::Kind::flags: return "strop:flags OPT = -O2 | -O3";
+        }
+        return {};
+    }
+
+    void read_tunable(const std::string& text, Tunable::Kind kind) {
+        const std::string form = form_of(kind);
         size_t equals = text.find('=');
         if (equals == std::string::npos) fail("missing '='", "write " + form);
         Tunable tunable;
-        tunable.is_flags = is_flags;
+        tunable.kind = kind;
         tunable.name = std::string(trim(std::string_view(text).substr(0, equals)));
         if (!is_identifier(tunable.name))
             fail(fmt::format("'{}' is not a name for a tunable", tunable.name), "write " + form);
@@ -98,6 +109,9 @@ private:
             fail(fmt::format("tunable '{}' is declared twice", tunable.name), "give it one list of values");
         for (const std::string& part : split(std::string_view(text).substr(equals + 1), '|'))
             tunable.values.push_back(read_value(tunable, std::string(trim(part))));
+        late_ += kind == Tunable::Kind::late;
+        if (late_ > most_late_tunables)
+            fail(fmt::format("more than {} late tunables", most_late_tunables), "declare some with strop:tune");
         space_.tunables.push_back(std::move(tunable));
     }
 
@@ -105,8 +119,12 @@ private:
         if (text.empty())
             fail(fmt::format("tunable '{}' has an empty value", tunable.name),
                  "separate values by single '|'");
-        if (tunable.is_flags) check_flags(tunable.name, text);
-        Value value = tunable.is_flags ? Value(text) : parse_value(text);
+        bool flags = tunable.kind == Tunable::Kind::flags;
+        if (flags) check_flags(tunable.name, text);
+        Value value = flags ? Value(text) : parse_value(text);
+        if (tunable.kind == Tunable::Kind::late && !std::holds_alternative<int64_t>(value))
+            fail(fmt::format("'{}' of tunable '{}' is not a whole number", text, tunable.name),
+                 "what is set late is an int64_t: write " + form_of(tunable.kind));
         if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end())
             fail(fmt::format("tunable '{}' has the value '{}' twice", tunable.name, text), "remove one");
         return value;
@@ -144,6 +162,7 @@ private:
     const std::string file_;
     int line_ = 0;
     TunableSpace space_;
+    size_t late_ = 0;
     std::set<std::string> names_;
     std::vector<int> constraint_lines_;
 };

@@ -17,7 +17,9 @@ std::string argument_list(const Problem& problem);
 // `extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N)`; a long list is broken over lines
 std::string signature(const Problem& problem);
 
-// Reads `// strop:tune`, `// strop:require`, `// strop:flags` comments (also with # for Python).
+inline constexpr size_t most_late_tunables = 32;
+
+// Reads `// strop:tune`, `// strop:late`, `// strop:require`, `// strop:flags` comments (also with # for Python).
 // UsageError "FILE:LINE: ..." when malformed or when a constraint names no tunable.
 TunableSpace parse_tunables(const std::string& source, const std::string& file);
 

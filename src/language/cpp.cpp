@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/strings.h"
 #include "language/contract.h"
 #include "sandbox/process.h"
@@ -17,6 +18,8 @@ namespace {
 
 constexpr double compile_limit_seconds = 60;
 constexpr size_t message_lines = 20;
+constexpr size_t kept_libraries = 256;
+constexpr const char* late_header = "late.h";
 
 Compiler preferred_compiler() {
     std::vector<Compiler> compilers = kernel_compilers();
@@ -41,18 +44,34 @@ std::vector<std::string> words(const std::string& text) {
     return result;
 }
 
+const Value& chosen_value(const Build& build, const Tunable& tunable) {
+    auto chosen = build.configuration.find(tunable.name);
+    return chosen == build.configuration.end() ? tunable.values.at(0) : chosen->second;
+}
+
+// A late tunable is an element of an array that belongs to the adapter.
 std::vector<std::string> configuration_flags(const Build& build) {
     std::vector<std::string> flags;
+    size_t late = 0;
     for (const Tunable& tunable : build.space.tunables) {
-        auto chosen = build.configuration.find(tunable.name);
-        const Value& value = chosen == build.configuration.end() ? tunable.values.at(0) : chosen->second;
-        if (!tunable.is_flags) {
-            flags.push_back(fmt::format("-D{}={}", tunable.name, to_string(value)));
-            continue;
+        const std::string value = to_string(chosen_value(build, tunable));
+        switch (tunable.kind) {
+            case Tunable::Kind::constant: flags.push_back(fmt::format("-D{}={}", tunable.name, value)); break;
+            case Tunable::Kind::late:
+                flags.push_back(fmt::format("-D{}={}[{}]", tunable.name, late_values_name, late++));
+                break;
+            case Tunable::Kind::flags:
+                for (const std::string& word : words(value)) flags.push_back(word);
         }
-        for (const std::string& word : words(to_string(value))) flags.push_back(word);
     }
     return flags;
+}
+
+std::vector<int64_t> late_values(const Build& build) {
+    std::vector<int64_t> values;
+    for (const Tunable& tunable : build.space.tunables)
+        if (tunable.kind == Tunable::Kind::late) values.push_back(std::get<int64_t>(chosen_value(build, tunable)));
+    return values;
 }
 
 std::vector<std::string> link_flags(const std::string& source) {
@@ -86,9 +105,11 @@ std::string call_adapter(const Problem& problem) {
     for (size_t i = 0; i < problem.dimensions.size(); ++i) arguments.push_back(fmt::format("dimensions[{}]", i));
     return fmt::format(
         "#include <stdint.h>\n\n{};\n\n"
+        "extern \"C\" int64_t {}[{}];\nint64_t {}[{}];\n\n"
         "extern \"C\" void {}(void* const* tensors, const double* parameters, const int64_t* dimensions) {{\n"
         "    (void)parameters;\n    (void)dimensions;\n    {}({});\n}}\n",
-        signature(problem), kernel_entry_name, problem.name, join(arguments, ",\n        "));
+        signature(problem), late_values_name, most_late_tunables, late_values_name, most_late_tunables, kernel_entry_name,
+        problem.name, join(arguments, ",\n        "));
 }
 
 CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(preferred_compiler(), machine) {}
@@ -103,6 +124,8 @@ fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& fol
     fs::path source = folder / "call.cpp", object = folder / "call.o";
     if (fs::exists(object)) return object;
     write_file(source, call_adapter(problem));
+    write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n", late_values_name,
+                                                 most_late_tunables));
     sandbox::Command command;
     command.argv = {compiler_.path, "-std=c++17", "-O2", "-fPIC", "-w", "-c", "-o", object.string(), source.string()};
     command.limits.wall = Seconds(compile_limit_seconds);
@@ -115,53 +138,89 @@ fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& fol
     return object;
 }
 
+sandbox::Command CppToolchain::command(const Build& build, const fs::path& folder, const std::string& stem,
+                                       const fs::path& adapter) const {
+    sandbox::Command command;
+    command.argv = {compiler_.path};
+    // A library that is only called brings its own threads: a second OpenMP runtime would fight with them.
+    bool calls_only = build.trusted_links && build.source.find("#pragma omp") == std::string::npos;
+    for (const std::string& flag : flags_)
+        if (flag != "-fopenmp" || !calls_only) command.argv.push_back(flag);
+    for (const std::string& flag : configuration_flags(build)) command.argv.push_back(flag);
+    for (const std::string& flag : build.flags) command.argv.push_back(flag);
+    if (!late_values(build).empty())
+        for (const std::string& word : {std::string("-include"), (folder / late_header).string()})
+            command.argv.push_back(word);
+    // Warnings about a kernel are its author's business: printing them costs more than compiling it.
+    for (const char* flag : {"-w", "-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
+    command.argv.push_back((folder / (stem + ".so")).string());
+    command.argv.push_back((folder / (stem + ".cpp")).string());
+    command.argv.push_back(adapter.string());
+    if (compiler_.name == "clang") command.argv.push_back("-fuse-ld=lld");
+    if (build.trusted_links)
+        for (const std::string& flag : link_flags(build.source)) command.argv.push_back(flag);
+    command.limits.wall = Seconds(compile_limit_seconds);
+    command.limits.output_bytes = 1 << 16;
+    command.scratch = folder.string();
+    return command;
+}
+
+void CppToolchain::forget_oldest(const std::set<std::string>& needed) {
+    for (size_t i = 0; order_.size() > kept_libraries && i < order_.size();) {
+        if (needed.count(order_[i])) {
+            ++i;
+            continue;
+        }
+        std::error_code ignored;
+        fs::remove(built_[order_[i]].library, ignored);
+        built_.erase(order_[i]);
+        order_.erase(order_.begin() + static_cast<long>(i));
+    }
+}
+
 std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector<Build>& builds,
                                        const fs::path& folder, int parallel) {
     Clock::time_point start = Clock::now();
     fs::path adapter = build_adapter(problem, folder);
     std::vector<sandbox::Command> commands;
-    std::vector<Built> results;
+    std::vector<std::string> keys, fresh;
     for (const Build& build : builds) {
+        const std::string key = content_hash(join({build.source, join(configuration_flags(build), " "),
+                                                   join(build.flags, " "), folder.string()}, "\n"));
+        keys.push_back(key);
+        if (built_.count(key)) continue;
         std::string stem = fmt::format("kernel{}", next_++);
-        fs::path source = folder / (stem + ".cpp");
-        write_file(source, build.source);
-        Built result;
-        result.library = folder / (stem + ".so");
-        sandbox::Command command;
-        command.argv = {compiler_.path};
-        // A library that is only called brings its own threads: a second OpenMP runtime would fight with them.
-        bool calls_only = build.trusted_links && build.source.find("#pragma omp") == std::string::npos;
-        for (const std::string& flag : flags_)
-            if (flag != "-fopenmp" || !calls_only) command.argv.push_back(flag);
-        for (const std::string& flag : configuration_flags(build)) command.argv.push_back(flag);
-        for (const std::string& flag : build.flags) command.argv.push_back(flag);
-        // Warnings about a kernel are its author's business: printing them costs more than compiling it.
-        for (const char* flag : {"-w", "-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
-        command.argv.push_back(result.library.string());
-        command.argv.push_back(source.string());
-        command.argv.push_back(adapter.string());
-        if (compiler_.name == "clang") command.argv.push_back("-fuse-ld=lld");
-        if (build.trusted_links)
-            for (const std::string& flag : link_flags(build.source)) command.argv.push_back(flag);
-        command.limits.wall = Seconds(compile_limit_seconds);
-        command.limits.output_bytes = 1 << 16;
-        command.scratch = folder.string();
-        commands.push_back(std::move(command));
-        results.push_back(std::move(result));
+        write_file(folder / (stem + ".cpp"), build.source);
+        built_[key].library = folder / (stem + ".so");
+        order_.push_back(key);
+        fresh.push_back(key);
+        commands.push_back(command(build, folder, stem, adapter));
     }
     std::vector<sandbox::Finished> finished = sandbox::run_all(commands, parallel);
-    double share = seconds_since(start) / std::max<size_t>(1, builds.size());
-    for (size_t i = 0; i < results.size(); ++i) {
-        results[i].ok = finished[i].ok();
-        results[i].seconds = share;
-        if (results[i].ok) continue;
-        results[i].message = finished[i].not_found ? compiler_.path + " could not be started"
-                             : finished[i].timed_out
-                                 ? finished[i].describe()
-                                 : shorten(finished[i].err, folder);
-        if (results[i].message.empty()) results[i].message = "the compiler said nothing: " + finished[i].describe();
+    for (size_t i = 0; i < fresh.size(); ++i) {
+        Built& result = built_[fresh[i]];
+        result.ok = finished[i].ok();
+        if (!result.ok) result.message = message_of(finished[i], folder);
     }
+    std::vector<Built> results;
+    double share = seconds_since(start) / static_cast<double>(std::max<size_t>(1, fresh.size()));
+    for (size_t i = 0; i < builds.size(); ++i) {
+        results.push_back(built_[keys[i]]);
+        results.back().late_values = late_values(builds[i]);
+        auto paid = std::find(fresh.begin(), fresh.end(), keys[i]);
+        if (paid == fresh.end()) continue;
+        results.back().seconds = share;
+        fresh.erase(paid);
+    }
+    forget_oldest({keys.begin(), keys.end()});
     return results;
+}
+
+std::string CppToolchain::message_of(const sandbox::Finished& finished, const fs::path& folder) const {
+    std::string message = finished.not_found   ? compiler_.path + " could not be started"
+                          : finished.timed_out ? finished.describe()
+                                               : shorten(finished.err, folder);
+    return message.empty() ? "the compiler said nothing: " + finished.describe() : message;
 }
 
 }  // namespace strop

@@ -1,7 +1,10 @@
 // C++ kernels: from source and configuration to a shared library with one entry, `strop_call`.
 #pragma once
 
+#include <deque>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +12,7 @@
 #include "core/machine.h"
 #include "core/problem.h"
 #include "device/machine.h"
+#include "sandbox/process.h"
 
 namespace strop {
 
@@ -16,6 +20,8 @@ namespace strop {
 // the problem's order. It calls the kernel.
 using KernelEntry = void (*)(void* const* tensors, const double* parameters, const int64_t* dimensions);
 inline constexpr const char* kernel_entry_name = "strop_call";
+// The libraries' only variable: an int64_t for each late tunable, set before the first call.
+inline constexpr const char* late_values_name = "strop_late";
 
 struct Build {
     std::string source;
@@ -28,8 +34,9 @@ struct Build {
 struct Built {
     bool ok = false;
     std::filesystem::path library;
+    std::vector<int64_t> late_values;   // in the order of the space's late tunables
     std::string message;                // the compiler's, shortened, without our paths
-    double seconds = 0;                 // this build's share of the wall time
+    double seconds = 0;                 // this build's share of the wall time; 0 when it was there
 };
 
 class CppToolchain {
@@ -43,17 +50,24 @@ public:
     const Compiler& compiler() const { return compiler_; }
     const std::vector<std::string>& flags() const { return flags_; }
 
-    // Compiles side by side on `parallel` cores into `folder`.
+    // Compiles side by side on `parallel` cores into `folder`, the same nothing twice: builds that differ in late
+    // tunables only share a library. The last few hundred libraries are kept.
     std::vector<Built> build(const Problem& problem, const std::vector<Build>& builds,
                              const std::filesystem::path& folder, int parallel);
 
 private:
     std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
+    sandbox::Command command(const Build& build, const std::filesystem::path& folder, const std::string& stem,
+                             const std::filesystem::path& adapter) const;
+    std::string message_of(const sandbox::Finished& finished, const std::filesystem::path& folder) const;
+    void forget_oldest(const std::set<std::string>& needed);
 
     Compiler compiler_;
     std::vector<std::string> flags_;
     std::string description_;
-    int next_ = 0;                      // libraries are numbered: none is ever loaded twice under one name
+    std::map<std::string, Built> built_;   // by content
+    std::deque<std::string> order_;        // of built_, oldest first
+    int next_ = 0;                         // libraries are numbered
 };
 
 // The adapter from `strop_call` to the kernel's own signature.

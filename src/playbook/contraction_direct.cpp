@@ -65,6 +65,8 @@ const char* const direct_share = R"(
 const char* const packed_share = R"(
     // C[m0:m1, n0:n1]: columns are copied in panels of NR, which all rows then use.
     __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
+        // Whole tiles.
+        const int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;
         const int64_t width = smaller((n1 - n0 + NR - 1) / NR * NR, block_n);
         float* const packed = scratch(@K@ * width);
         for (int64_t n = n0; n < n1; n += block_n) {
@@ -174,11 +176,8 @@ std::vector<Recipe> direct_recipes(const KernelText& text) {
         "// A contraction as matrix product: the right operand is copied once into panels of columns, the "
         "left one "
         "is read\n// where it lies.";
-    body.constants +=
-        "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole "
-        "tiles\n";
-    body.choices.push_back({"MC", {"48", "96", "192"}, "96"});
-    body.choices.push_back({"NC", {"256", "1024", "4096"}, "1024"});
+    body.choices.push_back({"MC", {"48", "96", "192"}, "96", true});
+    body.choices.push_back({"NC", {"256", "1024", "4096"}, "1024", true});
     body.members = tile_text(text, "@K@", "") + fill(packed_share, {{"right", text.right("k", "n + j")}});
     text.write(recipe, body);
     recipes.push_back(recipe);

@@ -79,6 +79,8 @@ const char* const packed_members = R"(
 
     // C[m0:m1, n0:n1]: right's block stays in the last cache, left's in the second, a panel in the first.
     __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
+        // Whole tiles.
+        const int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;
         const int64_t kc = smaller(@K@, KC), width = smaller((n1 - n0 + NR - 1) / NR * NR, block_n);
         const int64_t height = smaller((m1 - m0 + MR - 1) / MR * MR, block_m);
         float* const a = scratch((height + width) * kc);
@@ -127,17 +129,15 @@ Recipe packed(const KernelText& text, bool prefetch) {
         "panel of the\n// right operand in the first cache, a block of the left one in the second.";
     body.choices = {text.vector_length()};
     add_tile(text, body);
-    body.choices.push_back({"MC", {"48", "96", "168", "192", "336"}, "168"});
+    body.choices.push_back({"MC", {"48", "96", "168", "192", "336"}, "168", true});
     body.choices.push_back(
-        {"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256"});
-    body.choices.push_back({"NC", {"256", "1024", "4096"}, "4096"});
+        {"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256", true});
+    body.choices.push_back({"NC", {"256", "1024", "4096"}, "4096", true});
     body.choices.push_back({"UNROLL", {"1", "2", "4"}, "2"});
     body.choices.push_back(text.parallel_min());
     if (prefetch) body.choices.push_back({"PREFETCH", {"8", "16", "32"}, "16"});
     body.constants =
-        "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n"
-        "constexpr int64_t block_m = (MC + MR - 1) / MR * MR, block_n = (NC + NR - 1) / NR * NR;  // whole "
-        "tiles\n";
+        "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n";
     const Operand& c = text.form().output;
     bool side_by_side = text.plain_right() && text.plain_right()->n.is(1);
     body.members = fill(packed_members, {{"pack_right", side_by_side ? pack_rows : pack_panels}});

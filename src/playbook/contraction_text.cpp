@@ -222,7 +222,7 @@ Choice KernelText::vector_length() const {
     return {"VL", values, values.at(0)};
 }
 
-Choice KernelText::parallel_min() const { return {"PARALLEL_MIN", {"200000", "50000", "1000000"}, "200000"}; }
+Choice KernelText::parallel_min() const { return {"PARALLEL_MIN", {"200000", "50000", "1000000"}, "200000", true}; }
 
 std::string KernelText::fits_registers(const std::string& vectors) const {
     return fmt::format("({}) * ceildiv(VL, {}) <= {}", vectors, machine_.vector_bytes / 4,
@@ -345,7 +345,8 @@ void KernelText::write(Recipe& recipe, Body body) const {
         std::vector<std::string>& values = choice.values;
         std::stable_partition(values.begin(), values.end(),
                               [&](const std::string& v) { return v == choice.initial; });
-        tunables += fmt::format("// strop:tune {} = {}\n", choice.name, join(values, " | "));
+        tunables += fmt::format("// strop:{} {} = {}\n", choice.late ? "late" : "tune", choice.name,
+                                join(values, " | "));
         recipe.initial[renamed.contains(choice.name) ? renamed[choice.name] : choice.name] =
             static_cast<int64_t>(std::stoll(choice.initial));
     }

@@ -22,6 +22,7 @@ struct Choice {
     std::string name;
     std::vector<std::string> values;
     std::string initial;
+    bool late = false;  // set before the first call: nothing is compiled anew for another value
 };
 
 // What a strategy adds to the common frame.

@@ -118,10 +118,10 @@ ConvolutionText filters_source(const ConvolutionContext& context, bool prefetch)
         "// the padded image, the finished tile turned round into rows of pixels.\n";
     text.tunables = RegisterTile(context.machine).tunables("PX", "KV") +
                     "// DEPTH: channels × taps of one panel of weights, to stay in L1\n"
-                    "// strop:tune DEPTH = 288 | 144 | 576 | 1152\n"
+                    "// strop:late DEPTH = 288 | 144 | 576 | 1152\n"
                     "// strop:tune TILES = 16 | 8 | 32 | 4\n"
-                    "// strop:tune MIN_TASKS = 8 | 2 | 32\n"
-                    "// strop:tune PARALLEL_MIN = 300000 | 100000 | 1000000\n";
+                    "// strop:late MIN_TASKS = 8 | 2 | 32\n"
+                    "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n";
     text.constants = "constexpr int64_t MR = KV * VL;  // filters of a panel\n";
     text.body = replace_all(body_text, "@PREFETCH@", prefetch ? prefetch_text : "");
     text.body = replace_all(replace_all(text.body, "@X@", context.form.x), "@W@", context.form.w);

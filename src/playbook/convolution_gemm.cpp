@@ -182,10 +182,10 @@ std::string body(const ConvolutionForm& form, const std::string& pack, const std
 std::string tunables(const Machine& machine, const std::string& depth, const std::string& tiles) {
     return RegisterTile(machine).tunables("MR", "NRV") +
            fmt::format(
-               "// strop:tune KC = {}\n"
+               "// strop:late KC = {}\n"
                "// strop:tune TILES = {}\n"
-               "// strop:tune MIN_TASKS = 8 | 2 | 32\n"
-               "// strop:tune PARALLEL_MIN = 300000 | 100000 | 1000000\n",
+               "// strop:late MIN_TASKS = 8 | 2 | 32\n"
+               "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n",
                depth, tiles);
 }
 

@@ -206,10 +206,10 @@ ConvolutionText planes_source(const ConvolutionContext& context, bool weights_st
         "// a register tile of filters × pixels then reads it in place under every tap of the filter.\n";
     text.tunables = RegisterTile(context.machine).tunables("MR", "NRV") +
                     "// DEPTH: channels × taps of a block\n"
-                    "// strop:tune DEPTH = 288 | 144 | 576 | 1152\n"
+                    "// strop:late DEPTH = 288 | 144 | 576 | 1152\n"
                     "// strop:tune TILES = 8 | 2 | 4 | 16 | 32\n"
-                    "// strop:tune MIN_TASKS = 8 | 2 | 32\n"
-                    "// strop:tune PARALLEL_MIN = 300000 | 100000 | 1000000\n";
+                    "// strop:late MIN_TASKS = 8 | 2 | 32\n"
+                    "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n";
     std::string convolve =
         replace_all(convolve_text, "@ORDER@", weights_stay ? panels_outside : tiles_outside);
     convolve = replace_all(convolve, "@ORDER_COMMENT@",
@@ -260,7 +260,7 @@ void add_depthwise(const ConvolutionContext& context, Recipes& recipes) {
         "// strop:tune VL = {}\n"
         "// strop:tune NRV = 4 | 8 | 2 | 6\n"
         "// strop:tune TILES = 16 | 4 | 64\n"
-        "// strop:tune PARALLEL_MIN = 100000 | 30000 | 300000\n",
+        "// strop:late PARALLEL_MIN = 100000 | 30000 | 300000\n",
         vector_lengths(context.machine.vector_bytes));
     text.body =
         fill(std::string(layout_text) + depthwise_multiply_text + write_text + depthwise_convolve_text,

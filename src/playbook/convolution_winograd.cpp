@@ -239,8 +239,8 @@ ConvolutionText winograd_source(const ConvolutionContext& context, int out) {
         out, out + 2);
     text.tunables = RegisterTile(context.machine).tunables("MR", "NRV") +
                     fmt::format("// strop:tune TILES = {}\n", out == 2 ? "2 | 1 | 3 | 4" : "1 | 2 | 3") +
-                    "// strop:tune MIN_TASKS = 4 | 1 | 16\n"
-                    "// strop:tune PARALLEL_MIN = 300000 | 100000 | 1000000\n";
+                    "// strop:late MIN_TASKS = 4 | 1 | 16\n"
+                    "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n";
     text.body = std::string(out == 2 ? transforms_2 : transforms_4) + body_text;
     text.body = replace_all(replace_all(text.body, "@X@", context.form.x), "@W@", context.form.w);
     return text;

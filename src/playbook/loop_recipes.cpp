@@ -23,10 +23,11 @@ public:
 
     // The first value is the default; `guess` is what should fit this machine.
     void tune(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
-        std::vector<std::string> texts;
-        for (int64_t value : values) texts.push_back(std::to_string(value));
-        tunables_ += "// strop:tune " + name + " = " + join(texts, " | ") + "\n";
-        initial[name] = guess;
+        declare("tune", name, values, guess);
+    }
+    // Nothing is compiled anew for another value.
+    void late(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
+        declare("late", name, values, guess);
     }
     std::string text(const LoopKernel& kernel, bool threads_by_number, const std::string& helpers) const {
         std::string include = threads_by_number ? "#include <omp.h>\n" : "";
@@ -36,6 +37,14 @@ public:
     Configuration initial;
 
 private:
+    void declare(const std::string& kind, const std::string& name, const std::vector<int64_t>& values,
+                 int64_t guess) {
+        std::vector<std::string> texts;
+        for (int64_t value : values) texts.push_back(std::to_string(value));
+        tunables_ += "// strop:" + kind + " " + name + " = " + join(texts, " | ") + "\n";
+        initial[name] = guess;
+    }
+
     std::string comment_, tunables_;
 };
 
@@ -84,14 +93,14 @@ private:
         Source source(form_.problem.name + ": " + hypothesis);
         int64_t lanes = std::max(4, machine_.vector_bytes / 4);
         source.tune("VL", {lanes, 2 * lanes}, lanes);
-        source.tune("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
+        source.late("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
         return source;
     }
 
     void tune_streaming(Source& source) {
         int64_t last = 0;
         for (const CacheLevel& cache : machine_.caches) last = std::max(last, cache.bytes);
-        source.tune("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40},
+        source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40},
                     (last >= 32 * mebi ? 32 : 8) * mebi);
     }
 
@@ -110,11 +119,11 @@ private:
         Source text = source(hypothesis);
         text.tune("UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
         if (plan.stream) tune_streaming(text);
-        if (plan.online) text.tune("BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
-        if (plan.prefetch) text.tune("AHEAD", {256, 64, 128, 512, 1024}, 256);
+        if (plan.online) text.late("BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
+        if (plan.prefetch) text.late("AHEAD", {256, 64, 128, 512, 1024}, 256);
         if (plan.next_row) text.tune("LOCALITY", {3, 2, 1}, 3);
-        if (plan.dynamic) text.tune("CHUNK", {8, 1, 2, 32, 128}, 8);
-        if (plan.tiles != RowPlan::Tiles::none) text.tune("TILE", {4096, 256, 1024, 16384, 65536}, 4096);
+        if (plan.dynamic) text.late("CHUNK", {8, 1, 2, 32, 128}, 8);
+        if (plan.tiles != RowPlan::Tiles::none) text.late("TILE", {4096, 256, 1024, 16384, 65536}, 4096);
         return finish(text, kernel, plan.split, helpers);
     }
 
@@ -139,7 +148,7 @@ private:
             text.tune("ROWS", {4, 1, 2, 8}, 4);
         }
         if (plan.stream) tune_streaming(text);
-        if (plan.prefetch) text.tune("AHEAD", {8, 2, 4, 16, 32}, 8);
+        if (plan.prefetch) text.late("AHEAD", {8, 2, 4, 16, 32}, 8);
         return finish(text, kernel, split, helpers);
     }
 

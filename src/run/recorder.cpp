@@ -1,15 +1,12 @@
 #include "run/recorder.h"
 
-#include <algorithm>
-
 #include "base/hash.h"
 #include "core/json.h"
 
 namespace strop {
 
 Recorder::Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record)
-    : worker_(worker), store_(store), run_(record.run), problem_hash_(record.problem_hash),
-      side_by_side_(static_cast<size_t>(std::max(1, record.machine.cores))) {}
+    : worker_(worker), store_(store), run_(record.run), problem_hash_(record.problem_hash) {}
 
 std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>& requests) {
     std::vector<Evaluation> results(requests.size());
@@ -26,20 +23,15 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
         places.push_back(i);
     }
     if (unknown.empty()) return results;
-    // As many at a time as compile side by side: a kill loses no more than that.
-    for (size_t begin = 0; begin < unknown.size(); begin += side_by_side_) {
-        size_t end = std::min(unknown.size(), begin + side_by_side_);
-        double reference_before = worker_.reference_seconds();
-        std::vector<Evaluation> fresh = worker_.evaluate({unknown.begin() + static_cast<long>(begin),
-                                                          unknown.begin() + static_cast<long>(end)});
-        seconds_.reference += worker_.reference_seconds() - reference_before;
-        for (size_t i = 0; i < fresh.size(); ++i) {
-            store_.add_evaluation(run_, fresh[i]);
-            seconds_.compile += fresh[i].compile_seconds;
-            seconds_.check += fresh[i].check_seconds;
-            seconds_.time += fresh[i].time_seconds;
-            results[places[begin + i]] = std::move(fresh[i]);
-        }
+    double reference_before = worker_.reference_seconds();
+    std::vector<Evaluation> fresh = worker_.evaluate(unknown);
+    seconds_.reference += worker_.reference_seconds() - reference_before;
+    for (size_t i = 0; i < fresh.size(); ++i) {
+        store_.add_evaluation(run_, fresh[i]);
+        seconds_.compile += fresh[i].compile_seconds;
+        seconds_.check += fresh[i].check_seconds;
+        seconds_.time += fresh[i].time_seconds;
+        results[places[i]] = std::move(fresh[i]);
     }
     return results;
 }

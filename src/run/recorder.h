@@ -25,7 +25,6 @@ private:
     judge::WorkerClient& worker_;
     Store& store_;
     std::string run_, problem_hash_;
-    size_t side_by_side_;
     PhaseSeconds seconds_;
     int replayed_ = 0;
 };

@@ -270,7 +270,7 @@ private:
         kernel.author = "strop";
         std::string flags = bundle_flags(dispatch_.winners);
         if (!flags.empty()) {   // the flags that the winners were measured with
-            kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, true});
+            kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, Tunable::Kind::flags});
             kernel.initial["FLAGS"] = Value(flags);
         }
         return kernel;

@@ -21,7 +21,7 @@ double matern52(double distance) {
 
 CostModel::CostModel(const Space& space) : space_(space) {
     for (const Tunable& tunable : space.tunables()) {
-        bool numbers = !tunable.is_flags && tunable.values.size() > 2;
+        bool numbers = tunable.kind != Tunable::Kind::flags && tunable.values.size() > 2;
         for (const Value& value : tunable.values)
             numbers = numbers && !std::holds_alternative<std::string>(value);
         steps_.push_back(numbers ? 1.0 / static_cast<double>(tunable.values.size() - 1) : 0.0);
