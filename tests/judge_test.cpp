@@ -3,12 +3,15 @@
 
 #include <sstream>
 
+#include <sys/mman.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/referee.h"
 #include "judge/worker.h"
+#include "language/contract.h"
 #include "problem/loader.h"
 
 namespace strop::judge {
@@ -88,6 +91,47 @@ TEST_F(RefereeTest, a_right_kernel_is_ok_and_timed_at_every_point) {
     for (const PointResult& point : evaluation.points) {
         EXPECT_GE(point.time.samples_ns.size(), 3u);
         EXPECT_GT(point.time.median_ns, 0);
+    }
+}
+
+// Late values reach the kernel, and configurations that differ in nothing else share a library.
+TEST_F(RefereeTest, late_values_are_set_before_the_first_call) {
+    std::string source = "// strop:late RIGHT = 1 | 0 | -5\n// strop:late BIG = 1099511627776 | 7\n// strop:tune ADD = 0 | 1\n" +
+                         kernel_source(std::string(right_body) + "\n    if (RIGHT != 1 || BIG != int64_t{1} << 40) total[0] += 1;"
+                                                                 "\n    total[0] += ADD;");
+    std::vector<EvaluationRequest> requests(5);
+    const char* configurations[][3] = {{"1", "1099511627776", "0"}, {"0", "1099511627776", "0"}, {"1", "7", "0"},
+                                       {"1", "1099511627776", "1"}, {"-5", "1099511627776", "0"}};
+    for (size_t i = 0; i < requests.size(); ++i) {
+        requests[i].kernel.id = "kernel";
+        requests[i].kernel.source = source;
+        requests[i].kernel.space = parse_tunables(source, "kernel.cpp");
+        requests[i].configuration = {{"RIGHT", int64_t{std::stoll(configurations[i][0])}},
+                                     {"BIG", int64_t{std::stoll(configurations[i][1])}},
+                                     {"ADD", int64_t{std::stoll(configurations[i][2])}}};
+        requests[i].points = {problem_->points[0]};
+    }
+    std::vector<Evaluation> evaluations = referee_->evaluate(requests);
+    EXPECT_EQ(evaluations[0].verdict, Verdict::ok) << evaluations[0].evidence;
+    for (size_t i = 1; i < evaluations.size(); ++i) EXPECT_EQ(evaluations[i].verdict, Verdict::wrong_output) << i;
+    EXPECT_GT(evaluations[0].compile_seconds, 0);
+    EXPECT_GT(evaluations[3].compile_seconds, 0);
+    for (size_t i : {1, 2, 4}) EXPECT_EQ(evaluations[i].compile_seconds, 0) << i;
+}
+
+TEST(SharedMemory, its_second_descriptor_cannot_be_written_and_it_grows_with_its_contents) {
+    for (SharedMemory::Pages pages : {SharedMemory::Pages::small, SharedMemory::Pages::huge}) {
+        SharedMemory memory(5 << 20, pages);
+        memory.data()[(5 << 20) - 1] = 'x';
+        size_t size = static_cast<size_t>(memory.bytes());
+        EXPECT_EQ(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory.read_only_fd(), 0), MAP_FAILED);
+        memory.grow(9 << 20);
+        void* seen = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, memory.read_only_fd(), 0);
+        ASSERT_NE(seen, MAP_FAILED);
+        EXPECT_EQ(static_cast<char*>(seen)[(5 << 20) - 1], 'x');
+        EXPECT_EQ(memory.data()[(5 << 20) - 1], 'x');
+        EXPECT_GE(memory.bytes(), 9 << 20);
+        ::munmap(seen, size);
     }
 }
 

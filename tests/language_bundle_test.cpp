@@ -95,12 +95,12 @@ DispatchWinner winner(const std::string& id, const std::string& source, const st
 DispatchWinner serial() {
     return winner(
         "serial+x", serial_source,
-        {{"UNROLL", {int64_t{4}}, false}, {"SHARE", {0.5}, false}, {"OPT", {"-O3 -funroll-loops"}, true}},
+        {{"UNROLL", {int64_t{4}}, Tunable::Kind::constant}, {"SHARE", {0.5}, Tunable::Kind::constant}, {"OPT", {"-O3 -funroll-loops"}, Tunable::Kind::flags}},
         {{"UNROLL", int64_t{4}}, {"SHARE", 0.5}, {"OPT", "-O3 -funroll-loops"}});
 }
 
 DispatchWinner parallel() {
-    return winner("parallel", parallel_source, {{"UNROLL", {int64_t{16}}, false}, {"MODE", {"slow"}, false}},
+    return winner("parallel", parallel_source, {{"UNROLL", {int64_t{16}}, Tunable::Kind::constant}, {"MODE", {"slow"}, Tunable::Kind::constant}},
                   {{"UNROLL", int64_t{16}}, {"MODE", "slow"}});
 }
 

@@ -78,6 +78,13 @@ TEST(Contract, ReadsEveryKindOfValue) {
     EXPECT_THAT(space.tunables[3].values, ElementsAre(Value("-O2"), Value("-O3 -funroll-loops")));
 }
 
+TEST(Contract, LateTunablesAreLimitedInNumber) {
+    std::string text;
+    for (size_t i = 0; i < most_late_tunables; ++i) text += "// strop:late A" + std::to_string(i) + " = 1 | 2\n";
+    EXPECT_EQ(parse_tunables(text, "k").tunables.back().kind, Tunable::Kind::late);
+    EXPECT_EQ(failure(text + "// strop:late B = 1"), "kernel.cpp:33: more than 32 late tunables");
+}
+
 TEST(Contract, TextsThatLookAlmostLikeNumbersStayTexts) {
     TunableSpace space = parse_tunables("// strop:tune A = 6x | 1.5.2 | nan | 99999999999999999999x\n", "k");
     for (const Value& value : space.tunables[0].values)
@@ -111,6 +118,8 @@ TEST(Contract, ErrorsNameFileLineAndValue) {
     EXPECT_EQ(failure("// strop:tune A = 1\n\n// strop:require A > B"), "kernel.cpp:3: 'B' is not a tunable");
     EXPECT_EQ(failure("// strop:require 1 < 2"), "kernel.cpp:1: '1 < 2' names no tunable");
     EXPECT_EQ(failure("// strop:flags OPT = O2"), "kernel.cpp:1: 'O2' in 'OPT' is not a compiler flag");
+    EXPECT_EQ(failure("// strop:late A = 1 | x"), "kernel.cpp:1: 'x' of tunable 'A' is not a whole number");
+    EXPECT_EQ(failure("// strop:late A = 1.5"), "kernel.cpp:1: '1.5' of tunable 'A' is not a whole number");
     EXPECT_EQ(failure("// strop:tunes A = 1"), "kernel.cpp:1: unknown comment 'strop:tunes'");
     EXPECT_THAT(failure("// strop:tune A = 1\n// strop:require A * (2"), HasSubstr("kernel.cpp:2: "));
     EXPECT_THAT(failure("// strop:require"), HasSubstr("kernel.cpp:1: "));

@@ -261,6 +261,8 @@ protected:
                                      << all[i].source;
             void* library = dlopen(built[i].library.c_str(), RTLD_NOW);
             ASSERT_NE(library, nullptr) << dlerror();
+            std::copy(built[i].late_values.begin(), built[i].late_values.end(),
+                      static_cast<int64_t*>(dlsym(library, late_values_name)));
             KernelEntry entry = reinterpret_cast<KernelEntry>(dlsym(library, kernel_entry_name));
             entries.push_back(entry);
         }

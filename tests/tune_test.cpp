@@ -55,7 +55,7 @@ TEST(Space, HoldsExactlyWhatBruteForceFinds) {
     TunableSpace spec = make_space({numbers("A", range(1, 8)),
                                     numbers("B", {4, 2, 1}),
                                     numbers("C", range(0, 5)),
-                                    {"F", {"-O2", "-O3"}, true}},
+                                    {"F", {"-O2", "-O3"}, Tunable::Kind::flags}},
                                    {"A % B == 0 and C <= A", "C == 0 or A * B // C > 2",
                                     "F == '-O3' or B in (1, 4)", "not (A == 8 and B == 2)"});
     Space space(spec);
@@ -84,7 +84,7 @@ TEST(Space, MayBeEmpty) {
 TEST(Space, RefusesConstraintsThatCannotBeEvaluated) {
     EXPECT_THROW(Space(make_space({numbers("A", {1, 2})}, {"A < B"})), UsageError);
     EXPECT_THROW(Space(make_space({numbers("A", {0, 1})}, {"4 % A == 0"})), UsageError);
-    EXPECT_THROW(Space(make_space({{"F", {"-O2"}, true}}, {"F * 2 == 4"})), UsageError);
+    EXPECT_THROW(Space(make_space({{"F", {"-O2"}, Tunable::Kind::flags}}, {"F * 2 == 4"})), UsageError);
 }
 
 TEST(Space, FindsEveryConfigurationAndNothingElse) {

@@ -10,7 +10,7 @@
 namespace strop::fakes {
 
 inline Tunable numbers(const std::string& name, const std::vector<int64_t>& values) {
-    Tunable tunable{name, {}, false};
+    Tunable tunable{name, {}, Tunable::Kind::constant};
     for (int64_t value : values) tunable.values.push_back(value);
     return tunable;
 }

@@ -146,8 +146,8 @@ inline Kernel sample_kernel(const std::string& id) {
         "x, "
         "float* y, int64_t M, int64_t N) {\n    for (int64_t m = 0; m < M && x; ++m)\n        "
         "y[m * N] = x[m * N];\n}\n";
-    kernel.space.tunables = {{"UNROLL", {int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}, false},
-                             {"OPT", {std::string("-O2"), std::string("-O3")}, true}};
+    kernel.space.tunables = {{"UNROLL", {int64_t{1}, int64_t{2}, int64_t{4}, int64_t{8}}, Tunable::Kind::constant},
+                             {"OPT", {std::string("-O2"), std::string("-O3")}, Tunable::Kind::flags}};
     kernel.space.constraints = {Expression::parse("UNROLL <= 8")};
     kernel.initial = {{"UNROLL", int64_t{4}}, {"OPT", std::string("-O3")}};
     return kernel;
