@@ -222,6 +222,65 @@ TEST_F(RefereeTest, skipping_calls_is_found) {
     EXPECT_NE(judge(kernel_source(every_other)).verdict, Verdict::ok);
 }
 
+TEST_F(RefereeTest, results_remembered_by_address_are_found) {
+    std::string top = R"(#include <map>
+#include <vector>
+struct Kept { std::vector<float> y, total; };
+static std::map<const float*, Kept> kept;)";
+    std::string body = R"(
+    Kept& known = kept[x];
+    if (known.y.empty()) {)" + std::string(right_body) + R"(
+        known.y.assign(y, y + M * N);
+        known.total.assign(total, total + M);
+        return;
+    }
+    for (int64_t i = 0; i < M * N; ++i) y[i] = known.y[i];
+    for (int64_t i = 0; i < M; ++i) total[i] = known.total[i];)";
+    Evaluation evaluation = judge(kernel_source(body, top), Effort::screen);
+    EXPECT_EQ(evaluation.verdict, Verdict::nondeterministic) << evaluation.evidence;
+}
+
+TEST_F(RefereeTest, results_remembered_by_content_are_found) {
+    std::string top = R"(#include <cmath>
+#include <map>
+#include <vector>
+struct Kept { std::vector<float> y, total; };
+static std::map<std::vector<float>, Kept> kept;)";
+    std::string body = R"(
+    Kept& known = kept[std::vector<float>(x, x + M * N)];
+    if (known.y.empty()) {
+        volatile float slow = 1;
+        for (int i = 0; i < 1000000; ++i) slow = slow * 1.0001f;)" + std::string(right_body) + R"(
+        known.y.assign(y, y + M * N);
+        known.total.assign(total, total + M);
+        return;
+    }
+    for (int64_t i = 0; i < M * N; ++i) y[i] = known.y[i];
+    for (int64_t i = 0; i < M; ++i) total[i] = known.total[i];)";
+    Evaluation evaluation = judge(kernel_source(body, top));
+    EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+    EXPECT_NE(evaluation.evidence.find("keeps results"), std::string::npos) << evaluation.evidence;
+}
+
+TEST_F(RefereeTest, writing_after_the_call_has_returned_is_found) {
+    std::string top = "#include <thread>\n#include <chrono>\n";
+    std::string body = R"(
+    std::thread([=] {
+        std::this_thread::sleep_for(std::chrono::microseconds(300));)" + std::string(right_body) + R"(
+    }).detach();)";
+    Evaluation evaluation = judge(kernel_source(body, top), Effort::screen);
+    EXPECT_TRUE(evaluation.verdict == Verdict::wrong_output || evaluation.verdict == Verdict::cheated) << evaluation.evidence;
+}
+
+TEST_F(RefereeTest, the_state_of_the_processor_is_left_as_it_was) {
+    std::string rounding = std::string(right_body) + "\n    fesetround(FE_UPWARD);";
+    Evaluation evaluation = judge(kernel_source(rounding, "#include <fenv.h>\n"));
+    EXPECT_EQ(evaluation.verdict, Verdict::cheated);
+    EXPECT_NE(evaluation.evidence.find("rounding mode"), std::string::npos) << evaluation.evidence;
+    std::string traps = std::string(right_body) + "\n    feenableexcept(FE_DIVBYZERO);";
+    EXPECT_EQ(judge(kernel_source(traps, "#include <fenv.h>\n")).verdict, Verdict::cheated);
+}
+
 TEST_F(RefereeTest, a_kernel_starts_no_process_and_writes_no_file) {
     std::string top = "#include <fcntl.h>\n#include <sys/socket.h>\n#include <unistd.h>\n";
     std::string body = std::string(right_body) +

@@ -91,6 +91,7 @@ struct ComparisonRequest {
     std::vector<ShapePoint> points;
     Effort effort = Effort::full;
     double seconds_per_point = 0.5;      // for all contenders together
+    bool prove = false;                  // kernels meet new inputs at known addresses, in time as well as in value
 };
 
 struct ContenderResult {

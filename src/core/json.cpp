@@ -106,7 +106,8 @@ auto fields_of(const ComparisonRequest*) {
     return std::tuple{Field{"contenders", &ComparisonRequest::contenders},
                       Field{"points", &ComparisonRequest::points},
                       Field{"effort", &ComparisonRequest::effort},
-                      Field{"seconds_per_point", &ComparisonRequest::seconds_per_point}};
+                      Field{"seconds_per_point", &ComparisonRequest::seconds_per_point},
+                      Field{"prove", &ComparisonRequest::prove}};
 }
 
 auto fields_of(const ContenderResult*) {

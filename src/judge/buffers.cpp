@@ -1,5 +1,7 @@
 #include "judge/buffers.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 
 namespace strop::judge {
@@ -69,14 +71,29 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, int flush_sets
 }
 
 void Buffers::refill(const Problem& problem, uint64_t seed) {
+    for (size_t s = 0; s < sets_.size(); ++s) refill(problem, s, mix64(seed) + 1000 * sets_[s].values);
+}
+
+void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
     Bindings bindings = bindings_of(problem, point_.dims);
-    for (size_t s = 0; s < sets_.size(); ++s)
-        for (size_t t = 0; t < problem.inputs.size(); ++t) {
-            const Tensor& tensor = problem.inputs[t];
-            int64_t limit = tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2;
-            fill_tensor(input(sets_[s], t), tensor.dtype, element_count(problem, tensor, point_.dims), tensor.fill,
-                        limit, sets_[s].distribution, mix64(seed) + 1000 * sets_[s].values + t);
-        }
+    for (size_t t = 0; t < problem.inputs.size(); ++t) {
+        const Tensor& tensor = problem.inputs[t];
+        int64_t limit = tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2;
+        fill_tensor(input(sets_[set], t), tensor.dtype, element_count(problem, tensor, point_.dims), tensor.fill, limit,
+                    sets_[set].distribution, seed + t);
+    }
+}
+
+void Buffers::exchange_values(size_t a, size_t b) {
+    InputSet &first = sets_[a], &second = sets_[b];
+    for (size_t t = 0; t < first.inputs.size(); ++t) {
+        char* at = input(first, t);
+        std::swap_ranges(at, at + first.inputs[t].data_bytes, input(second, t));
+    }
+    std::swap(first.distribution, second.distribution);
+    std::swap(first.expected, second.expected);
+    std::swap(first.scale, second.scale);
+    std::swap(first.tolerance, second.tolerance);
 }
 
 }  // namespace strop::judge

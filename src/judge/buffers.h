@@ -42,6 +42,11 @@ public:
     // Draws all inputs anew, in place: whoever has mapped them sees the new values.
     void refill(const Problem& problem, uint64_t seed);
 
+    // Draws the inputs of one set, in place.
+    void refill(const Problem& problem, size_t set, uint64_t seed);
+    // Two timed sets change values, in place: behind the same addresses there is something else afterwards.
+    void exchange_values(size_t a, size_t b);
+
     const ShapePoint& point() const { return point_; }
     std::vector<InputSet>& sets() { return sets_; }
     const std::vector<InputSet>& sets() const { return sets_; }

@@ -6,9 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "judge/protocol.h"
@@ -48,12 +50,38 @@ void read_all(void* data, size_t size) {
     }
 }
 
-void answer(int status, int64_t inside = 0) {
+void write_all(const void* data, size_t size) {
+    if (::write(replies_fd, data, size) != static_cast<ssize_t>(size)) std::_Exit(0);
+}
+
+void answer(int status, int64_t inside = 0, const std::string& text = {}) {
     Reply reply;
     reply.status = status;
     reply.inside_nanoseconds = inside;
-    if (::write(replies_fd, &reply, sizeof reply) != sizeof reply) std::_Exit(0);
+    reply.payload_bytes = static_cast<uint32_t>(text.size());
+    write_all(&reply, sizeof reply);
+    if (!text.empty()) write_all(text.data(), text.size());
 }
+
+// What a function must leave as it found it.
+struct ProcessorState {
+    int rounding = std::fegetround();
+    int traps = ::fegetexcept();
+    bool flushes = flushes_subnormals();
+
+    static bool flushes_subnormals() {
+        volatile float tiny = 1e-40f, one = 1.0f;
+        return tiny * one == 0;
+    }
+    // What differs from this one now; empty: nothing.
+    std::string changes() const {
+        ProcessorState now;
+        if (now.rounding != rounding) return "left another rounding mode behind";
+        if (now.traps != traps) return "left floating-point traps behind";
+        if (now.flushes != flushes) return "left the processor flushing subnormal numbers";
+        return {};
+    }
+};
 
 // The region between two guards that nobody may touch.
 char* map_region(int fd, const Region& region, int protection) {
@@ -178,12 +206,16 @@ int main(int argc, char** argv) {
         if (!late) give_up(::dlerror());
         std::memcpy(late, layout.late_values.data(), layout.late_values.size() * 8);
     }
+    const ProcessorState entered;
     while (true) {
         Request request;
         read_all(&request, sizeof request);
         if (request.op == Op::quit) std::_Exit(0);
         Point& point = layout.points.at(request.point);
         prepare(point);
-        answer(0, request.op == Op::call ? call_batch(entry, layout, point, request) : 0);
+        int64_t inside = request.op == Op::call ? call_batch(entry, layout, point, request) : 0;
+        std::string changed = entered.changes();
+        if (!changed.empty()) std::fesetenv(FE_DFL_ENV);
+        answer(changed.empty() ? 0 : 3, inside, changed);
     }
 }

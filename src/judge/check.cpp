@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t block_elements = 1 << 14;
 constexpr int64_t small_elements = 1 << 18;
 constexpr uint64_t one_block_of = 16;
+constexpr uint64_t fingerprint_values = 512;
 constexpr unsigned char poison_byte = 0xff;   // as float: a NaN
 constexpr unsigned char slack_byte = 0xa5;
 
@@ -142,6 +143,20 @@ void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const
             std::memset(region + place.data + first * size, poison_byte, static_cast<size_t>((last - first) * size));
         });
     }
+}
+
+uint64_t fingerprint(const Problem& problem, Buffers& buffers, const InputSet& set, uint64_t seed) {
+    uint64_t hash = 0;
+    for (size_t t = 0; t < problem.outputs.size(); ++t) {
+        size_t size = size_of(problem.outputs[t].dtype);
+        uint64_t count = static_cast<uint64_t>(set.outputs[t].data_bytes) / size;
+        for (uint64_t i = 0; i < std::min(count, fingerprint_values); ++i) {
+            uint64_t at = i == 0 ? count - 1 : mix64(seed + i) % count, value = 0;
+            std::memcpy(&value, buffers.output(set, t) + at * size, size);
+            hash = mix64(hash ^ value);
+        }
+    }
+    return hash;
 }
 
 std::string wrote_outside(Buffers& buffers, const InputSet& set) {

@@ -24,4 +24,8 @@ std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSe
 // Non-empty when something was written around an output.
 std::string wrote_outside(Buffers& buffers, const InputSet& set);
 
+// Some hundred values of each output, chosen by `seed`: taken at a call's return and again later, they tell whether
+// somebody went on writing.
+uint64_t fingerprint(const Problem& problem, Buffers& buffers, const InputSet& set, uint64_t seed);
+
 }  // namespace strop::judge

@@ -24,7 +24,7 @@ struct Request {
 };
 
 struct Reply {
-    int32_t status = 0;           // 0: done
+    int32_t status = 0;           // 0: done, 1: failed, 2: not available, 3: left the processor in another state
     uint32_t payload_bytes = 0;   // a text behind the reply: what went wrong
     int64_t inside_nanoseconds = 0;  // of the batch by the child's own clock; a cross-check, never the time
 };

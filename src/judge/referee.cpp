@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -20,7 +21,9 @@ constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a 
 constexpr size_t screen_samples = 3;
 constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
 constexpr double few_samples_above_ns = 4e6;
-const Seconds prepare_limit{60}, first_call_limit{10};
+constexpr int64_t cheap_bytes = 1 << 18;     // inputs this small change before every batch, larger ones now and then
+constexpr double remembers_ratio = 1.5, remembers_least_ns = 3e4;   // of calls with new inputs over known ones
+const Seconds prepare_limit{60}, first_call_limit{10}, new_inputs_limit{30};
 
 }  // namespace
 
@@ -181,6 +184,10 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     }
     PhaseTimer timer(evaluation.time_seconds);
     time_screen(runner, index, request, first_ns, result);
+    if (full && result.verdict == Verdict::ok) {
+        Runner::Outcome outcome = meet_new_inputs(runner, index);
+        if (!outcome.ok()) return failed(outcome);
+    }
     return result.verdict == Verdict::ok;
 }
 
@@ -189,6 +196,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
     Sampling sampling{random(), everything || !buffers.large()};
     poison(problem_, buffers, buffers.sets()[set], sampling);
     Runner::Outcome outcome = runner.call(index, 1, set, 1, limit);
+    uint64_t seen = fingerprint(problem_, buffers, buffers.sets()[set], sampling.seed);
     if (outcome.ok() && runner.is_python()) {
         Runner::Outcome published = runner.publish(limit);
         if (!published.ok()) outcome = published;
@@ -200,7 +208,61 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
     outcome.evidence = wrong_output(problem_, buffers, buffers.sets()[set], sampling);
     if (outcome.evidence.empty()) outcome.evidence = wrote_outside(buffers, buffers.sets()[set]);
     if (!outcome.evidence.empty()) outcome.verdict = Verdict::wrong_output;
+    else if (!runner.is_python()) note_late_writes(buffers, set, sampling.seed, seen, outcome);
     return outcome;
+}
+
+void Referee::note_late_writes(Buffers& buffers, uint32_t set, uint64_t seed, uint64_t seen, Runner::Outcome& outcome) {
+    if (fingerprint(problem_, buffers, buffers.sets()[set], seed) == seen) return;
+    outcome.verdict = Verdict::cheated;
+    outcome.evidence = fmt::format("its outputs changed after the call had returned, at {}",
+                                   strop::describe(buffers.point().dims));
+}
+
+// What a kernel may have kept by address is stale from now on.
+void Referee::change_inputs(Buffers& buffers) {
+    size_t first = static_cast<size_t>(buffers.flush_sets());
+    if (buffers.sets().size() - first < 2) return;
+    if (buffers.tensor_bytes() > cheap_bytes && random() % 8 != 0) return;
+    buffers.exchange_values(first, first + 1);
+}
+
+// Who keeps results by content answers faster to inputs that it has met. The same memory is written before both kinds
+// of calls, so that caches are in the same state; what new inputs give is not compared, only how long it takes.
+Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
+    Buffers& buffers = *runner.points()[index];
+    uint32_t set = static_cast<uint32_t>(buffers.flush_sets());
+    std::vector<std::vector<char>> known;
+    for (size_t t = 0; t < problem_.inputs.size(); ++t) {
+        const char* at = buffers.input(buffers.sets()[set], t);
+        known.emplace_back(at, at + buffers.sets()[set].inputs[t].data_bytes);
+    }
+    auto restore = [&] {
+        for (size_t t = 0; t < known.size(); ++t)
+            std::memcpy(buffers.input(buffers.sets()[set], t), known[t].data(), known[t].size());
+    };
+    std::vector<double> met, fresh;
+    Runner::Outcome outcome;
+    for (int round = 0; round < (buffers.large() ? 3 : 9) && outcome.ok(); ++round)
+        for (bool change : {round % 2 == 0, round % 2 == 1}) {
+            restore();
+            outcome = runner.call(index, 1, set, 1, new_inputs_limit);
+            if (!outcome.ok()) break;
+            if (change) buffers.refill(problem_, set, random());
+            else restore();
+            outcome = runner.call(index, 1, set, 1, new_inputs_limit);
+            if (!outcome.ok()) break;
+            (change ? fresh : met).push_back(outcome.outside_ns);
+        }
+    restore();
+    if (!outcome.ok()) return outcome;
+    bool apart = stats::quantile(fresh, 0.25) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
+    if (!apart) return {};
+    return {Verdict::cheated,
+            fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
+                        human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),
+                        strop::describe(buffers.point().dims)),
+            0};
 }
 
 // A timed batch of a kernel is checked as well, outside of the clock: outputs are poisoned before it, and the last
@@ -210,13 +272,20 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     Buffers& buffers = *runner.points()[index];
     uint32_t first = static_cast<uint32_t>(buffers.flush_sets());
     uint32_t sets = static_cast<uint32_t>(buffers.sets().size()) - first;
-    const InputSet& last = buffers.sets()[first + (calls - 1) % sets];
+    if (runner.is_python()) return runner.call(index, calls, first, sets, limit);
+    change_inputs(buffers);
+    uint32_t set = first + (calls - 1) % sets;
+    const InputSet& last = buffers.sets()[set];
     Sampling sampling{random(), false};
-    if (!runner.is_python()) poison(problem_, buffers, last, sampling);
+    poison(problem_, buffers, last, sampling);
     Runner::Outcome outcome = runner.call(index, calls, first, sets, limit);
-    if (!outcome.ok() || runner.is_python()) return outcome;
+    if (!outcome.ok()) return outcome;
+    uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     outcome.evidence = wrong_output(problem_, buffers, last, sampling);
-    if (outcome.evidence.empty()) return outcome;
+    if (outcome.evidence.empty()) {
+        note_late_writes(buffers, set, sampling.seed, seen, outcome);
+        return outcome;
+    }
     outcome.verdict = Verdict::nondeterministic;
     outcome.evidence = fmt::format("right at first, then after {} timed calls {}", calls, outcome.evidence);
     return outcome;

@@ -58,6 +58,9 @@ private:
                      PointResult& result);
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
+    void note_late_writes(Buffers& buffers, uint32_t set, uint64_t seed, uint64_t seen, Runner::Outcome& outcome);
+    void change_inputs(Buffers& buffers);
+    Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit);
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
@@ -73,7 +76,7 @@ private:
     bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
     void take_turns(std::vector<Timing>& timings, Buffers& buffers, double seconds);
     void take_turn(Timing& timing, Buffers& buffers, bool first);
-    void check_again(Timing& timing, Buffers& buffers, Effort effort);
+    void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
     double call_overhead(Baseline& baseline);
     uint64_t random() { return random_(); }
 

@@ -105,7 +105,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
     PointComparison result{point, {}};
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
-        if (timing.running() && timing.own) check_again(timing, buffers, request.effort);
+        if (timing.running() && timing.own) check_again(timing, buffers, request);
         leave_out_overhead(timing.result);
         summarise(timing.result.time);
         if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result);
@@ -188,10 +188,11 @@ void Referee::take_turn(Timing& timing, Buffers& buffers, bool first) {
 }
 
 // The process that was timed is still right.
-void Referee::check_again(Timing& timing, Buffers& buffers, Effort effort) {
+void Referee::check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request) {
     timing.runner->resume();
+    if (request.prove && !timing.note(meet_new_inputs(*timing.runner, timing.index))) return;
     uint32_t last = static_cast<uint32_t>(buffers.sets().size()) - 1;
-    Runner::Outcome outcome = check(*timing.runner, timing.index, last, effort == Effort::full, call_limit);
+    Runner::Outcome outcome = check(*timing.runner, timing.index, last, request.effort == Effort::full, call_limit);
     if (outcome.verdict == Verdict::wrong_output) outcome.verdict = Verdict::nondeterministic;
     timing.note(outcome);
 }

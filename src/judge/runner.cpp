@@ -200,7 +200,12 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit) {
         wait = child_->receive(outcome.evidence.data(), outcome.evidence.size(), limit);
         if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
     }
-    if (reply.status != 0) outcome.verdict = reply.status == 2 ? Verdict::unsupported : Verdict::crashed;
+    switch (reply.status) {
+        case 0: break;
+        case 2: outcome.verdict = Verdict::unsupported; break;
+        case 3: outcome.verdict = Verdict::cheated; break;
+        default: outcome.verdict = Verdict::crashed;
+    }
     return outcome;
 }
 

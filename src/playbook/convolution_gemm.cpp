@@ -102,13 +102,32 @@ static void convolve_block(const Shape& s, const Operands& t, const float* packe
 )";
 
 const char* const in_place_convolve_text = R"(
+// The output that pixel `pixel` of an image becomes; the padding behind a pixel goes with it.
+static inline int64_t output_of(const Shape& s, int64_t pixel) {
+    if (pixel == 0) return 0;
+    if (pixel == s.H * s.W) return s.P * s.Q;
+    return (pixel / s.W + s.padding_h) * s.Q + s.padding_w + pixel % s.W;
+}
+
+// Sums of pixels [begin, end), a row after the other, with the padding's zeros between them.
+static void spread(const Shape& s, const float* sums, int64_t begin, int64_t end, float* to) {
+    const int64_t from = output_of(s, begin), until = output_of(s, end);
+    for (int64_t i = 0; i < until - from; ++i) to[i] = 0;
+    for (int64_t pixel = begin; pixel < end;) {
+        const int64_t count = smaller(s.W - pixel % s.W, end - pixel);
+        float* row = to + (pixel / s.W + s.padding_h) * s.Q + s.padding_w + pixel % s.W - from;
+        for (int64_t j = 0; j < count; ++j) row[j] = sums[pixel - begin + j];
+        pixel += count;
+    }
+}
+
 // Filters [first, last) (counted in panels) of group g at the tiles [tile, end) of image n. A block of
 // channels at a time:
 // @ORDER_COMMENT@
 static void convolve_block(const Shape& s, const Operands& t, const float* packed, int64_t n, int64_t g,
                            int64_t tile, int64_t end, int64_t first, int64_t last) {
-    static thread_local Scratch<float> scratch, edge_scratch;
-    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, area = s.P * s.Q;
+    static thread_local Scratch<float> scratch, edge_scratch, padded_scratch;
+    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, area = s.H * s.W;
     const int64_t blocks = larger(1, ceildiv(channels, KC)), block = larger(1, ceildiv(channels, blocks));
     float* sums = scratch.reserve((last - first) * MR * BLOCK);
     const float* x = t.@X@ + (n * s.C + g * channels) * area;
@@ -126,9 +145,14 @@ static void convolve_block(const Shape& s, const Operands& t, const float* packe
                          at_edge ? NR : area, smaller(block, channels - c),
                          sums + (panel - first) * MR * BLOCK + (i - tile) * NR, c == 0);
             }
-    for (int64_t k = first * MR; k < smaller(last * MR, filters); ++k)
-        finish(s, t, n, g * filters + k, tile * NR, sums + (k - first * MR) * BLOCK,
-               smaller((end - tile) * NR, area - tile * NR));
+    const int64_t pixels_end = smaller(end * NR, area), from = output_of(s, tile * NR),
+                  count = output_of(s, pixels_end) - from;
+    float* padded = s.P * s.Q == area ? nullptr : padded_scratch.reserve(count);
+    for (int64_t k = first * MR; k < smaller(last * MR, filters); ++k) {
+        const float* row = sums + (k - first * MR) * BLOCK;
+        if (padded) spread(s, row, tile * NR, pixels_end, padded);
+        finish(s, t, n, g * filters + k, from, padded ? padded : row, count);
+    }
 }
 )";
 
@@ -137,7 +161,7 @@ static void convolve(const Shape& s, const Operands& t) {
     static thread_local Scratch<float> w_scratch;
     const int64_t panels = ceildiv(s.K / s.groups, MR);
     float* packed = w_scratch.reserve(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
-    const int64_t tiles = ceildiv(s.P * s.Q, NR), blocks = ceildiv(tiles, TILES),
+    const int64_t tiles = ceildiv(@AREA@, NR), blocks = ceildiv(tiles, TILES),
                   pixel_tasks = s.N * s.groups * blocks;
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
@@ -175,7 +199,8 @@ std::string in_place_text(bool weights_stay) {
 
 std::string body(const ConvolutionForm& form, const std::string& pack, const std::string& block,
                  const std::string& prefetch) {
-    std::string text = replace_all(multiply_text, "@PREFETCH@", prefetch) + pack + block + convolve_text;
+    std::string text = replace_all(multiply_text, "@PREFETCH@", prefetch) + pack + block +
+                       replace_all(convolve_text, "@AREA@", pack.empty() ? "s.H * s.W" : "s.P * s.Q");
     return replace_all(replace_all(text, "@X@", form.x), "@W@", form.w);
 }
 
@@ -231,9 +256,7 @@ void add_pointwise_gemm(const ConvolutionContext& context, Recipes& recipes) {
     std::optional<std::string> condition = all_equal({{form.kernel[0], 1},
                                                       {form.kernel[1], 1},
                                                       {form.stride[0], 1},
-                                                      {form.stride[1], 1},
-                                                      {form.padding[0], 0},
-                                                      {form.padding[1], 0}});
+                                                      {form.stride[1], 1}});
     if (!condition) return;
     ConvolutionText text;
     text.panels = true;
@@ -244,7 +267,8 @@ void add_pointwise_gemm(const ConvolutionContext& context, Recipes& recipes) {
     Strategy strategy;
     strategy.id = "pointwise_gemm";
     strategy.hypothesis =
-        "With one tap the image already is the matrix of columns, so nothing of x is copied.";
+        "With one tap the image already is the matrix of columns, so nothing of x is copied; padding is "
+        "put around the results.";
     strategy.bottleneck = "compute";
     strategy.excludes = {"implicit_gemm", "filter_lanes", "shifted_planes"};
     strategy.confidence = 0.7;

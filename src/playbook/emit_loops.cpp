@@ -1,3 +1,4 @@
+#include "playbook/loop_laws.h"
 #include "playbook/loop_recipes.h"
 #include "playbook/recipe.h"
 
@@ -6,6 +7,7 @@ namespace strop::playbook {
 Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& machine) {
     LoopForm form = loop_form(problem, graph);
     if (!form.lacks.empty()) return {{}, form.lacks};
+    use_known_maxima(form);
     Recipes result;
     if (form.nest == Nest::pointwise) result.recipes = pointwise_recipes(form, machine, result.lacks);
     if (form.nest == Nest::rows) {

@@ -40,7 +40,8 @@ const std::set<std::string>& reserved() {
         "v",       "n",           "kept",         "stride",     "lane",    "tiles",    "part",
         "shared",  "slot",        "main",         "auto",       "const",   "for",      "if",
         "new",     "delete",      "mean",         "weight",     "delta",   "ROWS",     "group",
-        "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "rotate",   "grain"};
+        "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "rotate",   "grain",
+        "vmax_number", "maximum_number", "vexp_nonpositive"};
     return names;
 }
 

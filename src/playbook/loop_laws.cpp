@@ -1,6 +1,8 @@
 #include "playbook/loop_laws.h"
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "playbook/loop_text.h"
@@ -45,17 +47,20 @@ int sum_behind_mean(const LoopForm& form, const Node& node) {
     return -1;
 }
 
+bool is_exponential(const Node& node) { return node.op == "exp" || node.op == "exp_nonpositive"; }
+
 std::optional<MergeLaw> exponential_law(const LoopForm& form, const Node& reduction, const Node& value) {
     if (value.op == "multiply")
         for (int operand : value.operands) {
             const Node& factor = form.graph.at(operand);
-            if (factor.op == "exp") return exponential_law(form, reduction, factor);
+            if (is_exponential(factor)) return exponential_law(form, reduction, factor);
         }
-    if (value.op != "exp") return std::nullopt;
+    if (!is_exponential(value)) return std::nullopt;
     const Node& difference = form.graph.at(value.operands[0]);
     if (difference.op != "subtract") return std::nullopt;
     const Node& largest = form.graph.at(difference.operands[1]);
-    if (largest.family != Family::reduction || largest.op != "max") return std::nullopt;
+    bool maximum = largest.op == "max" || largest.op == "max_number";
+    if (largest.family != Family::reduction || !maximum) return std::nullopt;
     return MergeLaw{MergeLaw::Kind::exponential, reduction.id, largest.id};
 }
 
@@ -92,6 +97,40 @@ std::optional<std::vector<MergeLaw>> merge_laws(const LoopForm& form) {
         laws.push_back(*law);
     }
     return laws;
+}
+
+namespace {
+
+// NaN in, NaN out.
+bool propagates(const Node& node) {
+    static const std::set<std::string> ops = {"add", "subtract", "multiply", "divide",   "negative",
+                                              "exp", "log",      "sum",      "reciprocal", "exp_nonpositive"};
+    bool computed = node.family == Family::pointwise || node.family == Family::reduction;
+    return !computed || ops.contains(node.op) || node.op == "max" || node.op == "max_number";
+}
+
+bool reaches_every_output(const LoopForm& form, int id) {
+    return std::all_of(form.graph.outputs.begin(), form.graph.outputs.end(), [&](int output) {
+        std::vector<int> behind = cone(form, {output}, {});
+        return std::find(behind.begin(), behind.end(), id) != behind.end();
+    });
+}
+
+}  // namespace
+
+void use_known_maxima(LoopForm& form) {
+    if (!std::all_of(form.graph.nodes.begin(), form.graph.nodes.end(), propagates)) return;
+    for (const Node& sum : form.graph.nodes) {
+        if (sum.family != Family::reduction || sum.op != "sum" || !reaches_every_output(form, sum.id)) continue;
+        Node& value = form.graph.nodes[static_cast<size_t>(sum.operands[0])];
+        if (value.op != "exp") continue;
+        std::optional<MergeLaw> law = exponential_law(form, sum, value);
+        if (!law) continue;
+        Node& largest = form.graph.nodes[static_cast<size_t>(law->reference)];
+        if (largest.operands[0] != form.graph.at(value.operands[0]).operands[0]) continue;
+        largest.op = "max_number";
+        value.op = "exp_nonpositive";
+    }
 }
 
 }  // namespace strop::playbook

@@ -23,4 +23,9 @@ struct MergeLaw {
 // A law for every reduction of the second pass, when there are exactly two passes before the outputs.
 std::optional<std::vector<MergeLaw>> merge_laws(const LoopForm& form);
 
+// Softmax and its relatives: where every output depends on sum(exp(v - max(v))), the maximum need not look for NaN (one
+// in v makes the sum NaN, and with it every output), and the exponential's argument is never positive. The nodes become
+// "max_number" and "exp_nonpositive", which take fewer instructions.
+void use_known_maxima(LoopForm& form);
+
 }  // namespace strop::playbook

@@ -92,7 +92,7 @@ private:
     Source source(const std::string& hypothesis) {
         Source source(form_.problem.name + ": " + hypothesis);
         int64_t lanes = std::max(4, machine_.vector_bytes / 4);
-        source.tune("VL", {lanes, 2 * lanes}, lanes);
+        source.tune("VL", {lanes, 2 * lanes, 4 * lanes}, lanes);
         source.late("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
         return source;
     }

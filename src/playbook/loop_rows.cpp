@@ -14,7 +14,7 @@ namespace strop::playbook {
 namespace {
 
 bool expensive(const std::string& op) {
-    static const std::set<std::string> ops = {"exp",  "exp2",  "expm1",  "log",      "log2",    "log1p",
+    static const std::set<std::string> ops = {"exp",  "exp_nonpositive", "exp2",  "expm1",  "log",      "log2",    "log1p",
                                               "tanh", "erf",   "sin",    "cos",      "sigmoid", "power",
                                               "sqrt", "rsqrt", "divide", "remainder"};
     return ops.contains(op);
@@ -287,12 +287,15 @@ private:
         if (plan_.prefetch && pass == 0)
             for (int id : inputs(true))
                 if (form_.span(id).any_outer)
-                    lines_.add(fmt::format("__builtin_prefetch({} + j + AHEAD);", input_address(id)));
+                    lines_.add(fmt::format("for (int64_t line = 0; line < VL; line += 16) "
+                                           "__builtin_prefetch({} + j + AHEAD + line);",
+                                           input_address(id)));
         if (plan_.next_row && pass == (plan_.online ? 2 : 1))
             for (int id : inputs(true))
                 if (form_.span(id).any_outer)
-                    lines_.add(
-                        fmt::format("__builtin_prefetch({} + columns + j, 0, LOCALITY);", input_address(id)));
+                    lines_.add(fmt::format("for (int64_t line = 0; line < VL; line += 16) "
+                                           "__builtin_prefetch({} + columns + j + line, 0, LOCALITY);",
+                                           input_address(id)));
         std::map<int, std::string> known = load(targets, pass, lines_);
         Values values = values_.write(targets, known, uniform_, "", false);
         lines_.add(values.statements);

@@ -156,6 +156,7 @@ std::map<int, std::string> reduction_names(const LoopForm& form, const std::stri
 
 Folding folding(const std::string& op) {
     if (op == "max") return {"-__builtin_inff()", "maximum", "vmax"};
+    if (op == "max_number") return {"-__builtin_inff()", "maximum_number", "vmax_number"};
     if (op == "min") return {"__builtin_inff()", "minimum", "vmin"};
     if (op == "prod") return {"1.0f", "product", ""};
     return {"0.0f", "sum", ""};
@@ -163,6 +164,7 @@ Folding folding(const std::string& op) {
 
 std::string fold(const std::string& op, const std::string& a, const std::string& b) {
     if (op == "max") return "vmax(" + a + ", " + b + ")";
+    if (op == "max_number") return "vmax_number(" + a + ", " + b + ")";
     if (op == "min") return "vmin(" + a + ", " + b + ")";
     return a + (op == "prod" ? " * " : " + ") + b;
 }

@@ -31,7 +31,7 @@ std::string literal(double value) {
 
 const std::map<std::string, std::string>& helper_calls() {
     static const std::map<std::string, std::string> calls = {
-        {"exp", "vexp"},     {"exp2", "vexp2"},    {"expm1", "vexpm1"},    {"log", "vlog"},
+        {"exp", "vexp"},     {"exp_nonpositive", "vexp_nonpositive"}, {"exp2", "vexp2"},    {"expm1", "vexpm1"},    {"log", "vlog"},
         {"log1p", "vlog1p"}, {"tanh", "vtanh"},    {"erf", "verf"},        {"sin", "vsin"},
         {"cos", "vcos"},     {"round", "vround"},  {"sqrt", "vsqrt"},      {"sign", "vsign"},
         {"floor", "vfloor"}, {"absolute", "vabs"}, {"sigmoid", "vsigmoid"}};
@@ -42,7 +42,7 @@ const std::map<std::string, std::string>& helper_calls() {
 
 std::string word_for(const std::string& op) {
     static const std::map<std::string, std::string> words = {
-        {"exp", "exponential"},    {"exp2", "exponential"},    {"expm1", "exponential"},
+        {"exp", "exponential"},    {"exp_nonpositive", "exponential"},    {"exp2", "exponential"},    {"expm1", "exponential"},
         {"log", "logarithm"},      {"log2", "logarithm"},      {"log1p", "logarithm"},
         {"sqrt", "root"},          {"rsqrt", "inverse_root"},  {"square", "squared"},
         {"reciprocal", "inverse"}, {"absolute", "magnitude"},  {"negative", "negated"},

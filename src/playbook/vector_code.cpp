@@ -104,6 +104,11 @@ static inline vec fma(vec a, vec b, vec c) { return a * b + c; }
 static inline vec vmax(vec a, vec b) { return select(a != a, a, select(a > b, a, b)); }
 static inline float vmax(float a, float b) { return a > b || a != a ? a : b; }
 )"},
+        {"vmax_number", {"select"}, R"(
+// NaN may be lost: for where it is found otherwise.
+static inline vec vmax_number(vec a, vec b) { return select(a > b, a, b); }
+static inline float vmax_number(float a, float b) { return a > b ? a : b; }
+)"},
         {"vmin", {"select"}, R"(
 // NaN in either operand gives NaN, as in NumPy.
 static inline vec vmin(vec a, vec b) { return select(a != a, a, select(a < b, a, b)); }
@@ -178,6 +183,14 @@ static inline float maximum(vec v) {
     return v[0];
 }
 )"},
+        {"maximum_number", {"vmax_number", "rotate"}, R"(
+// Horizontal; NaN may be lost.
+static inline float maximum_number(vec v) {
+#pragma GCC unroll 8
+    for (int width = VL / 2; width > 0; width /= 2) v = vmax_number(v, rotate(v, width));
+    return v[0];
+}
+)"},
         {"minimum", {"vmin", "rotate"}, R"(
 // Horizontal; NaN in any lane gives NaN.
 static inline float minimum(vec v) {
@@ -187,7 +200,7 @@ static inline float minimum(vec v) {
 }
 )"},
         {"vexp", {"select", "splat", "fma"}, R"(
-// exp within 1.3 ulp; results below 2.4e-38 are 0. x = n ln 2 + r, polynomial in r (Cephes) times 2^n; adding
+// exp within 1.1 ulp; results below 2.4e-38 are 0. x = n ln 2 + r, minimax polynomial in r times 2^n; adding
 // 1.5 * 2^23 rounds to a whole number and leaves n + 126 in the low bits, ready to become an exponent. The
 // polynomial is doubled so that n = -126 gives a scale of 0 and n = 128 overflows only where it should.
 static inline vec vexp(vec x) {
@@ -197,15 +210,32 @@ static inline vec vexp(vec x) {
     vec n = shifted - 12583038.0f;
     vec r = fma(n, splat(-0.693359375f), x);
     r = fma(n, splat(2.12194440e-4f), r);
-    vec p = fma(r, splat(2 * 1.9875691500e-4f), splat(2 * 1.3981999507e-3f));
-    p = fma(p, r, splat(2 * 8.3334519073e-3f));
-    p = fma(p, r, splat(2 * 4.1665795894e-2f));
-    p = fma(p, r, splat(2 * 1.6666665459e-1f));
-    p = fma(p, r, splat(2 * 5.0000001201e-1f));
-    p = fma(p, r * r, fma(r, splat(2.0f), splat(2.0f)));
+    vec p = fma(r, splat(2 * 1.381453999e-3f), splat(2 * 8.368745116e-3f));
+    p = fma(p, r, splat(2 * 4.166839079e-2f));
+    p = fma(p, r, splat(2 * 1.66665204e-1f));
+    p = fma(p, r, splat(2 * 4.999999343e-1f));
+    p = fma(p, r, splat(2.0f));
+    p = fma(p, r, splat(2.0f));
     return p * (vec)((vmask)shifted << 23);
 }
 static inline float vexp(float s) { return vexp(splat(s))[0]; }
+)"},
+        {"vexp_nonpositive", {"select", "splat", "fma"}, R"(
+// exp of what is not positive, as vexp without its upper bound and with ln 2 in one piece: within 1 ulp down to -10,
+// 5 ulp where the result is below 1e-17.
+static inline vec vexp_nonpositive(vec x) {
+    x = select(splat(-87.4f) > x, splat(-87.4f), x);
+    vec shifted = fma(x, splat(1.44269504f), splat(12583038.0f));
+    vec r = fma(shifted - 12583038.0f, splat(-0.693147182f), x);
+    vec p = fma(r, splat(2 * 1.381453999e-3f), splat(2 * 8.368745116e-3f));
+    p = fma(p, r, splat(2 * 4.166839079e-2f));
+    p = fma(p, r, splat(2 * 1.66665204e-1f));
+    p = fma(p, r, splat(2 * 4.999999343e-1f));
+    p = fma(p, r, splat(2.0f));
+    p = fma(p, r, splat(2.0f));
+    return p * (vec)((vmask)shifted << 23);
+}
+static inline float vexp_nonpositive(float s) { return vexp_nonpositive(splat(s))[0]; }
 )"},
         {"vexp2", {"select", "splat", "fma"}, R"(
 // 2^x within 1.3 ulp; results below 2.4e-38 are 0. As vexp, with r = (x - n) ln 2.
@@ -214,12 +244,12 @@ static inline vec vexp2(vec x) {
     x = select(splat(-126.1f) > x, splat(-126.1f), x);
     vec shifted = x + 12583038.0f;
     vec r = (x - (shifted - 12583038.0f)) * 0.693147181f;
-    vec p = fma(r, splat(2 * 1.9875691500e-4f), splat(2 * 1.3981999507e-3f));
-    p = fma(p, r, splat(2 * 8.3334519073e-3f));
-    p = fma(p, r, splat(2 * 4.1665795894e-2f));
-    p = fma(p, r, splat(2 * 1.6666665459e-1f));
-    p = fma(p, r, splat(2 * 5.0000001201e-1f));
-    p = fma(p, r * r, fma(r, splat(2.0f), splat(2.0f)));
+    vec p = fma(r, splat(2 * 1.381453999e-3f), splat(2 * 8.368745116e-3f));
+    p = fma(p, r, splat(2 * 4.166839079e-2f));
+    p = fma(p, r, splat(2 * 1.66665204e-1f));
+    p = fma(p, r, splat(2 * 4.999999343e-1f));
+    p = fma(p, r, splat(2.0f));
+    p = fma(p, r, splat(2.0f));
     return p * (vec)((vmask)shifted << 23);
 }
 static inline float vexp2(float s) { return vexp2(splat(s))[0]; }

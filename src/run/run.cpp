@@ -341,6 +341,7 @@ private:
         for (const std::string& name : baseline_names_) request.contenders.push_back({name, name, {}, {}});
         request.points = problem_.points;
         request.effort = Effort::full;
+        request.prove = true;
         double left = std::max(budget() - elapsed(), shares_.verify);
         request.seconds_per_point = std::clamp(0.7 * left / static_cast<double>(problem_.points.size()), 0.2, 2.0);
         Comparison comparison = recorder_->compare(request);
