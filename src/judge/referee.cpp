@@ -227,8 +227,9 @@ void Referee::change_inputs(Buffers& buffers) {
     buffers.exchange_values(first, first + 1);
 }
 
-// Who keeps results by content answers faster to inputs that it has met. The same memory is written before both kinds
-// of calls, so that caches are in the same state; what new inputs give is not compared, only how long it takes.
+// Who keeps results by content answers faster to inputs that it has met. Before both kinds of calls the same memory is
+// written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
+// they take.
 Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     Buffers& buffers = *runner.points()[index];
     uint32_t set = static_cast<uint32_t>(buffers.flush_sets());
@@ -237,24 +238,21 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
         const char* at = buffers.input(buffers.sets()[set], t);
         known.emplace_back(at, at + buffers.sets()[set].inputs[t].data_bytes);
     }
-    auto restore = [&] {
-        for (size_t t = 0; t < known.size(); ++t)
-            std::memcpy(buffers.input(buffers.sets()[set], t), known[t].data(), known[t].size());
-    };
+    const uint64_t often = random();
     std::vector<double> met, fresh;
     Runner::Outcome outcome;
     for (int round = 0; round < (buffers.large() ? 3 : 9) && outcome.ok(); ++round)
         for (bool change : {round % 2 == 0, round % 2 == 1}) {
-            restore();
+            buffers.refill(problem_, set, often);
             outcome = runner.call(index, 1, set, 1, new_inputs_limit);
             if (!outcome.ok()) break;
-            if (change) buffers.refill(problem_, set, random());
-            else restore();
+            buffers.refill(problem_, set, change ? random() : often);
             outcome = runner.call(index, 1, set, 1, new_inputs_limit);
             if (!outcome.ok()) break;
             (change ? fresh : met).push_back(outcome.outside_ns);
         }
-    restore();
+    for (size_t t = 0; t < known.size(); ++t)
+        std::memcpy(buffers.input(buffers.sets()[set], t), known[t].data(), known[t].size());
     if (!outcome.ok()) return outcome;
     bool apart = stats::quantile(fresh, 0.25) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
     if (!apart) return {};

@@ -58,11 +58,14 @@ const char* const dot_share = R"(
         }
     }
 
-    // C[m0:m1, n0:n1].
+    // C[m0:m1, n0:n1], NC columns at a time, which stay in a cache while all rows meet them.
     __attribute__((noinline)) void share(int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
-        int64_t m = m0;
-        for (; m + DR <= m1; m += DR) rows<DR>(m, n0, n1);
-        for (; m < m1; ++m) rows<1>(m, n0, n1);
+        for (int64_t n = n0; n < n1; n += NC) {
+            const int64_t n_end = smaller(n + NC, n1);
+            int64_t m = m0;
+            for (; m + DR <= m1; m += DR) rows<DR>(m, n, n_end);
+            for (; m < m1; ++m) rows<1>(m, n, n_end);
+        }
     }
 )";
 
@@ -99,7 +102,8 @@ void add_dot_choices(const KernelText& text, Body& body) {
                      : text.wide_registers() ? "4"
                                              : "3"},
                     {"DC", {"2", "4", "6", "8"}, vector_only ? "8" : "4"},
-                    {"UNROLL", {"1", "2", "4"}, "1"}};
+                    {"UNROLL", {"1", "2", "4"}, "1"},
+                    {"NC", {"24", "48", "96", "192", "1000000"}, vector_only ? "1000000" : "48", true}};
     body.require = {text.fits_registers("DR * DC + DR + 1")};
     body.helpers = {"sum", "load_tail"};
     body.constants = "constexpr int unroll = UNROLL;\n";

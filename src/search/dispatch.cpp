@@ -154,7 +154,16 @@ private:
         return best;
     }
 
-    // Log ratio to the best. Without a final the screening time serves, but never beats a final.
+    double best_screened_at(const std::string& label) const {
+        double best = infinity;
+        for (const Finalist& finalist : finalists_) {
+            auto time = finalist.candidate.nanoseconds.find(label);
+            if (finalist.alive && time != finalist.candidate.nanoseconds.end()) best = std::min(best, time->second);
+        }
+        return best;
+    }
+
+    // Log ratio to the best, finals to finals and screening to screening: they were not measured side by side.
     double regret(const Finalist& finalist, const std::string& label) const {
         double best = best_at(label);
         auto final_time = finalist.finals.find(label);
@@ -162,7 +171,7 @@ private:
             return final_time->second < infinity ? std::log(final_time->second / best) : missing_penalty;
         auto screened = finalist.candidate.nanoseconds.find(label);
         if (screened == finalist.candidate.nanoseconds.end()) return missing_penalty;
-        return best < infinity ? std::max(std::log(screened->second / best), 0.0) : 0;
+        return std::log(screened->second / best_screened_at(label));
     }
 
     // Greedy cover: first the kernel without a condition that loses least, then whoever saves most.

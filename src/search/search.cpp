@@ -380,16 +380,14 @@ private:
         return stats::geometric_mean(speedups) >= settings_.target_speedup;
     }
 
+    // At every point: one whose roofline is unknown may always be improved.
     bool roofline_is_reached() const {
-        bool known = false;
-        for (const auto& [label, nanoseconds] : targets_.roofline_ns) {
-            if (nanoseconds <= 0) continue;
-            known = true;
-            auto leader = leaders_.find(label);
-            if (leader == leaders_.end() || nanoseconds / leader->second.nanoseconds < roofline_reached)
-                return false;
-        }
-        return known;
+        return !points_.empty() && std::all_of(points_.begin(), points_.end(), [&](const ShapePoint& point) {
+            auto roofline = targets_.roofline_ns.find(point.label);
+            auto leader = leaders_.find(point.label);
+            return roofline != targets_.roofline_ns.end() && leader != leaders_.end() &&
+                   roofline->second / leader->second.nanoseconds >= roofline_reached;
+        });
     }
 
     // ---- telling ---------------------------------------------------------------------------------------
