@@ -18,10 +18,11 @@ namespace strop {
 std::string read_file(const fs::path& path) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
-        throw UsageError(fmt::format("{}: is a folder, not a file", path.string()));
+        throw UsageError(fmt::format("{}: is a folder, not a file", path.string()), "name the file itself");
     std::ifstream in(path, std::ios::binary);
     if (!in)
-        throw UsageError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)));
+        throw UsageError(fmt::format("{}: cannot be read: {}", path.string(), std::strerror(errno)),
+                         "check the path and its permissions");
     std::ostringstream text;
     text << in.rdbuf();
     return text.str();

@@ -29,6 +29,7 @@ struct Measurement {
     double median_ns = 0;
     double low_ns = 0, high_ns = 0;   // 95% interval of the median
     bool abandoned = false;           // too slow: stopped after the first batch
+    int disturbed = 0;                // of the samples: others had a core meanwhile, every time it was tried
 };
 
 struct PointResult {

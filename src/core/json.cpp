@@ -65,7 +65,8 @@ auto fields_of(const Kernel*) {
 auto fields_of(const Measurement*) {
     return std::tuple{Field{"samples_ns", &Measurement::samples_ns},
                       Field{"median_ns", &Measurement::median_ns}, Field{"low_ns", &Measurement::low_ns},
-                      Field{"high_ns", &Measurement::high_ns}, Field{"abandoned", &Measurement::abandoned}};
+                      Field{"high_ns", &Measurement::high_ns}, Field{"abandoned", &Measurement::abandoned},
+                      Field{"disturbed", &Measurement::disturbed}};
 }
 
 auto fields_of(const PointResult*) {
@@ -206,7 +207,8 @@ auto fields_of(const ShapeReport*) {
                       Field{"best_baseline", &ShapeReport::best_baseline},
                       Field{"baselines", &ShapeReport::baselines},
                       Field{"speedups", &ShapeReport::speedups},
-                      Field{"baseline_overhead", &ShapeReport::baseline_overhead}};
+                      Field{"baseline_overhead", &ShapeReport::baseline_overhead},
+                      Field{"disturbed", &ShapeReport::disturbed}};
 }
 
 auto fields_of(const HistoryEntry*) {

@@ -49,6 +49,7 @@ struct ShapeReport {
     std::map<std::string, double> baselines;            // name -> ns, call overhead left out
     std::map<std::string, Ratio> speedups;              // name -> ratio over that baseline
     std::map<std::string, double> baseline_overhead;    // name -> ns of one call from its host language
+    double disturbed = 0;               // share of our samples during which others had a core
 };
 
 // One line of the search's history.

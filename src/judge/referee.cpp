@@ -22,6 +22,8 @@ constexpr size_t screen_samples = 3;
 constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
 constexpr double few_samples_above_ns = 4e6;
 constexpr int64_t cheap_bytes = 1 << 18;     // inputs this small change before every batch, larger ones now and then
+constexpr double disturbed_share = 0.04;     // of a sample's time, that its threads had to wait for a core
+constexpr int attempts_at_a_sample = 3;
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 3e4;   // of calls with new inputs over known ones
 const Seconds prepare_limit{60}, first_call_limit{10}, new_inputs_limit{30};
 
@@ -291,7 +293,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
 
 // One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
 // the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
-Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns) {
+Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns) {
     Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
     if (estimate_ns >= long_call_ns) {
         uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
@@ -316,6 +318,23 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
     return {};
 }
 
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns,
+                                Measurement& time) {
+    double ns = 0;
+    bool disturbed = true;
+    for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
+        int64_t waited = runner.waited_ns();
+        Clock::time_point start = Clock::now();
+        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, ns);
+        if (!outcome.ok()) return outcome;
+        double lost = static_cast<double>(runner.waited_ns() - waited);
+        disturbed = lost > disturbed_share * static_cast<double>(Nanoseconds(Clock::now() - start).count());
+    }
+    time.samples_ns.push_back(ns);
+    time.disturbed += disturbed;
+    return {};
+}
+
 void summarise(Measurement& time) {
     stats::Interval interval = stats::median_interval(time.samples_ns);
     time.median_ns = interval.value;
@@ -329,13 +348,6 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
     double best = known == request.best_ns.end() ? 0 : known->second;
     double handshake = runner.handshake_ns();
     double estimate = std::max(1.0, first_ns - handshake);
-    auto run = [&](double target, double& ns) {
-        Runner::Outcome outcome = sample(runner, index, estimate, target, ns);
-        result.verdict = outcome.verdict;
-        result.evidence = outcome.evidence;
-        return outcome.ok();
-    };
-    double ns = 0;
     if (estimate < long_call_ns * 3) {   // the first call was cold: find out how long a warm one takes
         Runner::Outcome warm = runner.call(index, 3, static_cast<uint32_t>(runner.points()[index]->flush_sets()), 1,
                                            Seconds(60));
@@ -349,8 +361,11 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
     }
     size_t samples = request.effort == Effort::full ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
     for (size_t i = 0; i < samples; ++i) {
-        if (!run(screen_batch_ns, ns)) return;
-        result.time.samples_ns.push_back(ns);
+        Runner::Outcome outcome = sample(runner, index, estimate, screen_batch_ns, result.time);
+        result.verdict = outcome.verdict;
+        result.evidence = outcome.evidence;
+        if (!outcome.ok()) return;
+        double ns = result.time.samples_ns.back();
         estimate = std::clamp(ns, estimate / 8, estimate);
         if (i == 0 && best > 0 && ns > abandon_ratio * best && request.effort == Effort::screen) {
             result.time.abandoned = true;

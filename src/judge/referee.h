@@ -62,7 +62,9 @@ private:
     void change_inputs(Buffers& buffers);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit);
-    Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns);
+    // One sample; taken again, a few times at most, when somebody else had a core meanwhile. `time` gets it.
+    Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Measurement& time);
+    Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);

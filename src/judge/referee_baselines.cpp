@@ -92,16 +92,14 @@ double Referee::call_overhead(Baseline& baseline) {
     double overhead = 0;
     size_t last = baseline.runner->points().size() - 1;
     if (baseline.runner->is_python() && baseline.runner->points()[last]->point().label == tiny_.label) {
-        std::vector<double> samples;
+        Measurement time;
         double estimate = 5000;
         for (int i = 0; i < 9; ++i) {
-            double ns = 0;
-            if (!sample(*baseline.runner, last, estimate, overhead_batch_ns, ns).ok()) break;
-            samples.push_back(ns);
-            estimate = std::max(50.0, ns);
+            if (!sample(*baseline.runner, last, estimate, overhead_batch_ns, time).ok()) break;
+            estimate = std::max(50.0, time.samples_ns.back());
         }
         // A disturbance only adds: the least is the cost of the call.
-        if (!samples.empty()) overhead = *std::min_element(samples.begin(), samples.end());
+        if (!time.samples_ns.empty()) overhead = *std::min_element(time.samples_ns.begin(), time.samples_ns.end());
     }
     return overhead_ns_[baseline.name] = overhead;
 }

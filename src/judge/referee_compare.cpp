@@ -179,9 +179,9 @@ void Referee::take_turn(Timing& timing, Buffers& buffers, bool first) {
         // The hand-shake included: too long an estimate costs samples, too short a one a batch without end.
         if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
     }
-    double ns = 0;
-    if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, ns))) {
-        timing.result.time.samples_ns.push_back(ns);
+    Measurement& time = timing.result.time;
+    if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, time))) {
+        double ns = time.samples_ns.back();
         timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
     timing.runner->pause();

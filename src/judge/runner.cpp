@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -225,6 +226,18 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t first_set, u
 }
 
 Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::evaluate}, limit); }
+
+int64_t Runner::waited_ns() const {
+    if (!child_) return 0;
+    int64_t sum = 0;
+    std::error_code failed;
+    for (const fs::directory_entry& task : fs::directory_iterator(fmt::format("/proc/{}/task", child_->pid()), failed)) {
+        std::ifstream file(task.path() / "schedstat");
+        int64_t ran = 0, waited = 0;
+        if (file >> ran >> waited) sum += waited;
+    }
+    return sum;
+}
 
 double Runner::handshake_ns() {
     if (handshake_ns_ >= 0) return handshake_ns_;

@@ -48,6 +48,10 @@ public:
     // The time of an empty batch, measured once.
     double handshake_ns();
 
+    // Nanoseconds so far in which its threads could have run and did not, because somebody else had the core
+    // (run_delay of proc_pid_schedstat(5), all threads together). 0 where the system does not count.
+    int64_t waited_ns() const;
+
     void pause() { if (child_) child_->pause(); }
     void resume() { if (child_) child_->resume(); }
 

@@ -160,7 +160,7 @@ void ProblemReader::read_files() {
             yaml_.fail(node, fmt::format("baseline '{}' is neither .cpp nor .py", name),
                        "a baseline is a C++ file or a Python file");
         if (std::find(problem_.baselines.begin(), problem_.baselines.end(), path) != problem_.baselines.end())
-            yaml_.fail(node, fmt::format("baseline '{}' is listed twice", name));
+            yaml_.fail(node, fmt::format("baseline '{}' is listed twice", name), "remove one");
         problem_.baselines.push_back(path);
     }
 }
@@ -260,7 +260,8 @@ void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEn
         yaml_.fail(entry.at, fmt::format("'{}' has no 'limit'", entry.key),
                    "'fill: integers' draws from [0, limit): for example 'limit: 100' or 'limit: N'");
     if (tensor.fill != Fill::integers && limit)
-        yaml_.fail(limit->at, fmt::format("'limit' of '{}' needs 'fill: integers'", entry.key));
+        yaml_.fail(limit->at, fmt::format("'limit' of '{}' needs 'fill: integers'", entry.key),
+                   "add it, or remove the limit");
     if (!limit) return;
     tensor.limit = yaml_.expression(limit->value, "limit");
     uses_.push_back({limit->value, fmt::format("limit of {}", entry.key), *tensor.limit});

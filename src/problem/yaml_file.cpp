@@ -96,7 +96,7 @@ std::vector<YamlEntry> YamlFile::map(const YAML::Node& node, const std::string& 
     std::vector<YamlEntry> result;
     for (const auto& pair : node) {
         if (!pair.first.IsScalar())
-            fail(pair.first, fmt::format("a key of '{}' is {}", what, kind_of(pair.first)));
+            fail(pair.first, fmt::format("a key of '{}' is {}", what, kind_of(pair.first)), "keys are words");
         YamlEntry entry{pair.first.Scalar(), pair.first, pair.second};
         if (const YamlEntry* first = find(result, entry.key))
             fail(entry.at, fmt::format("'{}' appears twice in '{}'", entry.key, what),
@@ -115,7 +115,7 @@ std::vector<YAML::Node> YamlFile::list(const YAML::Node& node, const std::string
 
 std::string YamlFile::text(const YAML::Node& node, const std::string& what) const {
     if (!node.IsScalar() || node.Scalar().empty())
-        fail(node, fmt::format("'{}' must be a text, found {}", what, kind_of(node)));
+        fail(node, fmt::format("'{}' must be a text, found {}", what, kind_of(node)), "write one word, or put it in quotes");
     return node.Scalar();
 }
 
@@ -125,9 +125,11 @@ int64_t YamlFile::integer(const YAML::Node& node, const std::string& what) const
     const char* end = word.data() + word.size();
     auto [used, error] = std::from_chars(word.data(), end, value);
     if (error == std::errc::result_out_of_range)
-        fail(node, fmt::format("'{}' is {}, which does not fit into 64 bits", what, word));
+        fail(node, fmt::format("'{}' is {}, which does not fit into 64 bits", what, word),
+             "use a smaller number");
     if (!node.IsScalar() || error != std::errc() || used != end)
-        fail(node, fmt::format("'{}' must be a whole number, found '{}'", what, word));
+        fail(node, fmt::format("'{}' must be a whole number, found '{}'", what, word),
+             "write digits only, such as 4096");
     return value;
 }
 
@@ -137,7 +139,8 @@ double YamlFile::number(const YAML::Node& node, const std::string& what) const {
     const char* end = word.data() + word.size();
     auto [used, error] = std::from_chars(word.data(), end, value);
     if (!node.IsScalar() || error != std::errc() || used != end || !std::isfinite(value))
-        fail(node, fmt::format("'{}' must be a finite number, found '{}'", what, word));
+        fail(node, fmt::format("'{}' must be a finite number, found '{}'", what, word),
+             "write it as 0.5 or 1e-5");
     return value;
 }
 

@@ -147,6 +147,8 @@ std::string headline_meaning(const RunRecord& record) {
                        : fmt::format("geometric mean over {} shapes, {}", shapes, versus);
 }
 
+constexpr double disturbed_enough_to_tell = 0.2;
+
 std::vector<std::string> caveats(const RunRecord& record) {
     std::vector<std::string> lines = lost_shapes(record);
     std::vector<std::string> undecided;
@@ -155,6 +157,11 @@ std::vector<std::string> caveats(const RunRecord& record) {
             undecided.push_back(fmt::format("{} ({} against {})", shape.label, interval_text(shape.speedup),
                                             shape.best_baseline));
     if (!undecided.empty()) lines.push_back("undecided at " + join(undecided, ", "));
+    std::vector<std::string> disturbed;
+    for (const ShapeReport& shape : record.shapes)
+        if (shape.disturbed > disturbed_enough_to_tell)
+            disturbed.push_back(fmt::format("{} ({:.0f}% of the samples)", shape.label, 100 * shape.disturbed));
+    if (!disturbed.empty()) lines.push_back("others used the processor during the measurement of " + join(disturbed, ", "));
     if (!record.verified && !record.shapes.empty()) lines.push_back(verification_text(record));
     for (const MissingBaseline& missing : record.missing_baselines)
         lines.push_back(fmt::format("not compared with {}: it is not installed{}", missing.name,

@@ -53,7 +53,8 @@ Json shape_json(const ShapeReport& shape) {
             {"speedup", speedup},
             {"baselines", numbers(shape.baselines)},
             {"speedups", speedups},
-            {"baseline_overhead", numbers(shape.baseline_overhead)}};
+            {"baseline_overhead", numbers(shape.baseline_overhead)},
+            {"disturbed", shape.disturbed}};
 }
 
 Json regime_json(const Regime& regime) {
