@@ -343,6 +343,22 @@ TEST_F(RefereeTest, compares_a_kernel_with_the_reference_at_labelled_and_unseen_
     EXPECT_EQ(comparison.points[2].results[1].verdict, Verdict::unsupported);
 }
 
+// The overhead of a call is measured at the smallest shape, which may be among the unseen ones.
+TEST_F(RefereeTest, baselines_keep_their_smallest_shape) {
+    Kernel kernel;
+    kernel.source = kernel_source(right_body);
+    ComparisonRequest unseen;
+    unseen.contenders = {{"ours", "", kernel, {}}};
+    unseen.points = {{"", {{"M", 1}, {"N", 1}}}};
+    unseen.seconds_per_point = 0.02;
+    EXPECT_EQ(referee_->compare(unseen).points[0].results[0].verdict, Verdict::ok);
+    referee_->reseed(11);
+    ComparisonRequest request = unseen;
+    request.contenders = {{"numpy", "numpy", {}, {}}};
+    request.points = {problem_->points[0]};
+    EXPECT_EQ(referee_->compare(request).points[0].results[0].verdict, Verdict::ok);
+}
+
 TEST_F(RefereeTest, vectors_hold_the_right_answer) {
     TestVector vector = referee_->test_vector({"", {{"M", 2}, {"N", 3}}});
     ASSERT_EQ(vector.inputs.at(0).size(), 6u);

@@ -63,12 +63,13 @@ struct Function {
     const char* helper;
     double (*exact)(double);
     double low, high, ulps;
+    bool fused = false;   // its error is stated for fused multiply-adds
 };
 
 const std::vector<Function> functions = {
     {"exp", "vexp", [](double a) { return std::exp(a); }, -86.9, 88.7, 1.1},
-    {"exp_nonpositive", "vexp_nonpositive", [](double a) { return std::exp(a); }, -10, 0, 1.3},
-    {"exp_nonpositive_small", "vexp_nonpositive", [](double a) { return std::exp(a); }, -86.9, 0, 5},
+    {"exp_nonpositive", "vexp_nonpositive", [](double a) { return std::exp(a); }, -10, 0, 1.3, true},
+    {"exp_nonpositive_small", "vexp_nonpositive", [](double a) { return std::exp(a); }, -86.9, 0, 5, true},
     {"exp2", "vexp2", [](double a) { return std::exp2(a); }, -125, 127.9, 1.3},
     {"expm1", "vexpm1", [](double a) { return std::expm1(a); }, -80, 88, 2},
     {"expm1_small", "vexpm1", [](double a) { return std::expm1(a); }, -1, 1, 2},
@@ -102,7 +103,9 @@ protected:
 
 TEST_P(VectorMath, stays_within_the_stated_error) {
     Library apply = library(GetParam());
+    const bool fused = std::string(GetParam()).find("native") != std::string::npos;
     for (const Function& f : functions) {
+        if (f.fused && !fused) continue;
         std::vector<float> x;
         for (int i = 0; i <= 40000; ++i)
             x.push_back(static_cast<float>(f.low + (f.high - f.low) * i / 40000));

@@ -7,7 +7,8 @@ namespace strop::playbook {
 Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& machine) {
     LoopForm form = loop_form(problem, graph);
     if (!form.lacks.empty()) return {{}, form.lacks};
-    use_known_maxima(form);
+    bool fused_multiply_add = machine.vector_bytes >= 32 || machine.architecture == "aarch64";
+    use_known_maxima(form, fused_multiply_add);
     Recipes result;
     if (form.nest == Nest::pointwise) result.recipes = pointwise_recipes(form, machine, result.lacks);
     if (form.nest == Nest::rows) {

@@ -118,7 +118,7 @@ bool reaches_every_output(const LoopForm& form, int id) {
 
 }  // namespace
 
-void use_known_maxima(LoopForm& form) {
+void use_known_maxima(LoopForm& form, bool fused_multiply_add) {
     if (!std::all_of(form.graph.nodes.begin(), form.graph.nodes.end(), propagates)) return;
     for (const Node& sum : form.graph.nodes) {
         if (sum.family != Family::reduction || sum.op != "sum" || !reaches_every_output(form, sum.id)) continue;
@@ -129,7 +129,7 @@ void use_known_maxima(LoopForm& form) {
         Node& largest = form.graph.nodes[static_cast<size_t>(law->reference)];
         if (largest.operands[0] != form.graph.at(value.operands[0]).operands[0]) continue;
         largest.op = "max_number";
-        value.op = "exp_nonpositive";
+        if (fused_multiply_add) value.op = "exp_nonpositive";
     }
 }
 
