@@ -23,6 +23,7 @@ constexpr double long_call_ns = 1e6;         // a call this long is a batch by i
 constexpr double few_samples_above_ns = 4e6;
 constexpr int64_t cheap_bytes = 1 << 18;     // inputs this small change before every batch, larger ones now and then
 constexpr double disturbed_share = 0.04;     // of a sample's time, that its threads had to wait for a core
+constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 3e4;   // of calls with new inputs over known ones
 const Seconds prepare_limit{60}, first_call_limit{10}, new_inputs_limit{30};
@@ -243,7 +244,7 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     const uint64_t often = random();
     std::vector<double> met, fresh;
     Runner::Outcome outcome;
-    for (int round = 0; round < (buffers.large() ? 3 : 9) && outcome.ok(); ++round)
+    for (int round = 0; round < (buffers.large() ? 2 : 9) && outcome.ok(); ++round)
         for (bool change : {round % 2 == 0, round % 2 == 1}) {
             buffers.refill(problem_, set, often);
             outcome = runner.call(index, 1, set, 1, new_inputs_limit);
@@ -268,17 +269,23 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
 // A timed batch of a kernel is checked as well, outside of the clock: outputs are poisoned before it, and the last
 // call's are compared. The timed sets take turns, and how many calls there are is random, so that who skips calls
 // leaves another set's values behind. (Baselines are trusted: their outputs are their own.)
-Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Seconds limit) {
+Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, bool watch) {
     Buffers& buffers = *runner.points()[index];
     uint32_t first = static_cast<uint32_t>(buffers.flush_sets());
     uint32_t sets = static_cast<uint32_t>(buffers.sets().size()) - first;
-    if (runner.is_python()) return runner.call(index, calls, first, sets, limit);
+    auto timed_call = [&] {
+        int64_t waited = watch ? runner.waited_ns() : 0;
+        Runner::Outcome outcome = runner.call(index, calls, first, sets, limit);
+        if (watch) outcome.waited_ns = static_cast<double>(runner.waited_ns() - waited);
+        return outcome;
+    };
+    if (runner.is_python()) return timed_call();
     change_inputs(buffers);
     uint32_t set = first + (calls - 1) % sets;
     const InputSet& last = buffers.sets()[set];
     Sampling sampling{random(), false};
     poison(problem_, buffers, last, sampling);
-    Runner::Outcome outcome = runner.call(index, calls, first, sets, limit);
+    Runner::Outcome outcome = timed_call();
     if (!outcome.ok()) return outcome;
     uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     outcome.evidence = wrong_output(problem_, buffers, last, sampling);
@@ -293,11 +300,12 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
 
 // One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
 // the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
-Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, double& ns) {
+Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool watch,
+                                     double& ns) {
     Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
     if (estimate_ns >= long_call_ns) {
         uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
-        Runner::Outcome outcome = batch(runner, index, calls, limit);
+        Runner::Outcome outcome = batch(runner, index, calls, limit, watch);
         ns = std::max(0.0, outcome.outside_ns - runner.handshake_ns()) / calls;
         return outcome;
     }
@@ -306,29 +314,29 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
     uint32_t shorter = std::max(1u, longer / 6 + static_cast<uint32_t>(random() & 1));
     bool long_first = random() & 1;
     double outside[2] = {};
+    Runner::Outcome both;
     for (int i = 0; i < 2; ++i) {
         bool is_long = (i == 0) == long_first;
-        Runner::Outcome outcome = batch(runner, index, is_long ? longer : shorter, limit);
+        Runner::Outcome outcome = batch(runner, index, is_long ? longer : shorter, limit, watch);
         if (!outcome.ok()) return outcome;
         outside[is_long] = outcome.outside_ns;
+        both.outside_ns += outcome.outside_ns;
+        both.waited_ns += outcome.waited_ns;
     }
     ns = (outside[1] - outside[0]) / (longer - shorter);
     // A disturbed short batch can swallow the difference; then the long batch alone bounds the time from above.
     if (ns <= 0) ns = outside[1] / longer;
-    return {};
+    return both;
 }
 
-Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns,
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, bool watch,
                                 Measurement& time) {
     double ns = 0;
     bool disturbed = true;
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
-        int64_t waited = runner.waited_ns();
-        Clock::time_point start = Clock::now();
-        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, ns);
+        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, watch, ns);
         if (!outcome.ok()) return outcome;
-        double lost = static_cast<double>(runner.waited_ns() - waited);
-        disturbed = lost > disturbed_share * static_cast<double>(Nanoseconds(Clock::now() - start).count());
+        disturbed = outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
     }
     time.samples_ns.push_back(ns);
     time.disturbed += disturbed;
@@ -359,9 +367,10 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         // Hand-shake included: too long an estimate costs samples, too short a one a batch without end.
         estimate = std::max(50.0, warm.outside_ns / 3);
     }
+    const bool watch = request.effort == Effort::full;   // it costs a fifth of a screening sample
     size_t samples = request.effort == Effort::full ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
     for (size_t i = 0; i < samples; ++i) {
-        Runner::Outcome outcome = sample(runner, index, estimate, screen_batch_ns, result.time);
+        Runner::Outcome outcome = sample(runner, index, estimate, screen_batch_ns, watch, result.time);
         result.verdict = outcome.verdict;
         result.evidence = outcome.evidence;
         if (!outcome.ok()) return;

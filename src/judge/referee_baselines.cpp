@@ -95,7 +95,7 @@ double Referee::call_overhead(Baseline& baseline) {
         Measurement time;
         double estimate = 5000;
         for (int i = 0; i < 9; ++i) {
-            if (!sample(*baseline.runner, last, estimate, overhead_batch_ns, time).ok()) break;
+            if (!sample(*baseline.runner, last, estimate, overhead_batch_ns, true, time).ok()) break;
             estimate = std::max(50.0, time.samples_ns.back());
         }
         // A disturbance only adds: the least is the cost of the call.

@@ -181,7 +181,7 @@ void Referee::take_turn(Timing& timing, Buffers& buffers, bool first) {
         if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
     }
     Measurement& time = timing.result.time;
-    if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, time))) {
+    if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, true, time))) {
         double ns = time.samples_ns.back();
         timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }

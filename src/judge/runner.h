@@ -26,6 +26,7 @@ public:
         Verdict verdict = Verdict::ok;
         std::string evidence;
         double outside_ns = 0;      // by the referee's clock, hand-shake included
+        double waited_ns = 0;       // of timed batches: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
     };
 
