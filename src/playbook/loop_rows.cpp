@@ -277,25 +277,15 @@ private:
         for (int k : outputs) {
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
             if (!plan_.stream || output.dtype != DType::float32 || !aligned.empty()) continue;
-            walker =
-                "each_aligned";  // to the first of them; the others stream where they are aligned as well
+            walker = "each_aligned";  // to the first of them; the others stream where they are aligned too
             aligned = fmt::format("streamed ? {}_row : nullptr, ", output.name);
         }
         lines_.add(
             fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{",
                         walker, aligned, from, to, reductions.empty() ? "" : " u"));
-        if (plan_.prefetch && pass == 0)
-            for (int id : inputs(true))
-                if (form_.span(id).any_outer)
-                    lines_.add(fmt::format("for (int64_t line = 0; line < VL; line += 16) "
-                                           "__builtin_prefetch({} + j + AHEAD + line);",
-                                           input_address(id)));
+        if (plan_.prefetch && pass == 0) add_prefetch(" + j + AHEAD + line");
         if (plan_.next_row && pass == (plan_.online ? 2 : 1))
-            for (int id : inputs(true))
-                if (form_.span(id).any_outer)
-                    lines_.add(fmt::format("for (int64_t line = 0; line < VL; line += 16) "
-                                           "__builtin_prefetch({} + columns + j + line, 0, LOCALITY);",
-                                           input_address(id)));
+            add_prefetch(" + columns + j + line", ", 0, LOCALITY");
         std::map<int, std::string> known = load(targets, pass, lines_);
         Values values = values_.write(targets, known, uniform_, "", false);
         lines_.add(values.statements);
@@ -310,6 +300,14 @@ private:
         }
         for (int k : outputs) put(k, values.of[form_.graph.outputs[static_cast<size_t>(k)]]);
         lines_.add("});");
+    }
+
+    // Of every row's input, one cache line each.
+    void add_prefetch(const std::string& offset, const std::string& how = "") {
+        for (int id : inputs(true))
+            if (form_.span(id).any_outer)
+                lines_.add(fmt::format("for (int64_t line = 0; line < VL; line += 16) __builtin_prefetch({}{}{});",
+                                       input_address(id), offset, how));
     }
 
     void put(int k, const std::string& value) {

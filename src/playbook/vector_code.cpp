@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include <fmt/format.h>
+
 namespace strop::playbook {
 
 namespace {
@@ -11,6 +13,18 @@ struct Helper {
     std::vector<std::string> needs;
     std::string text;
 };
+
+// Over the lanes of one vector, in halves.
+Helper horizontal_fold(const std::string& name, const std::string& fold, const std::string& note) {
+    return {name, {fold, "rotate"}, fmt::format(R"(
+// Horizontal; {2}.
+static inline float {0}(vec v) {{
+#pragma GCC unroll 8
+    for (int width = VL / 2; width > 0; width /= 2) v = {1}(v, rotate(v, width));
+    return v[0];
+}}
+)", name, fold, note)};
+}
 
 // In the order in which they are written out; a helper only needs those above it.
 const std::vector<Helper>& helpers() {
@@ -175,30 +189,9 @@ static inline float sum(vec v) {
     return v[0];
 }
 )"},
-        {"maximum", {"vmax", "rotate"}, R"(
-// Horizontal; NaN in any lane gives NaN.
-static inline float maximum(vec v) {
-#pragma GCC unroll 8
-    for (int width = VL / 2; width > 0; width /= 2) v = vmax(v, rotate(v, width));
-    return v[0];
-}
-)"},
-        {"maximum_number", {"vmax_number", "rotate"}, R"(
-// Horizontal; NaN may be lost.
-static inline float maximum_number(vec v) {
-#pragma GCC unroll 8
-    for (int width = VL / 2; width > 0; width /= 2) v = vmax_number(v, rotate(v, width));
-    return v[0];
-}
-)"},
-        {"minimum", {"vmin", "rotate"}, R"(
-// Horizontal; NaN in any lane gives NaN.
-static inline float minimum(vec v) {
-#pragma GCC unroll 8
-    for (int width = VL / 2; width > 0; width /= 2) v = vmin(v, rotate(v, width));
-    return v[0];
-}
-)"},
+        horizontal_fold("maximum", "vmax", "NaN in any lane gives NaN"),
+        horizontal_fold("maximum_number", "vmax_number", "NaN may be lost"),
+        horizontal_fold("minimum", "vmin", "NaN in any lane gives NaN"),
         {"twice_exp", {"splat", "fma"}, R"(
 // 2 exp(r) for |r| <= ln(2) / 2, a minimax polynomial.
 static inline vec twice_exp(vec r) {
