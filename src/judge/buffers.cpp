@@ -43,22 +43,23 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, int flush_sets
         InputSet set;
         set.flush = i < flush_sets;
         set.values = flush_sets == 1 && timed_sets == 1 ? 0 : static_cast<size_t>(i);
+        const bool shares = set.values < sets_.size();  // an earlier set has the same values
         // The first set of each kind is as declared; the other checks take an unusual one.
         if (i > 0 && i < flush_sets && !unusual.empty())
             set.distribution = unusual[mix64(seed + static_cast<uint64_t>(i)) % unusual.size()];
         for (size_t t = 0; t < problem.inputs.size(); ++t) {
             int64_t bytes = bytes_of(problem, problem.inputs[t], point.dims);
-            bool same_place = set.values < sets_.size() && bytes % line == 0;   // aligned and flush at once
+            bool same_place = shares && bytes % line == 0;   // aligned and flush at once
             set.inputs.push_back(same_place ? sets_[set.values].inputs[t]
                                             : with_data(place_region(input_bytes, bytes), set.flush));
         }
         for (size_t t = 0; t < problem.outputs.size(); ++t) {
             set.outputs.push_back(with_data(outputs[t], set.flush));
-            if (set.values < sets_.size()) continue;
+            if (shares) continue;
             set.expected.push_back(expected_bytes);
             expected_bytes += 8 * element_count(problem, problem.outputs[t], point.dims);
         }
-        if (set.values < sets_.size()) set.expected = sets_[set.values].expected;
+        if (shares) set.expected = sets_[set.values].expected;
         set.scale.resize(problem.outputs.size());
         set.tolerance.resize(problem.outputs.size());
         sets_.push_back(std::move(set));

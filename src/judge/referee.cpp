@@ -44,7 +44,6 @@ std::string Referee::key(const EvaluationRequest& request) const {
 void Referee::reseed(uint64_t seed) {
     random_.seed(mix64(seed));
     expectation_.reseed(seed);
-    overhead_ns_.clear();
     PhaseTimer timer(baseline_seconds_);
     for (Baseline& baseline : baselines_) {
         baseline.runner->resume();
@@ -199,10 +198,12 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
     Sampling sampling{random(), everything || !buffers.large()};
     poison(problem_, buffers, buffers.sets()[set], sampling);
     Runner::Outcome outcome = runner.call(index, 1, set, 1, limit);
-    uint64_t seen = fingerprint(problem_, buffers, buffers.sets()[set], sampling.seed);
+    uint64_t seen = 0;
     if (outcome.ok() && runner.is_python()) {
         Runner::Outcome published = runner.publish(limit);
         if (!published.ok()) outcome = published;
+    } else if (outcome.ok()) {
+        seen = fingerprint(problem_, buffers, buffers.sets()[set], sampling.seed);
     }
     if (!outcome.ok()) {
         outcome.evidence += fmt::format(" at {}", strop::describe(buffers.point().dims));
@@ -244,21 +245,29 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     const uint64_t often = random();
     std::vector<double> met, fresh;
     Runner::Outcome outcome;
-    for (int round = 0; round < (buffers.large() ? 2 : 9) && outcome.ok(); ++round)
-        for (bool change : {round % 2 == 0, round % 2 == 1}) {
-            buffers.refill(problem_, set, often);
-            outcome = runner.call(index, 1, set, 1, new_inputs_limit);
-            if (!outcome.ok()) break;
-            buffers.refill(problem_, set, change ? random() : often);
-            outcome = runner.call(index, 1, set, 1, new_inputs_limit);
-            if (!outcome.ok()) break;
-            (change ? fresh : met).push_back(outcome.outside_ns);
-        }
+    // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
+    // twice more, and every single call must have told the same story.
+    auto apart = [&] {
+        return stats::quantile(fresh, 0) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
+    };
+    int rounds = buffers.large() ? 2 : 9, looks = 0;
+    do {
+        for (int round = 0; round < rounds && outcome.ok(); ++round)
+            for (bool change : {round % 2 == 0, round % 2 == 1}) {
+                buffers.refill(problem_, set, often);
+                outcome = runner.call(index, 1, set, 1, new_inputs_limit);
+                if (!outcome.ok()) break;
+                buffers.refill(problem_, set, change ? random() : often);
+                outcome = runner.call(index, 1, set, 1, new_inputs_limit);
+                if (!outcome.ok()) break;
+                (change ? fresh : met).push_back(outcome.outside_ns);
+            }
+        rounds = std::max(rounds, 5);
+    } while (outcome.ok() && apart() && ++looks < 3);
     for (size_t t = 0; t < known.size(); ++t)
         std::memcpy(buffers.input(buffers.sets()[set], t), known[t].data(), known[t].size());
     if (!outcome.ok()) return outcome;
-    bool apart = stats::quantile(fresh, 0.25) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
-    if (!apart) return {};
+    if (!apart()) return {};
     return {Verdict::cheated,
             fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
                         human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),

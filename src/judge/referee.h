@@ -80,8 +80,9 @@ private:
     bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
     void take_turns(std::vector<Timing>& timings, Buffers& buffers, double seconds);
     void take_turn(Timing& timing, Buffers& buffers, bool first);
+    void take_overhead(Timing& timing);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
-    double call_overhead(Baseline& baseline);
+    std::optional<size_t> smallest_call(const Runner& runner) const;
     uint64_t random() { return random_(); }
 
     Problem problem_;
@@ -96,7 +97,6 @@ private:
     std::vector<Baseline> baselines_;
     std::vector<std::string> baseline_names_;
     std::vector<MissingBaseline> missing_;
-    std::map<std::string, double> overhead_ns_;
     ShapePoint tiny_;
 };
 

@@ -9,7 +9,6 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double overhead_batch_ns = 2.5e6;
 const Seconds compile_limit{180};            // a framework's first call may compile
 const Seconds call_limit{30};
 
@@ -85,23 +84,11 @@ Referee::Baseline* Referee::find_baseline(const std::string& name) {
     return nullptr;
 }
 
-// What one call costs from Python: the same call on one element.
-double Referee::call_overhead(Baseline& baseline) {
-    auto known = overhead_ns_.find(baseline.name);
-    if (known != overhead_ns_.end()) return known->second;
-    double overhead = 0;
-    size_t last = baseline.runner->points().size() - 1;
-    if (baseline.runner->is_python() && baseline.runner->points()[last]->point().label == tiny_.label) {
-        Measurement time;
-        double estimate = 5000;
-        for (int i = 0; i < 9; ++i) {
-            if (!sample(*baseline.runner, last, estimate, overhead_batch_ns, true, time).ok()) break;
-            estimate = std::max(50.0, time.samples_ns.back());
-        }
-        // A disturbance only adds: the least is the cost of the call.
-        if (!time.samples_ns.empty()) overhead = *std::min_element(time.samples_ns.begin(), time.samples_ns.end());
-    }
-    return overhead_ns_[baseline.name] = overhead;
+// Where a Python baseline is called with one element, to learn what a call costs.
+std::optional<size_t> Referee::smallest_call(const Runner& runner) const {
+    size_t last = runner.points().size() - 1;
+    bool tiny = runner.is_python() && runner.points()[last]->point().label == tiny_.label;
+    return tiny ? std::optional(last) : std::nullopt;
 }
 
 }  // namespace strop::judge

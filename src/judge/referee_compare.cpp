@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "judge/referee.h"
 #include "stats/paired.h"
+#include "stats/sample.h"
 
 namespace strop::judge {
 
@@ -13,6 +14,7 @@ namespace {
 constexpr double sample_target_ns = 2.5e6;
 constexpr double warm_below_ns = 2e6;        // shorter calls find cold caches and sleeping threads after a pause
 constexpr double least_estimate_ns = 20;     // what a call is taken to last at least, however short it looked
+constexpr double usual_overhead_ns = 5000;
 constexpr size_t least_rounds = 5, most_rounds = 60, rounds_in_any_case = 3;
 const Seconds prepare_limit{60}, call_limit{30};
 
@@ -38,9 +40,13 @@ void relate(const ContenderResult& first, ContenderResult& other) {
     other.decision = as_decision(stats::decide(ratio));
 }
 
-// No more is left out than leaves a tenth: the rest is work.
-void leave_out_overhead(ContenderResult& result) {
-    for (double& ns : result.time.samples_ns) ns -= std::min(result.overhead_ns, 0.9 * ns);
+// What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
+// more is left out than leaves a tenth: the rest is work.
+void leave_out_overhead(ContenderResult& result, const std::vector<double>& overheads) {
+    std::vector<double>& samples = result.time.samples_ns;
+    for (size_t i = 0; i < std::min(samples.size(), overheads.size()); ++i)
+        samples[i] -= std::min(overheads[i], 0.9 * samples[i]);
+    if (!overheads.empty()) result.overhead_ns = stats::median(overheads);
 }
 
 }  // namespace
@@ -51,6 +57,8 @@ struct Referee::Timing {
     size_t index = 0;              // of the point in the runner
     ContenderResult result;
     double estimate_ns = 0;
+    std::optional<size_t> smallest;   // of a Python baseline: the point of one element
+    Measurement overhead;             // there, one sample a turn
 
     bool running() const { return runner && result.verdict == Verdict::ok; }
     bool note(const Runner::Outcome& outcome) {
@@ -107,7 +115,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
         if (timing.running() && timing.own) check_again(timing, buffers, request);
-        leave_out_overhead(timing.result);
+        leave_out_overhead(timing.result, timing.overhead.samples_ns);
         summarise(timing.result.time);
         if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result);
         result.results.push_back(timing.result);
@@ -153,7 +161,7 @@ bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Ti
         return timing.note({Verdict::unsupported, "baselines run at the problem's own shapes only", 0});
     timing.runner = baseline->runner.get();
     timing.runner->resume();
-    timing.result.overhead_ns = call_overhead(*baseline);
+    timing.smallest = smallest_call(*baseline->runner);
     return true;
 }
 
@@ -185,7 +193,16 @@ void Referee::take_turn(Timing& timing, Buffers& buffers, bool first) {
         double ns = time.samples_ns.back();
         timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
+    if (timing.smallest && timing.running()) take_overhead(timing);
     timing.runner->pause();
+}
+
+// What one call costs from Python: the same call on one element.
+void Referee::take_overhead(Timing& timing) {
+    std::vector<double>& samples = timing.overhead.samples_ns;
+    double estimate = samples.empty() ? usual_overhead_ns : std::max(least_estimate_ns, samples.back());
+    if (!sample(*timing.runner, *timing.smallest, estimate, sample_target_ns, true, timing.overhead).ok())
+        timing.smallest.reset();
 }
 
 // The process that was timed is still right.
