@@ -24,10 +24,11 @@ LAYERS = {
     "report": "core stats base",
     "knowledge": "core base",
     "tune": "core stats base",
+    "exchange": "tune core stats base",
     "playbook": "language device core base",
     "search": "tune core stats base",
     "run": "search tune playbook knowledge report judge language device problem sandbox core stats base",
-    "cli": "run search tune playbook knowledge judge problem report language device sandbox core stats base",
+    "cli": "run exchange search tune playbook knowledge judge problem report language device sandbox core stats base",
 }
 
 # Headers that only one module may include.
@@ -37,6 +38,7 @@ RESERVED = {
     re.compile(r"yaml-cpp/"): "problem",
     re.compile(r"CLI/"): "cli",
     re.compile(r"hwloc(\.h|/)"): "device",
+    re.compile(r"zlib\.h"): "exchange",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

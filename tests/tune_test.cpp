@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "fakes/fake_proposer.h"
+#include "tune/explain.h"
+#include "tune/replay.h"
 #include "tune/searcher.h"
 #include "tune/space.h"
 
@@ -63,7 +65,6 @@ TEST(Space, HoldsExactlyWhatBruteForceFinds) {
     for (size_t i = 0; i < space.size(); ++i) found.insert(space.configuration(i));
     EXPECT_EQ(found.size(), space.size());
     EXPECT_EQ(found, brute_force(spec));
-    EXPECT_FALSE(space.truncated());
     EXPECT_GT(space.size(), 50u);
 }
 
@@ -118,7 +119,6 @@ TEST(Space, EnumeratesALargeConstrainedProductWithoutVisitingIt) {
                    {"32 <= BX * BY <= 1024", "T % U == 0", "BX * BY * P <= 2048", bytes + " <= 49152",
                     "P == 0 or " + bytes + " * P <= 98304"}));
     EXPECT_EQ(space.size(), 343974u);  // counted by nested loops in Python
-    EXPECT_FALSE(space.truncated());
 }
 
 TEST(Space, AgreesWithAPublishedSpace) {
@@ -136,17 +136,38 @@ TEST(Space, AgreesWithAPublishedSpace) {
     EXPECT_EQ(space.size(), 4362u);
 }
 
-TEST(Space, ThinsWhatIsTooLargeAndKeepsEveryValueOfTheFirst) {
-    Space space(
-        make_space({numbers("A", range(1, 10)), numbers("B", range(1, 10)), numbers("C", range(1, 100))}, {}),
-        500);
-    EXPECT_TRUE(space.truncated());
-    EXPECT_LE(space.size(), 500u);
-    EXPECT_GE(space.size(), 400u);
-    std::set<int64_t> first;
-    for (size_t i = 0; i < space.size(); ++i) first.insert(number(space.configuration(i), "A"));
-    EXPECT_EQ(first.size(), 10u);
-    EXPECT_TRUE(space.find({{"A", int64_t{1}}, {"B", int64_t{1}}, {"C", int64_t{1}}}).has_value());
+// `pairs` independent pairs of which one divides the other.
+TunableSpace divisors(int pairs) {
+    std::vector<Tunable> tunables;
+    std::vector<std::string> constraints;
+    for (int i = 0; i < pairs; ++i) {
+        std::string a = "A" + std::to_string(i), b = "B" + std::to_string(i);
+        tunables.push_back(numbers(a, range(1, 60)));
+        tunables.push_back(numbers(b, range(1, 60)));
+        constraints.push_back(a + " % " + b + " == 0");
+    }
+    return make_space(tunables, constraints);
+}
+
+TEST(Space, CountsAndNumbersWhatNobodyCouldEnumerate) {
+    Space space(divisors(7));
+    size_t expected = 1;
+    for (int i = 0; i < 7; ++i) expected *= 261;  // pairs up to 60 of which one divides the other
+    EXPECT_EQ(space.size(), expected);
+    for (size_t index : {size_t{0}, expected / 3, expected - 1})
+        EXPECT_EQ(space.find(space.configuration(index)), index);
+    EXPECT_FALSE(space.neighbours(expected / 3).empty());
+    EXPECT_THROW(Space(divisors(8)), UsageError);  // more than 64 bits count
+}
+
+TEST(Space, HoldsWhatWasMeasured) {
+    std::vector<Tunable> tunables = {numbers("A", {1, 2, 4}), numbers("B", {3, 5})};
+    Configuration one = {{"A", int64_t{4}}, {"B", int64_t{3}}}, other = {{"A", int64_t{1}}, {"B", int64_t{5}}};
+    Space space(tunables, {one, other, one});
+    EXPECT_EQ(space.size(), 2u);
+    EXPECT_TRUE(space.find(one) && space.find(other));
+    EXPECT_EQ(space.find({{"A", int64_t{4}}, {"B", int64_t{5}}}), std::nullopt);
+    EXPECT_THROW(Space(tunables, {{{"A", int64_t{3}}, {"B", int64_t{3}}}}), UsageError);
 }
 
 // ---- searchers ---------------------------------------------------------------------------------------
@@ -160,6 +181,18 @@ double bowl(const Configuration& configuration) {
     double slope = std::fabs(std::log2(a / 48)) + 0.1 * std::fabs(b - 6) + 0.2 * std::fabs(c - 3);
     return 100 * (1 + slope) * (number(configuration, "A") % 16 == 0 ? 1 : 1.15);
 }
+
+struct Search {
+    Space space;
+    std::unique_ptr<Searcher> searcher;
+
+    Search(const TunableSpace& spec, const Configuration& initial, uint64_t seed,
+           const std::vector<EarlierRun>& earlier = {})
+        : space(spec), searcher(make_searcher(space, {initial, seed, earlier})) {}
+    Search(const TunableSpace& spec, uint64_t seed) : space(spec), searcher(make_searcher(space, {{}, seed, {}})) {}
+    Searcher* operator->() { return searcher.get(); }
+    Searcher& operator*() { return *searcher; }
+};
 
 TunableSpace bowl_space() {
     std::vector<int64_t> a;
@@ -186,14 +219,14 @@ double best_after(Searcher& searcher, size_t evaluations, size_t batch,
 Configuration corner() { return {{"A", int64_t{4}}, {"B", int64_t{1}}, {"C", int64_t{0}}}; }
 
 TEST(Searcher, BeginsWithTheInitialConfiguration) {
-    auto searcher = make_searcher(bowl_space(), corner(), 1);
+    Search searcher(bowl_space(), corner(), 1);
     EXPECT_EQ(searcher->propose(3).at(0), corner());
     EXPECT_EQ(searcher->best(), std::nullopt);
 }
 
 TEST(Searcher, FindsTheBestOfALargeSpaceInAFewPercentOfIt) {
     for (uint64_t seed = 0; seed < 5; ++seed) {
-        auto searcher = make_searcher(bowl_space(), corner(), seed);
+        Search searcher(bowl_space(), corner(), seed);
         double best = best_after(*searcher, 90, 2, bowl);
         EXPECT_LE(best, 110) << seed;  // of 1536 configurations
         EXPECT_EQ(bowl(*searcher->best()), best);
@@ -201,7 +234,7 @@ TEST(Searcher, FindsTheBestOfALargeSpaceInAFewPercentOfIt) {
 }
 
 TEST(Searcher, IsRepeatable) {
-    auto a = make_searcher(bowl_space(), corner(), 3), b = make_searcher(bowl_space(), corner(), 3);
+    Search a(bowl_space(), corner(), 3), b(bowl_space(), corner(), 3);
     for (int i = 0; i < 40; ++i) {
         std::vector<Configuration> x = a->propose(2), y = b->propose(2);
         ASSERT_EQ(x, y);
@@ -214,7 +247,7 @@ TEST(Searcher, IsRepeatable) {
 
 TEST(Searcher, NeverProposesTwiceAndEndsWhenAllWereProposed) {
     TunableSpace spec = make_space({numbers("A", range(1, 6)), numbers("B", range(1, 6))}, {"A <= B"});
-    auto searcher = make_searcher(spec, {{"A", int64_t{1}}, {"B", int64_t{1}}}, 5);
+    Search searcher(spec, {{"A", int64_t{1}}, {"B", int64_t{1}}}, 5);
     std::set<Configuration> seen;
     for (;;) {
         std::vector<Configuration> next = searcher->propose(4);
@@ -231,7 +264,7 @@ TEST(Searcher, NeverProposesTwiceAndEndsWhenAllWereProposed) {
 
 TEST(Searcher, DoesNotProposeWhatItWasTold) {
     TunableSpace spec = make_space({numbers("A", range(1, 4))}, {});
-    auto searcher = make_searcher(spec, {{"A", int64_t{1}}}, 5);
+    Search searcher(spec, {{"A", int64_t{1}}}, 5);
     searcher->tell({{"A", int64_t{1}}}, 3);
     searcher->tell({{"A", int64_t{3}}}, 2);
     std::vector<Configuration> rest = searcher->propose(9);
@@ -240,7 +273,7 @@ TEST(Searcher, DoesNotProposeWhatItWasTold) {
 }
 
 TEST(Searcher, HasNoBestWhileEverythingFailsAndGoesOn) {
-    auto searcher = make_searcher(bowl_space(), corner(), 2);
+    Search searcher(bowl_space(), corner(), 2);
     std::set<Configuration> seen;
     for (int i = 0; i < 30; ++i)
         for (const Configuration& configuration : searcher->propose(2)) {
@@ -253,7 +286,7 @@ TEST(Searcher, HasNoBestWhileEverythingFailsAndGoesOn) {
 }
 
 TEST(Searcher, TakesARevisedCost) {
-    auto searcher = make_searcher(bowl_space(), corner(), 2);
+    Search searcher(bowl_space(), corner(), 2);
     Configuration other = corner();
     other["B"] = int64_t{2};
     searcher->tell(corner(), 5);
@@ -264,7 +297,7 @@ TEST(Searcher, TakesARevisedCost) {
 }
 
 TEST(Searcher, ConvergesBeforeItHasSeenEverything) {
-    auto searcher = make_searcher(bowl_space(), corner(), 4);
+    Search searcher(bowl_space(), corner(), 4);
     size_t evaluations = 0;
     while (!searcher->converged() && evaluations < 1536) {
         std::vector<Configuration> next = searcher->propose(1);
@@ -274,6 +307,133 @@ TEST(Searcher, ConvergesBeforeItHasSeenEverything) {
     }
     EXPECT_LT(evaluations, 300u);
     EXPECT_EQ(bowl(*searcher->best()), 100);
+}
+
+// Every configuration of the bowl with its cost.
+MeasuredSpace measured_bowl(double factor = 1) {
+    MeasuredSpace measured;
+    measured.kernel = "bowl";
+    measured.space = bowl_space();
+    Space space(measured.space);
+    for (size_t i = 0; i < space.size(); ++i) {
+        Measured entry;
+        entry.configuration = space.configuration(i);
+        entry.value = factor * bowl(entry.configuration);
+        if (std::isinf(entry.value)) entry.failure = Measured::Failure::runtime;
+        measured.entries.push_back(entry);
+    }
+    return measured;
+}
+
+TEST(Searcher, ProposesWhatEarlierRunsFoundBest) {
+    Search searcher(bowl_space(), corner(), 1, {as_earlier_run(measured_bowl(7))});
+    std::vector<Configuration> first = searcher->propose(2);
+    EXPECT_EQ(first.at(0), corner());
+    EXPECT_EQ(bowl(first.at(1)), 100);
+}
+
+TEST(Searcher, IgnoresEarlierRunsWithOtherTunables) {
+    EarlierRun other{{{{"A", int64_t{4}}, {"Z", int64_t{1}}}}, {1.0}};
+    Search with(bowl_space(), corner(), 3, {other}), without(bowl_space(), corner(), 3);
+    for (int i = 0; i < 30; ++i) {
+        std::vector<Configuration> a = with->propose(1), b = without->propose(1);
+        ASSERT_EQ(a, b);
+        with->tell(a[0], bowl(a[0]));
+        without->tell(b[0], bowl(b[0]));
+    }
+}
+
+TEST(Searcher, IsNotKeptFromTheBestByMisleadingEarlierRuns) {
+    EarlierRun wrong = as_earlier_run(measured_bowl());
+    for (double& cost : wrong.costs)
+        if (cost < std::numeric_limits<double>::infinity()) cost = 1e4 / cost;  // the best looks worst
+    Search searcher(bowl_space(), corner(), 2, {wrong});
+    EXPECT_LE(best_after(*searcher, 120, 1, bowl), 115);
+}
+
+TEST(Searcher, WorksInASpaceThatNobodyCouldEnumerate) {
+    TunableSpace spec = divisors(7);
+    Search searcher(spec, 1);
+    for (int i = 0; i < 40; ++i)
+        for (const Configuration& configuration : searcher->propose(1))
+            searcher->tell(configuration, 100.0 + static_cast<double>(number(configuration, "A0")));
+    EXPECT_LE(number(*searcher->best(), "A0"), 4);
+}
+
+// ---- replay and explanation --------------------------------------------------------------------------
+
+TEST(Replay, CountsFailuresAndKeepsTheBest) {
+    MeasuredSpace measured = measured_bowl();
+    Replay result = replay(measured, 100, {std::nullopt, 4, {}});
+    ASSERT_EQ(result.trajectory.size(), 100u);
+    EXPECT_EQ(result.optimum, 100);
+    EXPECT_EQ(result.best, bowl(result.configuration));
+    EXPECT_EQ(result.trajectory.back(), result.best);
+    EXPECT_LE(result.best, 110);
+    std::set<size_t> distinct(result.measured.begin(), result.measured.end());
+    EXPECT_EQ(distinct.size(), 100u);
+    for (size_t i = 1; i < 100; ++i)
+        if (!std::isnan(result.trajectory[i - 1])) {
+            EXPECT_LE(result.trajectory[i], result.trajectory[i - 1]);
+        }
+}
+
+TEST(Replay, EndsWithTheSpaceAndTurnsRatesAround) {
+    MeasuredSpace measured;
+    measured.kernel = "k";
+    measured.objective = "GFLOP/s";
+    measured.higher_is_better = true;
+    measured.space = make_space({numbers("A", {1, 2, 3})}, {});
+    for (int64_t a : {1, 2, 3}) {
+        Measured entry;
+        entry.configuration = {{"A", a}};
+        entry.value = static_cast<double>(10 * a);
+        measured.entries.push_back(entry);
+    }
+    Replay result = replay(measured, 100, {});
+    EXPECT_EQ(result.trajectory.size(), 3u);
+    EXPECT_EQ(result.optimum, 30);
+    EXPECT_EQ(result.best, 30);
+}
+
+TEST(Replay, RefusesASpaceOfFailures) {
+    MeasuredSpace measured = measured_bowl();
+    for (Measured& entry : measured.entries) entry.failure = Measured::Failure::compile;
+    EXPECT_THROW(replay(measured, 10, {}), UsageError);
+}
+
+TEST(Explain, FindsWhatMatters) {
+    TunableSpace spec = make_space(
+        {numbers("A", range(1, 8)), numbers("B", range(1, 8)), numbers("C", range(1, 8))}, {});
+    Space space(spec);
+    std::vector<size_t> rows;
+    std::vector<double> costs;
+    for (size_t i = 0; i < space.size(); i += 3) {
+        Configuration c = space.configuration(i);
+        rows.push_back(i);
+        costs.push_back(std::exp(0.5 * static_cast<double>(number(c, "A")) +
+                                 0.1 * static_cast<double>(number(c, "B"))));
+    }
+    costs[5] = std::numeric_limits<double>::infinity();
+    Explanation explanation = explain(space, rows, costs);
+    EXPECT_EQ(explanation.measured, rows.size() - 1);
+    EXPECT_LT(explanation.error, 0.05);
+    ASSERT_GE(explanation.impacts.size(), 2u);
+    EXPECT_EQ(explanation.impacts[0].tunables, std::vector<std::string>{"A"});
+    EXPECT_NEAR(explanation.impacts[0].share, 25.0 / 26, 0.02);  // variances of 0.5 A and 0.1 B
+    EXPECT_EQ(explanation.impacts[1].tunables, std::vector<std::string>{"B"});
+    for (const ValueEffect& effect : explanation.values)
+        if (effect.tunable == "A" && effect.value == Value(int64_t{8})) {
+            EXPECT_NEAR(effect.ratio, std::exp(3.5), 2);
+        }
+}
+
+TEST(Explain, SaysNothingOfTooFewOrOfWhatIsAllTheSame) {
+    Space space(make_space({numbers("A", range(1, 20))}, {}));
+    EXPECT_TRUE(explain(space, {0, 1, 2}, {1, 2, 3}).impacts.empty());
+    std::vector<size_t> rows;
+    for (size_t i = 0; i < 20; ++i) rows.push_back(i);
+    EXPECT_TRUE(explain(space, rows, std::vector<double>(20, 5.0)).impacts.empty());
 }
 
 }  // namespace

@@ -67,6 +67,35 @@ CommandSpec judge() {
             command_judge};
 }
 
+CommandSpec tune() {
+    return {"tune",
+            "turn the tunables of one kernel, or replay a search on a measured space",
+            {{"KERNEL", "a C++ source file with `// strop:tune` comments", false}},
+            {{"--problem", "DIR", "the problem that it solves (default: the kernel's own folder)", Kind::folder, ""},
+             {"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
+             {"--evaluations", "N", "measure at most N configurations; 0: no limit", Kind::whole, "0"},
+             {"--seed", "N", "of every random choice", Kind::whole, "0"},
+             {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
+             store_flag,
+             {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
+             {"--replay", "FILE", "search this measured space instead of measuring: a cache of Kernel Tuner, T4 or "
+                                  "results of KTT, plain or gzip", Kind::file, ""},
+             {"--earlier", "FILE", "with --replay: a measured space to learn from; may be repeated", Kind::file, "",
+              {}, true},
+             {"--space", "FILE", "count and show the configurations of a T1 description", Kind::file, ""},
+             {"--explain", "", "which tunables matter, and the best configurations"},
+             {"--export", "FILE", "write what was measured there", Kind::file, ""},
+             {"--format", "FORMAT", "of --export: kernel-tuner or t4", Kind::choice, "kernel-tuner",
+              {"kernel-tuner", "t4"}},
+             json_flag,
+             quiet_flag,
+             verbose_flag},
+            {{"./strop tune kernel.cpp --problem softmax --explain", "its best configuration, and what matters"},
+             {"./strop tune kernel.cpp --problem softmax --export cache.json", "for other tools to read"},
+             {"./strop tune --replay cache.json --evaluations 100 --seed 1", "how a search would have done"}},
+            command_tune};
+}
+
 CommandSpec list() {
     return {"list",
             "problems with their tags and latest speedups",
@@ -187,7 +216,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(),  list(),   runs(),  show(),
+    static const std::vector<CommandSpec> table = {optimize(), judge(),  tune(), list(),   runs(),  show(),
                                                    report(),   resume(), doctor(), setup(), completion(),
                                                    man(),      help(),   worker()};
     return table;

@@ -175,7 +175,9 @@ auto fields_of(const RunSettings*) {
                       Field{"min_improvement", &RunSettings::min_improvement},
                       Field{"seed", &RunSettings::seed},
                       Field{"out", &RunSettings::out},
-                      Field{"points", &RunSettings::points}};
+                      Field{"points", &RunSettings::points},
+                      Field{"kernel_name", &RunSettings::kernel_name},
+                      Field{"kernel_source", &RunSettings::kernel_source}};
 }
 
 auto fields_of(const Regime*) {

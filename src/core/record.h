@@ -81,6 +81,8 @@ struct RunSettings {
     uint64_t seed = 0;
     std::string out;                    // absolute result folder
     std::vector<std::string> points;    // labels; empty: the whole sweep
+    // Of a tuning run: the name and source of the one kernel that is tuned. Empty: strategies are planned.
+    std::string kernel_name, kernel_source;
 };
 
 struct RunRecord {

@@ -20,6 +20,7 @@
 #include "playbook/playbook.h"
 #include "problem/loader.h"
 #include "problem/trace.h"
+#include "run/own_kernel.h"
 #include "run/recorder.h"
 #include "run/result_folder.h"
 #include "run/roofline.h"
@@ -201,13 +202,20 @@ private:
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
-        proposals_exist_ = !playbook_->plan().empty();
-        record_.note = playbook_->why_nothing();
+        if (!record_.settings.kernel_source.empty())
+            own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);
+        proposals_exist_ = !proposer().plan().empty();
+        record_.note = proposer().why_nothing();
+    }
+
+    Proposer& proposer() {
+        if (own_kernel_) return *own_kernel_;
+        return *playbook_;
     }
 
     void search_strategies() {
         search_start_ = elapsed();
-        found_ = search::run(problem_.points, {playbook_.get()}, *recorder_, record_.settings, targets_, *this);
+        found_ = search::run(problem_.points, {&proposer()}, *recorder_, record_.settings, targets_, *this);
         record_.strategies = found_.strategies;
         record_.stopped_by = found_.stopped_by;
         save();
@@ -471,6 +479,7 @@ private:
     std::unique_ptr<Recorder> recorder_;
     std::vector<std::string> baseline_names_;
     std::unique_ptr<playbook::Playbook> playbook_;
+    std::unique_ptr<OwnKernel> own_kernel_;
     bool proposals_exist_ = false;
     search::Targets targets_;
     search::Result found_;

@@ -26,7 +26,7 @@ Track::Track(Proposal proposal, Proposer* from, std::vector<ShapePoint> where, u
       proposer(from),
       points(std::move(where)),
       space_(kernel.space),
-      searcher_(tune::make_searcher(kernel.space, kernel.initial, seed)),
+      searcher_(tune::make_searcher(space_, {kernel.initial, seed, {}})),
       configurations_(space_.size()) {
     strategy.state = Strategy::State::active;
     for (const ShapePoint& point : points) weights_[point.label] = 1;

@@ -5,107 +5,324 @@
 #include <limits>
 #include <numeric>
 
+#include "tune/prior.h"
+
 namespace strop::tune {
 
 namespace {
 
-constexpr double noise = 1e-3;    // variance of a measurement relative to that of the costs
-constexpr double hamming = 0.05;  // squared distance of any two different values
+constexpr size_t learned_from = 128;  // observations; more cost more than they teach
+constexpr double usual_weight = 0.7;  // of a tunable: a length scale of 1.2 of its range
+constexpr double usual_hamming = 0.03;
+constexpr double usual_noise = 1e-3;
+constexpr double weight_spread = 1.2;  // of the logarithm, before anything was seen
+constexpr size_t least_to_doubt = 8;   // observations
+constexpr double clearly = 2;          // log of how much more probable the costs must be without earlier runs
+constexpr double trust = 0.5;          // standard deviation of the prior's multiple around 1
 
-double matern52(double distance) {
-    double r = std::sqrt(5.0) * distance;
+template <class Number>
+Number matern52(Number squared_distance) {
+    Number r = std::sqrt(Number(5) * squared_distance);
     return (1 + r + r * r / 3) * std::exp(-r);
+}
+
+// a -= factor * b
+void subtract(std::vector<float>& a, float factor, const std::vector<float>& b) {
+    float* to = a.data();
+    const float* from = b.data();
+    for (size_t i = 0, n = a.size(); i < n; ++i) to[i] -= factor * from[i];
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b, size_t n) {
+    double sums[4] = {0, 0, 0, 0};
+    size_t i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+    for (; i < n; ++i) sums[0] += a[i] * b[i];
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+// factor^-1 · b
+std::vector<double> solve(const std::vector<std::vector<double>>& factor, std::vector<double> b) {
+    for (size_t i = 0; i < b.size(); ++i) b[i] = (b[i] - dot(factor[i], b, i)) / factor[i][i];
+    return b;
+}
+
+// Ranks of numbers, spread over [0, 1]; empty for texts, flags and pairs of values, of which one can only say
+// whether they are the same.
+std::vector<float> ranks(const Tunable& tunable) {
+    std::vector<double> values;
+    for (const Value& value : tunable.values) {
+        if (std::holds_alternative<std::string>(value)) return {};
+        values.push_back(to_double(value));
+    }
+    if (tunable.kind == Tunable::Kind::flags || values.size() < 3) return {};
+    std::vector<double> sorted = values;
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<float> result;
+    for (double value : values) {
+        auto rank = std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
+        result.push_back(static_cast<float>(rank) / static_cast<float>(values.size() - 1));
+    }
+    return result;
 }
 
 }  // namespace
 
-CostModel::CostModel(const Space& space) : space_(space) {
-    for (const Tunable& tunable : space.tunables()) {
-        bool numbers = tunable.kind != Tunable::Kind::flags && tunable.values.size() > 2;
-        for (const Value& value : tunable.values)
-            numbers = numbers && !std::holds_alternative<std::string>(value);
-        steps_.push_back(numbers ? 1.0 / static_cast<double>(tunable.values.size() - 1) : 0.0);
-    }
+CostModel::CostModel(const Space& space, const Prior* prior) : space_(space), prior_(prior) {
+    for (const Tunable& tunable : space.tunables()) positions_.push_back(ranks(tunable));
+    weights_ = {std::vector<double>(positions_.size(), usual_weight), usual_hamming, usual_noise};
 }
 
-CostModel::Point CostModel::point(size_t row) const {
-    std::vector<uint16_t> coordinates = space_.coordinates(row);
-    return {coordinates.begin(), coordinates.end()};
-}
-
-double CostModel::distance(const Point& a, const Point& b) const {
+double CostModel::squared_distance(const Point& a, const Point& b, const Weights& weights) const {
     double sum = 0;
     for (size_t t = 0; t < a.size(); ++t) {
         if (a[t] == b[t]) continue;
-        double ranks = (a[t] - b[t]) * steps_[t];
-        sum += steps_[t] > 0 ? ranks * ranks + hamming : 0.25;
+        double apart = positions_[t].empty() ? 0.5 : positions_[t][a[t]] - positions_[t][b[t]];
+        sum += weights.of[t] * (apart * apart + weights.hamming);
     }
-    return std::sqrt(sum);
+    return sum;
 }
 
-void CostModel::fit(const std::vector<size_t>& rows, const std::vector<double>& log_costs) {
+double CostModel::similarity(size_t row, size_t other) const {
+    return matern52(squared_distance(space_.coordinates(row), space_.coordinates(other), weights_));
+}
+
+std::vector<double> CostModel::relevance() const {
+    double sum = std::accumulate(weights_.of.begin(), weights_.of.end(), 0.0);
+    std::vector<double> shares = weights_.of;
+    for (double& share : shares) share /= sum;
+    return shares;
+}
+
+// ---- observations --------------------------------------------------------------------------------------
+
+size_t CostModel::earlier_runs() const { return prior_ ? prior_->runs() : 0; }
+
+void CostModel::set_candidates(std::vector<size_t> rows) {
+    candidates_ = std::move(rows);
+    columns_.assign(positions_.size(), Point(candidates_.size()));
+    candidate_scores_.assign(earlier_runs(), std::vector<float>(candidates_.size()));
+    for (size_t c = 0; c < candidates_.size(); ++c) {
+        Point point = space_.coordinates(candidates_[c]);
+        for (size_t t = 0; t < point.size(); ++t) columns_[t][c] = point[t];
+        if (earlier_runs() == 0) continue;
+        std::vector<double> scores = prior_->scores(candidates_[c]);
+        for (size_t r = 0; r < scores.size(); ++r) candidate_scores_[r][c] = static_cast<float>(scores[r]);
+    }
+    rebuild();
+}
+
+void CostModel::observe(size_t row, double log_cost) {
+    rows_.push_back(row);
+    points_.push_back(space_.coordinates(row));
+    costs_.push_back(log_cost);
+    scores_.resize(earlier_runs());
+    if (earlier_runs() > 0) {
+        std::vector<double> scores = prior_->scores(row);
+        for (size_t r = 0; r < scores.size(); ++r) scores_[r].push_back(scores[r]);
+    }
+    add(points_.size() - 1);
+}
+
+void CostModel::clear() {
+    rows_.clear();
     points_.clear();
-    for (size_t row : rows) points_.push_back(point(row));
-    double n = static_cast<double>(rows.size());
-    mean_ = std::accumulate(log_costs.begin(), log_costs.end(), 0.0) / n;
-    double variance = 0;
-    for (double cost : log_costs) variance += (cost - mean_) * (cost - mean_) / n;
-    scale_ = std::max(std::sqrt(variance), 1e-6);
-    targets_.clear();
-    for (double cost : log_costs) targets_.push_back((cost - mean_) / scale_);
-    double best = -std::numeric_limits<double>::infinity(), best_length = 1;
-    for (double length : {0.4, 0.8, 1.6, 3.2}) {
-        double likelihood = factorise(length);
-        if (likelihood <= best) continue;
-        best = likelihood;
-        best_length = length;
-    }
-    factorise(best_length);
+    costs_.clear();
+    scores_.clear();
+    rebuild();
 }
 
-double CostModel::factorise(double length) {
+void CostModel::rebuild() {
+    factor_.clear();
+    solved_.clear();
+    variance_.assign(candidates_.size(), 1.0f);
+    for (size_t i = 0; i < points_.size(); ++i) add(i);
+}
+
+void CostModel::add(size_t i) {
+    std::vector<double> row(i + 1);
+    for (size_t j = 0; j < i; ++j) {
+        double covariance = matern52(squared_distance(points_[i], points_[j], weights_));
+        row[j] = (covariance - dot(factor_[j], row, j)) / factor_[j][j];
+    }
+    row[i] = std::sqrt(std::max(1 + weights_.noise - dot(row, row, i), 1e-9));
+
+    std::vector<float> covariance(candidates_.size(), 0.0f);
+    for (size_t t = 0; t < positions_.size(); ++t) {
+        std::vector<float> apart(space_.tunables()[t].values.size());
+        for (size_t v = 0; v < apart.size(); ++v) {
+            double step = positions_[t].empty() ? 0.5 : positions_[t][v] - positions_[t][points_[i][t]];
+            if (v != points_[i][t])
+                apart[v] = static_cast<float>(weights_.of[t] * (step * step + weights_.hamming));
+        }
+        for (size_t c = 0; c < covariance.size(); ++c) covariance[c] += apart[columns_[t][c]];
+    }
+    for (float& value : covariance) value = matern52(value);
+    for (size_t j = 0; j < i; ++j) subtract(covariance, static_cast<float>(row[j]), solved_[j]);
+    for (size_t c = 0; c < covariance.size(); ++c) {
+        covariance[c] /= static_cast<float>(row[i]);
+        variance_[c] -= covariance[c] * covariance[c];
+    }
+    solved_.push_back(std::move(covariance));
+    factor_.push_back(std::move(row));
+}
+
+// ---- prediction ----------------------------------------------------------------------------------------
+
+namespace {
+
+// y = constant + multiples · what earlier runs say + process, by generalised least squares. Together the
+// multiples are around 1 before anything was measured: costs differ as they did then.
+struct Mean {
+    double constant = 0;
+    std::vector<double> multiples;
+    std::vector<double> whitened;  // factor^-1 · (y - mean)
+};
+
+Mean estimate(const std::vector<std::vector<double>>& factor, const std::vector<double>& costs,
+              const std::vector<std::vector<double>>& scores) {
+    size_t n = costs.size(), terms = 1 + scores.size();
+    std::vector<std::vector<double>> columns = {solve(factor, std::vector<double>(n, 1.0))};
+    for (const std::vector<double>& run : scores) columns.push_back(solve(factor, run));
+    std::vector<double> y = solve(factor, costs), right(terms);
+    std::vector<std::vector<double>> normal(
+        terms);  // lower triangle of the normal equations, then its factor
+    for (size_t i = 0; i < terms; ++i) {
+        right[i] = dot(columns[i], y, n);
+        for (size_t j = 0; j <= i; ++j) normal[i].push_back(dot(columns[i], columns[j], n));
+        if (i == 0) continue;
+        double precision = 1 / (trust * trust);
+        normal[i][i] += precision;
+        right[i] += precision / static_cast<double>(scores.size());
+    }
+    for (size_t i = 0; i < terms; ++i) {
+        for (size_t j = 0; j < i; ++j)
+            normal[i][j] = (normal[i][j] - dot(normal[j], normal[i], j)) / normal[j][j];
+        normal[i][i] = std::sqrt(std::max(normal[i][i] - dot(normal[i], normal[i], i), 1e-12));
+    }
+    std::vector<double> solution = solve(normal, right);
+    for (size_t i = terms; i-- > 0;) {
+        for (size_t k = i + 1; k < terms; ++k) solution[i] -= normal[k][i] * solution[k];
+        solution[i] /= normal[i][i];
+    }
+    for (size_t t = 0; t < terms; ++t)
+        for (size_t i = 0; i < n; ++i) y[i] -= solution[t] * columns[t][i];
+    return {solution[0], {solution.begin() + 1, solution.end()}, std::move(y)};
+}
+
+}  // namespace
+
+void CostModel::predict() {
     size_t n = points_.size();
-    length_ = length;
-    lower_.assign(n * n, 0);
+    Mean mean = estimate(factor_, costs_, scores_);
+    double squares = dot(mean.whitened, mean.whitened, n);
+    scale_ = std::max(std::sqrt(squares / static_cast<double>(n)), 1e-6);
+    mean_.assign(candidates_.size(), static_cast<float>(mean.constant));
+    for (size_t r = 0; r < mean.multiples.size(); ++r)
+        subtract(mean_, static_cast<float>(-mean.multiples[r]), candidate_scores_[r]);
+    for (size_t i = 0; i < n; ++i) subtract(mean_, static_cast<float>(-mean.whitened[i]), solved_[i]);
+}
+
+double CostModel::deviation(size_t candidate) const {
+    return scale_ * std::sqrt(std::max(static_cast<double>(variance_[candidate]), 1e-9));
+}
+
+double CostModel::expected_improvement(size_t candidate, double best) const {
+    double spread = deviation(candidate), z = (best - mean_[candidate]) / spread;
+    if (z < -8) return 0;
+    double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI),
+           below = 0.5 * std::erfc(-z / std::sqrt(2.0));
+    return spread * (z * below + density);
+}
+
+// ---- learning ------------------------------------------------------------------------------------------
+
+// The best half and of the rest every so many: where costs are low the weights matter most.
+std::vector<size_t> CostModel::informative(size_t most) const {
+    std::vector<size_t> order(points_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (order.size() <= most) return order;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return costs_[a] < costs_[b]; });
+    std::vector<size_t> chosen(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most / 2));
+    size_t rest = order.size() - chosen.size(), wanted = most - chosen.size();
+    for (size_t i = 0; i < wanted; ++i) chosen.push_back(order[most / 2 + i * rest / wanted]);
+    return chosen;
+}
+
+double CostModel::log_posterior(const Weights& weights, const std::vector<size_t>& chosen) const {
+    size_t n = chosen.size();
+    std::vector<std::vector<double>> factor(n);
+    std::vector<double> costs;
+    std::vector<std::vector<double>> scores(scores_.size());
     double log_determinant = 0;
     for (size_t i = 0; i < n; ++i) {
-        for (size_t j = 0; j <= i; ++j) {
-            double sum = i == j ? 1 + noise : matern52(distance(points_[i], points_[j]) / length);
-            for (size_t k = 0; k < j; ++k) sum -= lower_[i * n + k] * lower_[j * n + k];
-            lower_[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / lower_[j * n + j];
+        factor[i].resize(i + 1);
+        for (size_t j = 0; j < i; ++j) {
+            double covariance = matern52(squared_distance(points_[chosen[i]], points_[chosen[j]], weights));
+            factor[i][j] = (covariance - dot(factor[j], factor[i], j)) / factor[j][j];
         }
-        log_determinant += std::log(lower_[i * n + i]);
+        factor[i][i] = std::sqrt(std::max(1 + weights.noise - dot(factor[i], factor[i], i), 1e-9));
+        log_determinant += std::log(factor[i][i]);
+        costs.push_back(costs_[chosen[i]]);
+        for (size_t r = 0; r < scores.size(); ++r) scores[r].push_back(scores_[r][chosen[i]]);
     }
-    weights_ = targets_;
-    for (size_t i = 0; i < n; ++i) {
-        for (size_t k = 0; k < i; ++k) weights_[i] -= lower_[i * n + k] * weights_[k];
-        weights_[i] /= lower_[i * n + i];
+    Mean mean = estimate(factor, costs, scores);
+    double squares = std::max(dot(mean.whitened, mean.whitened, n), 1e-12);
+    double result = -0.5 * static_cast<double>(n) * std::log(squares) - log_determinant;
+    for (double weight : weights.of) {
+        double off = std::log(weight / usual_weight) / weight_spread;
+        result -= 0.5 * off * off;
     }
-    double squares = std::inner_product(weights_.begin(), weights_.end(), weights_.begin(), 0.0);
-    for (size_t i = n; i-- > 0;) {
-        for (size_t k = i + 1; k < n; ++k) weights_[i] -= lower_[k * n + i] * weights_[k];
-        weights_[i] /= lower_[i * n + i];
-    }
-    return -0.5 * squares - log_determinant;
+    double off_hamming = std::log(weights.hamming / usual_hamming),
+           off_noise = std::log(weights.noise / usual_noise) / 2;
+    return result - 0.5 * off_hamming * off_hamming - 0.5 * off_noise * off_noise;
 }
 
-double CostModel::expected_improvement(size_t row, double best) const {
-    Point at = point(row);
-    size_t n = points_.size();
-    double mean = 0, variance = 1;
-    std::vector<double> solved(n);
-    for (size_t i = 0; i < n; ++i) {
-        double covariance = matern52(distance(at, points_[i]) / length_);
-        mean += covariance * weights_[i];
-        for (size_t k = 0; k < i; ++k) covariance -= lower_[i * n + k] * solved[k];
-        solved[i] = covariance / lower_[i * n + i];
-        variance -= solved[i] * solved[i];
+// Coordinate ascent: all weights together first, then one at a time.
+void CostModel::learn() {
+    std::vector<size_t> chosen = informative(learned_from);
+    Weights best = weights_;
+    double highest = log_posterior(best, chosen);
+    auto consider = [&](const Weights& weights) {
+        double posterior = log_posterior(weights, chosen);
+        if (posterior <= highest) return false;
+        highest = posterior;
+        best = weights;
+        return true;
+    };
+    auto climb = [&](auto change, double factor) {
+        for (double step : {factor, 1 / factor}) {
+            int taken = 0;
+            for (; taken < 3; ++taken) {
+                Weights other = best;
+                change(other, step);
+                if (!consider(other)) break;
+            }
+            if (taken > 0) return;
+        }
+    };
+    climb(
+        [](Weights& w, double step) {
+            for (double& weight : w.of) weight *= step;
+        },
+        2.0);
+    for (size_t t = 0; t < weights_.of.size(); ++t)
+        climb([t](Weights& w, double step) { w.of[t] *= step; }, 2.5);
+    climb([](Weights& w, double step) { w.hamming *= step; }, 2.0);
+    climb([](Weights& w, double step) { w.noise *= step; }, 4.0);
+    weights_ = best;
+    if (earlier_runs() > 0 && points_.size() >= least_to_doubt) {
+        std::vector<std::vector<double>> scores = std::move(scores_);
+        scores_.clear();
+        if (log_posterior(weights_, chosen) > highest + clearly) {
+            prior_ = nullptr;
+            candidate_scores_.clear();
+        } else {
+            scores_ = std::move(scores);
+        }
     }
-    double deviation = std::sqrt(std::max(variance, 1e-12));
-    double z = ((best - mean_) / scale_ - mean) / deviation;
-    double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI);
-    double below = 0.5 * std::erfc(-z / std::sqrt(2.0));
-    return scale_ * deviation * (z * below + density);
+    rebuild();
 }
 
 }  // namespace strop::tune

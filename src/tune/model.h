@@ -1,6 +1,14 @@
-// A Gaussian process over a tunable space, which guesses what unmeasured configurations cost. Matérn 5/2
-// kernel on the distance between ranks of values plus a Hamming term; expected improvement picks the next
-// configuration (Jones, Schonlau, Welch 1998).
+// A Gaussian process over a tunable space, which guesses what unmeasured configurations cost (Rasmussen,
+// Williams, "Gaussian Processes for Machine Learning", 2006).
+//
+// Matérn 5/2 on a distance with one weight a tunable: the difference of the values' ranks for numbers, and a
+// part for being different at all (Hamming), which lets neighbouring values differ as powers of two and odd
+// ones do. Weights, Hamming part and noise maximise the posterior (likelihood times a prior that keeps few
+// data from telling much). The mean is a constant, plus a multiple of what earlier runs say where there are
+// any: both are estimated (generalised least squares).
+//
+// Predictions are kept for a fixed set of candidates and updated with each observation: O(observations ×
+// candidates), no matrix is inverted twice.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +20,69 @@ namespace strop::tune {
 
 class CostModel {
 public:
-    explicit CostModel(const Space& space);
+    // `candidates`: rows of the space to predict. `prior`: what earlier runs say of any row (log cost on any
+    // scale), or null.
+    CostModel(const Space& space, const class Prior* prior);
 
-    // `log_costs` may be on any scale. Chooses the length scale by marginal likelihood.
-    void fit(const std::vector<size_t>& rows, const std::vector<double>& log_costs);
-    // How much a measurement of that row should gain over `best`, in expectation.
-    double expected_improvement(size_t row, double best) const;
+    void set_candidates(std::vector<size_t> rows);
+    const std::vector<size_t>& candidates() const { return candidates_; }
+
+    // Observations are numbered in the order of their arrival. Costs are logarithms, on any scale.
+    size_t observations() const { return points_.size(); }
+    void observe(size_t row, double log_cost);
+    void revise(size_t observation, double log_cost) { costs_[observation] = log_cost; }
+    // Forgets all observations; what was learned stays.
+    void clear();
+
+    // Learns weights and noise from the observations, and no longer asks earlier runs when they only mislead.
+    void learn();
+    bool asks_earlier_runs() const { return earlier_runs() > 0; }
+    // Estimates the mean; mean() and deviation() are of the present observations afterwards.
+    void predict();
+
+    // Of a candidate, on the scale of the costs.
+    double mean(size_t candidate) const { return mean_[candidate]; }
+    double deviation(size_t candidate) const;
+    // Of a candidate: how much a measurement should gain over `best` (Jones, Schonlau, Welch 1998).
+    double expected_improvement(size_t candidate, double best) const;
+    // How alike two rows are, in [0, 1].
+    double similarity(size_t row, size_t other) const;
+    // Share of each tunable in the distances that matter, sums to 1.
+    std::vector<double> relevance() const;
 
 private:
-    using Point = std::vector<double>;
-    Point point(size_t row) const;
-    double distance(const Point& a, const Point& b) const;
-    // Factorises for one length scale; the log marginal likelihood.
-    double factorise(double length);
+    using Point = std::vector<uint16_t>;
+    struct Weights {
+        std::vector<double> of;  // one a tunable
+        double hamming;          // part of a difference that does not depend on how far
+        double noise;            // variance relative to the process's
+    };
+
+    double squared_distance(const Point& a, const Point& b, const Weights& weights) const;
+    double log_posterior(const Weights& weights, const std::vector<size_t>& chosen) const;
+    size_t earlier_runs() const;
+    std::vector<size_t> informative(size_t most) const;
+    void add(size_t observation);  // its row of the factor and of the candidates'
+    void rebuild();
 
     const Space& space_;
-    std::vector<double> steps_;  // of each tunable: distance between neighbouring values; 0: only same or not
+    const Prior* prior_;
+    std::vector<std::vector<float>> positions_;  // of each tunable's values in [0, 1]; empty: no order
+    Weights weights_;
+
+    std::vector<size_t> rows_;
     std::vector<Point> points_;
-    std::vector<double> targets_;  // standardised
-    double mean_ = 0, scale_ = 1, length_ = 1;
-    std::vector<double> lower_;    // Cholesky factor, row-major n × n
-    std::vector<double> weights_;  // covariance^-1 · targets
+    std::vector<double> costs_;
+    std::vector<std::vector<double>> scores_;  // earlier run -> what it says of each observation
+    std::vector<std::vector<double>> factor_;  // Cholesky, lower, one row an observation
+
+    std::vector<size_t> candidates_;
+    std::vector<Point> columns_;                        // tunable -> coordinate of each candidate
+    std::vector<std::vector<float>> candidate_scores_;  // earlier run -> of each candidate
+    std::vector<std::vector<float>> solved_;  // observation -> factor^-1 · covariance with each candidate
+    std::vector<float> variance_;             // left of 1
+    std::vector<float> mean_;
+    double scale_ = 1;  // standard deviation of the process
 };
 
 }  // namespace strop::tune

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <random>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "stats/sample.h"
 #include "tune/model.h"
@@ -14,44 +17,48 @@ namespace strop::tune {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr size_t random_starts = 6;
-constexpr size_t model_observations = 150;  // beyond, the model costs more than it gains
-constexpr size_t model_candidates = 600;
-constexpr int model_patience = 50;  // measurements without a gain after which descent takes over
-constexpr int restarts_to_converge = 2;
-constexpr double gain = 0.995;  // less than half a percent is noise
+constexpr size_t spread_starts = 8;
+constexpr size_t start_draws = 40;  // random rows of which the one that lies farthest is taken
+constexpr size_t prior_starts = 3;
+constexpr size_t most_candidates = 4000;
+constexpr size_t model_observations = 500;  // beyond, the model costs more than it gains
+constexpr int patience = 60;                // measurements without a gain; then the neighbourhood is searched
+constexpr double gain = 0.995;              // less than half a percent is noise
 
-// The initial configuration, a few random ones, then a Gaussian process with expected improvement, which
-// needs the fewest measurements; when it stalls, the neighbourhood of the best is exhausted and perturbed
-// copies of the best are descended (iterated local search), which finds the last few percent that a surrogate
-// misses.
 class ModelThenDescent : public Searcher {
 public:
-    ModelThenDescent(const TunableSpace& space, const Configuration& initial, uint64_t seed)
-        : space_(space), model_(space_), initial_(initial), random_(seed) {}
+    ModelThenDescent(const Space& space, const SearchStart& start)
+        : space_(space),
+          initial_(start.initial),
+          random_(start.seed),
+          prior_(space, start.earlier),
+          model_(space, prior_.runs() > 0 ? &prior_ : nullptr) {
+        if (prior_.runs() > 0) starts_ = prior_.best(prior_starts);
+        std::reverse(starts_.begin(), starts_.end());
+    }
 
     std::vector<Configuration> propose(size_t count) override {
         std::vector<Configuration> result;
         while (result.size() < count) {
-            if (!asked_initial_) {
-                asked_initial_ = true;
-                std::optional<size_t> row = space_.find(initial_);
-                bool fresh = row ? proposed_.insert(*row).second : !outside_.count(initial_);
-                if (fresh) result.push_back(initial_);
+            if (initial_) {
+                Configuration initial = *initial_;
+                initial_.reset();
+                std::optional<size_t> row = space_.find(initial);
+                if (row && !seen(*row)) result.push_back(begin(*row));
+                if (!row && !outside_.count(initial)) result.push_back(initial);
                 continue;
             }
             std::optional<size_t> row = next();
             if (!row) break;
-            proposed_.insert(*row);
-            result.push_back(space_.configuration(*row));
+            result.push_back(begin(*row));
         }
         return result;
     }
 
     void tell(const Configuration& configuration, double cost) override {
-        double before = best_cost();
         std::optional<size_t> row = space_.find(configuration);
         bool fresh = row ? !told_.count(*row) : !outside_.count(configuration);
+        double before = best_cost();
         if (row) {
             proposed_.insert(*row);
             told_[*row] = cost;
@@ -62,7 +69,6 @@ public:
             since_gain_ = 0;
         else if (fresh)
             ++since_gain_;
-        if (row && current_ && cost < cost_of(*current_)) current_ = row;
     }
 
     std::optional<Configuration> best() const override {
@@ -81,135 +87,175 @@ public:
     bool converged() const override {
         if (proposed_.size() >= space_.size()) return true;
         std::optional<size_t> row = best_row();
-        return row && restarts_ > restarts_to_converge && since_gain_ >= model_patience &&
-               !fresh_neighbour(*row, false);
+        return row && since_gain_ >= patience && fresh_neighbours(*row).empty();
     }
 
 private:
-    double cost_of(size_t row) const {
-        auto found = told_.find(row);
-        return found == told_.end() ? infinity : found->second;
+    bool seen(size_t row) const { return proposed_.count(row) > 0; }
+
+    Configuration begin(size_t row) {
+        proposed_.insert(row);
+        return space_.configuration(row);
     }
 
     std::optional<size_t> best_row() const {
         std::optional<size_t> best;
+        double lowest = infinity;
         for (const auto& [row, cost] : told_)
-            if (cost < infinity && (!best || cost < told_.at(*best))) best = row;
+            if (cost < lowest) {
+                lowest = cost;
+                best = row;
+            }
         return best;
     }
 
     double best_cost() const {
-        std::optional<size_t> row = best_row();
-        double cost = row ? told_.at(*row) : infinity;
-        for (const auto& [configuration, other] : outside_) cost = std::min(cost, other);
-        return cost;
+        double lowest = infinity;
+        for (const auto& [row, cost] : told_) lowest = std::min(lowest, cost);
+        for (const auto& [configuration, cost] : outside_) lowest = std::min(lowest, cost);
+        return lowest;
     }
 
     std::optional<size_t> next() {
         if (proposed_.size() >= space_.size()) return std::nullopt;
+        while (!starts_.empty()) {
+            size_t row = starts_.back();
+            starts_.pop_back();
+            if (!seen(row)) return row;
+        }
         std::optional<size_t> best = best_row();
-        if (proposed_.size() <= random_starts || !best) return random_row();
-        if (told_.size() <= model_observations && since_gain_ < model_patience) return by_model(*best);
-        if (std::optional<size_t> row = fresh_neighbour(*best, true)) return row;
-        if (std::optional<size_t> row = fresh_neighbour(*best, false)) return row;
-        return by_restart(*best);
+        size_t wanted = model_.asks_earlier_runs() ? 0 : spread_starts + prior_starts;
+        if (proposed_.size() < wanted || !best) return far_row();
+        if (since_gain_ >= patience || told_.size() > model_observations) {
+            std::vector<size_t> around = fresh_neighbours(*best);
+            if (!around.empty()) return around[random_() % around.size()];
+        }
+        if (told_.size() > model_observations) return random_row();
+        return by_model(*best);
     }
 
     std::optional<size_t> random_row() {
-        for (int attempt = 0; attempt < 32; ++attempt) {
+        for (int attempt = 0; attempt < 64; ++attempt) {
             size_t row = random_() % space_.size();
-            if (!proposed_.count(row)) return row;
+            if (!seen(row)) return row;
         }
         size_t start = random_() % space_.size();
-        for (size_t i = 0; i < space_.size(); ++i) {
-            size_t row = (start + i) % space_.size();
-            if (!proposed_.count(row)) return row;
+        for (size_t i = 0; i < space_.size(); ++i)
+            if (size_t row = (start + i) % space_.size(); !seen(row)) return row;
+        return std::nullopt;
+    }
+
+    // Of some random rows the one that is least like any seen.
+    std::optional<size_t> far_row() {
+        std::optional<size_t> farthest;
+        double lowest = infinity;
+        for (size_t draw = 0; draw < start_draws; ++draw) {
+            std::optional<size_t> row = random_row();
+            if (!row) break;
+            double nearest = 0;
+            for (size_t other : proposed_) nearest = std::max(nearest, model_.similarity(*row, other));
+            if (nearest >= lowest) continue;
+            lowest = nearest;
+            farthest = row;
         }
-        return std::nullopt;
+        return farthest;
     }
 
-    std::optional<size_t> fresh_neighbour(size_t row, bool adjacent) const {
-        for (size_t neighbour : space_.neighbours(row, adjacent))
-            if (!proposed_.count(neighbour)) return neighbour;
-        return std::nullopt;
+    std::vector<size_t> fresh_neighbours(size_t row) const {
+        for (bool adjacent : {true, false}) {
+            std::vector<size_t> fresh;
+            for (size_t neighbour : space_.neighbours(row, adjacent))
+                if (!seen(neighbour)) fresh.push_back(neighbour);
+            if (!fresh.empty()) return fresh;
+        }
+        return {};
     }
 
-    // Everything unseen in a small space; in a large one the neighbours of the best and a random share.
-    std::set<size_t> candidates(size_t best) {
+    // ---- the model -------------------------------------------------------------------------------------
+
+    void choose_candidates(size_t best) {
         std::set<size_t> rows;
-        if (space_.size() <= model_candidates) {
+        if (space_.size() <= most_candidates) {
             for (size_t row = 0; row < space_.size(); ++row) rows.insert(row);
         } else {
             for (size_t row : space_.neighbours(best)) rows.insert(row);
-            while (rows.size() < model_candidates) rows.insert(random_() % space_.size());
+            while (rows.size() < most_candidates) rows.insert(random_() % space_.size());
         }
-        for (size_t row : proposed_) rows.erase(row);
-        return rows;
+        model_.set_candidates({rows.begin(), rows.end()});
+        index_.clear();
+        for (size_t c = 0; c < model_.candidates().size(); ++c) index_[model_.candidates()[c]] = c;
     }
 
-    std::optional<size_t> by_model(size_t best) {
-        std::vector<size_t> rows;
+    // What is still being measured, or failed, counts as the median.
+    double target(size_t row, double median, double highest) const {
+        auto told = told_.find(row);
+        bool known = told != told_.end() && told->second < infinity;
+        return known ? std::min(std::log(told->second), highest) : median;
+    }
+
+    void update_model(size_t best) {
         std::vector<double> costs;
         for (const auto& [row, cost] : told_)
             if (cost < infinity) costs.push_back(std::log(cost));
-        double worst = *std::max_element(costs.begin(), costs.end()), middle = stats::median(costs);
-        costs.clear();
-        // A failure counts as the worst seen; what is still being measured as the median ("constant liar").
-        for (size_t row : proposed_) {
-            rows.push_back(row);
-            auto told = told_.find(row);
-            bool failed = told != told_.end() && !(told->second < infinity);
-            costs.push_back(told == told_.end() ? middle : failed ? worst : std::log(told->second));
+        double median = stats::median(costs), highest = prior_.runs() > 0 ? infinity : highest_target(costs);
+        bool learn = told_.size() >= learn_at_;
+        if (learn || model_.candidates().empty()) {
+            model_.clear();
+            observed_.clear();
+            choose_candidates(best);
         }
-        model_.fit(rows, costs);
-        double best_log = std::log(told_.at(best)), highest = -1;
+        for (size_t i = 0; i < observed_.size(); ++i)
+            if (told_.count(observed_[i])) model_.revise(i, target(observed_[i], median, highest));
+        for (size_t row : std::set<size_t>(proposed_.begin(), proposed_.end())) {
+            if (std::find(observed_.begin(), observed_.end(), row) != observed_.end()) continue;
+            bool failed = told_.count(row) && !(told_.at(row) < infinity);
+            if (failed && learn) continue;
+            observed_.push_back(row);
+            auto candidate = index_.find(row);
+            bool guess = !told_.count(row) && candidate != index_.end() && model_.observations() > 0;
+            if (guess) model_.predict();
+            model_.observe(row, guess ? model_.mean(candidate->second) : target(row, median, highest));
+        }
+        if (learn) {
+            model_.learn();
+            learn_at_ = std::max(told_.size() + 4, told_.size() * 4 / 3);
+        }
+        model_.predict();
+    }
+
+    std::optional<size_t> by_model(size_t best) {
+        update_model(best);
+        double best_log = std::log(told_.at(best)), highest = 0;
         std::optional<size_t> choice;
-        for (size_t row : candidates(best)) {
-            double improvement = model_.expected_improvement(row, best_log);
+        for (size_t c = 0; c < model_.candidates().size(); ++c) {
+            if (seen(model_.candidates()[c])) continue;
+            double improvement = model_.expected_improvement(c, best_log);
             if (improvement <= highest) continue;
             highest = improvement;
-            choice = row;
+            choice = model_.candidates()[c];
         }
         return choice ? choice : random_row();
     }
 
-    std::optional<size_t> by_restart(size_t best) {
-        if (current_)
-            if (std::optional<size_t> row = fresh_neighbour(*current_, true)) return row;
-        ++restarts_;
-        size_t row = best;
-        size_t steps = 2 + random_() % 2;
-        for (size_t i = 0; i < steps; ++i) {
-            std::vector<size_t> around = space_.neighbours(row);
-            if (!around.empty()) row = around[random_() % around.size()];
-        }
-        if (proposed_.count(row)) {
-            std::optional<size_t> other = random_row();
-            if (!other) return std::nullopt;
-            row = *other;
-        }
-        current_ = row;
-        return row;
-    }
-
-    Space space_;
-    CostModel model_;
-    Configuration initial_;
+    const Space& space_;
+    std::optional<Configuration> initial_;  // until it was proposed
     std::mt19937_64 random_;
-    bool asked_initial_ = false;
-    std::set<size_t> proposed_;  // also what was told without being proposed
+    Prior prior_;
+    CostModel model_;
+    std::vector<size_t> starts_;           // what earlier runs found best, the best last
+    std::unordered_set<size_t> proposed_;  // also what was told without being proposed
     std::map<size_t, double> told_;
-    std::map<Configuration, double> outside_;  // told, but not among the rows kept
-    std::optional<size_t> current_;            // where a restarted descent stands
+    std::map<Configuration, double> outside_;   // told, but not of the space
+    std::vector<size_t> observed_;              // the model's observations
+    std::unordered_map<size_t, size_t> index_;  // row -> the model's candidate
+    size_t learn_at_ = 0;
     int since_gain_ = 0;
-    int restarts_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<Searcher> make_searcher(const TunableSpace& space, const Configuration& initial,
-                                        uint64_t seed) {
-    return std::make_unique<ModelThenDescent>(space, initial, seed);
+std::unique_ptr<Searcher> make_searcher(const Space& space, const SearchStart& start) {
+    return std::make_unique<ModelThenDescent>(space, start);
 }
 
 }  // namespace strop::tune

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
-#include <numeric>
+#include <string>
+#include <unordered_map>
 
 #include "base/error.h"
 
@@ -96,146 +97,193 @@ private:
     std::vector<uint8_t> table_;
 };
 
-// Depth-first enumeration. Variables are bound in an order that completes the tightest constraints first.
-class Enumeration {
-public:
-    explicit Enumeration(const TunableSpace& space)
-        : tunables_(space.tunables), row_(space.tunables.size(), 0) {
-        for (const Expression& whole : space.constraints)
-            for (const Expression& part : conjuncts(whole)) constraints_.emplace_back(part, tunables_);
-        order_variables();
-    }
-
-    // At most `budget` rows. With `spread` every value gets an equal share of the budget, so that a space
-    // that is too large is thinned in its last variables (which keep their first values) and not cut off in
-    // its first.
-    std::vector<uint16_t> rows(size_t budget, bool spread) {
-        found_.clear();
-        spread_ = spread;
-        if (constants_hold()) descend(0, budget);
-        return std::move(found_);
-    }
-
-private:
-    void order_variables() {
-        std::vector<bool> bound(tunables_.size(), false), done(constraints_.size(), false);
-        auto bind = [&](size_t variable) {
-            if (bound[variable]) return;
-            bound[variable] = true;
-            order_.push_back(variable);
-            due_.emplace_back();
-            for (size_t c = 0; c < constraints_.size(); ++c) {
-                const std::vector<size_t>& needs = constraints_[c].variables();
-                bool ready = std::all_of(needs.begin(), needs.end(), [&](size_t v) { return bound[v]; });
-                if (done[c] || !ready) continue;
-                done[c] = true;
-                due_.back().push_back(c);
-            }
-        };
-        for (;;) {
-            size_t next = constraints_.size();
-            double fewest = std::numeric_limits<double>::infinity();
-            for (size_t c = 0; c < constraints_.size(); ++c) {
-                double combinations = 1;
-                for (size_t v : constraints_[c].variables())
-                    if (!bound[v]) combinations *= static_cast<double>(tunables_[v].values.size());
-                if (done[c] || constraints_[c].variables().empty() || combinations >= fewest) continue;
-                fewest = combinations;
-                next = c;
-            }
-            if (next == constraints_.size()) break;
-            for (size_t v : std::vector<size_t>(constraints_[next].variables())) bind(v);
-        }
-        for (size_t v = 0; v < tunables_.size(); ++v) bind(v);
-    }
-
-    bool constants_hold() {
-        for (Constraint& constraint : constraints_)
-            if (constraint.variables().empty() && !constraint.holds(tunables_, row_)) return false;
-        return true;
-    }
-
-    size_t descend(size_t depth, size_t budget) {
-        if (budget == 0) return 0;
-        if (depth == order_.size()) {
-            found_.insert(found_.end(), row_.begin(), row_.end());
-            return 1;
-        }
-        size_t variable = order_[depth], count = 0;
-        size_t values = tunables_[variable].values.size();
-        for (size_t v = 0; v < values && count < budget; ++v) {
-            row_[variable] = static_cast<uint16_t>(v);
-            bool valid = std::all_of(due_[depth].begin(), due_[depth].end(),
-                                     [&](size_t c) { return constraints_[c].holds(tunables_, row_); });
-            size_t left = budget - count;
-            size_t share = spread_ ? (left + values - v - 1) / (values - v) : left;
-            if (valid) count += descend(depth + 1, share);
-        }
-        return count;
-    }
-
-    const std::vector<Tunable>& tunables_;
-    std::vector<uint16_t> row_, found_;
-    std::deque<Constraint> constraints_;    // never moved: they point into themselves
-    std::vector<size_t> order_;             // depth -> variable
-    std::vector<std::vector<size_t>> due_;  // depth -> constraints that are complete there
-    bool spread_ = false;
+// Tunables in an order that completes the tightest constraints first, and the constraints that are complete
+// at each level.
+struct Schedule {
+    std::vector<size_t> order;             // level -> tunable
+    std::vector<std::vector<size_t>> due;  // level -> constraints
+    // level -> tunables bound before it on which a constraint at that level or later depends
+    std::vector<std::vector<size_t>> live;
 };
 
-std::vector<uint16_t> sorted_rows(const std::vector<uint16_t>& rows, size_t width) {
-    std::vector<uint32_t> order(rows.size() / width);
-    std::iota(order.begin(), order.end(), 0u);
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-        const uint16_t *x = &rows[a * width], *y = &rows[b * width];
-        return std::lexicographical_compare(x, x + width, y, y + width);
-    });
-    std::vector<uint16_t> result;
-    result.reserve(rows.size());
-    for (uint32_t row : order) result.insert(result.end(), &rows[row * width], &rows[row * width] + width);
+Schedule schedule(const std::vector<Tunable>& tunables, const std::deque<Constraint>& constraints) {
+    Schedule result;
+    std::vector<bool> bound(tunables.size(), false), done(constraints.size(), false);
+    auto bind = [&](size_t variable) {
+        if (bound[variable]) return;
+        bound[variable] = true;
+        result.order.push_back(variable);
+        result.due.emplace_back();
+        for (size_t c = 0; c < constraints.size(); ++c) {
+            const std::vector<size_t>& needs = constraints[c].variables();
+            bool ready = std::all_of(needs.begin(), needs.end(), [&](size_t v) { return bound[v]; });
+            if (done[c] || !ready) continue;
+            done[c] = true;
+            result.due.back().push_back(c);
+        }
+    };
+    for (;;) {
+        size_t next = constraints.size();
+        double fewest = std::numeric_limits<double>::infinity();
+        for (size_t c = 0; c < constraints.size(); ++c) {
+            double combinations = 1;
+            for (size_t v : constraints[c].variables())
+                if (!bound[v]) combinations *= static_cast<double>(tunables[v].values.size());
+            if (done[c] || constraints[c].variables().empty() || combinations >= fewest) continue;
+            fewest = combinations;
+            next = c;
+        }
+        if (next == constraints.size()) break;
+        for (size_t v : std::vector<size_t>(constraints[next].variables())) bind(v);
+    }
+    for (size_t v = 0; v < tunables.size(); ++v) bind(v);
+
+    for (size_t level = 0; level < result.order.size(); ++level) {
+        result.live.emplace_back();
+        for (size_t before = 0; before < level; ++before) {
+            bool needed = false;
+            for (size_t at = level; at < result.due.size(); ++at)
+                for (size_t c : result.due[at]) {
+                    const std::vector<size_t>& needs = constraints[c].variables();
+                    needed =
+                        needed || std::find(needs.begin(), needs.end(), result.order[before]) != needs.end();
+                }
+            if (needed) result.live.back().push_back(result.order[before]);
+        }
+    }
     return result;
 }
 
-// The index of `row` among sorted rows.
-std::optional<size_t> find_row(const std::vector<uint16_t>& rows, size_t count,
-                               const std::vector<uint16_t>& row) {
-    size_t width = row.size(), low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const uint16_t* at = rows.data() + middle * width;
-        if (std::lexicographical_compare(at, at + width, row.begin(), row.end()))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool same = low < count && std::equal(row.begin(), row.end(), rows.data() + low * width);
-    return same ? std::optional<size_t>(low) : std::nullopt;
+void check_sizes(const std::vector<Tunable>& tunables) {
+    for (const Tunable& tunable : tunables)
+        if (tunable.values.size() > std::numeric_limits<uint16_t>::max())
+            throw UsageError("tunable '" + tunable.name + "' has too many values");
 }
 
 }  // namespace
 
-Space::Space(const TunableSpace& space, size_t limit) : tunables_(space.tunables) {
-    for (const Tunable& tunable : tunables_)
-        if (tunable.values.size() > std::numeric_limits<uint16_t>::max())
-            throw UsageError("tunable '" + tunable.name + "' has too many values");
-    Enumeration enumeration(space);
-    if (tunables_.empty()) {
-        // No rows to hold: valid exactly when the constraints, which are constants then, hold.
-        count_ = 1;
-        for (const Expression& constraint : space.constraints)
-            if (!truthy(constraint.evaluate({}))) count_ = 0;
-        return;
+class SpaceBuilder {
+public:
+    explicit SpaceBuilder(Space& space) : space_(space), row_(space.tunables_.size(), 0) {
+        check_sizes(space.tunables_);
+        space_.nodes_.push_back({0, 0, 1});
     }
-    size_t width = tunables_.size();
-    rows_ = enumeration.rows(limit + 1, false);
-    truncated_ = rows_.size() / width > limit;
-    if (truncated_) rows_ = enumeration.rows(limit, true);
-    rows_ = sorted_rows(rows_, width);
-    count_ = rows_.size() / width;
+
+    void build(const std::vector<Expression>& expressions) {
+        for (const Expression& whole : expressions)
+            for (const Expression& part : conjuncts(whole)) constraints_.emplace_back(part, space_.tunables_);
+        schedule_ = schedule(space_.tunables_, constraints_);
+        space_.order_ = schedule_.order;
+        known_.resize(schedule_.order.size());
+        for (Constraint& constraint : constraints_)
+            if (constraint.variables().empty() && !constraint.holds(space_.tunables_, row_)) return;
+        finish(grow(0));
+    }
+
+    // Rows are coordinates in the order of the tunables, sorted and unique.
+    void build(const std::vector<std::vector<uint16_t>>& rows) {
+        for (size_t t = 0; t < row_.size(); ++t) space_.order_.push_back(t);
+        finish(rows.empty() ? nothing : grow(rows, 0, rows.size(), 0));
+    }
+
+private:
+    static constexpr uint32_t nothing = std::numeric_limits<uint32_t>::max();
+    static constexpr uint32_t end = 0;
+    static constexpr size_t most_nodes = size_t{1} << 25;  // with their edges about a gigabyte
+
+    void finish(uint32_t root) {
+        if (root == nothing) return;
+        space_.root_ = root;
+        space_.count_ = space_.nodes_[root].count;
+    }
+
+    // The node of all that may follow the values in row_ below `level`.
+    uint32_t grow(size_t level) {
+        if (level == schedule_.order.size()) return end;
+        std::u16string key;
+        for (size_t variable : schedule_.live[level]) key += static_cast<char16_t>(row_[variable]);
+        if (auto known = known_[level].find(key); known != known_[level].end()) return known->second;
+        size_t variable = schedule_.order[level];
+        std::vector<Space::Edge> edges;
+        for (size_t v = 0; v < space_.tunables_[variable].values.size(); ++v) {
+            row_[variable] = static_cast<uint16_t>(v);
+            bool valid = std::all_of(schedule_.due[level].begin(), schedule_.due[level].end(),
+                                     [&](size_t c) { return constraints_[c].holds(space_.tunables_, row_); });
+            if (valid) edges.push_back({0, grow(level + 1), static_cast<uint16_t>(v)});
+        }
+        uint32_t node = add(std::move(edges));
+        known_[level].emplace(std::move(key), node);
+        return node;
+    }
+
+    uint32_t grow(const std::vector<std::vector<uint16_t>>& rows, size_t from, size_t to, size_t level) {
+        if (level == row_.size()) return end;
+        std::vector<Space::Edge> edges;
+        for (size_t begin = from; begin < to;) {
+            size_t past = begin;
+            while (past < to && rows[past][level] == rows[begin][level]) ++past;
+            edges.push_back({0, grow(rows, begin, past, level + 1), rows[begin][level]});
+            begin = past;
+        }
+        return add(std::move(edges));
+    }
+
+    uint32_t add(std::vector<Space::Edge> edges) {
+        std::erase_if(edges, [](const Space::Edge& edge) { return edge.child == nothing; });
+        if (edges.empty()) return nothing;
+        Space::Node node;
+        node.first_edge = static_cast<uint32_t>(space_.edges_.size());
+        for (Space::Edge& edge : edges) {
+            edge.before = node.count;
+            if (__builtin_add_overflow(node.count, space_.nodes_[edge.child].count, &node.count))
+                throw UsageError("the tunables have more than 2^64 configurations", "add constraints");
+            space_.edges_.push_back(edge);
+        }
+        node.last_edge = static_cast<uint32_t>(space_.edges_.size());
+        if (space_.edges_.size() > most_nodes)
+            throw UsageError("the tunables' constraints entangle too many configurations",
+                             "use fewer values or constraints over fewer tunables");
+        space_.nodes_.push_back(node);
+        return static_cast<uint32_t>(space_.nodes_.size() - 1);
+    }
+
+    Space& space_;
+    std::vector<uint16_t> row_;
+    std::deque<Constraint> constraints_;  // never moved: they point into themselves
+    Schedule schedule_;
+    std::vector<std::unordered_map<std::u16string, uint32_t>> known_;  // level -> live values -> node
+};
+
+Space::Space(const TunableSpace& space) : tunables_(space.tunables) {
+    SpaceBuilder(*this).build(space.constraints);
+}
+
+Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configuration>& valid)
+    : tunables_(tunables) {
+    std::vector<std::vector<uint16_t>> rows;
+    for (const Configuration& configuration : valid) {
+        std::optional<std::vector<uint16_t>> row = coordinates_of(configuration);
+        if (!row) throw UsageError("no configuration of the space: " + describe(configuration));
+        rows.push_back(std::move(*row));
+    }
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    SpaceBuilder(*this).build(rows);
 }
 
 std::vector<uint16_t> Space::coordinates(size_t index) const {
-    auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(index * tunables_.size());
-    return {begin, begin + static_cast<std::ptrdiff_t>(tunables_.size())};
+    std::vector<uint16_t> row(tunables_.size());
+    uint32_t node = root_;
+    for (size_t tunable : order_) {
+        auto first = edges_.begin() + nodes_[node].first_edge, last = edges_.begin() + nodes_[node].last_edge;
+        auto after = std::upper_bound(first, last, index,
+                                      [](size_t at, const Edge& edge) { return at < edge.before; });
+        const Edge& edge = *std::prev(after);
+        index -= edge.before;
+        row[tunable] = edge.value;
+        node = edge.child;
+    }
+    return row;
 }
 
 Configuration Space::configuration(size_t index) const {
@@ -246,9 +294,8 @@ Configuration Space::configuration(size_t index) const {
     return configuration;
 }
 
-std::optional<size_t> Space::find(const Configuration& configuration) const {
+std::optional<std::vector<uint16_t>> Space::coordinates_of(const Configuration& configuration) const {
     if (configuration.size() != tunables_.size()) return std::nullopt;
-    if (tunables_.empty()) return count_ ? std::optional<size_t>(0) : std::nullopt;
     std::vector<uint16_t> row;
     for (const Tunable& tunable : tunables_) {
         auto value = configuration.find(tunable.name);
@@ -257,7 +304,27 @@ std::optional<size_t> Space::find(const Configuration& configuration) const {
         if (at == tunable.values.end()) return std::nullopt;
         row.push_back(static_cast<uint16_t>(at - tunable.values.begin()));
     }
-    return find_row(rows_, count_, row);
+    return row;
+}
+
+std::optional<size_t> Space::find(const Configuration& configuration) const {
+    std::optional<std::vector<uint16_t>> row = coordinates_of(configuration);
+    return row ? index_of(*row) : std::nullopt;
+}
+
+std::optional<size_t> Space::index_of(const std::vector<uint16_t>& row) const {
+    if (count_ == 0) return std::nullopt;
+    size_t index = 0;
+    uint32_t node = root_;
+    for (size_t tunable : order_) {
+        auto first = edges_.begin() + nodes_[node].first_edge, last = edges_.begin() + nodes_[node].last_edge;
+        auto edge = std::lower_bound(first, last, row[tunable],
+                                     [](const Edge& at, uint16_t value) { return at.value < value; });
+        if (edge == last || edge->value != row[tunable]) return std::nullopt;
+        index += edge->before;
+        node = edge->child;
+    }
+    return index;
 }
 
 std::vector<size_t> Space::neighbours(size_t index, bool adjacent) const {
@@ -269,7 +336,7 @@ std::vector<size_t> Space::neighbours(size_t index, bool adjacent) const {
             bool step = v + 1 == own || v == static_cast<size_t>(own) + 1;
             if (v == own || (adjacent && !step)) continue;
             row[t] = static_cast<uint16_t>(v);
-            if (std::optional<size_t> found = find_row(rows_, count_, row)) result.push_back(*found);
+            if (std::optional<size_t> found = index_of(row)) result.push_back(*found);
         }
         row[t] = own;
     }

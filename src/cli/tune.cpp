@@ -1,0 +1,184 @@
+// strop tune: the tunables of one kernel, or a search replayed on a measured space.
+#include <cmath>
+#include <filesystem>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/explanation.h"
+#include "cli/finish.h"
+#include "cli/progress.h"
+#include "cli/store_access.h"
+#include "core/json.h"
+#include "exchange/file.h"
+#include "exchange/kernel_tuner.h"
+#include "language/contract.h"
+#include "problem/loader.h"
+#include "run/measured.h"
+#include "tune/replay.h"
+
+namespace strop::cli {
+
+namespace {
+
+namespace files = std::filesystem;
+
+void export_space(const tune::MeasuredSpace& space, const Arguments& arguments) {
+    if (!arguments.has("--export")) return;
+    bool t4 = arguments.text("--format") == "t4";
+    write_file(arguments.text("--export"),
+               t4 ? exchange::write_t4(space) : exchange::write_kernel_tuner(space));
+}
+
+// ---- a measured space ----------------------------------------------------------------------------------
+
+tune::SearchStart start_of(const Arguments& arguments) {
+    tune::SearchStart start;
+    start.seed = arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed")) : 0;
+    for (const std::string& file : arguments.all("--earlier"))
+        start.earlier.push_back(tune::as_earlier_run(exchange::read_measured(file)));
+    return start;
+}
+
+Json number_or_null(double value) { return std::isnan(value) ? Json() : Json(value); }
+
+void print_replay(const tune::MeasuredSpace& space, const tune::Replay& replay) {
+    double share = space.higher_is_better ? replay.best / replay.optimum : replay.optimum / replay.best;
+    fmt::print("{} on {}: {} configurations measured before, {} looked up\n", space.kernel, space.device,
+               space.entries.size(), replay.trajectory.size());
+    if (std::isnan(replay.best)) return fmt::print("all of them had failed\n");
+    fmt::print("best {} {:.6g}, {:.1f}% of the optimum's {:.6g}: {}\n", space.objective, replay.best,
+               100 * share, replay.optimum, describe(replay.configuration));
+}
+
+int replay_search(const Arguments& arguments) {
+    tune::MeasuredSpace space = exchange::read_measured(arguments.text("--replay"));
+    tune::SearchStart start = start_of(arguments);
+    size_t evaluations = static_cast<size_t>(arguments.integer("--evaluations"));
+    tune::Replay replay = tune::replay(space, evaluations > 0 ? evaluations : space.entries.size(), start);
+    tune::MeasuredSpace seen = space;
+    seen.entries.clear();
+    for (size_t entry : replay.measured) seen.entries.push_back(space.entries[entry]);
+    export_space(seen, arguments);
+    if (!arguments.has("--json")) {
+        print_replay(space, replay);
+        if (arguments.has("--explain")) print_explanation(tune::entries_of(space), seen);
+        return 0;
+    }
+    Json trajectory = Json::array();
+    for (double value : replay.trajectory) trajectory.push_back(number_or_null(value));
+    Json document = {{"kernel", space.kernel},
+                     {"device", space.device},
+                     {"objective", space.objective},
+                     {"optimum", replay.optimum},
+                     {"best", number_or_null(replay.best)},
+                     {"configuration", configuration_to_json(replay.configuration)},
+                     {"evaluations", replay.trajectory.size()},
+                     {"trajectory", trajectory},
+                     {"deciding_seconds", replay.deciding_seconds}};
+    if (arguments.has("--explain"))
+        document["explanation"] = explanation_to_json(tune::entries_of(space), seen);
+    fmt::print("{}\n", dump(document, 2));
+    return 0;
+}
+
+// ---- a description -------------------------------------------------------------------------------------
+
+int show_space(const Arguments& arguments) {
+    tune::MeasuredSpace described = exchange::read_measured(arguments.text("--space"));
+    tune::Space space(described.space);
+    double product = 1;
+    for (const Tunable& tunable : described.space.tunables)
+        product *= static_cast<double>(tunable.values.size());
+    if (arguments.has("--json")) {
+        Json document = {{"kernel", described.kernel},
+                         {"space", described.space},
+                         {"combinations", product},
+                         {"configurations", space.size()}};
+        fmt::print("{}\n", dump(document, 2));
+        return 0;
+    }
+    fmt::print("{}: {} configurations of {:.6g} combinations\n", described.kernel, space.size(), product);
+    for (const Tunable& tunable : described.space.tunables) {
+        std::vector<std::string> values;
+        for (const Value& value : tunable.values) values.push_back(to_string(value));
+        fmt::print("  {} = {}\n", tunable.name, join(values, " | "));
+    }
+    for (const Expression& constraint : described.space.constraints)
+        fmt::print("  require {}\n", constraint.text());
+    return 0;
+}
+
+// ---- a kernel ------------------------------------------------------------------------------------------
+
+RunOptions options_of(const Arguments& arguments, const files::path& file, const Problem& problem) {
+    RunOptions options;
+    options.problem = problem.folder.string();
+    options.worker_command = worker_command();
+    options.strop_version = STROP_VERSION;
+    RunSettings& settings = options.settings;
+    settings.budget_seconds = arguments.duration("--budget").count();
+    settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
+    settings.rounds = 0;           // there is nothing to deepen
+    settings.min_improvement = 0;  // the searcher says when little is left to gain
+    settings.seed =
+        arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed")) : std::random_device{}();
+    settings.points = arguments.all("--point");
+    settings.kernel_name = file.stem().string();
+    settings.kernel_source = read_file(file);
+    std::string out = arguments.text("--out");
+    settings.out =
+        files::absolute(out.empty() ? "strop-out/" + settings.kernel_name : out).lexically_normal();
+    check_points(problem, settings.points);
+    check_folder(settings.out);
+    return options;
+}
+
+int tune_kernel(const Arguments& arguments) {
+    files::path file = files::absolute(arguments.text("KERNEL"));
+    if (!files::is_regular_file(file))
+        throw UsageError(fmt::format("{}: there is no such kernel", arguments.text("KERNEL")),
+                         "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
+    TunableSpace space = parse_tunables(read_file(file), arguments.text("KERNEL"));
+    if (space.tunables.empty())
+        throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),
+                         "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`");
+    std::string folder = arguments.text("--problem");
+    Problem problem = load_problem(folder.empty() ? file.parent_path().string() : folder);
+    RunOptions options = options_of(arguments, file, problem);
+    install_interrupt_handler();
+    Store store(store_path(arguments));
+    RunRecord record;
+    {
+        Progress progress(arguments.has("--quiet"));
+        record = optimize(options, store, progress);
+    }
+    Kernel kernel;
+    kernel.id = options.settings.kernel_name;
+    kernel.space = space;
+    tune::MeasuredSpace measured = measured_space(record, kernel);
+    export_space(measured, arguments);
+    int code = finish(record, arguments);
+    if (arguments.has("--explain") && !arguments.has("--json"))
+        print_explanation(tune::Space(space), measured);
+    return code;
+}
+
+}  // namespace
+
+int command_tune(const Arguments& arguments) {
+    int given = !arguments.text("KERNEL").empty() + arguments.has("--replay") + arguments.has("--space");
+    if (given != 1)
+        throw UsageError("give one of a kernel, --replay FILE and --space FILE",
+                         "for instance `strop tune kernel.cpp --problem softmax`");
+    if (arguments.has("--replay")) return replay_search(arguments);
+    if (arguments.has("--space")) return show_space(arguments);
+    return tune_kernel(arguments);
+}
+
+}  // namespace strop::cli

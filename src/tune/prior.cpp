@@ -1,0 +1,117 @@
+#include "tune/prior.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "stats/sample.h"
+
+namespace strop::tune {
+
+double highest_target(const std::vector<double>& log_costs) {
+    double median = stats::median(log_costs), best = *std::min_element(log_costs.begin(), log_costs.end());
+    return median + 0.3 * (median - best);
+}
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr size_t most_nearest = 200;  // measurements that unmeasured rows are guessed from
+constexpr double unknown = 0.3;       // weight of the average in a guess
+
+double alike(const std::vector<uint16_t>& a, const std::vector<uint16_t>& b) {
+    size_t different = 0;
+    for (size_t t = 0; t < a.size(); ++t) different += a[t] != b[t];
+    return std::exp(-1.5 * static_cast<double>(different));
+}
+
+bool worked(double cost) { return cost > 0 && cost < infinity; }
+
+// Log costs around their mean, those far above the median cut as the search's own are; failures get the
+// worst.
+std::vector<double> centred(const std::vector<double>& costs) {
+    std::vector<double> logs;
+    for (double cost : costs)
+        if (worked(cost)) logs.push_back(std::log(cost));
+    if (logs.empty()) return std::vector<double>(costs.size(), 0.0);
+    double worst = highest_target(logs), mean = 0;
+    for (double value : logs) mean += std::min(value, worst) / static_cast<double>(logs.size());
+    std::vector<double> scores;
+    for (double cost : costs)
+        scores.push_back((worked(cost) ? std::min(std::log(cost), worst) : worst) - mean);
+    return scores;
+}
+
+}  // namespace
+
+Prior::Prior(const Space& space, const std::vector<EarlierRun>& runs) : space_(space) {
+    for (const EarlierRun& earlier : runs) {
+        std::vector<double> scores = centred(earlier.costs);
+        std::vector<std::pair<size_t, double>> known;
+        for (size_t i = 0; i < scores.size(); ++i)
+            if (std::optional<size_t> row = space.find(earlier.configurations[i]))
+                known.emplace_back(*row, scores[i]);
+        if (known.empty()) continue;
+        std::stable_sort(known.begin(), known.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        Run run;
+        // The best half and of the rest every so many.
+        for (size_t i = 0; i < std::min(known.size(), most_nearest); ++i) {
+            size_t half = std::min(known.size(), most_nearest) / 2;
+            size_t at = i < half ? i : half + (i - half) * (known.size() - half) / (most_nearest - half);
+            at = std::min(at, known.size() - 1);
+            run.nearest.push_back(space.coordinates(known[at].first));
+            run.nearest_scores.push_back(known[at].second);
+        }
+        std::sort(known.begin(), known.end());
+        for (const auto& [row, score] : known) {
+            run.rows.push_back(row);
+            run.scores.push_back(score);
+        }
+        runs_.push_back(std::move(run));
+    }
+}
+
+double Prior::score(const Run& run, size_t row) const {
+    auto found = std::lower_bound(run.rows.begin(), run.rows.end(), row);
+    if (found != run.rows.end() && *found == row)
+        return run.scores[static_cast<size_t>(found - run.rows.begin())];
+    std::vector<uint16_t> at = space_.coordinates(row);
+    double sum = 0, weight = unknown;
+    for (size_t i = 0; i < run.nearest.size(); ++i) {
+        double own = alike(at, run.nearest[i]);
+        sum += own * run.nearest_scores[i];
+        weight += own;
+    }
+    return sum / weight;
+}
+
+std::vector<double> Prior::scores(size_t row) const {
+    std::vector<double> result;
+    for (const Run& run : runs_) result.push_back(score(run, row));
+    return result;
+}
+
+std::vector<size_t> Prior::best(size_t count) const {
+    std::vector<size_t> rows;
+    for (const Run& run : runs_) rows.insert(rows.end(), run.rows.begin(), run.rows.end());
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    std::vector<double> scores;
+    for (size_t row : rows) {
+        std::vector<double> of_runs = this->scores(row);
+        scores.push_back(std::accumulate(of_runs.begin(), of_runs.end(), 0.0));
+    }
+    std::vector<size_t> order(rows.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    count = std::min(count, rows.size());
+    std::partial_sort(
+        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+        [&](size_t a, size_t b) { return scores[a] < scores[b] || (scores[a] == scores[b] && a < b); });
+    std::vector<size_t> result;
+    for (size_t i = 0; i < count; ++i) result.push_back(rows[order[i]]);
+    return result;
+}
+
+}  // namespace strop::tune

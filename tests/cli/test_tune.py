@@ -1,0 +1,138 @@
+"""strop tune from outside: replays, descriptions, exports, and a kernel with its tunables."""
+
+import gzip
+import json
+import unittest
+
+from tests.cli.strop_cli import InFolder, strop
+
+KERNEL = """#include <stdint.h>
+// strop:tune UNROLL = 1 | 2 | 4
+// strop:late CHUNK = 16 | 64
+// strop:require UNROLL * CHUNK <= 128
+extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N) {
+    for (int64_t i = 0; i < M; ++i)
+        for (int64_t begin = 0; begin < N; begin += CHUNK)
+#pragma GCC unroll UNROLL
+            for (int64_t j = begin; j < begin + CHUNK && j < N; ++j) {
+                const float sum = x[i * N + j] + b[j];
+                y[i * N + j] = sum > 0 ? sum : 0;
+            }
+}
+"""
+
+
+def cache(failing=()):
+    """A measured space of 64 configurations whose best is A=4, B=16 (time 1)."""
+    keys = ["A", "B"]
+    values = {"A": [1, 2, 4, 8, 16, 32, 64, 128], "B": [1, 2, 4, 8, 16, 32, 64, 128]}
+    entries = {}
+    for i, a in enumerate(values["A"]):
+        for j, b in enumerate(values["B"]):
+            time = 1.0 + abs(i - 2) + 0.5 * abs(j - 4)
+            entry = {"A": a, "B": b, "time": "RuntimeFailedConfig" if (a, b) in failing else time, "times": [time]}
+            entries[f"{a},{b}"] = entry
+    return {"device_name": "a device", "kernel_name": "a kernel", "problem_size": [64], "tune_params_keys": keys,
+            "tune_params": values, "objective": "time", "cache": entries}
+
+
+class Replay(InFolder):
+    def write(self, name, document):
+        (self.folder / name).write_text(json.dumps(document), encoding="utf-8")
+
+    def replay(self, *words):
+        done = strop("tune", "--replay", *words, "--json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_finds_the_optimum_and_says_how(self):
+        self.write("cache.json", cache(failing=[(1, 1), (2, 2)]))
+        document = self.replay("cache.json", "--evaluations", "40", "--seed", "3")
+        self.assertEqual((document["optimum"], document["best"]), (1.0, 1.0))
+        self.assertEqual(document["configuration"], {"A": 4, "B": 16})
+        self.assertEqual(document["evaluations"], 40)
+        seen = [best for best in document["trajectory"] if best is not None]
+        self.assertEqual(len(document["trajectory"]), 40)
+        self.assertEqual(seen, sorted(seen, reverse=True))
+        self.assertEqual(document, {**self.replay("cache.json", "--evaluations", "40", "--seed", "3"),
+                                    "deciding_seconds": document["deciding_seconds"]})
+
+    def test_reads_gzip_and_a_file_that_a_crash_left_open(self):
+        text = json.dumps(cache(), indent=0)
+        with gzip.open(self.folder / "cache.json.gz", "wt", encoding="utf-8") as file:
+            file.write(text)
+        self.assertEqual(self.replay("cache.json.gz", "--evaluations", "70")["evaluations"], 64)
+        (self.folder / "open.json").write_text(text.rstrip()[:-len("}\n}")].rstrip() + ",\n", encoding="utf-8")
+        self.assertEqual(self.replay("open.json", "--evaluations", "70")["evaluations"], 64)
+
+    def test_earlier_runs_are_tried_first(self):
+        self.write("cache.json", cache())
+        document = self.replay("cache.json", "--earlier", "cache.json", "--evaluations", "3")
+        self.assertEqual(document["trajectory"][0], 1.0)
+
+    def test_exports_what_it_saw_in_both_formats(self):
+        self.write("cache.json", cache(failing=[(1, 1)]))
+        for form in ("kernel-tuner", "t4"):
+            done = strop("tune", "--replay", "cache.json", "--export", "out.json", "--format", form, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.replay("out.json")["evaluations"], 64)
+
+    def test_explains_what_matters(self):
+        self.write("cache.json", cache())
+        done = strop("tune", "--replay", "cache.json", "--explain", cwd=self.folder)
+        self.assertIn("what matters", done.stdout)
+        impacts = self.replay("cache.json", "--explain")["explanation"]["impacts"]
+        self.assertEqual(impacts[0]["tunables"], ["A"])
+
+    def test_says_what_is_wrong(self):
+        self.fails(["tune"], 2, "give one of a kernel, --replay FILE and --space FILE",
+                   "for instance `strop tune kernel.cpp --problem softmax`")
+        broken = cache()
+        del broken["cache"]["1,1"]["B"]
+        self.write("broken.json", broken)
+        done = strop("tune", "--replay", "broken.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"^strop: broken\.json: key 'cache\.1,1")
+        self.write("failed.json", cache(failing=[(a, b) for a in cache()["tune_params"]["A"]
+                                                 for b in cache()["tune_params"]["B"]]))
+        self.fails(["tune", "--replay", "failed.json"], 2, "a kernel: every configuration of the space failed",
+                   "nothing can be tuned")
+
+    def test_counts_a_description(self):
+        self.write("t1.json", {"General": {"BenchmarkName": "b"}, "ConfigurationSpace": {
+            "TuningParameters": [{"Name": "A", "Type": "int", "Values": "[1, 2, 4]", "Default": 1},
+                                 {"Name": "B", "Type": "int", "Values": "[1, 2, 4]", "Default": 1}],
+            "Conditions": [{"Expression": "A % B == 0", "Parameters": ["A", "B"]}]},
+            "KernelSpecification": {"KernelName": "k"}})
+        done = strop("tune", "--space", "t1.json", "--json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual((document["configurations"], document["combinations"]), (6, 9))
+
+
+class OwnKernel(InFolder):
+    def test_tunes_it_and_exports_what_was_measured(self):
+        self.problem("shifted")
+        (self.folder / "mine.cpp").write_text(KERNEL, encoding="utf-8")
+        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "5s", "--seed", "1", "--json", "--export",
+                     "cache.json", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        document = json.loads(done.stdout)
+        self.assertTrue(document["verified"], document["verification"])
+        self.assertEqual([s["id"] for s in document["strategies"]], ["mine"])
+        self.assertEqual(document["evaluations"]["total"], 5)    # all that are valid
+        self.assertEqual(document["stopped_by"], "exhausted")
+        exported = json.loads((self.folder / "cache.json").read_text(encoding="utf-8"))
+        self.assertEqual(exported["tune_params_keys"], ["UNROLL", "CHUNK"])
+        self.assertEqual(len(exported["cache"]), 5)
+        self.assertTrue((self.folder / "strop-out" / "mine" / "shifted.cpp").is_file())
+
+    def test_a_kernel_without_tunables_is_refused(self):
+        self.problem("shifted")
+        (self.folder / "plain.cpp").write_text("// nothing\n", encoding="utf-8")
+        self.fails(["tune", "plain.cpp", "--problem", "shifted"], 2, "plain.cpp: it has no tunables",
+                   "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`")
+
+
+if __name__ == "__main__":
+    unittest.main()
