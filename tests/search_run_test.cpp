@@ -118,6 +118,25 @@ TEST(Run, JudgesAKernelNearItsOwnBestBeforeItIsPruned) {
     EXPECT_EQ(find(result, "steady").state, Strategy::State::pruned);
 }
 
+TEST(Run, TunesWhereEarlierRunsEnded) {
+    Fixture f;
+    f.targets.earlier = [](const Kernel& kernel) {
+        tune::EarlierRun run;
+        for (int64_t u : {4, 8, 16, 32}) {
+            run.configurations.push_back({{"U", u}});
+            run.costs.push_back(kernel.id == "serial" ? unroll(run.configurations.back()) : 1);
+        }
+        return std::vector<tune::EarlierRun>{run};
+    };
+    f.run();
+    std::vector<int64_t> tried;
+    for (const EvaluationRequest& request : f.evaluator.requests)
+        if (request.kernel.id == "serial") tried.push_back(std::get<int64_t>(request.configuration.at("U")));
+    ASSERT_GE(tried.size(), 2u);
+    EXPECT_EQ(tried[0], 1);  // its author's guess
+    EXPECT_EQ(tried[1], 16);
+}
+
 TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     Fixture f;
     f.run();

@@ -20,6 +20,7 @@
 #include "playbook/playbook.h"
 #include "problem/loader.h"
 #include "problem/trace.h"
+#include "run/earlier.h"
 #include "run/own_kernel.h"
 #include "run/recorder.h"
 #include "run/result_folder.h"
@@ -202,6 +203,7 @@ private:
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
+        targets_.earlier = [runs = EarlierRuns(store_, record_)](const Kernel& kernel) { return runs.of(kernel.id); };
         if (!record_.settings.kernel_source.empty())
             own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);
         proposals_exist_ = !proposer().plan().empty();

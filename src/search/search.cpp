@@ -101,12 +101,16 @@ private:
         return true;
     }
 
+    std::vector<tune::EarlierRun> earlier(const Kernel& kernel) const {
+        return targets_.earlier ? targets_.earlier(kernel) : std::vector<tune::EarlierRun>{};
+    }
+
     // A proposer's constraint that cannot be evaluated is its failure, not the search's.
     std::unique_ptr<Track> make_track(Proposal proposal, Proposer* proposer,
                                       const std::vector<ShapePoint>& where) {
         uint64_t seed = mix64(settings_.seed + tracks_.size());
         try {
-            return std::make_unique<Track>(proposal, proposer, where, seed);
+            return std::make_unique<Track>(proposal, proposer, where, seed, earlier(proposal.kernel));
         } catch (const UsageError& error) {
             std::string reason = fmt::format("unusable tunables: {}", error.what());
             proposal.kernel.space = {};

@@ -11,6 +11,7 @@
 #include "core/evaluator.h"
 #include "core/proposer.h"
 #include "core/record.h"
+#include "tune/prior.h"
 
 namespace strop::search {
 
@@ -31,6 +32,8 @@ struct Targets {
     // Whether the kernel's condition holds there (integer parameters are the caller's). Absent: over
     // dimensions only.
     std::function<bool(const Kernel&, const ShapePoint&)> callable;
+    // What earlier runs measured of a kernel. Absent: nothing.
+    std::function<std::vector<tune::EarlierRun>(const Kernel&)> earlier;
 };
 
 // A kernel in a configuration with what it took where.

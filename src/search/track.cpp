@@ -20,13 +20,14 @@ double usable_nanoseconds(const Evaluation& evaluation, const std::string& label
     return usable ? evaluation.nanoseconds(label) : infinity;
 }
 
-Track::Track(Proposal proposal, Proposer* from, std::vector<ShapePoint> where, uint64_t seed)
+Track::Track(Proposal proposal, Proposer* from, std::vector<ShapePoint> where, uint64_t seed,
+             std::vector<tune::EarlierRun> earlier)
     : strategy(std::move(proposal.strategy)),
       kernel(std::move(proposal.kernel)),
       proposer(from),
       points(std::move(where)),
       space_(kernel.space),
-      searcher_(tune::make_searcher(space_, {kernel.initial, seed, {}})),
+      searcher_(tune::make_searcher(space_, {kernel.initial, seed, std::move(earlier)})),
       configurations_(space_.size()) {
     strategy.state = Strategy::State::active;
     for (const ShapePoint& point : points) weights_[point.label] = 1;

@@ -22,7 +22,8 @@ using Leaders = std::map<std::string, Leader>;  // by label
 
 class Track {
 public:
-    Track(Proposal proposal, Proposer* proposer, std::vector<ShapePoint> points, uint64_t seed);
+    Track(Proposal proposal, Proposer* proposer, std::vector<ShapePoint> points, uint64_t seed,
+          std::vector<tune::EarlierRun> earlier = {});
 
     Strategy strategy;
     const Kernel kernel;

@@ -1,0 +1,25 @@
+// What earlier runs of the same problem measured of the same kernels: where their tuning begins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/record.h"
+#include "knowledge/store.h"
+#include "tune/prior.h"
+
+namespace strop {
+
+class EarlierRuns {
+public:
+    // The newest few runs of the problem on this machine, but `current`.
+    EarlierRuns(Store& store, const RunRecord& current);
+
+    // Of a kernel with that id; one entry a run that tried it.
+    std::vector<tune::EarlierRun> of(const std::string& kernel) const;
+
+private:
+    std::vector<RunRecord> records_;
+};
+
+}  // namespace strop
