@@ -273,12 +273,23 @@ TEST_F(RefereeTest, writing_after_the_call_has_returned_is_found) {
 }
 
 TEST_F(RefereeTest, the_state_of_the_processor_is_left_as_it_was) {
-    std::string rounding = std::string(right_body) + "\n    fesetround(FE_UPWARD);";
-    Evaluation evaluation = judge(kernel_source(rounding, "#include <fenv.h>\n"));
-    EXPECT_EQ(evaluation.verdict, Verdict::cheated);
-    EXPECT_NE(evaluation.evidence.find("rounding mode"), std::string::npos) << evaluation.evidence;
-    std::string traps = std::string(right_body) + "\n    feenableexcept(FE_DIVBYZERO);";
-    EXPECT_EQ(judge(kernel_source(traps, "#include <fenv.h>\n")).verdict, Verdict::cheated);
+    const std::vector<std::pair<std::string, std::string>> changes = {
+        {"fesetround(FE_UPWARD);", "rounding"},
+        {"feenableexcept(FE_DIVBYZERO);", "traps"},
+        {"signal(SIGFPE, [](int) {});", "a handler for signal 8"}};
+    for (const auto& [change, evidence] : changes) {
+        Evaluation evaluation =
+            judge(kernel_source(std::string(right_body) + "\n    " + change, "#include <fenv.h>\n#include <signal.h>\n"));
+        EXPECT_EQ(evaluation.verdict, Verdict::cheated) << change;
+        EXPECT_NE(evaluation.evidence.find(evidence), std::string::npos) << evaluation.evidence;
+    }
+}
+
+TEST_F(RefereeTest, threads_that_nobody_needs_are_cheating) {
+    std::string body = std::string(right_body) +
+                       "\n    for (int i = 0; i < 200; ++i) std::thread([] { for (;;) sleep(1); }).detach();";
+    Verdict verdict = judge(kernel_source(body, "#include <unistd.h>\n#include <thread>\n"), Effort::full).verdict;
+    EXPECT_TRUE(verdict == Verdict::cheated || verdict == Verdict::crashed) << name_of(verdict);
 }
 
 TEST_F(RefereeTest, a_kernel_starts_no_process_and_writes_no_file) {

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/doctor_judge.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "device/machine.h"
@@ -163,6 +164,7 @@ std::string to_text(const Findings& findings) {
 }  // namespace
 
 int command_doctor(const Arguments& arguments) {
+    if (arguments.has("--judge")) return judge_the_judge(arguments);
     if (isatty(STDERR_FILENO)) fmt::print(stderr, "looking at this machine (a few seconds the first time)\n");
     Findings findings = examine(arguments.has("--fresh"));
     fmt::print("{}", arguments.has("--json") ? to_document(findings).dump(2) + "\n" : to_text(findings));

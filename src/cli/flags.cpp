@@ -152,8 +152,12 @@ CommandSpec doctor() {
     return {"doctor",
             "what this machine has, what it can do, and what is missing",
             {},
-            {{"--fresh", "", "measure the machine's ceilings again"}, json_flag},
-            {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"}},
+            {{"--fresh", "", "measure the machine's ceilings again"},
+             {"--judge", "", "try the judge: a kernel against itself, planted slowdowns, kernels that cheat"},
+             {"--trials", "N", "of each kind, with --judge", Kind::count, "60"},
+             json_flag},
+            {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"},
+             {"./strop doctor --judge", "how far verdicts and speedups can be trusted on this machine"}},
             command_doctor};
 }
 

@@ -14,10 +14,9 @@
 #include "cli/finish.h"
 #include "cli/table.h"
 #include "core/json.h"
-#include "judge/worker.h"
 #include "language/contract.h"
 #include "problem/loader.h"
-#include "stats/paired.h"
+#include "run/judgement.h"
 
 namespace strop::cli {
 
@@ -50,46 +49,6 @@ Configuration configuration_of(const Kernel& kernel, const std::vector<std::stri
                              "its values are " + join(values, ", "));
     }
     return configuration;
-}
-
-// The whole judgement: every shape in full, then paired with the baselines.
-struct Judgement {
-    Evaluation evaluation;
-    Comparison comparison;
-    std::optional<Ratio> speedup;   // nothing when no baseline ran
-    double seconds = 0;
-};
-
-Judgement judge_kernel(const Problem& problem, const Kernel& kernel, const Configuration& configuration) {
-    Clock::time_point start = Clock::now();
-    judge::WorkerClient worker(worker_command(), problem.folder.string(), {}, std::random_device{}(),
-                               [] { check_interrupt(); });
-    Judgement judgement;
-    EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
-    judgement.evaluation = worker.evaluate({request}).front();
-    if (judgement.evaluation.ok()) {
-        std::vector<MissingBaseline> missing;
-        ComparisonRequest comparison;
-        comparison.contenders.push_back({kernel.id, "", kernel, configuration});
-        for (const std::string& name : worker.baselines(missing)) comparison.contenders.push_back({name, name, {}, {}});
-        comparison.points = problem.points;
-        judgement.comparison = worker.compare(comparison);
-        std::vector<stats::Interval> ratios;
-        for (const PointComparison& point : judgement.comparison.points) {
-            const ContenderResult* best = nullptr;
-            for (size_t i = 1; i < point.results.size(); ++i)
-                if (point.results[i].verdict == Verdict::ok &&
-                    (!best || point.results[i].time.median_ns < best->time.median_ns))
-                    best = &point.results[i];
-            if (best) ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
-        }
-        if (!ratios.empty()) {
-            stats::Interval whole = stats::combine(ratios);
-            judgement.speedup = Ratio{whole.value, whole.low, whole.high};
-        }
-    }
-    judgement.seconds = seconds_since(start);
-    return judgement;
 }
 
 void print_json(const Judgement& judgement) {
@@ -162,7 +121,9 @@ int command_judge(const Arguments& arguments) {
     check_memory(problem);
     Configuration configuration = configuration_of(kernel, arguments.all("--set"));
     install_interrupt_handler();
-    Judgement judgement = judge_kernel(problem, kernel, configuration);
+    judge::WorkerClient worker(worker_command(), problem.folder.string(), {}, std::random_device{}(),
+                               [] { check_interrupt(); });
+    Judgement judgement = judge_kernel(worker, problem, kernel, configuration, std::random_device{}());
     std::string& evidence = judgement.evaluation.evidence;   // the compiler saw a copy under another name
     evidence = replace_all(evidence, "kernel0.cpp:", file.filename().string() + ":");
     if (arguments.has("--json")) print_json(judgement);

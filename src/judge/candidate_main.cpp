@@ -6,13 +6,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "judge/processor_state.h"
 #include "judge/protocol.h"
 
 using namespace strop::judge;
@@ -62,26 +62,6 @@ void answer(int status, int64_t inside = 0, const std::string& text = {}) {
     write_all(&reply, sizeof reply);
     if (!text.empty()) write_all(text.data(), text.size());
 }
-
-// What a function must leave as it found it.
-struct ProcessorState {
-    int rounding = std::fegetround();
-    int traps = ::fegetexcept();
-    bool flushes = flushes_subnormals();
-
-    static bool flushes_subnormals() {
-        volatile float tiny = 1e-40f, one = 1.0f;
-        return tiny * one == 0;
-    }
-    // What differs from this one now; empty: nothing.
-    std::string changes() const {
-        ProcessorState now;
-        if (now.rounding != rounding) return "left another rounding mode behind";
-        if (now.traps != traps) return "left floating-point traps behind";
-        if (now.flushes != flushes) return "left the processor flushing subnormal numbers";
-        return {};
-    }
-};
 
 // The region between two guards that nobody may touch.
 char* map_region(int fd, const Region& region, int protection) {
@@ -214,8 +194,8 @@ int main(int argc, char** argv) {
         Point& point = layout.points.at(request.point);
         prepare(point);
         int64_t inside = request.op == Op::call ? call_batch(entry, layout, point, request) : 0;
-        std::string changed = entered.changes();
-        if (!changed.empty()) std::fesetenv(FE_DFL_ENV);
-        answer(changed.empty() ? 0 : 3, inside, changed);
+        const char* changed = entered.changes();
+        if (changed) ControlRegisters::restore();
+        answer(changed ? 3 : 0, inside, changed ? changed : "");
     }
 }

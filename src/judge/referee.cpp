@@ -188,6 +188,7 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     time_screen(runner, index, request, first_ns, result);
     if (full && result.verdict == Verdict::ok) {
         Runner::Outcome outcome = meet_new_inputs(runner, index);
+        if (outcome.ok()) outcome = count_threads(runner);
         if (!outcome.ok()) return failed(outcome);
     }
     return result.verdict == Verdict::ok;
@@ -273,6 +274,13 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
                         human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),
                         strop::describe(buffers.point().dims)),
             0};
+}
+
+// OpenMP's threads are known; others work behind the clock's back or live longer than a call should.
+Runner::Outcome Referee::count_threads(const Runner& runner) const {
+    int threads = runner.threads(), most = 2 * machine_.cores + 2;
+    if (threads <= most) return {};
+    return {Verdict::cheated, fmt::format("keeps {} threads, on {} cores", threads, machine_.cores), 0};
 }
 
 // A timed batch of a kernel is checked as well, outside of the clock: outputs are poisoned before it, and the last

@@ -61,6 +61,7 @@ private:
     void note_late_writes(Buffers& buffers, uint32_t set, uint64_t seed, uint64_t seen, Runner::Outcome& outcome);
     void change_inputs(Buffers& buffers);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
+    Runner::Outcome count_threads(const Runner& runner) const;
     Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, bool watch);
     // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, bool watch,

@@ -209,6 +209,7 @@ void Referee::take_overhead(Timing& timing) {
 void Referee::check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request) {
     timing.runner->resume();
     if (request.prove && !timing.note(meet_new_inputs(*timing.runner, timing.index))) return;
+    if (!timing.note(count_threads(*timing.runner))) return;
     uint32_t last = static_cast<uint32_t>(buffers.sets().size()) - 1;
     Runner::Outcome outcome = check(*timing.runner, timing.index, last, request.effort == Effort::full, call_limit);
     if (outcome.verdict == Verdict::wrong_output) outcome.verdict = Verdict::nondeterministic;

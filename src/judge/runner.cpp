@@ -17,6 +17,9 @@ namespace strop::judge {
 
 namespace {
 
+constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
+constexpr int disagreements_that_count = 8;
+
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
 
@@ -202,12 +205,25 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit) {
         if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
     }
     switch (reply.status) {
-        case 0: break;
+        case 0: compare_clocks(reply.inside_nanoseconds, outcome); break;
         case 2: outcome.verdict = Verdict::unsupported; break;
         case 3: outcome.verdict = Verdict::cheated; break;
         default: outcome.verdict = Verdict::crashed;
     }
     return outcome;
+}
+
+// A busy system delays a wake-up now and then, which only the referee sees: one batch that agrees is enough.
+void Runner::compare_clocks(int64_t inside_ns, Outcome& outcome) {
+    if (python_ || clock_agreed_ || handshake_ns_ < 0) return;
+    double batch_ns = outcome.outside_ns - handshake_ns_;
+    if (batch_ns < least_to_compare_ns) return;
+    double share = static_cast<double>(inside_ns) / batch_ns;
+    clock_agreed_ = share > 0.1 && share < 10;
+    if (clock_agreed_ || ++clock_disagreements_ < disagreements_that_count) return;
+    outcome.verdict = Verdict::cheated;
+    outcome.evidence = fmt::format("the clock in its process says {} where the referee's says {}",
+                                   human_nanoseconds(static_cast<double>(inside_ns)), human_nanoseconds(batch_ns));
 }
 
 Runner::Outcome Runner::prepare(size_t point, Seconds limit) {
@@ -237,6 +253,13 @@ int64_t Runner::waited_ns() const {
         if (file >> ran >> waited) sum += waited;
     }
     return sum;
+}
+
+int Runner::threads() const {
+    if (!child_) return 0;
+    std::error_code failed;
+    fs::directory_iterator tasks(fmt::format("/proc/{}/task", child_->pid()), failed);
+    return failed ? 0 : static_cast<int>(std::distance(tasks, fs::directory_iterator()));
 }
 
 double Runner::handshake_ns() {

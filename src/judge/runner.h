@@ -52,6 +52,8 @@ public:
     // Nanoseconds so far in which its threads could have run and did not, because somebody else had the core
     // (run_delay of proc_pid_schedstat(5), all threads together). 0 where the system does not count.
     int64_t waited_ns() const;
+    // How many it has, the first included.
+    int threads() const;
 
     void pause() { if (child_) child_->pause(); }
     void resume() { if (child_) child_->resume(); }
@@ -60,6 +62,7 @@ private:
     Runner() = default;
     Outcome exchange(const Request& request, Seconds limit);
     Outcome ended(sandbox::Child::Wait wait, Seconds limit);
+    void compare_clocks(int64_t inside_ns, Outcome& outcome);
 
     std::unique_ptr<TemporaryFolder> scratch_;
     std::vector<SharedMemory> layouts_;
@@ -67,6 +70,8 @@ private:
     std::vector<Buffers*> points_;
     bool python_ = false;
     double handshake_ns_ = -1;
+    bool clock_agreed_ = false;      // once, in a batch that was long enough to tell
+    int clock_disagreements_ = 0;    // before that
 };
 
 // Beside the program: the executable that kernels run in.

@@ -1,0 +1,63 @@
+// strop doctor --judge: trials of the judge whose right answer is known.
+#include "cli/doctor_judge.h"
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/strings.h"
+#include "cli/finish.h"
+#include "cli/table.h"
+#include "core/json.h"
+#include "run/calibration.h"
+
+namespace strop::cli {
+
+namespace {
+
+Json to_document(const Calibration& result) {
+    return {
+        {"false_claims", {{"trials", result.against_itself.trials}, {"claims", result.against_itself.hits}}},
+        {"planted",
+         {{"percent", result.planted_percent},
+          {"trials", result.planted.trials},
+          {"found", result.planted.hits}}},
+        {"resolution_percent", result.resolution_percent},
+        {"exploits", {{"total", result.exploits}, {"caught", result.caught}, {"missed", result.missed}}},
+        {"weaker", result.weaker},
+        {"seconds", result.seconds}};
+}
+
+std::string to_text(const Calibration& result) {
+    std::vector<std::vector<std::string>> rows = {
+        {"a kernel against itself", fmt::format("{} of {} trials claimed a difference",
+                                                result.against_itself.hits, result.against_itself.trials)},
+        {fmt::format("slowed by {:g}%", result.planted_percent),
+         fmt::format("found in {} of {} trials", result.planted.hits, result.planted.trials)},
+        {"resolution", fmt::format("±{:.1f}% in half a second", result.resolution_percent)},
+        {"exploits", fmt::format("{} of {} caught", result.caught, result.exploits)}};
+    for (const std::string& name : result.missed) rows.push_back({"missed", name});
+    for (const std::string& protection : result.weaker) rows.push_back({"weaker", protection});
+    rows.push_back({"time", human_nanoseconds(1e9 * result.seconds)});
+    return table(rows);
+}
+
+}  // namespace
+
+int judge_the_judge(const Arguments& arguments) {
+    install_interrupt_handler();
+    CalibrationOptions options;
+    options.worker_command = worker_command();
+    options.home = home_folder();
+    options.trials = static_cast<int>(arguments.integer("--trials"));
+    bool terminal = isatty(STDERR_FILENO);
+    if (terminal) options.progress = [](const std::string& what) { fmt::print(stderr, "\r\033[K{}", what); };
+    Calibration result = calibrate(options);
+    if (terminal) fmt::print(stderr, "\r\033[K");
+    fmt::print("{}", arguments.has("--json") ? to_document(result).dump(2) + "\n" : to_text(result));
+    return result.missed.empty() ? 0 : static_cast<int>(Exit::no_improvement);
+}
+
+}  // namespace strop::cli

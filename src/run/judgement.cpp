@@ -1,0 +1,71 @@
+#include "run/judgement.h"
+
+#include "base/clock.h"
+#include "search/dispatch.h"
+#include "stats/paired.h"
+
+namespace strop {
+
+namespace {
+
+constexpr size_t unlisted_shapes = 8;
+constexpr int64_t unlisted_bytes = int64_t{1} << 20;  // of their tensors
+
+// A failure anywhere is the kernel's.
+void note(Judgement& judgement, Verdict verdict, const std::string& evidence) {
+    if (verdict == Verdict::ok || !judgement.evaluation.ok()) return;
+    judgement.evaluation.verdict = verdict;
+    judgement.evaluation.evidence = evidence;
+}
+
+void judge_unlisted(judge::WorkerClient& worker, const Problem& problem, const EvaluationRequest& listed,
+                    uint64_t seed, Judgement& judgement) {
+    EvaluationRequest request = listed;
+    request.points = search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, seed, problem.points);
+    request.effort = Effort::screen;
+    Evaluation evaluation = worker.evaluate({request}).front();
+    note(judgement, evaluation.verdict, evaluation.evidence);
+}
+
+void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
+                            const Configuration& configuration, bool paired, Judgement& judgement) {
+    ComparisonRequest request;
+    request.contenders.push_back({kernel.id, "", kernel, configuration});
+    std::vector<MissingBaseline> missing;
+    if (paired)
+        for (const std::string& name : worker.baselines(missing))
+            request.contenders.push_back({name, name, {}, {}});
+    request.points = problem.points;
+    request.prove = true;
+    judgement.comparison = worker.compare(request);
+    std::vector<stats::Interval> ratios;
+    for (const PointComparison& point : judgement.comparison.points) {
+        note(judgement, point.results[0].verdict, point.results[0].evidence);
+        const ContenderResult* best = nullptr;
+        for (size_t i = 1; i < point.results.size(); ++i)
+            if (point.results[i].verdict == Verdict::ok &&
+                (!best || point.results[i].time.median_ns < best->time.median_ns))
+                best = &point.results[i];
+        if (best) ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
+    }
+    if (ratios.empty() || !judgement.evaluation.ok()) return;
+    stats::Interval whole = stats::combine(ratios);
+    judgement.speedup = Ratio{whole.value, whole.low, whole.high};
+}
+
+}  // namespace
+
+Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
+                       const Configuration& configuration, uint64_t seed, bool paired) {
+    Clock::time_point start = Clock::now();
+    Judgement judgement;
+    EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
+    judgement.evaluation = worker.evaluate({request}).front();
+    if (judgement.evaluation.ok()) judge_unlisted(worker, problem, request, seed, judgement);
+    if (judgement.evaluation.ok())
+        compare_with_baselines(worker, problem, kernel, configuration, paired, judgement);
+    judgement.seconds = seconds_since(start);
+    return judgement;
+}
+
+}  // namespace strop

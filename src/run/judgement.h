@@ -1,0 +1,25 @@
+// The whole judgement of one kernel: in full at every shape of the sweep, at shapes that nobody listed, and
+// paired with the baselines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/evaluation.h"
+#include "judge/worker.h"
+
+namespace strop {
+
+struct Judgement {
+    Evaluation evaluation;         // of the sweep; verdict and evidence also of what came after
+    Comparison comparison;         // empty after a failure
+    std::optional<Ratio> speedup;  // over the best baseline of each shape; nothing when no baseline ran
+    double seconds = 0;
+};
+
+// `seed`: of the shapes that nobody listed. `paired`: compare with the baselines as well.
+Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
+                       const Configuration& configuration, uint64_t seed, bool paired = true);
+
+}  // namespace strop
