@@ -11,6 +11,7 @@ namespace strop::tune {
 
 namespace {
 
+constexpr size_t piece = 1024;          // candidates
 constexpr size_t learned_from = 128;  // observations; more cost more than they teach
 constexpr double usual_weight = 0.7;  // of a tunable: a length scale of 1.2 of its range
 constexpr double usual_hamming = 0.03;
@@ -27,10 +28,12 @@ Number matern52(Number squared_distance) {
 }
 
 // a -= factor * b
+void subtract(float* a, float factor, const float* b, size_t count) {
+    for (size_t i = 0; i < count; ++i) a[i] -= factor * b[i];
+}
+
 void subtract(std::vector<float>& a, float factor, const std::vector<float>& b) {
-    float* to = a.data();
-    const float* from = b.data();
-    for (size_t i = 0, n = a.size(); i < n; ++i) to[i] -= factor * from[i];
+    subtract(a.data(), factor, b.data(), a.size());
 }
 
 double dot(const std::vector<double>& a, const std::vector<double>& b, size_t n) {
@@ -110,7 +113,7 @@ void CostModel::set_candidates(std::vector<size_t> rows) {
         std::vector<double> scores = prior_->scores(candidates_[c]);
         for (size_t r = 0; r < scores.size(); ++r) candidate_scores_[r][c] = static_cast<float>(scores[r]);
     }
-    rebuild();
+    forget_factor();
 }
 
 void CostModel::observe(size_t row, double log_cost) {
@@ -122,7 +125,6 @@ void CostModel::observe(size_t row, double log_cost) {
         std::vector<double> scores = prior_->scores(row);
         for (size_t r = 0; r < scores.size(); ++r) scores_[r].push_back(scores[r]);
     }
-    add(points_.size() - 1);
 }
 
 void CostModel::clear() {
@@ -130,14 +132,13 @@ void CostModel::clear() {
     points_.clear();
     costs_.clear();
     scores_.clear();
-    rebuild();
+    forget_factor();
 }
 
-void CostModel::rebuild() {
+void CostModel::forget_factor() {
     factor_.clear();
     solved_.clear();
     variance_.assign(candidates_.size(), 1.0f);
-    for (size_t i = 0; i < points_.size(); ++i) add(i);
 }
 
 void CostModel::add(size_t i) {
@@ -159,10 +160,15 @@ void CostModel::add(size_t i) {
         for (size_t c = 0; c < covariance.size(); ++c) covariance[c] += apart[columns_[t][c]];
     }
     for (float& value : covariance) value = matern52(value);
-    for (size_t j = 0; j < i; ++j) subtract(covariance, static_cast<float>(row[j]), solved_[j]);
-    for (size_t c = 0; c < covariance.size(); ++c) {
-        covariance[c] /= static_cast<float>(row[i]);
-        variance_[c] -= covariance[c] * covariance[c];
+    // Piece by piece, so that the sums stay in the nearest cache.
+    for (size_t begin = 0; begin < covariance.size(); begin += piece) {
+        size_t count = std::min(piece, covariance.size() - begin);
+        float* sums = covariance.data() + begin;
+        for (size_t j = 0; j < i; ++j) subtract(sums, static_cast<float>(row[j]), solved_[j].data() + begin, count);
+        for (size_t c = 0; c < count; ++c) {
+            sums[c] /= static_cast<float>(row[i]);
+            variance_[begin + c] -= sums[c] * sums[c];
+        }
     }
     solved_.push_back(std::move(covariance));
     factor_.push_back(std::move(row));
@@ -215,6 +221,7 @@ Mean estimate(const std::vector<std::vector<double>>& factor, const std::vector<
 
 void CostModel::predict() {
     size_t n = points_.size();
+    for (size_t i = factor_.size(); i < n; ++i) add(i);
     Mean mean = estimate(factor_, costs_, scores_);
     double squares = dot(mean.whitened, mean.whitened, n);
     scale_ = std::max(std::sqrt(squares / static_cast<double>(n)), 1e-6);
@@ -322,7 +329,7 @@ void CostModel::learn() {
             scores_ = std::move(scores);
         }
     }
-    rebuild();
+    forget_factor();
 }
 
 }  // namespace strop::tune

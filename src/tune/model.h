@@ -63,7 +63,7 @@ private:
     size_t earlier_runs() const;
     std::vector<size_t> informative(size_t most) const;
     void add(size_t observation);  // its row of the factor and of the candidates'
-    void rebuild();
+    void forget_factor();
 
     const Space& space_;
     const Prior* prior_;
