@@ -117,6 +117,11 @@ TEST(Contract, ErrorsNameFileLineAndValue) {
               "kernel.cpp:2: tunable 'A' is declared twice");
     EXPECT_EQ(failure("// strop:tune A = 1\n\n// strop:require A > B"), "kernel.cpp:3: 'B' is not a tunable");
     EXPECT_EQ(failure("// strop:require 1 < 2"), "kernel.cpp:1: '1 < 2' names no tunable");
+    for (std::string flag : {"-fplugin=x", "-o", "-B/tmp", "-Wl,-Map=x", "-include", "-fprofile-generate", "-I.", "-Xclang"})
+        EXPECT_EQ(failure("// strop:flags OPT = " + flag),
+                  "kernel.cpp:1: '" + flag + "' in 'OPT' is not a flag that a kernel may ask for");
+    EXPECT_EQ(failure("// strop:flags OPT = -Ofast | -mprefer-vector-width=256 -mllvm -unroll-count=4 -fno-vectorize"),
+              "no error");
     EXPECT_EQ(failure("// strop:flags OPT = O2"), "kernel.cpp:1: 'O2' in 'OPT' is not a compiler flag");
     EXPECT_EQ(failure("// strop:late A = 1 | x"), "kernel.cpp:1: 'x' of tunable 'A' is not a whole number");
     EXPECT_EQ(failure("// strop:late A = 1.5"), "kernel.cpp:1: '1.5' of tunable 'A' is not a whole number");

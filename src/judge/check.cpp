@@ -19,6 +19,7 @@ constexpr int64_t block_elements = 1 << 14;
 constexpr int64_t small_elements = 1 << 18;
 constexpr uint64_t one_block_of = 16;
 constexpr uint64_t fingerprint_values = 512;
+constexpr int64_t sparse_elements = 1024;   // beside the blocks, one secret element of so many is watched
 constexpr unsigned char poison_byte = 0xff;   // as float: a NaN
 constexpr unsigned char slack_byte = 0xa5;
 
@@ -36,6 +37,14 @@ void over_blocks(const Sampling& sampling, int64_t count, const Body& body) {
             if (chosen(sampling, count, block))
                 body(block * block_elements, std::min(count, (block + 1) * block_elements));
     });
+}
+
+// Elements at secret places all over a large output: who looks for what is watched has to look at everything.
+template <typename Body>
+void over_sparse(const Sampling& sampling, int64_t count, const Body& body) {
+    if (sampling.everything || count <= small_elements) return;
+    for (int64_t begin = 0; begin + sparse_elements <= count; begin += sparse_elements)
+        body(begin + static_cast<int64_t>(mix64(sampling.seed ^ static_cast<uint64_t>(begin)) % sparse_elements));
 }
 
 struct Limit {
@@ -86,6 +95,15 @@ Wrong compare(const T* got, const double* want, int64_t count, const Limit& limi
             wrong.got = mine.got;
             wrong.want = mine.want;
         }
+    });
+    over_sparse(sampling, count, [&](int64_t i) {
+        double value = static_cast<double>(got[i]);
+        ++wrong.compared;
+        if (acceptable(value, want[i], std::fabs(value - want[i]), limit, largest)) return;
+        if (wrong.count++ > 0) return;
+        wrong.first = i;
+        wrong.got = value;
+        wrong.want = want[i];
     });
     return wrong;
 }
@@ -141,6 +159,9 @@ void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const
         std::memset(region + end, slack_byte, static_cast<size_t>(region_end - end));
         over_blocks(sampling, place.data_bytes / size, [&](int64_t first, int64_t last) {
             std::memset(region + place.data + first * size, poison_byte, static_cast<size_t>((last - first) * size));
+        });
+        over_sparse(sampling, place.data_bytes / size, [&](int64_t i) {
+            std::memset(region + place.data + i * size, poison_byte, static_cast<size_t>(size));
         });
     }
 }

@@ -25,7 +25,8 @@ constexpr int64_t cheap_bytes = 1 << 18;     // inputs this small change before 
 constexpr double disturbed_share = 0.04;     // of a sample's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
-constexpr double remembers_ratio = 1.5, remembers_least_ns = 3e4;   // of calls with new inputs over known ones
+constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
+constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
 const Seconds prepare_limit{60}, first_call_limit{10}, new_inputs_limit{30};
 
 }  // namespace
@@ -399,6 +400,24 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         }
     }
     summarise(result.time);
+    Runner::Outcome possible = possible_time(runner, index, result.time.median_ns);
+    if (possible.ok()) return;
+    result.verdict = possible.verdict;
+    result.evidence = possible.evidence;
+}
+
+// Every call writes its outputs; no core stores more than two vectors of 64 bytes a cycle.
+Runner::Outcome Referee::possible_time(const Runner& runner, size_t index, double median_ns) const {
+    if (runner.is_python()) return {};
+    const Buffers& buffers = *runner.points()[index];
+    double bytes = 0;
+    for (const Place& place : buffers.sets().back().outputs) bytes += static_cast<double>(place.data_bytes);
+    double least_ns = bytes / (machine_.cores * stored_a_ns);
+    if (!(median_ns < least_ns)) return {};
+    return {Verdict::cheated,
+            fmt::format("takes {} at {}, where its outputs cannot be written in less than {}: it skips calls",
+                        human_nanoseconds(median_ns), strop::describe(buffers.point().dims), human_nanoseconds(least_ns)),
+            0};
 }
 
 }  // namespace strop::judge

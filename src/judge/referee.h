@@ -62,6 +62,7 @@ private:
     void change_inputs(Buffers& buffers);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
+    Runner::Outcome possible_time(const Runner& runner, size_t index, double median_ns) const;
     Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, bool watch);
     // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, bool watch,

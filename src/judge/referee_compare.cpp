@@ -117,6 +117,8 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
         if (timing.running() && timing.own) check_again(timing, buffers, request);
         leave_out_overhead(timing.result, timing.overhead.samples_ns);
         summarise(timing.result.time);
+        if (timing.running() && timing.own)
+            timing.note(possible_time(*timing.own, timing.index, timing.result.time.median_ns));
         if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result);
         result.results.push_back(timing.result);
     }

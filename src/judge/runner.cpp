@@ -174,7 +174,7 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     if (wait == sandbox::Child::Wait::timed_out) {
         outcome.verdict = Verdict::timed_out;
         outcome.evidence = fmt::format("no answer within {:.3g} s", limit.count());
-    } else if (!python_ && finished.exit_code == 70) {
+    } else if (!python_ && finished.exit_code == 70 && !answered_) {  // later it is the kernel's own
         outcome.verdict = Verdict::compile_failed;
         outcome.evidence = said;
         said.clear();
@@ -199,6 +199,7 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit) {
     sandbox::Child::Wait wait = child_->receive(&reply, sizeof reply, limit);
     outcome.outside_ns = static_cast<double>(Nanoseconds(Clock::now() - start).count());
     if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
+    answered_ = true;
     if (reply.payload_bytes > 0) {
         outcome.evidence.resize(std::min<uint32_t>(reply.payload_bytes, 1 << 16));
         wait = child_->receive(outcome.evidence.data(), outcome.evidence.size(), limit);
@@ -206,7 +207,7 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit) {
     }
     switch (reply.status) {
         case 0: compare_clocks(reply.inside_nanoseconds, outcome); break;
-        case 2: outcome.verdict = Verdict::unsupported; break;
+        case 2: outcome.verdict = python_ ? Verdict::unsupported : Verdict::crashed; break;  // a kernel cannot say so
         case 3: outcome.verdict = Verdict::cheated; break;
         default: outcome.verdict = Verdict::crashed;
     }

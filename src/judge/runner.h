@@ -70,6 +70,7 @@ private:
     std::vector<Buffers*> points_;
     bool python_ = false;
     double handshake_ns_ = -1;
+    bool answered_ = false;          // a request, ever
     bool clock_agreed_ = false;      // once, in a batch that was long enough to tell
     int clock_disagreements_ = 0;    // before that
 };

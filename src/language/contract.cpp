@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 #include <optional>
+#include <regex>
 #include <set>
 
 #include <fmt/format.h>
@@ -130,10 +131,23 @@ private:
         return value;
     }
 
+    // Flags come with a kernel, from nobody knows whom, and the compiler may read and write files: only such that
+    // change the code, and no value that could name a file.
     void check_flags(const std::string& name, const std::string& text) const {
-        for (const std::string& word : split(replace_all(text, "\t", " "), ' '))
-            if (!word.empty() && word[0] != '-')
+        static const std::regex changes_code(
+            "-O([0-3sz]|fast)|-m[a-z0-9.-]+(=[A-Za-z0-9,+-]+)?|-f[a-z0-9-]+(=[A-Za-z0-9,+-]+)?|-W[a-z0-9-]+");
+        static const std::regex of_llvm("-[a-z0-9-]+(=[A-Za-z0-9,+-]+)?");
+        static const std::regex writes("plugin|profile|dump|save|trace|record|coverage|crash|embed|use-ld|module|usage");
+        bool after_mllvm = false;
+        for (const std::string& word : split(replace_all(text, "\t", " "), ' ')) {
+            if (word.empty()) continue;
+            if (word[0] != '-')
                 fail(fmt::format("'{}' in '{}' is not a compiler flag", word, name), "flags begin with '-'");
+            if (!std::regex_match(word, after_mllvm ? of_llvm : changes_code) || std::regex_search(word, writes))
+                fail(fmt::format("'{}' in '{}' is not a flag that a kernel may ask for", word, name),
+                     "allowed: -O…, -m…, -f…, -W… and -mllvm -…, without files");
+            after_mllvm = word == "-mllvm";
+        }
     }
 
     void read_constraint(const std::string& text) {
