@@ -176,7 +176,7 @@ static inline float vsign(float s) { return s > 0.0f ? 1.0f : s < 0.0f ? -1.0f :
 // Lane i gets lane i + width, around the end: with a constant width one or two shuffles.
 static inline vec rotate(vec v, int width) {
     vec r;
-#pragma GCC unroll 32
+#pragma GCC unroll 64
     for (int i = 0; i < VL; ++i) r[i] = v[(i + width) % VL];
     return r;
 }

@@ -5,13 +5,14 @@
 #include <limits>
 #include <numeric>
 
+#include "tune/costs.h"
 #include "tune/prior.h"
 
 namespace strop::tune {
 
 namespace {
 
-constexpr size_t piece = 1024;          // candidates
+constexpr size_t piece = 1024;        // candidates
 constexpr size_t learned_from = 128;  // observations; more cost more than they teach
 constexpr double usual_weight = 0.7;  // of a tunable: a length scale of 1.2 of its range
 constexpr double usual_hamming = 0.03;
@@ -43,6 +44,16 @@ double dot(const std::vector<double>& a, const std::vector<double>& b, size_t n)
         for (size_t lane = 0; lane < 4; ++lane) sums[lane] += a[i + lane] * b[i + lane];
     for (; i < n; ++i) sums[0] += a[i] * b[i];
     return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+// Appends a row to a lower Cholesky factor; `covariance(j)` is the matrix's entry with row j.
+template <class Covariance>
+void append_row(std::vector<std::vector<double>>& factor, Covariance covariance, double diagonal, double least) {
+    std::vector<double> row(factor.size() + 1);
+    for (size_t j = 0; j < factor.size(); ++j)
+        row[j] = (covariance(j) - dot(factor[j], row, j)) / factor[j][j];
+    row.back() = std::sqrt(std::max(diagonal - dot(row, row, factor.size()), least));
+    factor.push_back(std::move(row));
 }
 
 // factor^-1 · b
@@ -91,13 +102,6 @@ double CostModel::similarity(size_t row, size_t other) const {
     return matern52(squared_distance(space_.coordinates(row), space_.coordinates(other), weights_));
 }
 
-std::vector<double> CostModel::relevance() const {
-    double sum = std::accumulate(weights_.of.begin(), weights_.of.end(), 0.0);
-    std::vector<double> shares = weights_.of;
-    for (double& share : shares) share /= sum;
-    return shares;
-}
-
 // ---- observations --------------------------------------------------------------------------------------
 
 size_t CostModel::earlier_runs() const { return prior_ ? prior_->runs() : 0; }
@@ -117,7 +121,6 @@ void CostModel::set_candidates(std::vector<size_t> rows) {
 }
 
 void CostModel::observe(size_t row, double log_cost) {
-    rows_.push_back(row);
     points_.push_back(space_.coordinates(row));
     costs_.push_back(log_cost);
     scores_.resize(earlier_runs());
@@ -128,7 +131,6 @@ void CostModel::observe(size_t row, double log_cost) {
 }
 
 void CostModel::clear() {
-    rows_.clear();
     points_.clear();
     costs_.clear();
     scores_.clear();
@@ -142,12 +144,9 @@ void CostModel::forget_factor() {
 }
 
 void CostModel::add(size_t i) {
-    std::vector<double> row(i + 1);
-    for (size_t j = 0; j < i; ++j) {
-        double covariance = matern52(squared_distance(points_[i], points_[j], weights_));
-        row[j] = (covariance - dot(factor_[j], row, j)) / factor_[j][j];
-    }
-    row[i] = std::sqrt(std::max(1 + weights_.noise - dot(row, row, i), 1e-9));
+    auto with = [&](size_t j) { return matern52(squared_distance(points_[i], points_[j], weights_)); };
+    append_row(factor_, with, 1 + weights_.noise, 1e-9);
+    const std::vector<double>& row = factor_.back();
 
     std::vector<float> covariance(candidates_.size(), 0.0f);
     for (size_t t = 0; t < positions_.size(); ++t) {
@@ -171,7 +170,6 @@ void CostModel::add(size_t i) {
         }
     }
     solved_.push_back(std::move(covariance));
-    factor_.push_back(std::move(row));
 }
 
 // ---- prediction ----------------------------------------------------------------------------------------
@@ -192,20 +190,13 @@ Mean estimate(const std::vector<std::vector<double>>& factor, const std::vector<
     std::vector<std::vector<double>> columns = {solve(factor, std::vector<double>(n, 1.0))};
     for (const std::vector<double>& run : scores) columns.push_back(solve(factor, run));
     std::vector<double> y = solve(factor, costs), right(terms);
-    std::vector<std::vector<double>> normal(
-        terms);  // lower triangle of the normal equations, then its factor
+    std::vector<std::vector<double>> normal;  // Cholesky factor of the normal equations
     for (size_t i = 0; i < terms; ++i) {
+        double precision = i == 0 ? 0 : 1 / (trust * trust);
         right[i] = dot(columns[i], y, n);
-        for (size_t j = 0; j <= i; ++j) normal[i].push_back(dot(columns[i], columns[j], n));
-        if (i == 0) continue;
-        double precision = 1 / (trust * trust);
-        normal[i][i] += precision;
-        right[i] += precision / static_cast<double>(scores.size());
-    }
-    for (size_t i = 0; i < terms; ++i) {
-        for (size_t j = 0; j < i; ++j)
-            normal[i][j] = (normal[i][j] - dot(normal[j], normal[i], j)) / normal[j][j];
-        normal[i][i] = std::sqrt(std::max(normal[i][i] - dot(normal[i], normal[i], i), 1e-12));
+        if (i > 0) right[i] += precision / static_cast<double>(scores.size());
+        append_row(normal, [&](size_t j) { return dot(columns[i], columns[j], n); },
+                   dot(columns[i], columns[i], n) + precision, 1e-12);
     }
     std::vector<double> solution = solve(normal, right);
     for (size_t i = terms; i-- > 0;) {
@@ -245,31 +236,17 @@ double CostModel::expected_improvement(size_t candidate, double best) const {
 
 // ---- learning ------------------------------------------------------------------------------------------
 
-// The best half and of the rest every so many: where costs are low the weights matter most.
-std::vector<size_t> CostModel::informative(size_t most) const {
-    std::vector<size_t> order(points_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    if (order.size() <= most) return order;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return costs_[a] < costs_[b]; });
-    std::vector<size_t> chosen(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(most / 2));
-    size_t rest = order.size() - chosen.size(), wanted = most - chosen.size();
-    for (size_t i = 0; i < wanted; ++i) chosen.push_back(order[most / 2 + i * rest / wanted]);
-    return chosen;
-}
-
 double CostModel::log_posterior(const Weights& weights, const std::vector<size_t>& chosen) const {
     size_t n = chosen.size();
-    std::vector<std::vector<double>> factor(n);
+    std::vector<std::vector<double>> factor;
     std::vector<double> costs;
     std::vector<std::vector<double>> scores(scores_.size());
     double log_determinant = 0;
     for (size_t i = 0; i < n; ++i) {
-        factor[i].resize(i + 1);
-        for (size_t j = 0; j < i; ++j) {
-            double covariance = matern52(squared_distance(points_[chosen[i]], points_[chosen[j]], weights));
-            factor[i][j] = (covariance - dot(factor[j], factor[i], j)) / factor[j][j];
-        }
-        factor[i][i] = std::sqrt(std::max(1 + weights.noise - dot(factor[i], factor[i], i), 1e-9));
+        auto with = [&](size_t j) {
+            return matern52(squared_distance(points_[chosen[i]], points_[chosen[j]], weights));
+        };
+        append_row(factor, with, 1 + weights.noise, 1e-9);
         log_determinant += std::log(factor[i][i]);
         costs.push_back(costs_[chosen[i]]);
         for (size_t r = 0; r < scores.size(); ++r) scores[r].push_back(scores_[r][chosen[i]]);
@@ -288,7 +265,7 @@ double CostModel::log_posterior(const Weights& weights, const std::vector<size_t
 
 // Coordinate ascent: all weights together first, then one at a time.
 void CostModel::learn() {
-    std::vector<size_t> chosen = informative(learned_from);
+    std::vector<size_t> chosen = informative(costs_, learned_from);
     Weights best = weights_;
     double highest = log_posterior(best, chosen);
     auto consider = [&](const Weights& weights) {

@@ -47,8 +47,6 @@ public:
     double expected_improvement(size_t candidate, double best) const;
     // How alike two rows are, in [0, 1].
     double similarity(size_t row, size_t other) const;
-    // Share of each tunable in the distances that matter, sums to 1.
-    std::vector<double> relevance() const;
 
 private:
     using Point = std::vector<uint16_t>;
@@ -61,7 +59,6 @@ private:
     double squared_distance(const Point& a, const Point& b, const Weights& weights) const;
     double log_posterior(const Weights& weights, const std::vector<size_t>& chosen) const;
     size_t earlier_runs() const;
-    std::vector<size_t> informative(size_t most) const;
     void add(size_t observation);  // its row of the factor and of the candidates'
     void forget_factor();
 
@@ -70,7 +67,6 @@ private:
     std::vector<std::vector<float>> positions_;  // of each tunable's values in [0, 1]; empty: no order
     Weights weights_;
 
-    std::vector<size_t> rows_;
     std::vector<Point> points_;
     std::vector<double> costs_;
     std::vector<std::vector<double>> scores_;  // earlier run -> what it says of each observation

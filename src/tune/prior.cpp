@@ -5,14 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "stats/sample.h"
+#include "tune/costs.h"
 
 namespace strop::tune {
-
-double highest_target(const std::vector<double>& log_costs) {
-    double median = stats::median(log_costs), best = *std::min_element(log_costs.begin(), log_costs.end());
-    return median + 0.3 * (median - best);
-}
 
 namespace {
 
@@ -53,21 +48,15 @@ Prior::Prior(const Space& space, const std::vector<EarlierRun>& runs) : space_(s
             if (std::optional<size_t> row = space.find(earlier.configurations[i]))
                 known.emplace_back(*row, scores[i]);
         if (known.empty()) continue;
-        std::stable_sort(known.begin(), known.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-        Run run;
-        // The best half and of the rest every so many.
-        for (size_t i = 0; i < std::min(known.size(), most_nearest); ++i) {
-            size_t half = std::min(known.size(), most_nearest) / 2;
-            size_t at = i < half ? i : half + (i - half) * (known.size() - half) / (most_nearest - half);
-            at = std::min(at, known.size() - 1);
-            run.nearest.push_back(space.coordinates(known[at].first));
-            run.nearest_scores.push_back(known[at].second);
-        }
         std::sort(known.begin(), known.end());
+        Run run;
         for (const auto& [row, score] : known) {
             run.rows.push_back(row);
             run.scores.push_back(score);
+        }
+        for (size_t i : informative(run.scores, most_nearest)) {
+            run.nearest.push_back(space.coordinates(run.rows[i]));
+            run.nearest_scores.push_back(run.scores[i]);
         }
         runs_.push_back(std::move(run));
     }

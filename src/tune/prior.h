@@ -14,9 +14,6 @@ struct EarlierRun {
     std::vector<double> costs;
 };
 
-// Costs far above the median say that a region is bad, and how bad does not matter: log costs are cut there.
-double highest_target(const std::vector<double>& log_costs);
-
 // Guesses what each run would say of every row of a space: its log cost around the run's mean. What a run
 // measured itself is taken as it is; what it did not is guessed from the nearest that it measured. Runs whose
 // tunables differ say nothing.

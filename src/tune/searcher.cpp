@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "stats/sample.h"
+#include "tune/costs.h"
 #include "tune/model.h"
 
 namespace strop::tune {
@@ -206,8 +207,9 @@ private:
         }
         for (size_t i = 0; i < observed_.size(); ++i)
             if (told_.count(observed_[i])) model_.revise(i, target(observed_[i], median, highest));
-        for (size_t row : std::set<size_t>(proposed_.begin(), proposed_.end())) {
-            if (std::find(observed_.begin(), observed_.end(), row) != observed_.end()) continue;
+        std::set<size_t> unseen(proposed_.begin(), proposed_.end());
+        for (size_t row : observed_) unseen.erase(row);
+        for (size_t row : unseen) {
             bool failed = told_.count(row) && !(told_.at(row) < infinity);
             if (failed && learn) continue;
             observed_.push_back(row);
