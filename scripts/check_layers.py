@@ -23,6 +23,7 @@ LAYERS = {
     "judge": "language device problem sandbox core stats base",
     "report": "core stats base",
     "knowledge": "core base",
+    "llm": "sandbox base",
     "tune": "core stats base",
     "exchange": "tune core stats base",
     "playbook": "language device core base",
@@ -39,6 +40,7 @@ RESERVED = {
     re.compile(r"CLI/"): "cli",
     re.compile(r"hwloc(\.h|/)"): "device",
     re.compile(r"zlib\.h"): "exchange",
+    re.compile(r"curl/"): "llm",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

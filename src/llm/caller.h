@@ -1,0 +1,104 @@
+// Every call to a model goes through here: limits before, the log around, accounting after.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "llm/model.h"
+#include "llm/price.h"
+
+namespace strop::llm {
+
+// One call, as it is kept.
+struct Call {
+    int sequence = 0;            // in the order of asking
+    std::string hash;            // of model, request and how often the same was asked before
+    std::string model;           // as the user wrote it
+    Request request;
+    Reply reply;
+    double cost = 0;             // dollars
+    bool priced = false;         // false: no price is known, cost is 0
+    bool replayed = false;       // came from the log: nothing was sent
+    std::string subject;         // the strategy or kernel that it is about; may be empty
+    std::string started;         // UTC
+};
+
+std::string to_json_text(const Call& call);
+Call call_from_json_text(const std::string& text);   // UsageError on anything else
+
+// Where calls are kept. Implementations are called under the caller's lock.
+class CallLog {
+public:
+    virtual ~CallLog() = default;
+    virtual std::optional<Call> find(const std::string& hash) = 0;
+    virtual void add(const Call& call) = 0;
+};
+
+// A file of one JSON document a line: `--record` appends, `--replay` reads and never writes.
+class FileLog : public CallLog {
+public:
+    enum class Mode { record, replay };
+    FileLog(const std::string& path, Mode mode);   // UsageError naming file and line
+    std::optional<Call> find(const std::string& hash) override;
+    void add(const Call& call) override;
+
+private:
+    std::string path_;
+    Mode mode_;
+    std::map<std::string, Call> calls_;
+};
+
+struct Limits {
+    double cost = 0;         // dollars; 0: none
+    int64_t tokens = 0;      // input and output together; 0: none
+};
+
+struct Spent {
+    int calls = 0, failed = 0, replayed = 0;
+    int64_t input_tokens = 0, cached_tokens = 0, output_tokens = 0, reasoning_tokens = 0;
+    double cost = 0, seconds = 0;
+    bool all_priced = true;
+};
+
+// Safe to use from several threads.
+class Caller {
+public:
+    // `logs` are asked in order and all told; they outlive the caller. `only_replay`: what no log has is not_recorded,
+    // and nothing is ever sent.
+    Caller(const Prices& prices, Limits limits, std::vector<CallLog*> logs, bool only_replay, Cancel cancel);
+
+    // A call is let through only when its worst case (an estimate of the input, max_output_tokens of output) beside
+    // those in flight stays within the limits; max_output_tokens is lowered to what is left where that still helps
+    // (at least 1000), else the reply is over_limit. Replies that failed for want of a network, a key or patience are
+    // not logged, so that a resumed run asks again.
+    Reply ask(Model& model, Request request, const std::string& subject);
+
+    Spent spent() const;                                   // in all
+    const std::vector<Call>& calls() const { return calls_; }
+    bool exhausted() const;                                // a limit has refused a call
+
+private:
+    double worst_cost(const Price* price, const Request& request, int max_output_tokens) const;
+
+    const Prices& prices_;
+    Limits limits_;
+    std::vector<CallLog*> logs_;
+    bool only_replay_;
+    Cancel cancel_;
+    mutable std::mutex mutex_;
+    std::map<std::string, int> asked_;   // hash of model and request -> how often
+    std::vector<Call> calls_;
+    Spent spent_;
+    double reserved_cost_ = 0;
+    int64_t reserved_tokens_ = 0;
+    bool exhausted_ = false;
+};
+
+// A rough, high estimate of how many tokens a text takes.
+int64_t estimate_tokens(const std::string& text);
+
+}  // namespace strop::llm
