@@ -27,9 +27,10 @@ LAYERS = {
     "tune": "core stats base",
     "exchange": "tune core stats base",
     "playbook": "language device core base",
+    "agent": "llm language core base",
     "search": "tune core stats base",
-    "run": "search tune playbook knowledge report judge language device problem sandbox core stats base",
-    "cli": "run exchange search tune playbook knowledge judge problem report language device sandbox core stats base",
+    "run": "search tune agent llm playbook knowledge report judge language device problem sandbox core stats base",
+    "cli": "run exchange search tune agent llm playbook knowledge judge problem report language device sandbox core stats base",
 }
 
 # Headers that only one module may include.

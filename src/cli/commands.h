@@ -12,6 +12,7 @@ int command_list(const Arguments& arguments);
 int command_runs(const Arguments& arguments);
 int command_show(const Arguments& arguments);
 int command_report(const Arguments& arguments);
+int command_export(const Arguments& arguments);
 int command_resume(const Arguments& arguments);
 int command_doctor(const Arguments& arguments);
 int command_setup(const Arguments& arguments);

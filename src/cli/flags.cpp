@@ -27,12 +27,35 @@ const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};
 
+// Of every command that may ask language models.
+std::vector<Flag> model_flags() {
+    return {{"--model", "MODEL",
+             "ask a language model: openai/NAME, anthropic/NAME, gemini/NAME, compatible/NAME or exec:COMMAND; "
+             "ROLE=MODEL for one role; may be repeated",
+             Kind::text, "", {}, true},
+            {"--base-url", "URL", "where the provider answers; compatible/NAME needs one", Kind::text, ""},
+            {"--key-file", "FILE", "holds the key, readable by you alone (default: the provider's variable)",
+             Kind::file, ""},
+            {"--max-cost", "DOLLARS", "spend at most this much on models; 0: no limit", Kind::number, "0"},
+            {"--max-tokens", "N", "of input and output together; 0: no limit", Kind::whole, "0"},
+            {"--prices", "FILE", "prices that go before those of data/prices.json", Kind::file, ""},
+            {"--analysis-prompt", "FILE", "your own words for the model that reads measurements", Kind::file, ""},
+            {"--dry-run", "", "one candidate, then stop"},
+            {"--record", "FILE", "write models' replies and all measurements there", Kind::file, ""},
+            {"--replay", "FILE", "walk a recorded run again: nothing is sent and nothing is measured", Kind::file, ""}};
+}
+
+std::vector<Flag> joined(std::vector<Flag> flags, const std::vector<Flag>& more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+}
+
 CommandSpec optimize() {
     return {
         "optimize",
         "find the fastest kernel for a problem, prove it correct, write a report",
         {problem_position},
-        {{"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
+        joined({{"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
          {"--evaluations", "N", "judge at most N configurations; 0: no limit", Kind::whole, "0"},
          {"--rounds", "N", "rounds of deepening", Kind::count, "8"},
          {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
@@ -44,9 +67,13 @@ CommandSpec optimize() {
          {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
          json_flag,
          quiet_flag,
-         verbose_flag},
+         verbose_flag}, model_flags()),
         {{"./strop optimize problems/softmax --budget 60s",
           "a minute of search; the result is in strop-out/softmax"},
+         {"./strop optimize softmax --model anthropic/claude-opus-5 --max-cost 2",
+          "a model's ideas compete with the playbook's"},
+         {"./strop optimize softmax --model compatible/qwen3 --base-url http://127.0.0.1:8080/v1",
+          "a model on this machine"},
          {"./strop optimize softmax --point small --point large", "two shapes of the sweep only"},
          {"./strop optimize softmax --target-speedup 3 --json > run.json",
           "stop when it is three times as fast"}},
@@ -118,7 +145,8 @@ CommandSpec show() {
     return {"show",
             "one run: result, strategies with reasons, verdicts",
             {run_position},
-            {store_flag, {"--history", "", "also every evaluation in order"}, json_flag},
+            {store_flag, {"--history", "", "also every evaluation in order"},
+             {"--calls", "", "also every call of a language model"}, json_flag},
             {{"./strop show softmax-2026", "the run whose name begins like this"}},
             command_show};
 }
@@ -132,6 +160,17 @@ CommandSpec report() {
              store_flag},
             {{"./strop report softmax-2026 --format html --out report.html", "one self-contained page"}},
             command_report};
+}
+
+CommandSpec export_run() {
+    return {"export",
+            "a run's conversations with models as readable files, or the whole run in one",
+            {run_position},
+            {{"--transcript", "DIR", "one file a call: what was asked, what was answered", Kind::folder, ""},
+             {"--record", "FILE", "for `strop optimize --replay`", Kind::file, ""},
+             store_flag},
+            {{"./strop export softmax-2026 --transcript calls", "read what was sent"}},
+            command_export};
 }
 
 CommandSpec resume() {
@@ -221,7 +260,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 
 const std::vector<CommandSpec>& commands() {
     static const std::vector<CommandSpec> table = {optimize(), judge(),  tune(), list(),   runs(),  show(),
-                                                   report(),   resume(), doctor(), setup(), completion(),
+                                                   report(),   export_run(), resume(), doctor(), setup(), completion(),
                                                    man(),      help(),   worker()};
     return table;
 }

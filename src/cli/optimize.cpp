@@ -13,7 +13,9 @@
 #include "cli/finish.h"
 #include "cli/progress.h"
 #include "cli/store_access.h"
+#include "cli/models.h"
 #include "problem/loader.h"
+#include "run/recording.h"
 
 namespace strop::cli {
 
@@ -34,6 +36,7 @@ int command_optimize(const Arguments& arguments) {
     settings.seed = arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed"))
                                             : std::random_device{}();
     settings.points = arguments.all("--point");
+    read_model_flags(arguments, options);
     std::string out = arguments.text("--out");
     settings.out = std::filesystem::absolute(out.empty() ? "strop-out/" + problem.name : out).lexically_normal();
     check_points(problem, settings.points);
@@ -46,6 +49,7 @@ int command_optimize(const Arguments& arguments) {
         Progress progress(arguments.has("--quiet"));   // takes its block off the screen before the result is printed
         record = optimize(options, store, progress);
     }
+    if (arguments.has("--record")) write_recording(arguments.text("--record"), store, record);
     return finish(record, arguments);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/models.h"
 #include "cli/store_access.h"
 #include "cli/table.h"
 #include "cli/terminal.h"
@@ -55,6 +56,7 @@ int command_show(const Arguments& arguments) {
     fmt::print("run {}, started {}, {}\n\n", record.run, record.started, name_of(record.outcome));
     fmt::print("{}\n", report::terminal(record, use_color(STDOUT_FILENO), terminal_width()));
     fmt::print("{}\n{}", strategies_text(record), verdicts_text(record));
+    if (arguments.has("--calls")) fmt::print("\n{}", calls_text(load_calls(arguments, record.run)));
     if (arguments.has("--history")) fmt::print("\n{}", history_text(record));
     return 0;
 }

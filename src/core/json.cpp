@@ -176,6 +176,14 @@ auto fields_of(const RunSettings*) {
                       Field{"seed", &RunSettings::seed},
                       Field{"out", &RunSettings::out},
                       Field{"points", &RunSettings::points},
+                      Field{"models", &RunSettings::models},
+                      Field{"base_url", &RunSettings::base_url},
+                      Field{"key_file", &RunSettings::key_file},
+                      Field{"prices", &RunSettings::prices},
+                      Field{"max_cost", &RunSettings::max_cost},
+                      Field{"max_tokens", &RunSettings::max_tokens},
+                      Field{"analysis_advice", &RunSettings::analysis_advice},
+                      Field{"dry_run", &RunSettings::dry_run},
                       Field{"kernel_name", &RunSettings::kernel_name},
                       Field{"kernel_source", &RunSettings::kernel_source}};
 }
@@ -225,10 +233,26 @@ auto fields_of(const MissingBaseline*) {
     return std::tuple{Field{"name", &MissingBaseline::name}, Field{"how", &MissingBaseline::how}};
 }
 
+auto fields_of(const ModelUse*) {
+    return std::tuple{Field{"role", &ModelUse::role},
+                      Field{"model", &ModelUse::model},
+                      Field{"calls", &ModelUse::calls},
+                      Field{"failed", &ModelUse::failed},
+                      Field{"replayed", &ModelUse::replayed},
+                      Field{"input_tokens", &ModelUse::input_tokens},
+                      Field{"cached_tokens", &ModelUse::cached_tokens},
+                      Field{"output_tokens", &ModelUse::output_tokens},
+                      Field{"reasoning_tokens", &ModelUse::reasoning_tokens},
+                      Field{"cost", &ModelUse::cost},
+                      Field{"priced", &ModelUse::priced},
+                      Field{"seconds", &ModelUse::seconds}};
+}
+
 auto fields_of(const PhaseSeconds*) {
     return std::tuple{Field{"total", &PhaseSeconds::total}, Field{"reference", &PhaseSeconds::reference},
                       Field{"compile", &PhaseSeconds::compile}, Field{"check", &PhaseSeconds::check},
-                      Field{"time", &PhaseSeconds::time}};
+                      Field{"time", &PhaseSeconds::time},
+                      Field{"models", &PhaseSeconds::models}};
 }
 
 auto fields_of(const RunRecord*) {
@@ -257,6 +281,9 @@ auto fields_of(const RunRecord*) {
                       Field{"evaluations_by_verdict", &RunRecord::evaluations_by_verdict},
                       Field{"evaluations", &RunRecord::evaluations},
                       Field{"missing_baselines", &RunRecord::missing_baselines},
+                      Field{"models", &RunRecord::models},
+                      Field{"model_losses", &RunRecord::model_losses},
+                      Field{"lessons", &RunRecord::lessons},
                       Field{"weaker", &RunRecord::weaker},
                       Field{"seconds", &RunRecord::seconds},
                       Field{"result", &RunRecord::result}};

@@ -2,6 +2,8 @@
 // search knows neither.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,12 @@ public:
     virtual std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel,
                                          const Evaluation& evaluation,
                                          const std::vector<std::string>& tried) = 0;
+    // Whether it also has ideas for strategies of others.
+    virtual bool deepens_others() const { return false; }
+    // A kernel of its own failed at its first configurations: the repaired one, or nothing.
+    virtual std::optional<Proposal> repair(const Strategy&, const Kernel&, const Evaluation&) { return std::nullopt; }
+    // Its opinion how promising strategies are, by id, in [0, 1]; `confidence` holds the measured standing.
+    virtual std::map<std::string, double> score(const std::vector<Strategy>&) { return {}; }
 };
 
 }  // namespace strop

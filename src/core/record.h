@@ -66,9 +66,19 @@ struct MissingBaseline {
     std::string name, how;              // "pytorch", "./strop setup torch"
 };
 
+// What one model cost in one role.
+struct ModelUse {
+    std::string role, model;
+    int calls = 0, failed = 0, replayed = 0;
+    int64_t input_tokens = 0, cached_tokens = 0, output_tokens = 0, reasoning_tokens = 0;
+    double cost = 0;                    // dollars
+    bool priced = true;                 // false: some calls have no known price
+    double seconds = 0;                 // waiting for it
+};
+
 struct PhaseSeconds {
-    double total = 0, reference = 0, compile = 0, check = 0, time = 0;
-    double other() const { return total - reference - compile - check - time; }
+    double total = 0, reference = 0, compile = 0, check = 0, time = 0, models = 0;
+    double other() const { return total - reference - compile - check - time - models; }
 };
 
 struct RunSettings {
@@ -81,6 +91,13 @@ struct RunSettings {
     uint64_t seed = 0;
     std::string out;                    // absolute result folder
     std::vector<std::string> points;    // labels; empty: the whole sweep
+    // Of a run with language models: as `--model` names them, and what they may spend (0: no limit).
+    std::vector<std::string> models;
+    std::string base_url, key_file, prices;
+    double max_cost = 0;                // dollars
+    int64_t max_tokens = 0;             // input and output together
+    std::string analysis_advice;        // the user's own words for the analyst
+    bool dry_run = false;               // one candidate, then stop
     // Of a tuning run: the name and source of the one kernel that is tuned. Empty: strategies are planned.
     std::string kernel_name, kernel_source;
 };
@@ -111,6 +128,9 @@ struct RunRecord {
     std::map<std::string, int> evaluations_by_verdict;
     int evaluations = 0;
     std::vector<MissingBaseline> missing_baselines;
+    std::vector<ModelUse> models;
+    std::vector<std::string> model_losses;   // "coder openai/gpt-6: rate_limited (3 times): ..."
+    std::vector<std::string> lessons;   // what a model drew from this run
     std::vector<std::string> weaker;    // protections that this system does not offer
     PhaseSeconds seconds;
     std::string result;                 // the folder

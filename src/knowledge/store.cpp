@@ -284,4 +284,18 @@ std::optional<std::string> Store::find_document(const std::string& run, const st
     return database_->one_text("SELECT document FROM documents WHERE run = ? AND key = ?", run, key);
 }
 
+std::map<std::string, std::string> Store::documents(const std::string& run, const std::string& prefix) {
+    return database_->guard([&] {
+        SQLite::Statement statement(*database_->connection,
+                                    "SELECT key, document FROM documents WHERE run = ? AND substr(key, 1, ?) = ?");
+        statement.bind(1, run);
+        statement.bind(2, static_cast<int64_t>(prefix.size()));
+        statement.bind(3, prefix);
+        std::map<std::string, std::string> documents;
+        while (statement.executeStep())
+            documents[statement.getColumn(0).getString()] = statement.getColumn(1).getString();
+        return documents;
+    });
+}
+
 }  // namespace strop

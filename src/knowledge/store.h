@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,6 +50,8 @@ public:
     // Any document that a run wants to find again on resume (comparisons, plans), keyed by its own hash.
     void add_document(const std::string& run, const std::string& key, const std::string& json_text);
     std::optional<std::string> find_document(const std::string& run, const std::string& key);
+    // All of a run whose key begins like that, by key.
+    std::map<std::string, std::string> documents(const std::string& run, const std::string& prefix = {});
 
 private:
     struct Database;

@@ -166,6 +166,7 @@ std::vector<std::string> caveats(const RunRecord& record) {
     for (const MissingBaseline& missing : record.missing_baselines)
         lines.push_back(fmt::format("not compared with {}: it is not installed{}", missing.name,
                                     missing.how.empty() ? "" : fmt::format(" ({})", missing.how)));
+    for (const std::string& loss : record.model_losses) lines.push_back("lost: " + loss);
     for (const std::string& protection : record.weaker) lines.push_back("weaker protection: " + protection);
     if (!record.note.empty() && headline(record).find(record.note) == std::string::npos)
         lines.push_back(record.note);
@@ -292,14 +293,53 @@ std::vector<Row> settings_rows(const RunRecord& record) {
     return rows;
 }
 
-std::vector<Row> phase_rows(const PhaseSeconds& seconds) {
+std::vector<Phase> phases(const PhaseSeconds& seconds) {
+    std::vector<Phase> all = {{"reference", seconds.reference},
+                              {"compile", seconds.compile},
+                              {"check", seconds.check},
+                              {"time", seconds.time},
+                              {"other", std::max(0.0, seconds.other())}};
+    if (seconds.models > 0) all.insert(all.end() - 1, {"models", seconds.models});
+    return all;
+}
+
+namespace {
+
+std::string money_text(double cost, bool priced) {
+    return priced ? fmt::format("${:.2f}", cost) : cost > 0 ? fmt::format("more than ${:.2f}", cost) : "no known price";
+}
+
+}  // namespace
+
+std::string models_text(const RunRecord& record) {
+    if (record.models.empty()) return {};
+    int calls = 0;
+    int64_t input = 0, cached = 0, output = 0;
+    double cost = 0;
+    bool priced = true;
+    for (const ModelUse& use : record.models) {
+        calls += use.calls;
+        input += use.input_tokens;
+        cached += use.cached_tokens;
+        output += use.output_tokens;
+        cost += use.cost;
+        priced = priced && use.priced;
+    }
+    std::string text = fmt::format("{} calls, {} tokens in ({} cached), {} out, {}", calls, input, cached, output,
+                                   money_text(cost, priced));
+    double percent = 100 * (record.headline.ratio - 1);
+    if (record.outcome == Outcome::improved && cost > 0 && percent > 0)
+        text += fmt::format(", ${:.4f} for each percent over the best baseline", cost / percent);
+    return text;
+}
+
+std::vector<Row> model_rows(const RunRecord& record) {
     std::vector<Row> rows;
-    for (const auto& [name, value] : {std::pair<const char*, double>{"reference", seconds.reference},
-                                      {"compile", seconds.compile},
-                                      {"check", seconds.check},
-                                      {"time", seconds.time},
-                                      {"other", std::max(0.0, seconds.other())}})
-        rows.push_back({name, seconds_text(value)});
+    for (const ModelUse& use : record.models)
+        rows.push_back({fmt::format("{}: {}", use.role, use.model),
+                        fmt::format("{} calls{}, {} tokens in, {} out, {}", use.calls,
+                                    use.failed ? fmt::format(" ({} failed)", use.failed) : "", use.input_tokens,
+                                    use.output_tokens, money_text(use.cost, use.priced))});
     return rows;
 }
 

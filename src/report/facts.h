@@ -39,7 +39,17 @@ struct Row {
 };
 std::vector<Row> machine_rows(const Machine& machine);
 std::vector<Row> settings_rows(const RunRecord& record);
-std::vector<Row> phase_rows(const PhaseSeconds& seconds);
+
+// Where the time went; models only where there were any.
+struct Phase {
+    std::string name;
+    double seconds = 0;
+};
+std::vector<Phase> phases(const PhaseSeconds& seconds);
+
+// What language models did: in all, and for each role and model; empty when none was asked.
+std::string models_text(const RunRecord& record);
+std::vector<Row> model_rows(const RunRecord& record);
 
 // The strategies as a forest: parents before their children, winners' trees first.
 struct StrategyLine {

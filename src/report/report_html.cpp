@@ -171,14 +171,11 @@ std::string failure_table(const RunRecord& record) {
 }
 
 std::string search(const RunRecord& record) {
-    const PhaseSeconds& seconds = record.seconds;
-    double values[] = {seconds.reference, seconds.compile, seconds.check, seconds.time,
-                       std::max(0.0, seconds.other())};
-    std::vector<Row> rows = phase_rows(seconds);
+    std::vector<Phase> rows = phases(record.seconds);
     std::string bar, keys;
     for (size_t i = 0; i < rows.size(); ++i) {
-        bar += fmt::format("<div class=\"b{}\" style=\"flex:{:.4f}\"></div>", i, std::max(values[i], 0.0));
-        keys += fmt::format("<span><i class=\"b{}\"></i>{} {}</span>", i, rows[i].name, rows[i].value);
+        bar += fmt::format("<div class=\"b{}\" style=\"flex:{:.4f}\"></div>", i, std::max(rows[i].seconds, 0.0));
+        keys += fmt::format("<span><i class=\"b{}\"></i>{} {}</span>", i, rows[i].name, seconds_text(rows[i].seconds));
     }
     return fmt::format(
                "<h2>Where the time went</h2>\n<p>The search {}: {}.</p>\n<div class=\"bar\">{}</div>\n"
@@ -192,6 +189,14 @@ std::string pairs(std::string_view title, const std::vector<Row>& rows) {
     for (const Row& row : rows)
         text += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(row.name), escaped(row.value));
     return text + "</tbody></table>\n";
+}
+
+std::string models(const RunRecord& record) {
+    if (record.models.empty()) return {};
+    std::vector<Row> rows = model_rows(record);
+    rows.push_back({"in all", models_text(record)});
+    for (const std::string& lesson : record.lessons) rows.push_back({"learned", lesson});
+    return pairs("Language models", rows);
 }
 
 std::string kernels(const RunRecord& record) {
@@ -236,7 +241,7 @@ std::string pictures_of_search(const RunRecord& record) {
 
 std::string html(const RunRecord& record) {
     std::string body = summary(record) + shapes(record) + pictures_before_regimes(record) + regimes(record) +
-                       verification(record) + pictures_of_search(record) + search(record) +
+                       verification(record) + pictures_of_search(record) + search(record) + models(record) +
                        pairs("Machine", machine_rows(record.machine)) +
                        pairs("Settings", settings_rows(record)) + kernels(record);
     return fmt::format(

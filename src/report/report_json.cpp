@@ -86,7 +86,23 @@ Json dispatch_json(const DispatchCheck& check) {
 Json seconds_json(const PhaseSeconds& seconds) {
     return {{"total", number(seconds.total)},     {"reference", number(seconds.reference)},
             {"compile", number(seconds.compile)}, {"check", number(seconds.check)},
-            {"time", number(seconds.time)},       {"other", number(seconds.other())}};
+            {"time", number(seconds.time)},       {"models", number(seconds.models)},
+            {"other", number(seconds.other())}};
+}
+
+Json model_json(const ModelUse& use) {
+    return {{"role", use.role},
+            {"model", use.model},
+            {"calls", use.calls},
+            {"failed", use.failed},
+            {"replayed", use.replayed},
+            {"input_tokens", use.input_tokens},
+            {"cached_tokens", use.cached_tokens},
+            {"output_tokens", use.output_tokens},
+            {"reasoning_tokens", use.reasoning_tokens},
+            {"cost", number(use.cost)},
+            {"priced", use.priced},
+            {"seconds", number(use.seconds)}};
 }
 
 template <class Element, class Convert>
@@ -128,6 +144,9 @@ std::string json(const RunRecord& record) {
                                    [](const MissingBaseline& missing) {
                                        return Json{{"name", missing.name}, {"how", missing.how}};
                                    })},
+        {"models", list(record.models, model_json)},
+        {"model_losses", record.model_losses},
+        {"lessons", record.lessons},
         {"weaker", record.weaker},
         {"seconds", seconds_json(record.seconds)},
         {"result", record.result}};

@@ -132,9 +132,9 @@ std::string search(const RunRecord& record) {
         text += table({"verdict", "kernel", "times", "first evidence"}, "llrl", rows);
     }
     std::vector<std::string> titles, values;
-    for (const Row& phase : phase_rows(record.seconds)) {
+    for (const Phase& phase : phases(record.seconds)) {
         titles.push_back(phase.name);
-        values.push_back(phase.value);
+        values.push_back(seconds_text(phase.seconds));
     }
     return text + table(titles, std::string(titles.size(), 'r'), {values});
 }
@@ -144,6 +144,14 @@ std::string facts_table(std::string_view title, const std::vector<Row>& rows) {
     for (const Row& row_of_two : rows) cells.push_back({escaped(row_of_two.name), escaped(row_of_two.value)});
     return fmt::format("<details><summary>{}</summary>\n\n", title) + table({"", ""}, "ll", cells) +
            "</details>\n\n";
+}
+
+std::string models(const RunRecord& record) {
+    if (record.models.empty()) return {};
+    std::vector<Row> rows = model_rows(record);
+    rows.push_back({"in all", models_text(record)});
+    for (const std::string& lesson : record.lessons) rows.push_back({"learned", lesson});
+    return facts_table("Language models", rows);
 }
 
 std::string kernels(const RunRecord& record) {
@@ -163,7 +171,7 @@ std::string kernels(const RunRecord& record) {
 
 std::string markdown(const RunRecord& record) {
     std::string text = summary(record) + shapes(record) + regimes(record) + strategies(record) +
-                       search(record) + facts_table("Machine", machine_rows(record.machine)) +
+                       search(record) + models(record) + facts_table("Machine", machine_rows(record.machine)) +
                        facts_table("Settings", settings_rows(record)) + kernels(record);
     return text + fmt::format("Again: {}\n", code(reproduce_command(record)));
 }

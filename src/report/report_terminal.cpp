@@ -236,9 +236,11 @@ void add_closing(Page& page, const RunRecord& record) {
                                            : "no: " + record.verification,
                record.verified ? Style::plain : Style::bad);
     page.named("search", fmt::format("{} ({})", stopped_text(record), verdicts_text(record)));
-    std::vector<std::string> phases;
-    for (const Row& phase : phase_rows(record.seconds)) phases.push_back(phase.name + " " + phase.value);
-    page.named("seconds", join(phases, ", "));
+    if (!record.models.empty()) page.named("models", models_text(record));
+    for (const std::string& lesson : record.lessons) page.named("learned", lesson);
+    std::vector<std::string> parts;
+    for (const Phase& phase : phases(record.seconds)) parts.push_back(phase.name + " " + seconds_text(phase.seconds));
+    page.named("seconds", join(parts, ", "));
     if (!record.result.empty()) page.named("result", record.result, Style::bold);
     page.named("next", next_step(record));
 }

@@ -77,7 +77,7 @@ summary { cursor: pointer; overflow-wrap: anywhere; }
         font-variant-numeric: tabular-nums; }
 .keys i { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-right: 7px; }
 .b0 { background: var(--c0); } .b1 { background: var(--c1); } .b2 { background: var(--c2); }
-.b3 { background: var(--c3); } .b4 { background: var(--c5); }
+.b3 { background: var(--c3); } .b4 { background: var(--c5); } .b5 { background: var(--c4); }
 figure { margin: 16px 0 0; }
 figcaption { color: var(--dim); font-size: 13px; max-width: 86ch; margin-top: 4px; }
 svg { display: block; width: 100%; height: auto; font-family: inherit; }

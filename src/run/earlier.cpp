@@ -1,7 +1,10 @@
 #include "run/earlier.h"
 
+#include <cmath>
 #include <limits>
 
+#include "core/json.h"
+#include "run/recording.h"
 #include "stats/sample.h"
 
 namespace strop {
@@ -18,6 +21,31 @@ double cost_of(const HistoryEntry& entry, size_t shapes) {
     return complete ? stats::geometric_mean(times) : std::numeric_limits<double>::infinity();
 }
 
+std::string to_text(const std::vector<tune::EarlierRun>& runs) {
+    Json json = Json::array();
+    for (const tune::EarlierRun& run : runs) {
+        Json entries = Json::array();   // [configuration, cost]; a failure has no cost
+        for (size_t i = 0; i < run.costs.size(); ++i)
+            entries.push_back({configuration_to_json(run.configurations[i]),
+                               std::isfinite(run.costs[i]) ? Json(run.costs[i]) : Json()});
+        json.push_back(entries);
+    }
+    return dump(json);
+}
+
+std::vector<tune::EarlierRun> from_text(const std::string& text) {
+    std::vector<tune::EarlierRun> runs;
+    for (const Json& entries : Json::parse(text)) {
+        tune::EarlierRun& run = runs.emplace_back();
+        for (const Json& entry : entries) {
+            run.configurations.push_back(configuration_from_json(entry.at(0)));
+            run.costs.push_back(entry.at(1).is_null() ? std::numeric_limits<double>::infinity()
+                                                      : entry.at(1).get<double>());
+        }
+    }
+    return runs;
+}
+
 }  // namespace
 
 EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) {
@@ -31,7 +59,15 @@ EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) {
     }
 }
 
-std::vector<tune::EarlierRun> EarlierRuns::of(const std::string& kernel) const {
+std::vector<tune::EarlierRun> EarlierRuns::of(const std::string& kernel, Store& store, const std::string& run) const {
+    const std::string key = earlier_prefix + kernel;
+    if (std::optional<std::string> known = store.find_document(run, key)) return from_text(*known);
+    std::vector<tune::EarlierRun> runs = measured(kernel);
+    store.add_document(run, key, to_text(runs));
+    return runs;
+}
+
+std::vector<tune::EarlierRun> EarlierRuns::measured(const std::string& kernel) const {
     std::vector<tune::EarlierRun> runs;
     for (const RunRecord& record : records_) {
         tune::EarlierRun run;

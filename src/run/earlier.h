@@ -15,10 +15,13 @@ public:
     // The newest few runs of the problem on this machine, but `current`.
     EarlierRuns(Store& store, const RunRecord& current);
 
-    // Of a kernel with that id; one entry a run that tried it.
-    std::vector<tune::EarlierRun> of(const std::string& kernel) const;
+    // Of a kernel with that id; one entry a run that tried it. Kept with the run, so that a resumed one begins where it
+    // began.
+    std::vector<tune::EarlierRun> of(const std::string& kernel, Store& store, const std::string& run) const;
 
 private:
+    std::vector<tune::EarlierRun> measured(const std::string& kernel) const;
+
     std::vector<RunRecord> records_;
 };
 

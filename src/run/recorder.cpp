@@ -37,6 +37,7 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
 }
 
 Comparison Recorder::compare(const ComparisonRequest& request) {
+    ++comparisons_;
     Json described = request;
     described.erase("seconds_per_point");   // follows from the time that was left: other on the way back
     std::string key = content_hash("compare\n" + worker_.toolchain() + worker_.machine_fingerprint() + problem_hash_ +

@@ -20,13 +20,14 @@ public:
 
     const PhaseSeconds& seconds() const { return seconds_; }   // of what was really done now
     int replayed() const { return replayed_; }
+    int comparisons() const { return comparisons_; }   // asked for so far
 
 private:
     judge::WorkerClient& worker_;
     Store& store_;
     std::string run_, problem_hash_;
     PhaseSeconds seconds_;
-    int replayed_ = 0;
+    int replayed_ = 0, comparisons_ = 0;
 };
 
 }  // namespace strop

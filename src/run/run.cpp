@@ -20,9 +20,11 @@
 #include "playbook/playbook.h"
 #include "problem/loader.h"
 #include "problem/trace.h"
+#include "run/advisers.h"
 #include "run/earlier.h"
 #include "run/own_kernel.h"
 #include "run/recorder.h"
+#include "run/recording.h"
 #include "run/result_folder.h"
 #include "run/roofline.h"
 #include "sandbox/process.h"
@@ -37,6 +39,7 @@ namespace {
 constexpr int64_t probe_bytes = int64_t{48} << 20;    // of shapes that nobody listed
 constexpr int64_t vector_elements = 3000;             // of a case in the generated test
 constexpr double save_every_seconds = 2;
+constexpr double replayed_seconds = 1e6;              // time is no limit where nothing is measured
 constexpr double longest_reference_seconds = 60;      // one call of the reference; less where the budget is less
 
 // Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
@@ -66,8 +69,8 @@ public:
             prepare();
             measure_baselines();
             plan();
-            if (!proposals_exist_) return finish_without_proposals();
             search_strategies();
+            if (found_.strategies.empty()) return finish_without_proposals();
             plan_dispatch();
             check_held_out();
             verify();
@@ -87,6 +90,7 @@ public:
     // search::Observer
     // Baselines that compile for long must not starve the search: it gets a third of the budget in any case.
     double seconds_left() override {
+        if (marks_) return record_.evaluations < marks_->evaluations ? replayed_seconds : 0;
         return std::max(budget() - shares_.reserved(), search_start_ + budget() / 3) - elapsed();
     }
     bool stop_requested() override { return interrupted(); }
@@ -127,6 +131,9 @@ private:
             seconds.check = before_.check + now.check;
             seconds.time = before_.time + now.time;
         }
+        if (!advisers_) return;
+        advisers_->note(record_);
+        seconds.models = before_.models + advisers_->seconds();
     }
 
     // Without this a run that ended with an error would look as if it still ran.
@@ -146,7 +153,7 @@ private:
         keep_points(problem_, record_.settings.points);
         check_memory(problem_);
         view_.phase("measuring the machine's ceilings");
-        record_.machine = measured_machine();
+        record_.machine = machine_of_this_run();
         before_ = record_.seconds;
         record_.history.clear();
         record_.evaluations = 0;
@@ -159,6 +166,20 @@ private:
                                                         Seconds(std::min(longest_reference_seconds, budget())));
         record_.compiler = worker_->toolchain();
         recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
+        if (options_.replay) marks_ = load_marks(store_, record_.run);
+        if (!record_.settings.models.empty())
+            advisers_ = std::make_unique<Advisers>(record_.settings, store_, record_.run, options_.replay.has_value(),
+                                                   [] { return interrupted(); });
+    }
+
+    // Once a run: a resumed one plans with the same ceilings.
+    Machine machine_of_this_run() {
+        if (std::optional<std::string> known = store_.find_document(record_.run, machine_key))
+            return Json::parse(*known).get<Machine>();
+        Machine machine = measured_machine();
+        Json json = machine;
+        store_.add_document(record_.run, machine_key, dump(json));
+        return machine;
     }
 
     void measure_baselines() {
@@ -203,26 +224,48 @@ private:
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
-        targets_.earlier = [runs = EarlierRuns(store_, record_)](const Kernel& kernel) { return runs.of(kernel.id); };
+        targets_.earlier = [this, runs = EarlierRuns(store_, record_)](const Kernel& kernel) {
+            return runs.of(kernel.id, store_, record_.run);
+        };
         if (!record_.settings.kernel_source.empty())
             own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);
-        proposals_exist_ = !proposer().plan().empty();
-        record_.note = proposer().why_nothing();
+        if (advisers_) advisers_->brief(briefing());
     }
 
-    Proposer& proposer() {
-        if (own_kernel_) return *own_kernel_;
-        return *playbook_;
+    agent::Briefing briefing() {
+        agent::Briefing briefing;
+        briefing.problem = problem_;
+        briefing.machine = record_.machine;
+        briefing.compiler = record_.compiler;
+        briefing.reference = read_file(problem_.reference);
+        briefing.graph = describe(playbook_->graph());
+        briefing.shapes = record_.shapes;
+        for (const Proposal& proposal : playbook_->plan()) briefing.known.push_back(proposal.strategy);
+        briefing.lessons = earlier_lessons(store_, record_);
+        briefing.advice = record_.settings.analysis_advice;
+        return briefing;
+    }
+
+    std::vector<Proposer*> proposers() {
+        if (own_kernel_) return {own_kernel_.get()};
+        if (!advisers_) return {playbook_.get()};
+        if (record_.settings.dry_run) return {&advisers_->agent()};
+        return {playbook_.get(), &advisers_->agent()};
     }
 
     void search_strategies() {
         search_start_ = elapsed();
-        found_ = search::run(problem_.points, {&proposer()}, *recorder_, record_.settings, targets_, *this);
+        std::vector<Proposer*> asked = proposers();
+        found_ = search::run(problem_.points, asked, *recorder_, record_.settings, targets_, *this);
+        for (Proposer* proposer : asked)
+            if (std::string why = proposer->why_nothing(); !why.empty())
+                record_.note += (record_.note.empty() ? "" : "; ") + why;
         record_.strategies = found_.strategies;
         record_.stopped_by = found_.stopped_by;
         save();
         check_interrupt();
-        if (found_.finalists.empty())
+        reached_.evaluations = record_.evaluations;
+        if (found_.finalists.empty() && !found_.strategies.empty())
             throw Error(Exit::no_improvement, fmt::format("{}: no kernel was correct", problem_.name),
                         fmt::format("strop show {} tells why each failed", record_.run));
     }
@@ -237,7 +280,14 @@ private:
         options.max_bytes = probe_bytes;
         options.stop = [] { return interrupted(); };
         options.seconds_left = [this, deadline] { return deadline - elapsed(); };
+        if (marks_) {
+            options.seconds = replayed_seconds;
+            options.seconds_left = [this] {
+                return recorder_->comparisons() < marks_->dispatch_comparisons ? replayed_seconds : 0;
+            };
+        }
         dispatch_ = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
+        reached_.dispatch_comparisons = recorder_->comparisons();
         check_interrupt();
         if (dispatch_.winners.empty())
             throw Error(Exit::no_improvement,
@@ -245,10 +295,9 @@ private:
                                     problem_.name),
                         fmt::format("strop show {} tells why each failed", record_.run));
         record_.regimes = dispatch_.regimes;
-        BundleNotes notes;
-        notes.header = header_note();
-        for (size_t i = 0; i < dispatch_.winners.size(); ++i) notes.winners[static_cast<int>(i)] = winner_note(i);
-        bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes);
+        notes_ = {};
+        for (size_t i = 0; i < dispatch_.winners.size(); ++i) notes_.winners[static_cast<int>(i)] = winner_note(i);
+        bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes_);
         record_.kernels.clear();
         for (const DispatchWinner& winner : dispatch_.winners) record_.kernels.push_back(winner.kernel);
         save();
@@ -299,7 +348,8 @@ private:
         size_t chunk = 4;
         for (size_t begin = 0; begin < shapes.size(); begin += chunk) {
             check_interrupt();
-            if (begin >= 2 * chunk && elapsed() > deadline) break;
+            bool over = marks_ ? recorder_->comparisons() >= marks_->held_out_comparisons : elapsed() > deadline;
+            if (begin >= 2 * chunk && over) break;
             ComparisonRequest request;
             request.contenders.push_back({"dispatch", "", kernel, kernel.initial});
             for (size_t i = 0; dispatch_.winners.size() > 1 && i < dispatch_.winners.size(); ++i)
@@ -311,6 +361,7 @@ private:
             request.seconds_per_point = dispatch_.winners.size() > 1 ? 0.08 : 0.01;
             note_held_out(recorder_->compare(request));
         }
+        reached_.held_out_comparisons = recorder_->comparisons();
         save();
         if (record_.dispatch.correct < record_.dispatch.shapes)
             view_.note(fmt::format("the dispatching function failed: {}", held_out_failure_));
@@ -415,8 +466,14 @@ private:
         record_.outcome = faster ? Outcome::improved : Outcome::no_improvement;
         record_.result = record_.settings.out;
         mark_winners();
+        if (advisers_) {
+            view_.phase("drawing lessons");
+            record_.lessons = advisers_->agent().reflect(record_);
+        }
+        save_marks(store_, record_.run, reached_);
         view_.phase("writing the result");
-        ResultFiles files{bundle_, compiler_flags(), small_vectors()};
+        notes_.header = header_note();   // names the run, which what is judged does not: a replay has another
+        ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_), compiler_flags(), small_vectors()};
         note_seconds();
         write_result(record_.result, problem_, record_, files);
         store_.save_run(record_);   // last, and as it is in the files: a run killed before is resumed and writes them
@@ -482,10 +539,13 @@ private:
     std::vector<std::string> baseline_names_;
     std::unique_ptr<playbook::Playbook> playbook_;
     std::unique_ptr<OwnKernel> own_kernel_;
-    bool proposals_exist_ = false;
+    std::unique_ptr<Advisers> advisers_;
+    std::optional<Marks> marks_;   // of the recording that is replayed
+    Marks reached_;
     search::Targets targets_;
     search::Result found_;
     search::DispatchPlan dispatch_;
+    BundleNotes notes_;
     std::string bundle_, held_out_failure_;
 };
 
@@ -503,6 +563,15 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view) {
     record.settings = options.settings;
     RunOptions absolute = options;
     absolute.problem = problem.folder.string();
+    if (!options.replay) return Run(absolute, record, 0, store, view).execute();
+    Recording recording = read_recording(*options.replay);
+    if (recording.problem_hash != problem.hash)
+        throw UsageError(fmt::format("{}: was recorded of another problem than {}", options.replay->string(),
+                                     problem.folder.string()),
+                         "the problem must be the same in every byte");
+    record.settings = recording.settings;
+    record.settings.out = options.settings.out;
+    copy_into(store, record.run, recording);
     return Run(absolute, record, 0, store, view).execute();
 }
 

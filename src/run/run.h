@@ -1,7 +1,9 @@
 // One optimization, from problem to report: wiring, budget, events, stop and resume.
 #pragma once
 
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,8 @@ struct RunOptions {
     RunSettings settings;
     std::string strop_version;
     std::vector<std::string> worker_command;    // {"/path/strop", "worker"}
+    // A recording that stands in for models and machine; its settings are taken, but `out`.
+    std::optional<std::filesystem::path> replay = std::nullopt;
 };
 
 // Returns the finished record (outcome improved or no_improvement), saved in the store and in the result folder.

@@ -22,6 +22,7 @@ constexpr size_t batch_size = 4;          // compiled in parallel
 constexpr size_t tries_of_a_failure = 4;  // configurations before a kernel that never worked is given up
 constexpr double leading = 0.97;          // within this share of the best at a point: may be its winner
 constexpr double exploration = 0.5;       // of the upper confidence bound, on the log scale
+constexpr double opinion_weight = 0.1;    // of a proposer's judgement beside what was measured
 constexpr double roofline_reached = 0.95;
 constexpr int stale_rounds_to_stop = 3;
 
@@ -47,6 +48,7 @@ public:
             prune(round);
             observer_.on_strategies(strategies());
             if (stopped()) break;
+            ask_opinions();
             bool new_ideas = deepen();
             bool gained = !(before / geometric_mean_of_best() - 1 < settings_.min_improvement);
             stale = gained || new_ideas ? 0 : stale + 1;
@@ -199,7 +201,8 @@ private:
         double bonus = exploration * std::sqrt(std::log(2.0 + result_.evaluations) / (1 + asked));
         if (track.asked() == 0) return 1e9;
         if (!track.succeeded()) return 1e6 - asked;
-        double promise = std::log(track.best_share(leaders_)) + 0.25 * std::log(track.mean_share(leaders_));
+        double promise = std::log(track.best_share(leaders_)) + 0.25 * std::log(track.mean_share(leaders_)) +
+                         opinion_weight * (opinion_of(track) - 0.5);
         return (track.judged() ? 0 : 1e3 - 10 * asked) + promise + bonus;
     }
 
@@ -239,12 +242,28 @@ private:
     void give_up_failures(Track& track) {
         bool tried = track.asked() >= tries_of_a_failure || track.exhausted();
         bool pending = track.evaluations().size() < track.asked();
-        if (!track.active() || track.succeeded() || !tried || pending) return;
+        if (!track.active() || track.succeeded() || pending) return;
         const Evaluation* failure = track.last_failure();
-        if (!failure) return give_up(track, "no shape could be measured");
-        std::string evidence(trim(split(failure->evidence, '\n').front()));
-        give_up(track, name_of(failure->verdict) + (evidence.empty() ? "" : ": " + evidence));
+        if (failure && repair(track, *failure)) return;
+        if (!tried) return;
+        give_up(track, failure ? reason_of_failure(*failure) : "no shape could be measured");
         observer_.on_strategies(strategies());
+    }
+
+    static std::string reason_of_failure(const Evaluation& failure) {
+        std::string evidence(trim(split(failure.evidence, '\n').front()));
+        return name_of(failure.verdict) + (evidence.empty() ? "" : ": " + evidence);
+    }
+
+    // The author mends a kernel that never worked: the mended one takes its place.
+    bool repair(Track& track, const Evaluation& failure) {
+        if (track.repair_tried || observer_.seconds_left() <= 0) return false;
+        track.repair_tried = true;
+        std::optional<Proposal> mended = track.proposer->repair(track.strategy, track.kernel, failure);
+        if (!mended || !add(std::move(*mended), track.proposer, nullptr)) return false;
+        give_up(track, fmt::format("{}; mended as {}", reason_of_failure(failure), tracks_.back()->strategy.id));
+        observer_.on_strategies(strategies());
+        return true;
     }
 
     void give_up(Track& track, const std::string& reason) {
@@ -292,18 +311,37 @@ private:
         beam.resize(std::min(beam.size(), static_cast<size_t>(std::max(settings_.beam, 1))));
         bool added = false;
         for (Track* track : beam) {
-            if (track->deepened_out) continue;
-            const Evaluation& best = *track->best_evaluation(leaders_);
-            Kernel kernel = track->kernel;
-            kernel.initial = best.configuration;
-            std::vector<Proposal> proposals =
-                track->proposer->deepen(track->strategy, kernel, best, family_of(*track));
-            track->deepened_out = proposals.empty();
-            for (const Proposal& proposal : proposals) added = add(proposal, track->proposer, track) || added;
-            if (observer_.stop_requested() || observer_.seconds_left() <= 0) break;
+            for (Proposer* proposer : proposers_) {
+                bool asked = proposer == track->proposer || proposer->deepens_others();
+                if (!asked || track->silent.count(proposer)) continue;
+                added = deepen(*track, *proposer) || added;
+                if (observer_.stop_requested() || observer_.seconds_left() <= 0) break;
+            }
         }
         if (added) observer_.on_strategies(strategies());
         return added;
+    }
+
+    bool deepen(Track& track, Proposer& proposer) {
+        const Evaluation& best = *track.best_evaluation(leaders_);
+        Kernel kernel = track.kernel;
+        kernel.initial = best.configuration;
+        std::vector<Proposal> proposals = proposer.deepen(track.strategy, kernel, best, family_of(track));
+        if (proposals.empty()) track.silent.insert(&proposer);
+        bool added = false;
+        for (const Proposal& proposal : proposals) added = add(proposal, &proposer, &track) || added;
+        return added;
+    }
+
+    // What proposers think of the strategies that are left; measurements decide, opinions only nudge.
+    void ask_opinions() {
+        for (Proposer* proposer : proposers_)
+            for (const auto& [id, opinion] : proposer->score(strategies())) opinions_[id] = opinion;
+    }
+
+    double opinion_of(const Track& track) const {
+        auto found = opinions_.find(track.strategy.id);
+        return found == opinions_.end() ? 0.5 : found->second;
     }
 
     std::string root_of(const Track& track) const {
@@ -444,6 +482,7 @@ private:
     Observer& observer_;
     std::vector<std::unique_ptr<Track>> tracks_;
     Leaders leaders_;
+    std::map<std::string, double> opinions_;  // by strategy, in [0, 1]
     Result result_;
 };
 

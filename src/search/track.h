@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ public:
     const Kernel kernel;
     Proposer* const proposer;
     const std::vector<ShapePoint> points;  // where the kernel may be called
-    bool deepened_out = false;             // its proposer has no further idea
+    std::set<Proposer*> silent;            // have no further idea for it
+    bool repair_tried = false;
 
     bool active() const { return strategy.state == Strategy::State::active; }
     bool succeeded() const { return !best_.empty(); }

@@ -1,0 +1,290 @@
+#include "agent/agent.h"
+
+#include <algorithm>
+#include <future>
+
+#include <fmt/format.h>
+
+#include "agent/prompt.h"
+#include "base/error.h"
+#include "base/strings.h"
+#include "language/contract.h"
+
+namespace strop::agent {
+
+namespace {
+
+constexpr double near_duplicate = 0.6;   // share of words in common
+constexpr size_t longest_source = 200'000;
+
+std::set<std::string> words_of(const Strategy& strategy) {
+    std::set<std::string> words;
+    std::string word;
+    for (char c : lower(strategy.id + " " + strategy.hypothesis) + " ") {
+        if (std::isalnum(static_cast<unsigned char>(c))) {
+            word += c;
+            continue;
+        }
+        if (word.size() > 3) words.insert(word);
+        word.clear();
+    }
+    return words;
+}
+
+// Jaccard's index of the words that say something.
+double likeness(const Strategy& a, const Strategy& b) {
+    std::set<std::string> first = words_of(a), second = words_of(b);
+    size_t common = 0;
+    for (const std::string& word : first) common += second.count(word);
+    size_t all = first.size() + second.size() - common;
+    return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
+}
+
+std::string text_of(const Strategy& strategy) {
+    return fmt::format("{} ({}): {}\nExpected to be limited by: {}\n", strategy.id, strategy.family, strategy.hypothesis,
+                       strategy.bottleneck);
+}
+
+// The text of a tunable's first valid value everywhere; an unreadable space is the author's failure.
+void read_tunables(Kernel& kernel) {
+    kernel.space = parse_tunables(kernel.source, kernel.id);
+    kernel.initial = default_configuration(kernel.space);
+}
+
+}  // namespace
+
+Agent::Agent(Briefing briefing, Panel& panel, const AgentOptions& options)
+    : briefing_(std::move(briefing)), briefing_text_(describe(briefing_)), panel_(panel), options_(options) {}
+
+llm::Request Agent::request(const std::string& role, const std::string& prompt, Facts facts) const {
+    facts["briefing"] = briefing_text_;
+    facts["signature"] = signature(briefing_.problem);
+    facts["compiler"] = briefing_.compiler;
+    facts["advice"] = briefing_.advice.empty() ? "" : "## The user adds\n\n" + briefing_.advice + "\n";
+    Prompt filled = load_prompt(prompt, facts);
+    llm::Request request;
+    request.role = role;
+    request.system = "role: " + role + "\n\n" + filled.system;
+    request.messages.push_back({llm::Message::Author::user, filled.task});
+    request.schema_name = role;
+    request.schema = load_schema(role);
+    return request;
+}
+
+// ---- plan ----------------------------------------------------------------------------------------------
+
+std::string Agent::why_rejected(const Strategy& strategy, const std::vector<Strategy>& accepted) const {
+    for (const auto* others : {&briefing_.known, &accepted})
+        for (const Strategy& other : *others)
+            if (other.id == strategy.id || likeness(other, strategy) > near_duplicate)
+                return fmt::format("{} is the same as {}", strategy.id, other.id);
+    return {};
+}
+
+std::vector<Strategy> Agent::accept(std::vector<Strategy> planned, std::vector<Strategy>& accepted,
+                                    std::string& rejected) const {
+    for (Strategy& strategy : planned) {
+        if (accepted.size() >= static_cast<size_t>(options_.strategies)) break;
+        std::string why = why_rejected(strategy, accepted);
+        if (why.empty()) accepted.push_back(std::move(strategy));
+        else rejected += "- " + why + "\n";
+    }
+    return accepted;
+}
+
+std::vector<Strategy> Agent::plan_strategies() {
+    llm::Request first = request("planner", "planner", {{"count", std::to_string(options_.strategies)}});
+    llm::Reply reply = panel_.ask(first, "plan");
+    std::string why, rejected;
+    std::vector<Strategy> accepted;
+    if (reply.text.empty()) {
+        why_nothing_ = "the planner gave nothing: " + (reply.why.empty() ? llm::name_of(reply.failure) : reply.why);
+        return {};
+    }
+    accept(read_plan(reply.text, why), accepted, rejected);
+    if (rejected.empty() && why.empty()) return accepted;
+    // Once more, with the reasons.
+    if (rejected.empty()) rejected = "- " + why + "\n";
+    llm::Request again = first;
+    again.messages.push_back({llm::Message::Author::assistant, reply.text});
+    again.messages.push_back({llm::Message::Author::user, load_prompt("planner_again", {{"rejected", rejected}}).task});
+    std::string ignored;
+    accept(read_plan(panel_.ask(again, "plan").text, why), accepted, ignored);
+    if (accepted.empty()) why_nothing_ = "the planner gave nothing usable: " + (why.empty() ? rejected : why);
+    return accepted;
+}
+
+std::vector<Proposal> Agent::plan() {
+    PhaseTimer timer(seconds_);
+    std::vector<Strategy> strategies = plan_strategies();
+    std::vector<std::optional<Proposal>> written(strategies.size());
+    for (size_t begin = 0; begin < strategies.size(); begin += static_cast<size_t>(options_.parallel)) {
+        std::vector<std::future<void>> flights;
+        size_t end = std::min(strategies.size(), begin + static_cast<size_t>(options_.parallel));
+        for (size_t i = begin; i < end; ++i)
+            flights.push_back(std::async(std::launch::async, [&, i] { written[i] = write(strategies[i]); }));
+        for (std::future<void>& flight : flights) flight.get();
+    }
+    std::vector<Proposal> proposals;
+    for (std::optional<Proposal>& proposal : written)
+        if (proposal) proposals.push_back(std::move(*proposal));
+    if (proposals.empty() && why_nothing_.empty()) why_nothing_ = "no planned strategy got a kernel";
+    return proposals;
+}
+
+// ---- kernels -------------------------------------------------------------------------------------------
+
+std::optional<Proposal> Agent::proposal_of(Strategy strategy, const Code& code, const std::string& model,
+                                           const std::string& kernel_id, std::string& why) const {
+    Proposal proposal;
+    Kernel& kernel = proposal.kernel;
+    kernel.id = kernel_id;
+    kernel.strategy = strategy.id;
+    kernel.source = code.source;
+    kernel.author = model;
+    if (code.source.size() > longest_source) {
+        why = "the source is too long";
+        return std::nullopt;
+    }
+    try {
+        read_tunables(kernel);
+        if (!code.condition.empty() && lower(code.condition) != "true") kernel.condition = Expression::parse(code.condition);
+        if (kernel.condition) {   // over known names only
+            Bindings some;
+            for (const std::string& name : briefing_.problem.dimensions) some[name] = int64_t{1};
+            for (const Parameter& parameter : briefing_.problem.parameters)
+                some[parameter.name] = static_cast<int64_t>(parameter.value);
+            (void)may_be_called(kernel, some);
+        }
+    } catch (const UsageError& error) {
+        why = error.what();
+        return std::nullopt;
+    }
+    strategy.proposer = model;
+    proposal.strategy = std::move(strategy);
+    return proposal;
+}
+
+std::optional<Proposal> Agent::write(const Strategy& strategy) {
+    std::string model, why;
+    llm::Reply reply = panel_.ask(request("coder", "coder", {{"strategy", text_of(strategy)}}), strategy.id, &model);
+    if (reply.text.empty()) return std::nullopt;
+    std::optional<Code> code = read_code(reply.text, why);
+    if (code)
+        if (std::optional<Proposal> proposal = proposal_of(strategy, *code, model, strategy.id, why)) return proposal;
+    Kernel unread;
+    unread.id = strategy.id;
+    unread.source = code ? code->source : reply.text;
+    return fix(strategy, unread, "the file cannot be used", why, {});
+}
+
+std::optional<Proposal> Agent::fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
+                                   const std::string& evidence, const Configuration& configuration) {
+    if (!panel_.has("fixer")) return std::nullopt;
+    const std::string root = root_of(kernel.id);
+    std::string said = verdict, why = evidence, source = kernel.source;
+    while (int attempt = begin_repair(root)) {
+        llm::Request ask = request("fixer", "fixer",
+                                   {{"id", kernel.id}, {"hypothesis", strategy.hypothesis}, {"source", source},
+                                    {"verdict", said}, {"evidence", why},
+                                    {"configuration", configuration.empty() ? "its defaults" : strop::describe(configuration)}});
+        std::string model;
+        llm::Reply reply = panel_.ask(ask, kernel.id, &model);
+        if (reply.text.empty()) return std::nullopt;
+        std::optional<Code> code = read_code(reply.text, why);
+        std::string id = fmt::format("{}+fix{}", root, attempt);
+        if (code) {
+            Strategy repaired = strategy;
+            repaired.id = id;
+            repaired.parent = strategy.id;
+            repaired.reason.clear();
+            if (std::optional<Proposal> proposal = proposal_of(repaired, *code, model, id, why)) {
+                proposal->kernel.parent = kernel.id;
+                return proposal;
+            }
+            source = code->source;
+        }
+        said = "the file cannot be used";
+    }
+    return std::nullopt;
+}
+
+// "online+fix2" began as "online".
+std::string Agent::root_of(const std::string& kernel) {
+    size_t at = kernel.rfind("+fix");
+    return at == std::string::npos ? kernel : kernel.substr(0, at);
+}
+
+// 1, 2, ... or 0 when the kernel was repaired often enough. Kernels are written side by side.
+int Agent::begin_repair(const std::string& root) {
+    std::lock_guard lock(mutex_);
+    int& attempts = repairs_[root];
+    return attempts < options_.most_repairs ? ++attempts : 0;
+}
+
+// A kernel that cheats is not repaired: it is no mistake.
+std::optional<Proposal> Agent::repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) {
+    PhaseTimer timer(seconds_);
+    if (failed.verdict == Verdict::cheated || failed.verdict == Verdict::unsupported || failed.ok()) return std::nullopt;
+    return fix(strategy, kernel, name_of(failed.verdict), describe_failure(failed), failed.configuration);
+}
+
+std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
+                                    const std::vector<std::string>& tried) {
+    PhaseTimer timer(seconds_);
+    std::string family = tried.empty() ? kernel.id : tried.front();
+    if (!deepens_others() || deepenings_[family] >= options_.most_deepenings) return {};
+    int step = ++deepenings_[family];
+    Facts facts = {{"id", strategy.id},         {"hypothesis", strategy.hypothesis},
+                   {"source", kernel.source},   {"configuration", strop::describe(evaluation.configuration)},
+                   {"tried", join(tried, ", ")}, {"measured", describe_times(briefing_, evaluation)}};
+    std::string why, model;
+    std::optional<Diagnosis> diagnosis =
+        read_diagnosis(panel_.ask(request("analyst", "analyst", facts), strategy.id).text, why);
+    if (!diagnosis) return {};
+    facts["diagnosis"] = diagnosis->text();
+    llm::Request ask = request("coder", "coder", {{"strategy", text_of(strategy)}});
+    ask.messages.back().content = load_prompt("coder_again", facts).task;
+    llm::Reply reply = panel_.ask(ask, strategy.id, &model);
+    std::optional<Code> code = read_code(reply.text, why);
+    if (!code) return {};
+    Strategy deeper = strategy;
+    deeper.parent = strategy.id;
+    deeper.reason.clear();
+    std::string change = safe_name(diagnosis->method.empty() ? fmt::format("step{}", step) : diagnosis->method);
+    deeper.id = fmt::format("{}+{}", strategy.id, change.substr(0, 24));
+    deeper.hypothesis = diagnosis->plan;
+    std::optional<Proposal> proposal = proposal_of(deeper, *code, model, deeper.id, why);
+    if (!proposal) return {};
+    proposal->kernel.parent = kernel.id;
+    return {*proposal};
+}
+
+// ---- opinions ------------------------------------------------------------------------------------------
+
+std::map<std::string, double> Agent::score(const std::vector<Strategy>& strategies) {
+    PhaseTimer timer(seconds_);
+    std::map<std::string, double> best;
+    for (const Strategy& strategy : strategies)
+        best[strategy.proposer] = std::max(best[strategy.proposer], strategy.confidence);
+    for (const auto& [model, standing] : best) panel_.credit(model, standing);
+    std::map<std::string, double> opinions;
+    if (!panel_.has("scorer")) return opinions;
+    llm::Request ask = request("scorer", "scorer", {{"standings", describe_standings(strategies)}});
+    for (const Score& score : read_scores(panel_.ask(ask, "scores").text)) opinions[score.id] = score.confidence;
+    return opinions;
+}
+
+std::vector<std::string> Agent::reflect(const RunRecord& record) {
+    PhaseTimer timer(seconds_);
+    if (!panel_.has("reflector")) return {};
+    std::string result = fmt::format("{}, {:.3g} times the best baseline ({}), {} evaluations\n", name_of(record.outcome),
+                                     record.headline.ratio, record.headline_baseline, record.evaluations);
+    for (const Regime& regime : record.regimes)
+        result += fmt::format("- {}: {} at {}\n", regime.condition, regime.strategy, join(regime.points, ", "));
+    llm::Request ask = request("reflector", "reflector",
+                               {{"standings", describe_standings(record.strategies)}, {"result", result}});
+    return read_lessons(panel_.ask(ask, "lessons").text);
+}
+
+}  // namespace strop::agent

@@ -1,0 +1,71 @@
+// The proposer that asks language models: a planner for strategies, a coder for kernels, a fixer for what fails, an
+// analyst for what to change next, a scorer for what is promising, a reflector for what was learned. A call that
+// fails costs an idea, never the run.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/briefing.h"
+#include "agent/panel.h"
+#include "agent/prompt.h"
+#include "agent/reply.h"
+#include "core/proposer.h"
+#include "core/record.h"
+
+namespace strop::agent {
+
+struct AgentOptions {
+    int strategies = 4;            // planned at once
+    int parallel = 4;              // calls in flight
+    int most_repairs = 3;          // of one kernel
+    int most_deepenings = 4;       // of one strategy's family
+};
+
+class Agent : public Proposer {
+public:
+    Agent(Briefing briefing, Panel& panel, const AgentOptions& options);
+
+    std::string name() const override { return "models"; }
+    std::vector<Proposal> plan() override;
+    std::string why_nothing() const override { return why_nothing_; }
+    std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
+                                 const std::vector<std::string>& tried) override;
+    bool deepens_others() const override { return panel_.has("analyst") && panel_.has("coder"); }
+    std::optional<Proposal> repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) override;
+    std::map<std::string, double> score(const std::vector<Strategy>& strategies) override;
+
+    double seconds() const { return seconds_; }   // wall time spent on models
+    // After the run: what the next one should know.
+    std::vector<std::string> reflect(const RunRecord& record);
+
+private:
+    std::vector<Strategy> plan_strategies();
+    std::string why_rejected(const Strategy& strategy, const std::vector<Strategy>& accepted) const;
+    std::vector<Strategy> accept(std::vector<Strategy> planned, std::vector<Strategy>& accepted,
+                                 std::string& rejected) const;
+    std::optional<Proposal> write(const Strategy& strategy);
+    std::optional<Proposal> proposal_of(Strategy strategy, const Code& code, const std::string& model,
+                                        const std::string& kernel_id, std::string& why) const;
+    // Asks the fixer, as often as a kernel may be repaired, until its reply can be read.
+    std::optional<Proposal> fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
+                                const std::string& evidence, const Configuration& configuration);
+    static std::string root_of(const std::string& kernel);
+    int begin_repair(const std::string& root);
+    llm::Request request(const std::string& role, const std::string& prompt, Facts facts) const;
+
+    Briefing briefing_;
+    std::string briefing_text_;
+    Panel& panel_;
+    AgentOptions options_;
+    std::mutex mutex_;                         // of repairs_
+    std::map<std::string, int> repairs_;       // root kernel -> how often
+    std::map<std::string, int> deepenings_;    // first kernel of a family -> how often
+    std::string why_nothing_;
+    double seconds_ = 0;
+};
+
+}  // namespace strop::agent

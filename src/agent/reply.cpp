@@ -1,0 +1,162 @@
+#include "agent/reply.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "agent/prompt.h"
+#include "base/strings.h"
+#include "llm/json_text.h"
+
+namespace strop::agent {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t most_strategies = 12, most_lessons = 4;
+
+// A member as text, whatever the model made of it; bounded, on one line unless it is code.
+std::string text_of(const json& object, const char* name, size_t most = 600) {
+    auto found = object.find(name);
+    if (found == object.end() || found->is_null()) return {};
+    std::string text = found->is_string() ? found->get<std::string>() : found->dump();
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    return std::string(trim(text.substr(0, most)));
+}
+
+std::string code_of(const json& object, const char* name) {
+    auto found = object.find(name);
+    if (found == object.end()) return {};
+    if (found->is_string()) return found->get<std::string>();
+    if (!found->is_array()) return {};   // some models give lines
+    std::string text;
+    for (const json& line : *found)
+        if (line.is_string()) text += line.get<std::string>() + "\n";
+    return text;
+}
+
+double confidence_of(const json& object) {
+    auto found = object.find("confidence");
+    return found != object.end() && found->is_number() ? std::clamp(found->get<double>(), 0.0, 1.0) : 0.5;
+}
+
+std::vector<std::string> names_of(const json& object, const char* name) {
+    std::vector<std::string> names;
+    auto found = object.find(name);
+    if (found == object.end() || !found->is_array()) return names;
+    for (const json& item : *found)
+        if (item.is_string() && names.size() < most_strategies) names.push_back(item.get<std::string>().substr(0, 80));
+    return names;
+}
+
+// The array under `name`, or the document itself when the model left the frame out.
+json list_of(const std::string& text, const char* name, const char* schema, std::string& why) {
+    std::optional<json> document = llm::find_json(text);
+    if (!document) {
+        why = "the reply holds no JSON";
+        return json::array();
+    }
+    if (document->is_array()) return *document;
+    auto found = document->find(name);
+    if (found != document->end() && found->is_array()) return *found;
+    why = llm::mismatch(*document, json::parse(load_schema(schema)));
+    return json::array();
+}
+
+}  // namespace
+
+std::string safe_name(const std::string& text) {
+    std::string name;
+    for (char c : lower(text)) {
+        bool keep = std::isalnum(static_cast<unsigned char>(c));
+        if (keep) name += c;
+        else if (!name.empty() && name.back() != '_') name += '_';
+        if (name.size() == 40) break;
+    }
+    while (!name.empty() && name.back() == '_') name.pop_back();
+    return name.empty() ? "idea" : name;
+}
+
+std::vector<Strategy> read_plan(const std::string& text, std::string& why) {
+    std::vector<Strategy> strategies;
+    for (const json& item : list_of(text, "strategies", "planner", why)) {
+        if (!item.is_object() || strategies.size() == most_strategies) continue;
+        Strategy strategy;
+        strategy.hypothesis = text_of(item, "hypothesis");
+        std::string regimes = text_of(item, "regimes", 200);
+        if (!regimes.empty()) strategy.hypothesis += fmt::format(" (expected to win: {})", regimes);
+        strategy.id = safe_name(text_of(item, "id").empty() ? strategy.hypothesis : text_of(item, "id"));
+        strategy.family = text_of(item, "family", 80);
+        strategy.bottleneck = text_of(item, "bottleneck", 40);
+        strategy.excludes = names_of(item, "excludes");
+        strategy.confidence = confidence_of(item);
+        if (!strategy.hypothesis.empty()) strategies.push_back(strategy);
+    }
+    if (strategies.empty() && why.empty()) why = "the reply names no strategy";
+    return strategies;
+}
+
+std::optional<Code> read_code(const std::string& text, std::string& why) {
+    std::optional<json> document = llm::find_json(text);
+    Code code;
+    if (document && document->is_object()) {
+        code.source = code_of(*document, "source");
+        code.condition = text_of(*document, "condition", 400);
+        code.note = text_of(*document, "note");
+    }
+    // A model that cannot write JSON gives a fenced block.
+    bool inside_json = text.find("\"source\"") != std::string::npos;
+    if (trim(code.source).empty() && !inside_json) code.source = llm::find_code(text);
+    else if (code.source.find("```") != std::string::npos) code.source = llm::find_code(code.source);
+    if (trim(code.source).empty()) {
+        why = "the reply holds no source";
+        return std::nullopt;
+    }
+    code.source = std::string(trim(code.source)) + "\n";
+    return code;
+}
+
+std::string Diagnosis::text() const {
+    return fmt::format("bottleneck: {}\nevidence: {}\nchange: {}\nplan: {}\nexpected: {}\n", bottleneck, evidence, method,
+                       plan, expected);
+}
+
+std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& why) {
+    std::optional<json> document = llm::find_json(text);
+    if (!document || !document->is_object()) {
+        why = "the reply holds no JSON object";
+        return std::nullopt;
+    }
+    Diagnosis diagnosis{text_of(*document, "bottleneck", 40), text_of(*document, "evidence"),
+                        text_of(*document, "method", 200), text_of(*document, "plan"), text_of(*document, "expected")};
+    if (!diagnosis.plan.empty()) return diagnosis;
+    why = "the reply has no plan";
+    return std::nullopt;
+}
+
+std::vector<Score> read_scores(const std::string& text) {
+    std::vector<Score> scores;
+    std::string why;
+    for (const json& item : list_of(text, "scores", "scorer", why))
+        if (item.is_object()) scores.push_back({text_of(item, "id", 80), confidence_of(item)});
+    return scores;
+}
+
+std::vector<std::string> read_lessons(const std::string& text) {
+    std::vector<std::string> lessons;
+    std::string why;
+    for (const json& item : list_of(text, "lessons", "reflector", why)) {
+        if (!item.is_object() || lessons.size() == most_lessons) continue;
+        std::string what = text_of(item, "what"), reason = text_of(item, "why");
+        std::vector<std::string> evidence = names_of(item, "evidence");
+        if (what.empty()) continue;
+        lessons.push_back(fmt::format("{}: {}{}{}", text_of(item, "when"), what, reason.empty() ? "" : ", for " + reason,
+                                      evidence.empty() ? "" : " [" + join(evidence, ", ") + "]"));
+    }
+    return lessons;
+}
+
+}  // namespace strop::agent

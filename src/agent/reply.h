@@ -1,0 +1,36 @@
+// What roles answer, read out of a model's text. Nothing here trusts it: names are made safe, numbers are bounded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel.h"
+
+namespace strop::agent {
+
+struct Code {
+    std::string source, condition, note;
+};
+
+struct Diagnosis {
+    std::string bottleneck, evidence, method, plan, expected;
+    std::string text() const;
+};
+
+struct Score {
+    std::string id;
+    double confidence = 0;
+};
+
+// Empty when there is nothing usable; `why` then says what is missing.
+std::vector<Strategy> read_plan(const std::string& text, std::string& why);
+std::optional<Code> read_code(const std::string& text, std::string& why);
+std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& why);
+std::vector<Score> read_scores(const std::string& text);
+std::vector<std::string> read_lessons(const std::string& text);
+
+// A model's idea as a name: lower case, [a-z0-9_], at most 40 characters, never empty.
+std::string safe_name(const std::string& text);
+
+}  // namespace strop::agent

@@ -1,0 +1,44 @@
+// A run in one file: every model call, every evaluation, every comparison. From it the run can be walked again
+// without network, and without measuring anything.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/evaluation.h"
+#include "core/record.h"
+#include "knowledge/store.h"
+
+namespace strop {
+
+// How far each phase got that ends with its time: a replay ends them there.
+struct Marks {
+    int evaluations = 0, dispatch_comparisons = 0, held_out_comparisons = 0;
+};
+
+// Keys of a run's documents in the store.
+inline constexpr const char* call_prefix = "call:";
+inline constexpr const char* marks_key = "marks";
+inline constexpr const char* machine_key = "machine";
+inline constexpr const char* lessons_key = "lessons";
+inline constexpr const char* earlier_prefix = "earlier:";
+
+void save_marks(Store& store, const std::string& run, const Marks& marks);
+Marks load_marks(Store& store, const std::string& run);   // UsageError when there are none
+
+// Written whole or not at all.
+void write_recording(const std::filesystem::path& path, Store& store, const RunRecord& record);
+
+struct Recording {
+    RunSettings settings;
+    std::string problem_hash;
+    std::vector<Evaluation> evaluations;
+    std::map<std::string, std::string> documents;
+};
+// UsageError that names the file and what is wrong with it.
+Recording read_recording(const std::filesystem::path& path);
+void copy_into(Store& store, const std::string& run, const Recording& recording);
+
+}  // namespace strop
