@@ -57,6 +57,7 @@ struct Limits {
     int64_t tokens = 0;      // input and output together; 0: none
 };
 
+// Replayed calls count as they did when they were made: a resumed run has one account.
 struct Spent {
     int calls = 0, failed = 0, replayed = 0;
     int64_t input_tokens = 0, cached_tokens = 0, output_tokens = 0, reasoning_tokens = 0;
@@ -78,10 +79,23 @@ public:
     Reply ask(Model& model, Request request, const std::string& subject);
 
     Spent spent() const;                                   // in all
-    const std::vector<Call>& calls() const { return calls_; }
+    const std::vector<Call>& calls() const { return calls_; }   // as they ended; while none is in flight
     bool exhausted() const;                                // a limit has refused a call
 
 private:
+    // What a call in flight may cost at most.
+    struct Reservation {
+        int64_t input_tokens = 0, tokens = 0;
+        int max_output_tokens = 0;
+        double cost = 0;
+    };
+
+    Call begin(const Model& model, const Request& request, const std::string& subject);
+    std::optional<Call> find_recorded(const Call& call);
+    std::string reserve(const Price* price, const Request& request, Reservation& reservation);
+    void release(const Reservation& reservation);
+    void account(const Call& call);
+    Reply finish(Call call, const Price* price, const Reservation& reservation);
     double worst_cost(const Price* price, const Request& request, int max_output_tokens) const;
 
     const Prices& prices_;
@@ -90,6 +104,7 @@ private:
     bool only_replay_;
     Cancel cancel_;
     mutable std::mutex mutex_;
+    int sequence_ = 0;
     std::map<std::string, int> asked_;   // hash of model and request -> how often
     std::vector<Call> calls_;
     Spent spent_;

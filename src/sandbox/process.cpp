@@ -202,10 +202,15 @@ struct Running {
         double limit_seconds = command->limits.wall.count();
         if (!done && limit_seconds > 0 && seconds_since(started) > limit_seconds) {
             finished.timed_out = true;
-            kill_tree(pid);
-            ::waitpid(pid, &status, 0);
-            finish(status);
+            end();
         }
+    }
+
+    void end() {
+        int status = 0;
+        kill_tree(pid);
+        ::waitpid(pid, &status, 0);
+        finish(status);
     }
 
     void finish(int status) {
@@ -229,6 +234,32 @@ struct Running {
     }
 };
 
+// A child that does not read its input must not end us. The disposition of a signal belongs to the whole process and
+// other threads may be here too, so the signal is blocked in this thread, and taken away if it came.
+class NoBrokenPipe {
+public:
+    NoBrokenPipe() {
+        sigset_t pending;
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        ::sigpending(&pending);
+        was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+        ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    ~NoBrokenPipe() {
+        timespec at_once = {};
+        if (!was_pending_)
+            while (::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {}
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    NoBrokenPipe(const NoBrokenPipe&) = delete;
+    NoBrokenPipe& operator=(const NoBrokenPipe&) = delete;
+
+private:
+    sigset_t pipe_ = {}, before_ = {};
+    bool was_pending_ = false;
+};
+
 void serve_all(std::vector<Running*>& running, const std::string& input) {
     std::vector<pollfd> fds;
     for (Running* r : running)
@@ -245,6 +276,7 @@ void serve_all(std::vector<Running*>& running, const std::string& input) {
 
 std::string Finished::describe() const {
     if (timed_out) return fmt::format("timed out after {:.3g} s", seconds);
+    if (stopped) return "stopped";
     if (signal) {
         const char* name = ::sigabbrev_np(signal);
         return fmt::format("killed by SIG{}", name ? name : std::to_string(signal));
@@ -252,15 +284,18 @@ std::string Finished::describe() const {
     return fmt::format("exit {}", exit_code);
 }
 
-Finished run(const Command& command, const std::string& input) {
-    struct sigaction ignore = {}, old = {};
-    ignore.sa_handler = SIG_IGN;
-    ::sigaction(SIGPIPE, &ignore, &old);
+Finished run(const Command& command, const std::string& input, const std::function<bool()>& stop) {
+    NoBrokenPipe guard;
     Running running;
     running.launch(command, !input.empty());
     std::vector<Running*> all = {&running};
-    while (!all.empty()) serve_all(all, input);
-    ::sigaction(SIGPIPE, &old, nullptr);
+    while (!all.empty()) {
+        serve_all(all, input);
+        if (running.done || !stop || !stop()) continue;
+        running.finished.stopped = true;
+        running.end();
+        all.clear();
+    }
     return running.finished;
 }
 

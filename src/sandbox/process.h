@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -40,15 +41,17 @@ struct Finished {
     int exit_code = -1;            // when it exited
     int signal = 0;                // when a signal ended it
     bool timed_out = false;        // we ended it
+    bool stopped = false;          // we ended it because the caller asked for that
     bool not_found = false;        // argv[0] does not exist
     std::string out, err;
     double seconds = 0;
-    bool ok() const { return exit_code == 0 && signal == 0 && !timed_out; }
+    bool ok() const { return exit_code == 0 && signal == 0 && !timed_out && !stopped; }
     std::string describe() const;  // "exit 1", "killed by SIGSEGV", "timed out after 10 s"
 };
 
-// Runs to completion; the whole process tree is dead on return.
-Finished run(const Command& command, const std::string& input = {});
+// Runs to completion, or until `stop` (asked many times a second) says so; the whole process tree is dead on return.
+// May be called from several threads at a time.
+Finished run(const Command& command, const std::string& input = {}, const std::function<bool()>& stop = {});
 
 // Runs commands side by side, at most `parallel` at a time; results in order.
 std::vector<Finished> run_all(const std::vector<Command>& commands, int parallel);
