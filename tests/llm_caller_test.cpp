@@ -164,8 +164,9 @@ TEST(LlmCaller, keeps_only_what_was_paid_for) {
         FakeModel model([&](const Request&) { return failure_of(failure); });
         Caller caller(prices, {}, {&log}, false, {});
         EXPECT_EQ(caller.ask(model, request_of("a"), "").failure, failure);
-        static const std::set<std::string> forgotten = {"no_key",     "network",      "timed_out",    "cancelled",
-                                                        "over_limit", "not_recorded", "rate_limited", "overloaded"};
+        static const std::set<std::string> forgotten = {
+            "no_key",     "network",      "timed_out",    "cancelled",
+            "over_limit", "not_recorded", "rate_limited", "overloaded"};
         EXPECT_EQ(log.calls.size(), forgotten.contains(name_of(failure)) ? 0u : 1u) << name_of(failure);
         EXPECT_EQ(caller.spent().calls, 1);
     }
@@ -227,7 +228,8 @@ TEST(LlmCaller, limits_hold_with_calls_in_flight) {
         std::vector<std::thread> threads;
         for (int t = 0; t < 8; ++t)
             threads.emplace_back([&, t] {
-                for (int i = 0; i < 50; ++i) caller.ask(model, request_of(std::string(100 * (t + 1), 'x'), 3000), "");
+                std::string text(100 * (t + 1), 'x');
+                for (int i = 0; i < 50; ++i) caller.ask(model, request_of(text, 3000), "");
             });
         for (std::thread& thread : threads) thread.join();
         Spent spent = caller.spent();
@@ -368,14 +370,12 @@ TEST(LlmLog, nothing_but_a_usage_error_comes_of_other_texts) {
     std::string text = to_json_text(example_call("h"));
     for (size_t length = 0; length < text.size(); ++length)
         EXPECT_THROW(call_from_json_text(text.substr(0, length)), UsageError);
-    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"\"sequence\":3", "\"sequence\":1e300"},
-                                                                                   {"\"sequence\":3", "\"sequence\":-1"},
-                                                                                   {"\"strop_call\":1", "\"strop_call\":2"},
-                                                                                   {"\"cut_off\"", "\"none_such\""},
-                                                                                   {"\"priced\":true", "\"priced\":1"},
-                                                                                   {"\"hash\":\"h\"", "\"hash\":null"},
-                                                                                   {"\"assistant\"", "\"system\""},
-                                                                                   {"\"cost\":0.1", "\"cost\":-1"}}) {
+    std::vector<std::pair<std::string, std::string>> changes = {
+        {R"("sequence":3)", R"("sequence":1e300)"}, {R"("sequence":3)", R"("sequence":-1)"},
+        {R"("strop_call":1)", R"("strop_call":2)"}, {R"("cut_off")", R"("none_such")"},
+        {R"("priced":true)", R"("priced":1)"},      {R"("hash":"h")", R"("hash":null)"},
+        {R"("assistant")", R"("system")"},          {R"("cost":0.1)", R"("cost":-1)"}};
+    for (const auto& [from, to] : changes) {
         ASSERT_NE(text.find(from), std::string::npos) << from;
         EXPECT_THROW(call_from_json_text(replace_all(text, from, to)), UsageError) << to;
     }
@@ -419,8 +419,8 @@ TEST(LlmLog, a_broken_line_is_named) {
         EXPECT_TRUE(error_of([&] { FileLog(path, mode); }).starts_with(path + ": line 1: "));
         EXPECT_EQ(read_file(path), "my notes");
     }
-    EXPECT_TRUE(error_of([&] { FileLog("/does/not/exist", FileLog::Mode::replay); }).starts_with("/does/not/exist: "));
-    EXPECT_TRUE(error_of([&] { FileLog("/does/not/exist", FileLog::Mode::record); }).starts_with("/does/not/exist: "));
+    for (FileLog::Mode mode : {FileLog::Mode::record, FileLog::Mode::replay})
+        EXPECT_TRUE(error_of([&] { FileLog("/not/there", mode); }).starts_with("/not/there: "));
 }
 
 TEST(LlmLog, a_line_that_a_killed_run_left_unfinished_is_forgiven) {

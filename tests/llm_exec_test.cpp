@@ -12,7 +12,8 @@
 namespace strop::llm {
 namespace {
 
-Reply ask(const std::string& command, const Request& request = {}, double seconds = 60, const Cancel& cancel = {}) {
+Reply ask(const std::string& command, const Request& request = {}, double seconds = 60,
+          const Cancel& cancel = {}) {
     Connection connection;
     connection.timeout = Seconds(seconds);
     return make_model(parse_spec("exec:" + command), connection)->ask(request, cancel);
@@ -62,14 +63,16 @@ TEST(LlmExec, sends_one_document_and_takes_plain_text) {
 }
 
 TEST(LlmExec, takes_text_and_usage_from_a_document) {
-    Reply reply = ask(R"(echo '{"text": "hello", "model": "m-1", "usage": {"input_tokens": 12, "output_tokens": 3}}')");
+    Reply reply = ask(R"(echo '{"text": "hello", "model": "m-1", )"
+                      R"("usage": {"input_tokens": 12, "output_tokens": 3}}')");
     EXPECT_TRUE(reply.ok());
     EXPECT_EQ(reply.text, "hello");
     EXPECT_EQ(reply.model, "m-1");
     EXPECT_TRUE(reply.usage.known);
     EXPECT_EQ(reply.usage.input_tokens, 12);
     EXPECT_EQ(reply.usage.output_tokens, 3);
-    for (const char* usage : {"1", "null", R"({"input_tokens": -1, "output_tokens": 3})", R"({"input_tokens": 1e300})"}) {
+    for (const char* usage :
+         {"1", "null", R"({"input_tokens": -1, "output_tokens": 3})", R"({"input_tokens": 1e300})"}) {
         reply = ask(std::string(R"(echo '{"text": "x", "usage": )") + usage + "}'");
         EXPECT_EQ(reply.text, "x");
         EXPECT_FALSE(reply.usage.known);
@@ -110,7 +113,8 @@ TEST(LlmExec, says_why_it_failed_in_one_line) {
 TEST(LlmExec, large_texts_do_not_block) {
     Request request = request_of(std::string(1 << 20, 'x'));
     EXPECT_GT(ask("cat", request).text.size(), size_t{1} << 20);
-    EXPECT_EQ(ask("head -c 1048576 /dev/zero | tr '\\0' y; cat > /dev/null", request).text, std::string(1 << 20, 'y'));
+    EXPECT_EQ(ask("head -c 1048576 /dev/zero | tr '\\0' y; cat > /dev/null", request).text,
+              std::string(1 << 20, 'y'));
     EXPECT_EQ(ask("head -c 1048576 /dev/zero >&2; echo done", request).text, "done\n");
 }
 

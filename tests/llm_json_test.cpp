@@ -74,8 +74,9 @@ TEST(LlmJson, closes_what_was_cut_off) {
 
 TEST(LlmJson, a_document_cut_anywhere_gives_valid_json_or_nothing) {
     std::string text =
-        "Here:\n```json\n{\"n\": [1, -2.5e3, true, false, null, {}, [], [[\"x\"]]], // c\n \"s\": \"a\\n\\u00e4\\ud83d"
-        "\\ude00 { [ \\\" \xe2\x82\xac \xf0\x9f\x98\x80\", /* } */ \"o\": {\"k\": {\"l\": [{\"m\": 1},]}}}\n```\n";
+        "Here:\n```json\n{\"n\": [1, -2.5e3, true, false, null, {}, [], [[\"x\"]]], // c\n "
+        "\"s\": \"a\\n\\u00e4\\ud83d\\ude00 { [ \\\" \xe2\x82\xac \xf0\x9f\x98\x80\", "
+        "/* } */ \"o\": {\"k\": {\"l\": [{\"m\": 1},]}}}\n```\n";
     json whole = *find_json(text);
     EXPECT_EQ(whole["o"]["k"]["l"][0]["m"], 1);
     for (size_t length = 0; length <= text.size(); ++length) {
@@ -110,7 +111,8 @@ TEST(LlmJson, garbage_is_read_in_bounded_time) {
         EXPECT_NO_THROW(found(text));
         EXPECT_NO_THROW(find_code(text));
     }
-    for (const char* piece : {"[/*", "{\"a\":", "[[", "{\"a\":1 x", "\"", "[\"", "```json\n", "{\"a\":[", "//", "[1,"}) {
+    for (const char* piece :
+         {"[/*", "{\"a\":", "[[", "{\"a\":1 x", "\"", "[\"", "```json\n", "{\"a\":[", "//", "[1,"}) {
         std::string text;
         while (text.size() < size) text += piece;
         EXPECT_NO_THROW(found(text + " x"));
@@ -172,8 +174,8 @@ TEST(LlmSchema, odd_schemas_do_no_harm) {
     EXPECT_EQ(mismatch_of("1", "true"), "");
     EXPECT_EQ(mismatch_of("1", "false"), "the reply: is not allowed");
     EXPECT_EQ(mismatch_of("{\"a\": 1}", R"({"additionalProperties": {"type": "string"}})"), "a: is no string");
-    for (const char* schema : {"1", R"({"type": 5, "enum": 1, "minimum": "x"})", R"({"required": 1, "properties": []})",
-                               R"({"items": 1, "minItems": "x"})"})
+    for (const char* schema : {"1", R"({"type": 5, "enum": 1, "minimum": "x"})",
+                               R"({"required": 1, "properties": []})", R"({"items": 1, "minItems": "x"})"})
         for (const char* value : {"1", "\"x\"", "[1]", "{\"a\": 1}"}) EXPECT_EQ(mismatch_of(value, schema), "");
 }
 

@@ -48,8 +48,9 @@ std::string write_key(const TemporaryFolder& folder, const std::string& text, fs
 }
 
 TEST(LlmSpec, reads_all_forms_and_writes_them_again) {
-    for (const char* text : {"openai/gpt-6", "openai-chat/gpt-6", "coder=anthropic/claude-opus-5", "gemini/gemini-3",
-                             "compatible/Qwen/Qwen3", "exec:./relay --fast", "coder=exec:./x --flag=1"})
+    for (const char* text :
+         {"openai/gpt-6", "openai-chat/gpt-6", "coder=anthropic/claude-opus-5", "gemini/gemini-3",
+          "compatible/Qwen/Qwen3", "exec:./relay --fast", "coder=exec:./x --flag=1"})
         EXPECT_EQ(parse_spec(text).text(), text);
     Spec spec = parse_spec("coder=exec:./x --flag=1");
     EXPECT_EQ(spec.role, "coder");
@@ -76,8 +77,8 @@ TEST(LlmSpec, names_what_it_does_not_know) {
 }
 
 TEST(LlmSpec, finds_keys_in_the_environment) {
-    Variable openai("OPENAI_API_KEY", " key-1\n"), gemini("GEMINI_API_KEY", nullptr), google("GOOGLE_API_KEY", "key-2"),
-        own("STROP_API_KEY", nullptr), anthropic("ANTHROPIC_API_KEY", "");
+    Variable openai("OPENAI_API_KEY", " key-1\n"), gemini("GEMINI_API_KEY", nullptr),
+        google("GOOGLE_API_KEY", "key-2"), own("STROP_API_KEY", nullptr), anthropic("ANTHROPIC_API_KEY", "");
     EXPECT_EQ(find_key("openai", ""), "key-1");
     EXPECT_EQ(find_key("openai-chat", ""), "key-1");
     EXPECT_EQ(find_key("gemini", ""), "key-2");
@@ -120,7 +121,8 @@ TEST(LlmSpec, a_compatible_server_needs_an_address) {
 
 TEST(LlmPrice, the_longest_key_that_begins_a_name_counts) {
     Prices prices;
-    prices.models = {{"openai/gpt-6", {.input = 1}}, {"openai/gpt-6-mini", {.input = 2}}, {"openai/", {.input = 3}}};
+    prices.models = {
+        {"openai/gpt-6", {.input = 1}}, {"openai/gpt-6-mini", {.input = 2}}, {"openai/", {.input = 3}}};
     EXPECT_EQ(prices.find("openai/gpt-6-mini-2026")->input, 2);
     EXPECT_EQ(prices.find("openai/gpt-6.1")->input, 1);
     EXPECT_EQ(prices.find("openai/other")->input, 3);
@@ -148,7 +150,8 @@ TEST(LlmPrice, a_file_of_the_users_overrides) {
     }
     TemporaryFolder folder;
     std::string path = folder.path() / "mine.json";
-    write_file(path, R"({"models": {"anthropic/claude-opus-5": {"input": 7, "output": 8}, "exec:": {"input": 0, "output": 0}}})");
+    write_file(path, R"({"models": {"anthropic/claude-opus-5": {"input": 7, "output": 8},
+                                    "exec:": {"input": 0, "output": 0}}})");
     Prices mine = load_prices(path);
     EXPECT_EQ(mine.find("anthropic/claude-opus-5")->cached_input, 7);
     EXPECT_NE(mine.find("exec:./x"), nullptr);
@@ -176,7 +179,8 @@ TEST(LlmPrice, names_file_and_key_of_a_mistake) {
 
 TEST(LlmModel, failures_have_names_of_their_own) {
     std::set<std::string> names;
-    for (int i = 0; i <= static_cast<int>(Failure::not_recorded); ++i) names.insert(name_of(static_cast<Failure>(i)));
+    for (int i = 0; i <= static_cast<int>(Failure::not_recorded); ++i)
+        names.insert(name_of(static_cast<Failure>(i)));
     EXPECT_EQ(names.size(), 15u);
 }
 

@@ -48,6 +48,17 @@ TEST(Sandbox, ends_what_takes_too_long_with_its_whole_tree) {
     EXPECT_FALSE(alive());
 }
 
+TEST(Sandbox, ends_a_tree_when_asked_to) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", "sleep 1000 & echo $!; wait"};
+    int asked = 0;
+    Finished finished = run(command, "input", [&] { return ++asked == 3; });
+    EXPECT_TRUE(finished.stopped);
+    EXPECT_FALSE(finished.ok());
+    EXPECT_FALSE(finished.timed_out);
+    EXPECT_EQ(finished.describe(), "stopped");
+}
+
 TEST(Sandbox, cuts_endless_output) {
     Command command;
     command.argv = {"/bin/sh", "-c", "yes"};

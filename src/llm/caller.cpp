@@ -23,7 +23,8 @@ constexpr int64_t tokens_per_message = 16, tokens_per_request = 64, tokens_per_s
 
 int64_t input_tokens_of(const Request& request) {
     int64_t tokens = tokens_per_request + estimate_tokens(request.system);
-    for (const Message& message : request.messages) tokens += tokens_per_message + estimate_tokens(message.content);
+    for (const Message& message : request.messages)
+        tokens += tokens_per_message + estimate_tokens(message.content);
     return request.schema.empty() ? tokens : tokens + tokens_per_schema + estimate_tokens(request.schema);
 }
 
@@ -85,11 +86,12 @@ bool is_letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 
 }  // namespace
 
-// An upper bound for ordinary text and code under the tokenizers in use, not a mean (about 4 bytes a token of English,
-// 3 of code), because limits rest on it. A flat rate is not one: "a[i]+=b[j];" has more than a token for two bytes.
-// Hence by kind: words at 2.5 bytes a token, rounded up for each word (whole words are one or two tokens); digits and
-// punctuation one each (some tokenizers take digits one by one); the blank before a word belongs to its token, a run
-// of blanks takes one for 4, a line end one; outside of ASCII 2 for 3 bytes (byte fallback is 1 for 1, but rare).
+// An upper bound for ordinary text and code under the tokenizers in use, not a mean (about 4 bytes a token of
+// English, 3 of code), because limits rest on it. A flat rate is not one: "a[i]+=b[j];" has more than a token for
+// two bytes. Hence by kind: words at 2.5 bytes a token, rounded up for each word (whole words are one or two tokens);
+// digits and punctuation one each (some tokenizers take digits one by one); the blank before a word belongs to its
+// token, a run of blanks takes one for 4, a line end one; outside of ASCII 2 for 3 bytes (single bytes as tokens are
+// possible there, but rare).
 int64_t estimate_tokens(const std::string& text) {
     int64_t tokens = 0, beyond_ascii = 0;
     for (size_t i = 0; i < text.size();) {
@@ -162,7 +164,8 @@ std::string Caller::reserve(const Price* price, const Request& request, Reservat
     if (limits_.tokens > 0) {
         int64_t left = limits_.tokens - spent_.input_tokens - spent_.output_tokens - reserved_tokens_;
         output = std::min(output, static_cast<double>(left - input));
-        if (output < least) why = fmt::format("the limit of {} tokens leaves {} for this call", limits_.tokens, left);
+        if (output < least)
+            why = fmt::format("the limit of {} tokens leaves {} for this call", limits_.tokens, left);
     }
     if (limits_.cost > 0 && price) {
         constexpr double rounding = 1e-9;   // sums of costs are not exact
@@ -217,8 +220,10 @@ Reply Caller::ask(Model& model, Request request, const std::string& subject) {
         if (recorded) call = std::move(*recorded);
         if (!recorded) {
             std::string over;
-            if (only_replay_) call.reply = failed(Failure::not_recorded, "the replay has no reply to this request");
-            else if (cancel_ && cancel_()) call.reply = failed(Failure::cancelled, "cancelled before it was sent");
+            if (only_replay_)
+                call.reply = failed(Failure::not_recorded, "the replay has no reply to this request");
+            else if (cancel_ && cancel_())
+                call.reply = failed(Failure::cancelled, "cancelled before it was sent");
             else if (over = reserve(price, request, reservation); !over.empty())
                 call.reply = failed(Failure::over_limit, over);
         }
@@ -240,7 +245,8 @@ Reply Caller::ask(Model& model, Request request, const std::string& subject) {
 
 Reply Caller::finish(Call call, const Price* price, const Reservation& reservation) {
     Reply& reply = call.reply;
-    if (!reply.usage.known) reply.usage = assumed_usage(reply, reservation.input_tokens, reservation.max_output_tokens);
+    if (!reply.usage.known)
+        reply.usage = assumed_usage(reply, reservation.input_tokens, reservation.max_output_tokens);
     call.priced = price != nullptr;
     call.cost = price ? cost_of(*price, reply.usage) : 0;
     std::lock_guard lock(mutex_);

@@ -29,7 +29,8 @@ std::string document_of(const Request& request) {
     document["messages"] = nlohmann::ordered_json::array();
     for (const Message& message : request.messages)
         document["messages"].push_back(
-            {{"role", message.author == Message::Author::user ? "user" : "assistant"}, {"content", message.content}});
+            {{"role", message.author == Message::Author::user ? "user" : "assistant"},
+             {"content", message.content}});
     auto schema = nlohmann::ordered_json::parse(request.schema, nullptr, false);
     document["schema"] = schema.is_object() ? schema : nlohmann::ordered_json(nullptr);
     document["max_output_tokens"] = request.max_output_tokens;
@@ -54,7 +55,8 @@ std::string last_line(const std::string& text) {
 
 int64_t count_of(const json& usage, const char* key) {
     auto found = usage.find(key);
-    bool sane = found != usage.end() && found->is_number_unsigned() && found->get<uint64_t>() < (uint64_t{1} << 50);
+    constexpr uint64_t most = uint64_t{1} << 50;
+    bool sane = found != usage.end() && found->is_number_unsigned() && found->get<uint64_t>() < most;
     return sane ? found->get<int64_t>() : -1;
 }
 
@@ -138,10 +140,12 @@ private:
         if (finished.exit_code == cannot_execute)
             return failed(reply, Failure::network, "the command cannot be executed" + tail);
         if (!finished.ok())
-            return failed(reply, Failure::rejected, fmt::format("the command ended with {}{}", finished.describe(), tail));
+            return failed(reply, Failure::rejected,
+                          fmt::format("the command ended with {}{}", finished.describe(), tail));
         take_output(finished.out, reply);
         if (static_cast<int64_t>(finished.out.size()) >= most_output)
-            return failed(reply, Failure::cut_off, fmt::format("the command wrote {} or more", human_bytes(most_output)));
+            return failed(reply, Failure::cut_off,
+                          fmt::format("the command wrote {} or more", human_bytes(most_output)));
         return reply;
     }
 

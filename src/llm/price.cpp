@@ -18,8 +18,8 @@ using nlohmann::json;
 
 [[noreturn]] void fail(const std::string& file, const std::string& phrase) {
     throw UsageError(fmt::format("{}: {}", file, phrase),
-                     R"(expected is {"models": {"openai/NAME": {"input": 1, "cached_input": 0.1, "cache_write": 1, )"
-                     R"("output": 4}}}, in dollars for a million tokens)");
+                     R"(expected is {"models": {"openai/NAME": {"input": 1, "cached_input": 0.1, "cache_write": )"
+                     R"(1, "output": 4}}}, in dollars for a million tokens)");
 }
 
 double number_of(const json& rates, const std::string& key, const std::string& model, const std::string& file) {

@@ -36,7 +36,8 @@ bool is_of_type(const json& value, const std::string& type) {
     if (type == "null") return value.is_null();
     if (type == "number") return value.is_number();
     if (type != "integer") return true;
-    return value.is_number_integer() || (value.is_number() && std::floor(value.get<double>()) == value.get<double>());
+    if (value.is_number_integer()) return true;
+    return value.is_number() && std::floor(value.get<double>()) == value.get<double>();
 }
 
 std::string check_type(const json& value, const json& type, const std::string& path) {
@@ -79,7 +80,8 @@ std::string check_text(const json& value, const json& schema, const std::string&
 }
 
 std::string check_list(const json& value, const json& schema, const std::string& path) {
-    const json *least = find(schema, "minItems"), *most = find(schema, "maxItems"), *items = find(schema, "items");
+    const json *least = find(schema, "minItems"), *most = find(schema, "maxItems");
+    const json* items = find(schema, "items");
     auto size = static_cast<double>(value.size());
     if (least && least->is_number() && size < least->get<double>())
         return at(path, fmt::format("has {} elements, fewer than {}", size, least->get<double>()));
@@ -113,7 +115,8 @@ std::string check(const json& value, const json& schema, const std::string& path
     if (!schema.is_object()) return {};
     std::string why;
     if (const json* type = find(schema, "type")) why = check_type(value, *type, path);
-    if (const json* choices = find(schema, "enum"); choices && why.empty()) why = check_enum(value, *choices, path);
+    const json* choices = find(schema, "enum");
+    if (choices && why.empty()) why = check_enum(value, *choices, path);
     if (!why.empty()) return why;
     if (value.is_number()) return check_number(value, schema, path);
     if (value.is_string()) return check_text(value, schema, path);

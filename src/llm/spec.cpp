@@ -92,7 +92,8 @@ std::string read_key_file(const std::string& path) {
                          "check the path and its permissions");
     if (S_ISDIR(status.st_mode)) throw UsageError(fmt::format("{}: is a folder, not a key file", path));
     if (status.st_mode & 077)
-        throw UsageError(fmt::format("{}: others may use this key file (mode {:04o})", path, status.st_mode & 07777),
+        throw UsageError(fmt::format("{}: others may use this key file (mode {:04o})", path,
+                                     status.st_mode & 07777),
                          fmt::format("chmod 600 {}", path));
     std::string text;
     char buffer[4096];
@@ -133,8 +134,8 @@ Spec parse_spec(const std::string& text) {
                          near.empty() ? forms : fmt::format("did you mean '{}/{}'?", near[0], spec.model));
     }
     if (spec.model.empty() || !is_plain(spec.model))
-        throw UsageError(fmt::format("'{}': {}", text, spec.model.empty() ? "names no model" : "blanks in a name"),
-                         forms);
+        throw UsageError(
+            fmt::format("'{}': {}", text, spec.model.empty() ? "names no model" : "blanks in a name"), forms);
     return spec;
 }
 

@@ -1,5 +1,6 @@
 #include "llm/tolerant_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string>
@@ -246,7 +247,7 @@ TolerantReader::State TolerantReader::read_unicode(std::string& value) {
 // One that ends where the text ends may have lost digits: it is left out.
 TolerantReader::State TolerantReader::read_number(json& value) {
     size_t start = at_;
-    while (at_ < text_.size() && std::string_view("+-.0123456789eE").find(text_[at_]) != std::string_view::npos) ++at_;
+    at_ = std::min(text_.find_first_not_of("+-.0123456789eE", at_), text_.size());
     work_ -= static_cast<int64_t>(at_ - start);
     if (at_ == text_.size()) return State::cut;
     std::string token(text_.substr(start, at_ - start));

@@ -1,5 +1,5 @@
-// A reader of JSON that forgives what models get wrong: comments, trailing commas, raw line ends in strings, an end
-// that is missing.
+// A reader of JSON that forgives what models get wrong: comments, trailing commas, raw line ends in strings, an
+// end that is missing.
 #pragma once
 
 #include <cstdint>

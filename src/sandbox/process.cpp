@@ -234,8 +234,8 @@ struct Running {
     }
 };
 
-// A child that does not read its input must not end us. The disposition of a signal belongs to the whole process and
-// other threads may be here too, so the signal is blocked in this thread, and taken away if it came.
+// A child that does not read its input must not end us. The disposition of a signal belongs to the whole process
+// and other threads may be here too, so the signal is blocked in this thread, and taken away if it came.
 class NoBrokenPipe {
 public:
     NoBrokenPipe() {

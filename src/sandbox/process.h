@@ -49,8 +49,8 @@ struct Finished {
     std::string describe() const;  // "exit 1", "killed by SIGSEGV", "timed out after 10 s"
 };
 
-// Runs to completion, or until `stop` (asked many times a second) says so; the whole process tree is dead on return.
-// May be called from several threads at a time.
+// Runs to completion, or until `stop` (asked many times a second) says so; the whole process tree is dead on
+// return. May be called from several threads at a time.
 Finished run(const Command& command, const std::string& input = {}, const std::function<bool()>& stop = {});
 
 // Runs commands side by side, at most `parallel` at a time; results in order.
