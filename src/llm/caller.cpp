@@ -87,11 +87,11 @@ bool is_letter(unsigned char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 }  // namespace
 
 // An upper bound for ordinary text and code under the tokenizers in use, not a mean (about 4 bytes a token of
-// English, 3 of code), because limits rest on it. A flat rate is not one: "a[i]+=b[j];" has more than a token for
-// two bytes. Hence by kind: words at 2.5 bytes a token, rounded up for each word (whole words are one or two tokens);
-// digits and punctuation one each (some tokenizers take digits one by one); the blank before a word belongs to its
-// token, a run of blanks takes one for 4, a line end one; outside of ASCII 2 for 3 bytes (single bytes as tokens are
-// possible there, but rare).
+// English, 3 of code), because limits rest on it. A flat rate is not one: "a[i]+=b[j];" has more than a token
+// for two bytes. Hence by kind: words at 2.5 bytes a token, rounded up for each word (whole words are one or two
+// tokens); digits and punctuation one each (some tokenizers take digits one by one); the blank before a word
+// belongs to its token, a run of blanks takes one for 4, a line end one; outside of ASCII 2 for 3 bytes (single
+// bytes as tokens are possible there, but rare).
 int64_t estimate_tokens(const std::string& text) {
     int64_t tokens = 0, beyond_ascii = 0;
     for (size_t i = 0; i < text.size();) {
