@@ -26,6 +26,7 @@ struct Connection {
     Seconds timeout{600};             // of one attempt
     Seconds connect_timeout{5};
     int retries = 2;                  // 4 more for gemini are not ours to choose: one number for all
+    double retry_scale = 1;           // of the waits between retries; tests shorten them
 };
 
 // The key of a provider: from OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, STROP_API_KEY
