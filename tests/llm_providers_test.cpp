@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +85,8 @@ Request simple() {
     request.messages = {{Message::Author::user, "Größe?"}};
     return request;
 }
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.provider; }
 
 class Providers : public testing::TestWithParam<Kind> {
 protected:
@@ -277,8 +280,8 @@ TEST_P(Providers, ManyThreadsMayAsk) {
     for (const Reply& reply : replies) EXPECT_EQ(reply.text, expected()) << reply.why;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Providers, testing::ValuesIn(kinds), [](const auto& info) {
-    std::string name = info.param.provider;
+INSTANTIATE_TEST_SUITE_P(All, Providers, testing::ValuesIn(kinds), [](const auto& kind) {
+    std::string name = kind.param.provider;
     return name == "openai-chat" ? std::string("openai_chat") : name;
 });
 

@@ -62,6 +62,32 @@ bool is_within(const std::string& inner, const std::string& outer) {
     return inner == outer || inner.starts_with(outer + ".");
 }
 
+std::string last_part(const std::string& path) { return path.substr(path.rfind('.') + 1); }
+
+// What an error may name, and what is left out then.
+struct Name {
+    std::string path, drop;
+};
+
+std::vector<Name> names_in(const Json& body, const Capabilities& capabilities,
+                           const std::vector<std::string>& known) {
+    std::vector<std::string> leaves;
+    if (!capabilities.body.empty()) list_leaves(capabilities.body, "", leaves);
+    std::vector<Name> names;
+    for (const std::string& path : known)
+        if (has(body, path)) names.push_back({path, path});
+    for (const std::string& leaf : leaves) {
+        if (!has(body, leaf)) continue;
+        names.push_back({leaf, leaf});
+        // An object stands for its part when it holds nothing but what the table adds.
+        for (size_t dot = leaf.rfind('.'); dot != std::string::npos && dot > 0; dot = leaf.rfind('.', dot - 1)) {
+            auto parent = pointer_to(leaf.substr(0, dot));
+            if (body[parent] == capabilities.body[parent]) names.push_back({leaf.substr(0, dot), leaf});
+        }
+    }
+    return names;
+}
+
 Capabilities read(const Json& accepts) {
     Capabilities result;
     result.output_limit = accepts.value("output_limit", "");
@@ -107,22 +133,17 @@ std::optional<std::string> rejected_parameter(const WireError& error, const Json
                                               const Capabilities& capabilities,
                                               const std::vector<std::string>& known) {
     if (error.status != 400 && error.status != 422) return std::nullopt;
-    std::vector<std::string> paths = known;
-    if (!capabilities.body.empty()) list_leaves(capabilities.body, "", paths);
-    std::optional<std::string> named;
+    std::optional<std::string> found;
     size_t first = std::string::npos;
-    for (const std::string& path : paths) {
-        if (!has(body, path)) continue;
+    for (const Name& name : names_in(body, capabilities, known)) {
         if (!error.param.empty()) {
-            if (is_within(error.param, path) || is_within(path, error.param)) return path;
+            if (is_within(error.param, name.drop) || is_within(name.drop, error.param)) return name.drop;
             continue;
         }
-        size_t dot = path.rfind('.');
-        size_t at = std::min(find_name(error.message, path),
-                             find_name(error.message, dot == std::string::npos ? path : path.substr(dot + 1)));
-        if (at < first) named = path, first = at;
+        size_t at = std::min(find_name(error.message, name.path), find_name(error.message, last_part(name.path)));
+        if (at < first) found = name.drop, first = at;
     }
-    return named;
+    return found;
 }
 
 }  // namespace strop::llm

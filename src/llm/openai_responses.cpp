@@ -25,7 +25,7 @@ void conclude(const Json& response, Answer& answer) {
     if (response.contains("usage")) answer.usage = usage_of(response["usage"]);
     std::string reason = string_at(response, "incomplete_details/reason");
     if (reason == "content_filter") return refuse(answer, "a filter stopped the reply");
-    if (response.value("status", "") == "incomplete")
+    if (string_at(response, "status") == "incomplete")
         return cut_off(answer, reason == "max_output_tokens" ? "the reply reached max_output_tokens"
                                                              : "the reply is incomplete: " + reason);
 }

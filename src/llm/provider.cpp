@@ -257,12 +257,20 @@ private:
         if (trim(answer.text).empty()) set(reply, Failure::empty, "the reply holds no text");
     }
 
+    // Not merely a value that is too large.
+    static bool is_unknown(const WireError& error) {
+        std::string text = lower(error.code + " " + error.message);
+        for (const char* word : {"unsupported", "unknown", "unrecognized", "not supported", "not permitted"})
+            if (text.find(word) != std::string::npos) return true;
+        return false;
+    }
+
     // A parameter that the model does not know is left out from now on. True when there was one.
     bool drop_rejected(const WireError& error, const Json& body, const Capabilities& sent) {
         auto known = protocol_->optional_parameters();
         known.push_back(protocol_->schema_path());
         std::string other = sent.output_limit.empty() ? "" : protocol_->other_output_limit(sent.output_limit);
-        if (!other.empty()) known.push_back(sent.output_limit);
+        if (!other.empty() && is_unknown(error)) known.push_back(sent.output_limit);
         auto path = rejected_parameter(error, body, sent, known);
         if (!path) return false;
         spdlog::debug("{}: {} is rejected and not sent again", name_, *path);

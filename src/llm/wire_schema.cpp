@@ -47,7 +47,8 @@ bool requires_all(const Json& schema) {
     Json copy = schema;
     bool all = schema.value("additionalProperties", Json(false)) == Json(false);
     Json required = schema.value("required", Json::array());
-    for (const auto& [name, part] : schema.value("properties", Json::object()).items())
+    Json properties = schema.value("properties", Json::object());
+    for (const auto& [name, part] : properties.items())
         all = all && std::find(required.begin(), required.end(), Json(name)) != required.end();
     visit_parts(copy, [&](Json& part) { all = all && requires_all(part); });
     return all;

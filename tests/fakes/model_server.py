@@ -120,7 +120,7 @@ def final_limit(protocol):
     if protocol == "messages":
         return (429, "The spend limit was reached.", "", {"x-should-retry": "true"},
                 {"error_code": "enforced_spend_limit_reached"})
-    if protocol == "gemini":
+    if protocol in ("gemini", "compatible"):
         return 402, "The prepaid balance is used up.", "", {}, None
     return 429, "You exceeded your current quota.", "insufficient_quota", {}, None
 
@@ -161,8 +161,7 @@ SCENARIOS = {
 
 # A parameter that the model does not take, as the words say it: in error.param, or only in the message.
 REJECTS = {
-    "responses": {"schema": ("text", "format"), "limit": ("max_output_tokens",), "effort": ("reasoning", "effort"),
-                  "store": ("store",)},
+    "responses": {"schema": ("text", "format"), "effort": ("reasoning", "effort"), "store": ("store",)},
     "chat": {"schema": ("response_format",), "limit": ("max_completion_tokens",), "effort": ("reasoning_effort",)},
     "compatible": {"schema": ("response_format",), "limit": ("max_tokens",), "options": ("stream_options",)},
     "messages": {"schema": ("output_config", "format"), "effort": ("output_config", "effort"),
@@ -400,6 +399,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):   # clients of ours leave when they have enough
+            super().handle_error(request, client_address)
 
 
 def main():
