@@ -194,6 +194,14 @@ TEST_P(Providers, FailuresAreNamed) {
     }
 }
 
+TEST_P(Providers, RefusalsAreQuoted) {
+    Reply reply = ask("--refusal");
+    EXPECT_THAT(reply.why, is("gemini") ? HasSubstr("SAFETY") : HasSubstr("I cannot help with that."));
+    if (is("anthropic")) {
+        EXPECT_THAT(reply.why, HasSubstr("frontier_llm"));
+    }
+}
+
 TEST_P(Providers, WhatCameBeforeACutIsKept) {
     EXPECT_EQ(ask("--length").text, expected());
     EXPECT_EQ(ask("--length").usage.output_tokens, 30);
@@ -250,7 +258,7 @@ TEST_P(Providers, AnEchoOfTheKeyIsRedacted) {
 }
 
 TEST_P(Providers, TimesOut) {
-    connection_.timeout = Seconds(0.4);
+    connection_.timeout = Seconds(0.25);
     for (const char* words : {"--slow", "--slow-stream"}) {
         fake().control("reset");
         Reply reply = ask(words);
@@ -264,7 +272,7 @@ TEST_P(Providers, IsCancelledWithinASecond) {
     connection_.retry_scale = 100;
     for (const char* words : {"--slow", "--slow-stream", "--no-advice"}) {
         auto start = Clock::now();
-        Reply reply = ask(words, [&] { return seconds_since(start) > 0.3; });
+        Reply reply = ask(words, [&] { return seconds_since(start) > 0.2; });
         EXPECT_EQ(reply.failure, Failure::cancelled) << words << ": " << reply.why;
         EXPECT_LT(reply.seconds, 1.3) << words;
     }
@@ -332,6 +340,8 @@ TEST(Protocols, CompatibleServersMayBeOdd) {
     EXPECT_FALSE(reply.usage.known);
     EXPECT_GT(reply.usage.input_tokens, 0);
     EXPECT_GT(reply.usage.output_tokens, 0);
+    reply = make_kind(4, "qwen3--text-plain")->ask(simple());
+    EXPECT_THAT(reply.text, StartsWith("Grüße")) << reply.why;
     reply = make_kind(4, "qwen3--plain-json")->ask(simple());
     EXPECT_THAT(reply.text, StartsWith("Grüße"));
 }
@@ -363,6 +373,11 @@ TEST(Http, WithoutAServer) {
         EXPECT_EQ(reply.failure, Failure::rejected) << url << ": " << reply.why;
         EXPECT_EQ(reply.retries, 0) << url;
     }
+}
+
+TEST(Http, ALoginInTheAddressIsNotShown) {
+    Reply reply = ask_at("http://user:secret@127.0.0.1:1/v1");
+    EXPECT_THAT(reply.why, StartsWith("http://127.0.0.1:1/v1: "));
 }
 
 TEST(Http, TheAnswerIsBounded) {

@@ -21,6 +21,11 @@ Json::json_pointer pointer_to(const std::string& path) {
     return pointer;
 }
 
+std::string parent_of(const std::string& path) {
+    size_t dot = path.rfind('.');
+    return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
 bool has(const Json& body, const std::string& path) { return body.contains(pointer_to(path)); }
 
 // An object that is left empty goes, too: {"reasoning": {}} is not the same as nothing.
@@ -29,8 +34,7 @@ void erase(Json& body, const std::string& path) {
     auto pointer = pointer_to(path);
     auto parent = pointer.parent_pointer();
     body[parent].erase(pointer.back());
-    size_t dot = path.rfind('.');
-    if (dot != std::string::npos && body[parent].empty()) erase(body, path.substr(0, dot));
+    if (!parent.empty() && body[parent].empty()) erase(body, parent_of(path));
 }
 
 void list_leaves(const Json& value, const std::string& path, std::vector<std::string>& leaves) {
@@ -80,9 +84,9 @@ std::vector<Name> names_in(const Json& body, const Capabilities& capabilities,
         if (!has(body, leaf)) continue;
         names.push_back({leaf, leaf});
         // An object stands for its part when it holds nothing but what the table adds.
-        for (size_t dot = leaf.rfind('.'); dot != std::string::npos && dot > 0; dot = leaf.rfind('.', dot - 1)) {
-            auto parent = pointer_to(leaf.substr(0, dot));
-            if (body[parent] == capabilities.body[parent]) names.push_back({leaf.substr(0, dot), leaf});
+        for (std::string parent = parent_of(leaf); !parent.empty(); parent = parent_of(parent)) {
+            auto pointer = pointer_to(parent);
+            if (body[pointer] == capabilities.body[pointer]) names.push_back({parent, leaf});
         }
     }
     return names;
@@ -140,7 +144,8 @@ std::optional<std::string> rejected_parameter(const WireError& error, const Json
             if (is_within(error.param, name.drop) || is_within(name.drop, error.param)) return name.drop;
             continue;
         }
-        size_t at = std::min(find_name(error.message, name.path), find_name(error.message, last_part(name.path)));
+        size_t at = std::min(find_name(error.message, name.path),
+                             find_name(error.message, last_part(name.path)));
         if (at < first) found = name.drop, first = at;
     }
     return found;

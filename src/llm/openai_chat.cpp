@@ -75,7 +75,7 @@ public:
         for (const char* part : {"delta", "message"}) {
             answer.text += string_at(choice, std::string(part) + "/content");
             std::string refusal = string_at(choice, std::string(part) + "/refusal");
-            if (!refusal.empty()) refuse(answer, answer.why + refusal);
+            if (!refusal.empty()) add_refusal(answer, refusal);
         }
         finish(string_at(choice, "finish_reason"), answer);
     }

@@ -65,7 +65,7 @@ public:
         if (type == "response.output_text.delta") {
             answer.text += string_at(event, "delta");
         } else if (type == "response.refusal.delta") {
-            refuse(answer, answer.why + string_at(event, "delta"));
+            add_refusal(answer, string_at(event, "delta"));
         } else if (type == "response.created") {
             answer.model = string_at(event, "response/model");
         } else if (type == "response.completed" || type == "response.incomplete") {

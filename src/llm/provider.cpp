@@ -41,7 +41,7 @@ bool is_stream(const HttpResponse& response) {
 }
 
 void take_data(const Protocol& protocol, const std::string& data, Outcome& outcome) {
-    if (data == "[DONE]") {
+    if (trim(data) == "[DONE]") {
         outcome.answer.last = true;
         return;
     }
@@ -75,8 +75,11 @@ Outcome attempt(const Protocol& protocol, const HttpRequest& request, const Canc
         return !outcome.answer.last && !outcome.answer.error;
     };
     outcome.response = http_post(request, on_body, cancel);
+    // Some servers give a stream of events another name.
+    bool events = outcome.plain_body.starts_with("data:") || outcome.plain_body.starts_with("event:");
+    if (events) parser.push(outcome.plain_body);
     parser.finish();
-    if (!outcome.plain_body.empty()) take_data(protocol, outcome.plain_body, outcome);
+    if (!events && !outcome.plain_body.empty()) take_data(protocol, outcome.plain_body, outcome);
     return outcome;
 }
 
@@ -106,6 +109,13 @@ double jitter() {
 std::string strip_slashes(std::string text) {
     while (text.ends_with('/')) text.pop_back();
     return text;
+}
+
+// For messages: "http://user:secret@host" may hold a secret, too.
+std::string without_login(const std::string& url) {
+    size_t begin = url.find("://"), at = url.find('@');
+    if (begin == std::string::npos || at == std::string::npos || at > url.find('/', begin + 3)) return url;
+    return url.substr(0, begin + 3) + url.substr(at + 1);
 }
 
 bool is_sendable(const std::string& key) {
@@ -237,7 +247,7 @@ private:
             case HttpEnd::too_large: failure = Failure::malformed; break;
             default: failed.no_answer = true;
         }
-        set(reply, failure, fmt::format("{}: {}", base_, outcome.response.why));
+        set(reply, failure, fmt::format("{}: {}", without_login(base_), outcome.response.why));
         return true;
     }
 
@@ -248,11 +258,12 @@ private:
         if (page || (outcome.foreign && !answer.finished)) {
             std::string shown = page ? ": " + parse_error(200, outcome.plain_body).message : "";
             return set(reply, Failure::malformed,
-                       fmt::format("{} does not speak the protocol of {}{}", base_, provider_name(), shown));
+                       fmt::format("{} does not speak the protocol of {}{}", without_login(base_), provider_name(),
+                                   shown));
         }
         if (!answer.finished && !(answer.last && !answer.text.empty())) {
             failed.no_answer = true;
-            return set(reply, Failure::network, fmt::format("{}: the answer broke off", base_));
+            return set(reply, Failure::network, fmt::format("{}: the answer broke off", without_login(base_)));
         }
         if (trim(answer.text).empty()) set(reply, Failure::empty, "the reply holds no text");
     }
@@ -327,6 +338,10 @@ void cut_off(Answer& answer, const std::string& why) {
 void refuse(Answer& answer, const std::string& why) {
     answer.failure = Failure::refused;
     answer.why = why;
+}
+
+void add_refusal(Answer& answer, const std::string& piece) {
+    refuse(answer, (answer.why.empty() ? "the model refused: " : answer.why) + piece);
 }
 
 }  // namespace strop::llm

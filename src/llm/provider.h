@@ -63,5 +63,6 @@ int64_t number_at(const nlohmann::json& value, const std::string& path);
 std::string string_at(const nlohmann::json& value, const std::string& path);
 void cut_off(Answer& answer, const std::string& why);
 void refuse(Answer& answer, const std::string& why);
+void add_refusal(Answer& answer, const std::string& piece);   // what the model itself says
 
 }  // namespace strop::llm

@@ -338,7 +338,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def send_stream(self, protocol, stream, words):
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream; charset=utf-8")
+        kind = "text/plain" if "text-plain" in words else "text/event-stream; charset=utf-8"
+        self.send_header("Content-Type", kind)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         if "error-at-start" in words or "error-in-stream" in words:
