@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "agent/prompt.h"
 #include "base/error.h"
 #include "base/strings.h"
 #include "language/contract.h"
