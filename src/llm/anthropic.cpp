@@ -8,19 +8,23 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A count that is missing or null stays what it was.
+void replace(int64_t& count, const Json& usage, const std::string& path) {
+    Json::json_pointer pointer("/" + path);
+    if (usage.contains(pointer) && usage[pointer].is_number()) count = number_at(usage, path);
+}
+
 // Counts are cumulative: a later event replaces what it names. The input comes in three parts that exclude one
 // another.
 void read_usage(const Json& usage, Answer& answer) {
     Usage& sum = answer.usage;
     int64_t fresh = sum.input_tokens - sum.cached_tokens - sum.cache_write_tokens;
-    if (usage.contains("input_tokens")) fresh = number_at(usage, "input_tokens");
-    if (usage.contains("cache_read_input_tokens")) sum.cached_tokens = number_at(usage, "cache_read_input_tokens");
-    if (usage.contains("cache_creation_input_tokens"))
-        sum.cache_write_tokens = number_at(usage, "cache_creation_input_tokens");
+    replace(fresh, usage, "input_tokens");
+    replace(sum.cached_tokens, usage, "cache_read_input_tokens");
+    replace(sum.cache_write_tokens, usage, "cache_creation_input_tokens");
     sum.input_tokens = fresh + sum.cached_tokens + sum.cache_write_tokens;
-    if (usage.contains("output_tokens")) sum.output_tokens = number_at(usage, "output_tokens");
-    if (usage.contains("output_tokens_details"))
-        sum.reasoning_tokens = number_at(usage, "output_tokens_details/thinking_tokens");
+    replace(sum.output_tokens, usage, "output_tokens");
+    replace(sum.reasoning_tokens, usage, "output_tokens_details/thinking_tokens");
     sum.known = true;
 }
 

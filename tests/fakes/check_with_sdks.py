@@ -16,7 +16,7 @@ KEY = "test-key-0123456789abcdef"
 HELLO = "Grüße, 世界 🚀"
 SCHEMA = {"type": "object", "additionalProperties": False, "required": ["name"],
           "properties": {"name": {"type": "string"}}}
-AWKWARD = "--pings--bytes--foreign-fields"
+AWKWARD = "--crlf--bytes--foreign-fields"
 ASK = [{"role": "user", "content": "Hello?"}]
 
 
@@ -43,12 +43,9 @@ def check_responses(client, model):
         expect(False, "responses, error")
     except openai.BadRequestError as error:
         expect(error.param == "temperature" and error.code == "unsupported_value", "responses, error")
-    try:
-        for _ in client.responses.create(model=model + "--error-in-stream", input="Hello?", stream=True):
-            pass
-        expect(False, "responses, error in the stream")
-    except openai.APIError:
-        expect(True, "responses, error in the stream")
+    events = client.responses.create(model=model + "--error-in-stream", input="Hello?", stream=True)
+    expect([event.code for event in events if event.type == "error"] == ["server_is_overloaded"],
+           "responses, error in the stream")
 
 
 def check_chat(client, model, name):
@@ -60,7 +57,7 @@ def check_chat(client, model, name):
     for chunk in stream:
         usage = chunk.usage or usage
         if chunk.choices:
-            text += getattr(chunk.choices[0], "delta", None) and chunk.choices[0].delta.content or ""
+            text += chunk.choices[0].delta.content or ""
     expect(HELLO in text and usage.completion_tokens == 30, name + ", streamed")
     wanted = {"type": "json_schema", "json_schema": {"name": "plan", "strict": True, "schema": SCHEMA}}
     reply = client.chat.completions.create(model=model, messages=ASK, response_format=wanted)
@@ -122,7 +119,8 @@ def main():
         client = openai.OpenAI(base_url=base + "/v1", api_key=KEY, max_retries=0)
         check_responses(client, "gpt-6.2-sol")
         check_chat(client, "gpt-6.2-sol", "chat")
-        check_chat(openai.OpenAI(base_url=base + "/compatible/v1", api_key="none", max_retries=0), "qwen3", "compatible")
+        other = openai.OpenAI(base_url=base + "/compatible/v1", api_key="none", max_retries=0)
+        check_chat(other, "qwen3", "compatible")
         check_messages(anthropic.Anthropic(base_url=base, api_key=KEY, max_retries=0), "claude-opus-5-5")
         check_gemini(genai.Client(api_key=KEY, http_options=types.HttpOptions(base_url=base)), "gemini-3-pro")
     finally:

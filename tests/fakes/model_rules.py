@@ -177,14 +177,15 @@ UNSUPPORTED_BY_CLAUDE = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMax
                          "maxLength", "maxItems", "uniqueItems")
 
 
-def check_messages_api(body, model):
+def check_messages_api(body, model, version_header="2023-06-01"):
     family, version = claude_version(model)
     for key in body:
         need(key in MESSAGES_KEYS, f"{key}: Extra inputs are not permitted")
     need("max_tokens" in body, "max_tokens: Field required")
     need(isinstance(body["max_tokens"], int) and 1 <= body["max_tokens"] <= 128000, "max_tokens: out of range")
     check_claude_messages(body)
-    if version >= 5 or (family == "opus" and version >= 4.7):
+    # The API of 2026-10-21 knows no sampling parameters, whatever the model.
+    if version >= 5 or (family == "opus" and version >= 4.7) or version_header != "2023-06-01":
         for key in ("temperature", "top_p", "top_k"):
             need(key not in body, f"{key}: this parameter is not supported on this model")
     check_thinking(body, family, version)

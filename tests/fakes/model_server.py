@@ -6,7 +6,7 @@
     /v1beta/models/M:generateContent, ...    Gemini         http://127.0.0.1:PORT
     /compatible/v1/chat/completions          imitators      http://127.0.0.1:PORT/compatible/v1
 
-It refuses what the real services refuse (model_rules.py). What else happens is said by words behind the model's name,
+Gemini answers under /v1, too. Refused is what the real services refuse (model_rules.py). What else happens is said by words behind the model's name,
 "gpt-6--bytes--retry-after": see SCENARIOS, ENDINGS, EXTRAS and CHUNKINGS. A word that ends in "-once" goes wrong only
 the first time that a model of this name is asked.
 
@@ -31,6 +31,7 @@ import model_rules as rules
 import model_streams as streams
 
 TEXT = "Grüße, 世界 🚀: this reply is for {model}.\nIt has two lines."
+ANTHROPIC_VERSIONS = ("2023-06-01", "2026-10-21")
 LONG_PAGE = "<html><head><title>502 Bad Gateway</title></head><body>" + "nginx " * 500 + "</body></html>"
 
 ENDINGS = {"length", "refusal", "filtered", "blocked", "window"}
@@ -223,7 +224,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def route(self):
         """Protocol, model or None when the body says it, whether Gemini streams, whether its stream is of events."""
         url = urllib.parse.urlsplit(self.path)
-        match = re.fullmatch(r"/v1beta/models/(.+):(generateContent|streamGenerateContent)", url.path)
+        match = re.fullmatch(r"/v1(?:beta)?/models/(.+):(generateContent|streamGenerateContent)", url.path)
         if match:
             events = urllib.parse.parse_qs(url.query).get("alt") == ["sse"]
             return "gemini", urllib.parse.unquote(match[1]), match[2].startswith("stream"), events
@@ -258,13 +259,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not model:
             raise rules.Refused(400, "you must provide a model parameter", "missing_required_parameter", "model")
         {"responses": rules.check_responses, "chat": rules.check_chat, "gemini": rules.check_gemini,
-         "messages": rules.check_messages_api,
+         "messages": lambda b, m: rules.check_messages_api(b, m, self.headers.get("anthropic-version")),
          "compatible": lambda b, m: rules.check_chat(b, m, compatible=True)}[protocol](body, model)
         check_rejects(protocol, words, body)
 
     def key_of(self, protocol):
-        if protocol == "messages":
-            return self.headers.get("x-api-key", "")
+        if protocol == "messages" and "x-api-key" in self.headers:
+            return self.headers["x-api-key"]
         if protocol == "gemini":
             return self.headers.get("x-goog-api-key", "")
         value = self.headers.get("Authorization", "")
@@ -274,7 +275,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         key, wanted = self.key_of(protocol), self.server.state.key
         if protocol == "compatible":
             return
-        if protocol == "messages" and self.headers.get("anthropic-version") != "2023-06-01":
+        if protocol == "messages" and self.headers.get("anthropic-version") not in ANTHROPIC_VERSIONS:
             raise rules.Refused(400, "anthropic-version: header is required")
         if not key:
             raise rules.Refused(403 if protocol == "gemini" else 401, "No API key was given.", "invalid_api_key")

@@ -137,7 +137,9 @@ def messages_stream(model, text, ending, extras):
         events += [("content_block_delta", {"index": 1, "delta": {"type": "text_delta", "text": piece}})
                    for piece in pieces(text)]
         events.append(("content_block_stop", {"index": 1}))
-    events.append(("message_delta", {"delta": claude_stop(ending), "usage": claude_usage()}))
+    usage = {**claude_usage(), "input_tokens": None, "cache_read_input_tokens": None,
+             "cache_creation_input_tokens": None}
+    events.append(("message_delta", {"delta": claude_stop(ending), "usage": usage}))
     events.append(("message_stop", {}))
     return [(name, {"type": name, **data}) for name, data in events]
 
