@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "llm/http.h"
 #include "llm/spec.h"
 #include "sandbox/line_process.h"
@@ -28,7 +29,7 @@ const std::string key = "test-key-0123456789abcdef";
 
 class Fake {
 public:
-    Fake() : process_({"python3", STROP_SOURCE_DIR "/tests/fakes/model_server.py", "--key", key}) {
+    explicit Fake(std::vector<std::string> more = {}) : process_(command(std::move(more))) {
         setenv("no_proxy", "127.0.0.1", 1);
         process_.read_line(port_, [] {});
     }
@@ -46,6 +47,12 @@ public:
     int count() const { return control("count")["total"]; }
 
 private:
+    static std::vector<std::string> command(std::vector<std::string> more) {
+        std::vector<std::string> argv = {"python3", STROP_SOURCE_DIR "/tests/fakes/model_server.py", "--key", key};
+        argv.insert(argv.end(), more.begin(), more.end());
+        return argv;
+    }
+
     sandbox::LineProcess process_;
     std::string port_;
 };
@@ -354,6 +361,66 @@ TEST(Protocols, GeminiBlocksPrompts) {
     Reply reply = make_kind(3, "gemini-3-pro--blocked")->ask(simple());
     EXPECT_EQ(reply.failure, Failure::refused);
     EXPECT_THAT(reply.why, HasSubstr("PROHIBITED_CONTENT"));
+}
+
+// The status of a request that is sent as it is.
+int status_of(const std::string& path, const std::string& body) {
+    HttpRequest request;
+    request.url = fake().url(path);
+    request.headers = {{"Authorization", "Bearer " + key}, {"x-api-key", key}, {"x-goog-api-key", key},
+                       {"anthropic-version", "2023-06-01"}};
+    request.body = body;
+    return http_post(request, [](const HttpResponse&, std::string_view) { return true; }).status;
+}
+
+// The part of a request that is the same, and what is wrong in turn.
+void expect_strict(const std::string& path, const std::string& start, const std::vector<std::string>& wrong) {
+    EXPECT_EQ(status_of(path, start + "}"), 200) << start;
+    for (const std::string& more : wrong) EXPECT_EQ(status_of(path, start + "," + more + "}"), 400) << more;
+}
+
+TEST(FakeModels, AreAsStrictAsTheRealOnes) {
+    const std::string open = R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})";
+    const std::string partial = R"({"type":"object","additionalProperties":false,"properties":{"a":{}}})";
+    expect_strict("/v1/responses", R"({"model":"gpt-6.2-sol","input":"x")",
+                  {R"("temperature":0.2)", R"("reasoning":{"effort":"none"})", R"("max_tokens":99)",
+                   R"("text":{"format":{"type":"json_schema","name":"p","strict":true,"schema":)" + open + "}}",
+                   R"("text":{"format":{"type":"json_schema","name":"p","strict":true,"schema":)" + partial + "}}",
+                   R"("text":{"format":{"type":"json_schema","name":"a b","schema":{}}})"});
+    expect_strict("/v1/chat/completions", R"({"model":"o3","messages":[{"role":"user","content":"x"}])",
+                  {R"("max_tokens":99)", R"("top_p":0.5)", R"("stream_options":{"include_usage":true})",
+                   R"("thinking":{})", R"("response_format":{"type":"json_schema","json_schema":{"name":"p"}})"});
+    expect_strict("/v1/messages", R"({"model":"claude-sonnet-5-5","max_tokens":99,
+                                      "messages":[{"role":"user","content":"x"}])",
+                  {R"("temperature":1)", R"("thinking":{"type":"enabled","budget_tokens":2000})",
+                   R"("thinking":{"type":"disabled"})", R"("tool_choice":{"type":"any"})", R"("foo":1)",
+                   R"("output_config":{"format":{"type":"json_schema","schema":)" + open + "}}",
+                   R"("output_config":{"effort":"none"})", R"("system":[{"type":"text","text":""}])"});
+    EXPECT_EQ(status_of("/v1/messages", R"({"model":"claude-opus-5","messages":[{"role":"user","content":"x"}]})"),
+              400);
+    expect_strict("/v1beta/models/gemini-2.5-pro:generateContent", R"({"contents":[{"parts":[{"text":"x"}]}])",
+                  {R"("generationConfig":{"thinkingConfig":{"thinkingLevel":"LOW","thinkingBudget":1}})",
+                   R"("generationConfig":{"thinkingConfig":{"thinkingLevel":"LOW"}})", R"("max_tokens":9)",
+                   R"("generationConfig":{"responseJsonSchema":{"type":"object"}})"});
+}
+
+TEST(FakeModels, AnswerFromAScriptByRole) {
+    TemporaryFolder folder;
+    std::string file = (folder.path() / "script.json").string();
+    write_file(file, R"({"planner": [{"plan": 1}, "two"]})");
+    Fake scripted({"--script", file});
+    for (const Kind& kind : kinds) {
+        scripted.control("reset");
+        Connection connection;
+        connection.base_url = scripted.url(kind.path);
+        auto model = kind.make({"", kind.provider, kind.model}, connection, key);
+        EXPECT_EQ(model->ask(simple()).text, R"({"plan": 1})") << kind.provider;
+        EXPECT_EQ(model->ask(simple()).text, "two");
+        EXPECT_EQ(model->ask(simple()).text, "two");
+        Request other = simple();
+        other.system = "role: coder";
+        EXPECT_THAT(model->ask(other).text, StartsWith("Grüße"));
+    }
 }
 
 Reply ask_at(const std::string& url) {

@@ -6,9 +6,9 @@
     /v1beta/models/M:generateContent, ...    Gemini         http://127.0.0.1:PORT
     /compatible/v1/chat/completions          imitators      http://127.0.0.1:PORT/compatible/v1
 
-Gemini answers under /v1, too. Refused is what the real services refuse (model_rules.py). What else happens is said by words behind the model's name,
-"gpt-6--bytes--retry-after": see SCENARIOS, ENDINGS, EXTRAS and CHUNKINGS. A word that ends in "-once" goes wrong only
-the first time that a model of this name is asked.
+Gemini answers under /v1, too. Refused is what the real services refuse (model_rules.py). What else happens is said by
+words behind the model's name, "gpt-6--bytes--retry-after": see SCENARIOS, ENDINGS, EXTRAS, CHUNKINGS and `go_wrong`.
+A word that ends in "-once" goes wrong only the first time that a model of this name is asked.
 
 `--script FILE`: a JSON object of a role ("planner") to its list of replies (text, or any JSON); the role is found in
 the first line of the system prompt, "role: planner". The last reply of a list is repeated.
