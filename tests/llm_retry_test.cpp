@@ -29,7 +29,8 @@ double wait_of(const Attempt& failed, int retry = 0, double jitter = 0) {
 
 TEST(Retry, WhatIsTransient) {
     for (int status : {408, 409, 429, 500, 502, 503, 504, 529}) EXPECT_GT(wait_of(attempt(status)), 0) << status;
-    for (int status : {300, 307, 400, 401, 402, 403, 404, 413, 422}) EXPECT_EQ(wait_of(attempt(status)), -1) << status;
+    for (int status : {300, 307, 400, 401, 402, 403, 404, 413, 422})
+        EXPECT_EQ(wait_of(attempt(status)), -1) << status;
     Attempt broken;
     broken.no_answer = true;
     EXPECT_GT(wait_of(broken), 0);
@@ -130,7 +131,8 @@ TEST(WireError, TextsBecomeOneValidLineWithoutTheKey) {
 const char* const table = R"({"models": [
     {"provider": "openai", "prefix": "gpt-6", "accepts": {"body": {"reasoning": {"effort": "low"}}}},
     {"provider": "openai", "prefix": "", "accepts": {"output_limit": "max_output_tokens", "json_schema": true}},
-    {"provider": "openai", "prefix": "gpt-6-mini", "accepts": {"body": {"reasoning": null}, "json_schema": false}}]})";
+    {"provider": "openai", "prefix": "gpt-6-mini",
+     "accepts": {"body": {"reasoning": null}, "json_schema": false}}]})";
 
 TEST(Capabilities, LongerPrefixesOverrideShorterOnes) {
     auto of = [](const char* model) { return capabilities_from(table, "models.json", "openai", model); };

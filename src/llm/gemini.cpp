@@ -1,5 +1,6 @@
 // Google's Gemini API (generateContent).
 #include <cctype>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,8 @@ using Json = nlohmann::json;
 std::string escaped(const std::string& model) {
     std::string result;
     for (char c : model) {
-        bool plain = std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-._~/").find(c) != std::string::npos;
+        bool mark = std::string_view("-._~/").find(c) != std::string_view::npos;
+        bool plain = mark || std::isalnum(static_cast<unsigned char>(c));
         result += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
     return result;

@@ -258,8 +258,7 @@ private:
         if (page || (outcome.foreign && !answer.finished)) {
             std::string shown = page ? ": " + parse_error(200, outcome.plain_body).message : "";
             return set(reply, Failure::malformed,
-                       fmt::format("{} does not speak the protocol of {}{}", without_login(base_), provider_name(),
-                                   shown));
+                       without_login(base_) + " does not speak the protocol of " + provider_name() + shown);
         }
         if (!answer.finished && !(answer.last && !answer.text.empty())) {
             failed.no_answer = true;

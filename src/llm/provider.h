@@ -1,5 +1,5 @@
-// What the protocols have in common: sending with retries, a streamed text, errors. A provider's own file holds only
-// its protocol.
+// What the protocols have in common: sending with retries, a streamed text, errors. A provider's own file
+// holds only its protocol.
 #pragma once
 
 #include <memory>

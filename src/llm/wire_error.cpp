@@ -109,8 +109,9 @@ size_t character_length(std::string_view text) {
     auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
     unsigned char first = byte(0);
     if (first < 0x80) return 1;
-    size_t length = first >= 0xC2 && first < 0xE0 ? 2 : (first & 0xF0) == 0xE0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
-    if (length == 0 || text.size() < length) return 0;
+    if (first < 0xC2 || first >= 0xF5) return 0;
+    size_t length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    if (text.size() < length) return 0;
     for (size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xC0) != 0x80) return 0;
     bool overlong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
@@ -148,8 +149,9 @@ WireError parse_stream_error(const Json& value) {
 }
 
 bool is_final(const WireError& error) {
-    return error.status == 402 || error.code == "insufficient_quota" || error.code == "credit_balance_exhausted" ||
-           error.code == "enforced_spend_limit_reached";
+    const std::string& code = error.code;
+    return error.status == 402 || code == "insufficient_quota" || code == "credit_balance_exhausted" ||
+           code == "enforced_spend_limit_reached";
 }
 
 Failure failure_of(const WireError& error) {

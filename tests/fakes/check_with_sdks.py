@@ -113,7 +113,8 @@ def check_gemini(client, model):
 def main():
     os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
     server = pathlib.Path(__file__).with_name("model_server.py")
-    process = subprocess.Popen([sys.executable, server, "--key", KEY], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    command = [sys.executable, server, "--key", KEY]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         base = f"http://127.0.0.1:{int(process.stdout.readline())}"
         client = openai.OpenAI(base_url=base + "/v1", api_key=KEY, max_retries=0)

@@ -116,7 +116,8 @@ def check_chat(body, model, compatible=False):
     need(body.get("stream") or "stream_options" not in body,
          "The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options")
     wanted = body.get("response_format", {"type": "text"})
-    need(wanted.get("type") in ("text", "json_object", "json_schema"), "Invalid response_format.", "response_format")
+    need(wanted.get("type") in ("text", "json_object", "json_schema"), "Invalid response_format.",
+         "response_format")
     if wanted["type"] == "json_schema":
         check_format(wanted.get("json_schema", {}), "response_format")
 
@@ -240,7 +241,8 @@ def check_output_config(config, version):
     for key in config:
         need(key in ("effort", "format"), f"output_config.{key}: Extra inputs are not permitted")
     if "effort" in config:
-        need(version >= 4.5 and config["effort"] in EFFORTS[2:], "output_config.effort: not supported on this model")
+        need(version >= 4.5 and config["effort"] in EFFORTS[2:],
+             "output_config.effort: not supported on this model")
     if "format" not in config:
         return
     need(version >= 4.1, "output_config.format: Extra inputs are not permitted")

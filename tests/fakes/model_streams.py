@@ -108,8 +108,8 @@ def claude_usage():
 
 def claude_stop(ending):
     reason = CLAUDE_REASONS.get(ending, "end_turn")
-    details = {"type": "refusal", "category": "frontier_llm", "explanation": REFUSAL} if reason == "refusal" else None
-    return {"stop_reason": reason, "stop_sequence": None, "stop_details": details}
+    details = {"type": "refusal", "category": "frontier_llm", "explanation": REFUSAL}
+    return {"stop_reason": reason, "stop_sequence": None, "stop_details": details if reason == "refusal" else None}
 
 
 def messages_whole(model, text, ending):
