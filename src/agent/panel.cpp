@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+
 namespace strop::agent {
 
 namespace {
@@ -73,7 +75,13 @@ llm::Reply Panel::ask(llm::Request request, const std::string& subject, std::str
     if (!has(request.role)) return {llm::Failure::no_key, "no model was named for the role " + request.role};
     Seat& seat = choose(request.role);
     if (asked) *asked = seat.model->name();
-    return caller_.ask(*seat.model, std::move(request), subject);
+    const std::string role = request.role;
+    llm::Reply reply = caller_.ask(*seat.model, std::move(request), subject);
+    if (reply.failure == llm::Failure::not_recorded)
+        throw UsageError(fmt::format("the recording has no reply of {} to the {} about {}", seat.model->name(), role,
+                                     subject),
+                         "it is of another version, or was cut; record the run again");
+    return reply;
 }
 
 void Panel::credit(const std::string& model, double standing) {

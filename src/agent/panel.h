@@ -31,7 +31,7 @@ public:
     bool has(const std::string& role) const;   // a model may be asked for it
     // Asks the one whose turn it is: those named for the role, else those named for none. Several of them share the
     // calls by an upper confidence bound over what their kernels won per dollar (UCB1, Auer et al. 2002).
-    // Thread-safe. `asked` gets the model's name.
+    // Thread-safe. A reply that a replay does not have is a UsageError. `asked` gets the model's name.
     llm::Reply ask(llm::Request request, const std::string& subject, std::string* asked = nullptr);
     // How good the best kernel of a model is, in [0, 1]; the later word counts.
     void credit(const std::string& model, double standing);

@@ -1,16 +1,9 @@
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "llm/caller.h"
 #include "llm/text.h"
 
@@ -22,7 +15,6 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr int version = 1;
-constexpr std::string_view line_start = "{\"strop_call\":";
 
 [[noreturn]] void fail(const std::string& phrase) {
     throw UsageError("not a recorded call: " + phrase, "is this a file that --record wrote?");
@@ -136,26 +128,6 @@ Reply reply_from(const json& document) {
     return reply;
 }
 
-// One write for a line: a killed run leaves at most its last line unfinished.
-void append(const std::string& path, const std::string& text) {
-    int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    int error = fd < 0 ? errno : 0;
-    for (size_t done = 0; error == 0 && done < text.size();) {
-        ssize_t n = ::write(fd, text.data() + done, text.size() - done);
-        if (n >= 0) done += static_cast<size_t>(n);
-        if (n < 0 && errno != EINTR) error = errno;
-    }
-    if (fd >= 0 && ::close(fd) != 0 && error == 0) error = errno;
-    if (error != 0)
-        throw UsageError(fmt::format("{}: cannot be written: {}", path, std::strerror(error)),
-                         "choose a file that you may write to, on a disk with room");
-}
-
-// What a killed run may leave behind: our own line, not yet whole.
-bool is_unfinished(std::string_view line) {
-    return line.starts_with(line_start) || line_start.starts_with(line);
-}
-
 }  // namespace
 
 std::string to_json_text(const Call& call) {
@@ -198,39 +170,6 @@ Call call_from_json_text(const std::string& line) {
     call.priced = flag(document, "priced");
     call.replayed = flag(document, "replayed");
     return call;
-}
-
-FileLog::FileLog(const std::string& path, Mode mode) : path_(path), mode_(mode) {
-    if (mode == Mode::record) append(path, "");   // says at once when that is not possible
-    if (mode == Mode::record && !fs::is_regular_file(path)) return;   // /dev/stdout, a pipe
-    std::string all = read_file(path);
-    size_t number = 0;
-    for (size_t start = 0; start < all.size();) {
-        size_t end = std::min(all.find('\n', start), all.size());
-        std::string line = all.substr(start, end - start);
-        ++number;
-        try {
-            if (line.find_first_not_of(" \t\r") != std::string::npos) {
-                Call call = call_from_json_text(line);
-                if (mode == Mode::replay) calls_[call.hash] = std::move(call);
-            }
-            if (end == all.size() && mode == Mode::record) append(path, "\n");
-        } catch (const UsageError& error) {
-            if (end != all.size() || !is_unfinished(line))
-                throw UsageError(fmt::format("{}: line {}: {}", path, number, error.what()), error.hint());
-            if (mode == Mode::record) fs::resize_file(path, start);
-        }
-        start = end + 1;
-    }
-}
-
-std::optional<Call> FileLog::find(const std::string& hash) {
-    auto found = calls_.find(hash);
-    return found == calls_.end() ? std::nullopt : std::optional(found->second);
-}
-
-void FileLog::add(const Call& call) {
-    if (mode_ == Mode::record) append(path_, to_json_text(call) + "\n");
 }
 
 }  // namespace strop::llm

@@ -39,9 +39,11 @@ std::string hash_of(const std::string& model, const Request& request) {
 }
 
 // Whether a resumed run shall get this reply again. The others cost nothing, or the next attempt may succeed.
-bool is_kept(Failure failure) {
+bool is_final(Failure failure) {
     switch (failure) {
         case Failure::no_key:
+        case Failure::rejected:
+        case Failure::denied:
         case Failure::network:
         case Failure::timed_out:
         case Failure::cancelled:
@@ -140,7 +142,7 @@ std::optional<Call> Caller::find_recorded(const Call& call) {
         if (!here) without.push_back(log);
         if (here && !found) found = std::move(here);
     }
-    if (!found) return found;
+    if (!found || (!only_replay_ && !is_final(found->reply.failure))) return std::nullopt;
     found->replayed = true;
     found->sequence = call.sequence;
     found->subject = call.subject;
@@ -206,7 +208,17 @@ void Caller::account(const Call& call) {
     spent_.cost += call.cost;
     spent_.seconds += call.reply.seconds;
     if (usage.input_tokens + usage.output_tokens > 0 && !call.priced) spent_.all_priced = false;
-    calls_.push_back(call);
+    Call brief = call;   // thousands of whole conversations would fill the memory
+    brief.request.system.clear();
+    brief.request.messages.clear();
+    brief.request.schema.clear();
+    brief.reply.text.clear();
+    calls_.push_back(std::move(brief));
+}
+
+std::vector<Call> Caller::calls() const {
+    std::lock_guard lock(mutex_);
+    return calls_;
 }
 
 Reply Caller::ask(Model& model, Request request, const std::string& subject) {
@@ -229,6 +241,7 @@ Reply Caller::ask(Model& model, Request request, const std::string& subject) {
         }
         if (recorded || !call.reply.ok()) {
             account(call);
+            if (!recorded) log(call);
             return call.reply;
         }
     }
@@ -252,9 +265,14 @@ Reply Caller::finish(Call call, const Price* price, const Reservation& reservati
     std::lock_guard lock(mutex_);
     release(reservation);
     account(call);
-    if (is_kept(reply.failure))
-        for (CallLog* log : logs_) log->add(call);
+    log(call);
     return reply;
+}
+
+// Failures too: a replay has to meet them again.
+void Caller::log(const Call& call) {
+    if (call.reply.failure == Failure::not_recorded || call.reply.failure == Failure::cancelled) return;
+    for (CallLog* log : logs_) log->add(call);
 }
 
 Spent Caller::spent() const {

@@ -38,20 +38,6 @@ public:
     virtual void add(const Call& call) = 0;
 };
 
-// A file of one JSON document a line: `--record` appends, `--replay` reads and never writes.
-class FileLog : public CallLog {
-public:
-    enum class Mode { record, replay };
-    FileLog(const std::string& path, Mode mode);   // UsageError naming file and line
-    std::optional<Call> find(const std::string& hash) override;
-    void add(const Call& call) override;
-
-private:
-    std::string path_;
-    Mode mode_;
-    std::map<std::string, Call> calls_;
-};
-
 struct Limits {
     double cost = 0;         // dollars; 0: none
     int64_t tokens = 0;      // input and output together; 0: none
@@ -74,12 +60,12 @@ public:
 
     // A call is let through only when its worst case (an estimate of the input, max_output_tokens of output) beside
     // those in flight stays within the limits; max_output_tokens is lowered to what is left where that still helps
-    // (at least 1000), else the reply is over_limit. Replies that failed for want of a network, a key or patience are
-    // not logged, so that a resumed run asks again.
+    // (at least 1000), else the reply is over_limit. Failures that cost nothing, or that the next attempt may mend, are
+    // asked again by a resumed run, and met again by a replay.
     Reply ask(Model& model, Request request, const std::string& subject);
 
     Spent spent() const;                                   // in all
-    const std::vector<Call>& calls() const { return calls_; }   // as they ended; while none is in flight
+    std::vector<Call> calls() const;                       // as they ended, without their texts
     bool exhausted() const;                                // a limit has refused a call
 
 private:
@@ -95,6 +81,7 @@ private:
     std::string reserve(const Price* price, const Request& request, Reservation& reservation);
     void release(const Reservation& reservation);
     void account(const Call& call);
+    void log(const Call& call);
     Reply finish(Call call, const Price* price, const Reservation& reservation);
     double worst_cost(const Price* price, const Request& request, int max_output_tokens) const;
 
