@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cli/flags.h"
 #include "cli/help.h"
+#include "llm/spec.h"
 
 namespace strop::cli {
 
@@ -46,6 +47,8 @@ int run(const std::vector<std::string>& words) {
     const char* level = std::getenv("STROP_LOG");
     bool verbose = arguments.has("--verbose");
     set_log_level(level ? level : verbose ? "debug" : "off");
+    bool asks_models = spec->name == "optimize" || spec->name == "resume";
+    if (!asks_models) llm::hide_keys();
     return spec->run(arguments);
 }
 

@@ -148,6 +148,16 @@ std::string find_key(const std::string& provider, const std::string& key_file) {
     return {};
 }
 
+void hide_keys() {
+    for (const std::string& provider : providers())
+        for (const char* variable : variables_of(provider)) {
+            char* value = std::getenv(variable);
+            if (!value) continue;
+            ::explicit_bzero(value, std::strlen(value));
+            ::unsetenv(variable);
+        }
+}
+
 std::unique_ptr<Model> make_model(const Spec& spec, const Connection& connection) {
     Spec plain = spec;
     plain.role.clear();   // a model's name does not depend on who asks it

@@ -33,6 +33,10 @@ struct Connection {
 // (compatible; none is fine there), or from the file, which only its owner may read (UsageError otherwise).
 std::string find_key(const std::string& provider, const std::string& key_file);
 
+// Takes all keys out of this process's environment, wiped where they stood, so that no child inherits them and
+// /proc shows none. Models that exist keep what they need.
+void hide_keys();
+
 // Never throws for a missing key: ask() then says no_key.
 std::unique_ptr<Model> make_model(const Spec& spec, const Connection& connection);
 

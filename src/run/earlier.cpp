@@ -48,7 +48,7 @@ std::vector<tune::EarlierRun> from_text(const std::string& text) {
 
 }  // namespace
 
-EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) {
+EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) : store_(store), run_(current.run) {
     for (const RunSummary& summary : store.runs(current.problem)) {
         if (records_.size() >= most_runs) break;
         if (summary.run == current.run) continue;
@@ -59,11 +59,11 @@ EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) {
     }
 }
 
-std::vector<tune::EarlierRun> EarlierRuns::of(const std::string& kernel, Store& store, const std::string& run) const {
+std::vector<tune::EarlierRun> EarlierRuns::of(const std::string& kernel) {
     const std::string key = earlier_prefix + kernel;
-    if (std::optional<std::string> known = store.find_document(run, key)) return from_text(*known);
+    if (std::optional<std::string> known = store_.find_document(run_, key)) return from_text(*known);
     std::vector<tune::EarlierRun> runs = measured(kernel);
-    store.add_document(run, key, to_text(runs));
+    store_.add_document(run_, key, to_text(runs));
     return runs;
 }
 

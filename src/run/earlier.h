@@ -17,11 +17,13 @@ public:
 
     // Of a kernel with that id; one entry a run that tried it. Kept with the run, so that a resumed one begins where it
     // began.
-    std::vector<tune::EarlierRun> of(const std::string& kernel, Store& store, const std::string& run) const;
+    std::vector<tune::EarlierRun> of(const std::string& kernel);
 
 private:
     std::vector<tune::EarlierRun> measured(const std::string& kernel) const;
 
+    Store& store_;
+    std::string run_;
     std::vector<RunRecord> records_;
 };
 

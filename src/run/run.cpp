@@ -160,16 +160,17 @@ private:
         record_.evaluations_by_verdict.clear();
         record_.weaker = sandbox::weaker_protections();
         save();
+        if (options_.replay) marks_ = load_marks(store_, record_.run);
+        if (!record_.settings.models.empty())
+            advisers_ = std::make_unique<Advisers>(record_.settings, store_, record_.run, options_.replay.has_value(),
+                                                   [] { return interrupted(); });
+        llm::hide_keys();   // before anything else is started
         worker_ = std::make_unique<judge::WorkerClient>(options_.worker_command, problem_.folder.string(),
                                                         record_.settings.points, mix64(record_.settings.seed),
                                                         [] { check_interrupt(); },
                                                         Seconds(std::min(longest_reference_seconds, budget())));
         record_.compiler = worker_->toolchain();
         recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
-        if (options_.replay) marks_ = load_marks(store_, record_.run);
-        if (!record_.settings.models.empty())
-            advisers_ = std::make_unique<Advisers>(record_.settings, store_, record_.run, options_.replay.has_value(),
-                                                   [] { return interrupted(); });
     }
 
     // Once a run: a resumed one plans with the same ceilings.
@@ -224,8 +225,8 @@ private:
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
-        targets_.earlier = [this, runs = EarlierRuns(store_, record_)](const Kernel& kernel) {
-            return runs.of(kernel.id, store_, record_.run);
+        targets_.earlier = [runs = EarlierRuns(store_, record_)](const Kernel& kernel) mutable {
+            return runs.of(kernel.id);
         };
         if (!record_.settings.kernel_source.empty())
             own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);

@@ -1,13 +1,20 @@
 """Language models as proposers, from outside, with a model that answers from a script."""
 
 import json
+import os
 import pathlib
+import random
+import signal
+import subprocess
 import sys
+import time
 import unittest
+import urllib.request
 
-from tests.cli.strop_cli import HOME, InFolder, strop
+from tests.cli.strop_cli import BINARY, HOME, InFolder, descendants, environment, recorded, strop, wait_until
 
-SCRIPTED = pathlib.Path(HOME) / "tests" / "fakes" / "scripted_model.py"
+FAKES = pathlib.Path(HOME) / "tests" / "fakes"
+SCRIPTED = FAKES / "scripted_model.py"
 
 HEAD = """#include <stdint.h>
 // strop:tune BLOCK = 16 | 32 | 64
@@ -148,6 +155,103 @@ class Replays(WithModel):
         done = self.optimize("--replay", "run.json")
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("coder", done.stderr)
+
+
+class Resumed(WithModel):
+    def test_no_answered_call_is_made_again(self):
+        """Killed at random moments: a call whose answer is in the store is never asked again."""
+        moments = random.Random(7)
+        words = ["optimize", "shifted", "--budget", "6s", "--evaluations", "16", "--seed", "5", "--model", self.model()]
+        answered = []
+        for _ in range(5):
+            process = subprocess.Popen([os.path.abspath(BINARY), *words, "--quiet", "--store", "runs.db"],
+                                       cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL)
+            store = self.folder / "runs.db"
+            wait_until(lambda: recorded(store, "SELECT run FROM runs") or process.poll() is not None)
+            try:
+                process.wait(moments.uniform(0, 2))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+            asked = len(self.calls())
+            for prompt, at in answered:
+                self.assertNotIn(prompt, [call["prompt"] for call in self.calls()[at:]])
+            answered = [(json.loads(text)["request"]["messages"][-1]["content"], asked) for text in
+                        recorded(store, "SELECT document FROM documents WHERE key LIKE 'call:%'")]
+            words = ["resume", recorded(store, "SELECT run FROM runs")[0]]
+        done = strop(*words, "--store", "runs.db", "--json", "--quiet", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertTrue(record["verified"], record["verification"])
+        self.assertEqual(sum(use["calls"] for use in record["models"] if use["role"] in ("planner", "coder")), 3)
+
+
+class OverHttp(WithModel):
+    """Against the strict fake of the providers."""
+
+    KEY = "sk-test-4f9d8c7b6a5e4d3c2b1a"
+
+    def setUp(self):
+        super().setUp()
+        script = {role: [entry["reply"] for entry in entries] for role, entries in SCRIPT.items()}
+        script["coder"] = [code(GOOD)]
+        script["fixer"] = [code(GOOD)]
+        script["analyst"] = [{"bottleneck": "memory", "evidence": "", "method": "none", "plan": "nothing",
+                              "expected": ""}]
+        (self.folder / "roles.json").write_text(json.dumps(script), encoding="utf-8")
+        self.server = subprocess.Popen([sys.executable, FAKES / "model_server.py", "--key", self.KEY,
+                                        "--script", self.folder / "roles.json"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                       text=True)
+        self.addCleanup(self.server.communicate)
+        self.addCleanup(self.server.kill)
+        self.url = f"http://127.0.0.1:{int(self.server.stdout.readline())}"
+
+    def count(self):
+        with urllib.request.urlopen(self.url + "/control/count") as reply:
+            return json.load(reply)
+
+    def test_a_key_reaches_the_provider_and_nothing_else(self):
+        (self.folder / "key").write_text(self.KEY + "\n", encoding="utf-8")
+        (self.folder / "key").chmod(0o600)
+        seen = []
+        for words, changes in ((["--key-file", "key"], {"ANTHROPIC_API_KEY": ""}),
+                               ([], {"ANTHROPIC_API_KEY": self.KEY})):
+            # The second model's errors repeat the key.
+            process = subprocess.Popen(
+                [os.path.abspath(BINARY), "optimize", "shifted", "--store", "runs.db", "--budget", "6s", "--verbose",
+                 "--evaluations", "8", "--model", "anthropic/claude-opus-5", "--model",
+                 "coder=anthropic/claude-opus-5--echo-key", "--base-url", self.url, "--record", "run.json", *words],
+                cwd=self.folder, env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            while process.poll() is None:
+                for pid in [process.pid] + [child for child, _ in descendants(process.pid)]:
+                    try:
+                        seen.append(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes())
+                        if pid != process.pid:
+                            seen.append(pathlib.Path(f"/proc/{pid}/environ").read_bytes())
+                    except OSError:
+                        pass
+                time.sleep(0.05)
+            seen += process.communicate()
+            self.assertIn(process.returncode, (0, 1), seen[-1])
+            (self.folder / "key").unlink(missing_ok=True)
+        done = strop("export", "shifted", "--transcript", "calls", "--store", "runs.db", cwd=self.folder)
+        seen += [done.stdout.encode(), done.stderr.encode()]
+        files = [path for path in self.folder.rglob("*") if path.is_file()]
+        self.assertGreater(len(files), 5)
+        seen += [path.read_bytes() for path in files]
+        self.assertGreater(self.count()["total"], 4)
+        self.assertFalse([text[:200] for text in seen if self.KEY.encode() in text])
+
+    def test_spending_ends_at_the_limit(self):
+        prices = {"date": "2026-01-01", "models": {"openai/gpt-6": {"input": 5, "cached_input": 1, "cache_write": 5,
+                                                                    "output": 20}}}
+        (self.folder / "prices.json").write_text(json.dumps(prices), encoding="utf-8")
+        record = self.record("--model", "openai/gpt-6", "--base-url", self.url + "/v1", "--prices", "prices.json", "--max-cost",
+                             "0.05", "--evaluations", "30", OPENAI_API_KEY=self.KEY)
+        spent = sum(use["cost"] for use in record["models"])
+        self.assertGreater(spent, 0, record["model_losses"])
+        self.assertLessEqual(spent, 0.05)
+        self.assertTrue(record["verified"], record["verification"])
 
 
 class Failures(WithModel):
