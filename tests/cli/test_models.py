@@ -160,6 +160,8 @@ class Replays(WithModel):
 class Resumed(WithModel):
     def test_no_answered_call_is_made_again(self):
         """Killed at random moments: a call whose answer is in the store is never asked again."""
+        # An answer that was under way when the program was killed is lost, so the script has more of each.
+        self.write_script({role: [{**entry, "times": 99} for entry in entries] for role, entries in SCRIPT.items()})
         moments = random.Random(7)
         words = ["optimize", "shifted", "--budget", "6s", "--evaluations", "16", "--seed", "5", "--model", self.model()]
         answered = []
