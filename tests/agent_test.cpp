@@ -264,7 +264,7 @@ TEST_F(AgentTest, failures_cost_ideas_only) {
         EXPECT_TRUE(broken.score({}).empty());
         EXPECT_TRUE(broken.reflect({}).empty());
     }
-    EXPECT_THAT(panel_->losses(), ::testing::Contains("planner fake/one: refused: it did"));
+    EXPECT_THAT(caller_.losses(), ::testing::Contains("planner fake/one: refused: it did"));
 }
 
 TEST_F(AgentTest, roles_have_their_own_models_and_the_better_one_gets_more_turns) {

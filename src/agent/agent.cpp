@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -113,20 +114,30 @@ std::vector<Strategy> Agent::plan_strategies() {
     return accepted;
 }
 
+// Side by side, but turns before and repairs behind in a fixed order, which a replay repeats.
 std::vector<Proposal> Agent::plan() {
     PhaseTimer timer(seconds_);
     std::vector<Strategy> strategies = plan_strategies();
-    std::vector<std::optional<Proposal>> written(strategies.size());
+    if (!strategies.empty() && !panel_.has("coder")) why_nothing_ = "no model was named for the role coder";
+    if (!why_nothing_.empty()) return {};
+    std::vector<Draft> drafts(strategies.size());
     for (size_t begin = 0; begin < strategies.size(); begin += static_cast<size_t>(options_.parallel)) {
         std::vector<std::future<void>> flights;
         size_t end = std::min(strategies.size(), begin + static_cast<size_t>(options_.parallel));
-        for (size_t i = begin; i < end; ++i)
-            flights.push_back(std::async(std::launch::async, [&, i] { written[i] = write(strategies[i]); }));
+        for (size_t i = begin; i < end; ++i) {
+            Seat& seat = panel_.take_turn("coder");
+            flights.push_back(std::async(std::launch::async, [&, i] { drafts[i] = write(strategies[i], seat); }));
+        }
+        for (std::future<void>& flight : flights) flight.wait();
         for (std::future<void>& flight : flights) flight.get();
     }
     std::vector<Proposal> proposals;
-    for (std::optional<Proposal>& proposal : written)
-        if (proposal) proposals.push_back(std::move(*proposal));
+    for (size_t i = 0; i < drafts.size(); ++i) {
+        Draft& draft = drafts[i];
+        if (!draft.proposal && !draft.unread.source.empty())
+            draft.proposal = fix(strategies[i], draft.unread, "the file cannot be used", draft.why, {});
+        if (draft.proposal) proposals.push_back(std::move(*draft.proposal));
+    }
     if (proposals.empty() && why_nothing_.empty()) why_nothing_ = "no planned strategy got a kernel";
     return proposals;
 }
@@ -164,17 +175,15 @@ std::optional<Proposal> Agent::proposal_of(Strategy strategy, const Code& code, 
     return proposal;
 }
 
-std::optional<Proposal> Agent::write(const Strategy& strategy) {
-    std::string model, why;
-    llm::Reply reply = panel_.ask(request("coder", "coder", {{"strategy", text_of(strategy)}}), strategy.id, &model);
-    if (reply.text.empty()) return std::nullopt;
-    std::optional<Code> code = read_code(reply.text, why);
-    if (code)
-        if (std::optional<Proposal> proposal = proposal_of(strategy, *code, model, strategy.id, why)) return proposal;
-    Kernel unread;
-    unread.id = strategy.id;
-    unread.source = code ? code->source : reply.text;
-    return fix(strategy, unread, "the file cannot be used", why, {});
+Agent::Draft Agent::write(const Strategy& strategy, Seat& seat) {
+    Draft draft;
+    llm::Reply reply = panel_.ask(seat, request("coder", "coder", {{"strategy", text_of(strategy)}}), strategy.id);
+    if (reply.text.empty()) return draft;
+    std::optional<Code> code = read_code(reply.text, draft.why);
+    if (code) draft.proposal = proposal_of(strategy, *code, seat.model->name(), strategy.id, draft.why);
+    draft.unread.id = strategy.id;
+    draft.unread.source = code ? code->source : reply.text;
+    return draft;
 }
 
 std::optional<Proposal> Agent::fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
@@ -182,7 +191,8 @@ std::optional<Proposal> Agent::fix(const Strategy& strategy, const Kernel& kerne
     if (!panel_.has("fixer")) return std::nullopt;
     const std::string root = root_of(kernel.id);
     std::string said = verdict, why = evidence, source = kernel.source;
-    while (int attempt = begin_repair(root)) {
+    while (repairs_[root] < options_.most_repairs) {
+        int attempt = ++repairs_[root];
         llm::Request ask = request("fixer", "fixer",
                                    {{"id", kernel.id}, {"hypothesis", strategy.hypothesis}, {"source", source},
                                     {"verdict", said}, {"evidence", why},
@@ -212,13 +222,6 @@ std::optional<Proposal> Agent::fix(const Strategy& strategy, const Kernel& kerne
 std::string Agent::root_of(const std::string& kernel) {
     size_t at = kernel.rfind("+fix");
     return at == std::string::npos ? kernel : kernel.substr(0, at);
-}
-
-// 1, 2, ... or 0 when the kernel was repaired often enough. Kernels are written side by side.
-int Agent::begin_repair(const std::string& root) {
-    std::lock_guard lock(mutex_);
-    int& attempts = repairs_[root];
-    return attempts < options_.most_repairs ? ++attempts : 0;
 }
 
 // A kernel that cheats is not repaired: it is no mistake.

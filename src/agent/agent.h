@@ -4,8 +4,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -47,21 +45,25 @@ private:
     std::string why_rejected(const Strategy& strategy, const std::vector<Strategy>& accepted) const;
     std::vector<Strategy> accept(std::vector<Strategy> planned, std::vector<Strategy>& accepted,
                                  std::string& rejected) const;
-    std::optional<Proposal> write(const Strategy& strategy);
+    // A strategy's first kernel, or what was written instead of one and why it cannot be used.
+    struct Draft {
+        std::optional<Proposal> proposal;
+        Kernel unread;
+        std::string why;
+    };
+    Draft write(const Strategy& strategy, Seat& seat);
     std::optional<Proposal> proposal_of(Strategy strategy, const Code& code, const std::string& model,
                                         const std::string& kernel_id, std::string& why) const;
     // Asks the fixer, as often as a kernel may be repaired, until its reply can be read.
     std::optional<Proposal> fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
                                 const std::string& evidence, const Configuration& configuration);
     static std::string root_of(const std::string& kernel);
-    int begin_repair(const std::string& root);
     llm::Request request(const std::string& role, const std::string& prompt, Facts facts) const;
 
     Briefing briefing_;
     std::string briefing_text_;
     Panel& panel_;
     AgentOptions options_;
-    std::mutex mutex_;                         // of repairs_
     std::map<std::string, int> repairs_;       // root kernel -> how often
     std::map<std::string, int> deepenings_;    // first kernel of a family -> how often
     std::string why_nothing_;

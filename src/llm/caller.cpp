@@ -77,6 +77,20 @@ Usage assumed_usage(const Reply& reply, int64_t input_tokens, int64_t most_outpu
     return usage;
 }
 
+void add(Spent& spent, const Call& call) {
+    const Usage& usage = call.reply.usage;
+    ++spent.calls;
+    spent.failed += call.reply.ok() ? 0 : 1;
+    spent.replayed += call.replayed ? 1 : 0;
+    spent.input_tokens += usage.input_tokens;
+    spent.cached_tokens += usage.cached_tokens;
+    spent.output_tokens += usage.output_tokens;
+    spent.reasoning_tokens += usage.reasoning_tokens;
+    spent.cost += call.cost;
+    spent.seconds += call.reply.seconds;
+    if (usage.input_tokens + usage.output_tokens > 0 && !call.priced) spent.all_priced = false;
+}
+
 Reply failed(Failure failure, const std::string& why) {
     Reply reply;
     reply.failure = failure;
@@ -197,28 +211,27 @@ void Caller::release(const Reservation& reservation) {
 }
 
 void Caller::account(const Call& call) {
-    const Usage& usage = call.reply.usage;
-    ++spent_.calls;
-    spent_.failed += call.reply.ok() ? 0 : 1;
-    spent_.replayed += call.replayed ? 1 : 0;
-    spent_.input_tokens += usage.input_tokens;
-    spent_.cached_tokens += usage.cached_tokens;
-    spent_.output_tokens += usage.output_tokens;
-    spent_.reasoning_tokens += usage.reasoning_tokens;
-    spent_.cost += call.cost;
-    spent_.seconds += call.reply.seconds;
-    if (usage.input_tokens + usage.output_tokens > 0 && !call.priced) spent_.all_priced = false;
-    Call brief = call;   // thousands of whole conversations would fill the memory
-    brief.request.system.clear();
-    brief.request.messages.clear();
-    brief.request.schema.clear();
-    brief.reply.text.clear();
-    calls_.push_back(std::move(brief));
+    add(spent_, call);
+    add(by_role_[{call.request.role, call.model}], call);
+    if (call.reply.ok()) return;
+    auto& [count, why] = losses_[fmt::format("{} {}: {}", call.request.role, call.model, name_of(call.reply.failure))];
+    if (count++ == 0) why = call.reply.why;
 }
 
-std::vector<Call> Caller::calls() const {
+std::vector<RoleSpent> Caller::by_role() const {
     std::lock_guard lock(mutex_);
-    return calls_;
+    std::vector<RoleSpent> all;
+    for (const auto& [who, spent] : by_role_) all.push_back({who.first, who.second, spent});
+    return all;
+}
+
+std::vector<std::string> Caller::losses() const {
+    std::lock_guard lock(mutex_);
+    std::vector<std::string> lines;
+    for (const auto& [kind, loss] : losses_)
+        lines.push_back(kind + (loss.first > 1 ? fmt::format(" ({} times)", loss.first) : "") +
+                        (loss.second.empty() ? "" : ": " + loss.second));
+    return lines;
 }
 
 Reply Caller::ask(Model& model, Request request, const std::string& subject) {

@@ -51,6 +51,12 @@ struct Spent {
     bool all_priced = true;
 };
 
+// What one model was asked in one role.
+struct RoleSpent {
+    std::string role, model;
+    Spent spent;
+};
+
 // Safe to use from several threads.
 class Caller {
 public:
@@ -65,7 +71,9 @@ public:
     Reply ask(Model& model, Request request, const std::string& subject);
 
     Spent spent() const;                                   // in all
-    std::vector<Call> calls() const;                       // as they ended, without their texts
+    std::vector<RoleSpent> by_role() const;                // in the order of role and model
+    // One line a kind of loss: "coder openai/gpt-6: rate_limited (3 times): ...".
+    std::vector<std::string> losses() const;
     bool exhausted() const;                                // a limit has refused a call
 
 private:
@@ -93,8 +101,9 @@ private:
     mutable std::mutex mutex_;
     int sequence_ = 0;
     std::map<std::string, int> asked_;   // hash of model and request -> how often
-    std::vector<Call> calls_;
     Spent spent_;
+    std::map<std::pair<std::string, std::string>, Spent> by_role_;
+    std::map<std::string, std::pair<int, std::string>> losses_;   // how often, the first one's reason
     double reserved_cost_ = 0;
     int64_t reserved_tokens_ = 0;
     bool exhausted_ = false;

@@ -60,13 +60,13 @@ void Advisers::brief(agent::Briefing briefing) {
 
 void Advisers::note(RunRecord& record) const {
     record.models.clear();
-    for (const agent::RoleUse& use : panel_->uses()) {
+    for (const llm::RoleSpent& use : caller_->by_role()) {
         const llm::Spent& spent = use.spent;
         record.models.push_back({use.role, use.model, spent.calls, spent.failed, spent.replayed, spent.input_tokens,
                                  spent.cached_tokens, spent.output_tokens, spent.reasoning_tokens, spent.cost,
                                  spent.all_priced, spent.seconds});
     }
-    record.model_losses = panel_->losses();
+    record.model_losses = caller_->losses();
 }
 
 std::vector<std::string> earlier_lessons(Store& store, const RunRecord& current) {
