@@ -36,12 +36,12 @@ public:
 
     std::string url(const std::string& path) const { return "http://127.0.0.1:" + port_ + path; }
 
-    Json control(const std::string& what) const {
+    nlohmann::ordered_json control(const std::string& what) const {
         HttpRequest request;
         request.url = url("/control/" + what);
         std::string body;
         http_post(request, [&](const HttpResponse&, std::string_view piece) { return body += piece, true; });
-        return Json::parse(body);
+        return nlohmann::ordered_json::parse(body);
     }
 
     int count() const { return control("count")["total"]; }
@@ -150,6 +150,17 @@ TEST_P(Providers, AnswersToASchema) {
     Json value = Json::parse(reply.text);
     EXPECT_TRUE(value["name"].is_string());
     EXPECT_TRUE(value["steps"][0]["title"].is_string());
+}
+
+// Whoever answers by a grammar writes the properties in this order.
+TEST_P(Providers, ASchemaIsSentInItsOrder) {
+    Request request = simple();
+    request.schema_name = "plan";
+    request.schema = schema;
+    ASSERT_TRUE(make("")->ask(request).ok());
+    std::string sent = fake().control("last")["body"].dump();
+    EXPECT_LT(sent.find("\"name\":{"), sent.find("\"count\":{")) << sent;
+    EXPECT_LT(sent.find("\"count\":{"), sent.find("\"steps\":{")) << sent;
 }
 
 TEST_P(Providers, AConversationGrows) {

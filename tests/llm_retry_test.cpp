@@ -173,9 +173,9 @@ TEST(Capabilities, AParameterThatIsRejectedByName) {
 TEST(Capabilities, DroppingLeavesNoEmptyObjectBehind) {
     Capabilities accepts;
     accepts.dropped = {"a.b", "x", "missing.thing"};
-    Json body = Json::parse(R"({"a":{"b":1},"x":2,"y":{"z":3}})");
+    Body body = Body::parse(R"({"a":{"b":1},"x":2,"y":{"z":3}})");
     apply_drops(accepts, body);
-    EXPECT_EQ(body, Json::parse(R"({"y":{"z":3}})"));
+    EXPECT_EQ(body, Body::parse(R"({"y":{"z":3}})"));
 }
 
 TEST(WireSchema, IsClosedAndFreeOfWhatIsNotKnown) {
@@ -192,6 +192,12 @@ TEST(WireSchema, IsClosedAndFreeOfWhatIsNotKnown) {
     closed["properties"]["list"]["items"]["required"].push_back("a");
     EXPECT_TRUE(requires_all(closed));
     EXPECT_TRUE(requires_all(Json::parse(R"({"type":"string"})")));
+}
+
+TEST(WireSchema, KeepsTheOrderOfProperties) {
+    const char* text = R"({"type":"object","properties":{"source":{"type":"string"},"condition":{"type":"string"}},)"
+                       R"("additionalProperties":false})";
+    EXPECT_EQ(closed_schema(Body::parse(text), {}).dump(), text);
 }
 
 }  // namespace

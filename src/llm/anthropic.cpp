@@ -41,8 +41,8 @@ void stop(const Json& delta, Answer& answer) {
                        (explanation.empty() ? "" : ": " + explanation));
 }
 
-Json text_block(const std::string& text, bool mark) {
-    Json block = {{"type", "text"}, {"text", text}};
+Body text_block(const std::string& text, bool mark) {
+    Body block = {{"type", "text"}, {"text", text}};
     if (mark) block["cache_control"] = {{"type", "ephemeral"}};
     return block;
 }
@@ -55,23 +55,23 @@ public:
         return {{"x-api-key", key}, {"anthropic-version", "2023-06-01"}};
     }
 
-    Json body(const Request& request, const std::string& model, const Capabilities& accepts) const override {
-        Json messages = Json::array();
+    Body body(const Request& request, const std::string& model, const Capabilities& accepts) const override {
+        Body messages = Body::array();
         for (const Message& message : request.messages) {
             bool user = message.author == Message::Author::user;
             // The next request repeats everything up to here.
             bool mark = accepts.cache_markers && &message == &request.messages.back();
             messages.push_back({{"role", user ? "user" : "assistant"},
-                                {"content", Json::array({text_block(message.content, mark)})}});
+                                {"content", Body::array({text_block(message.content, mark)})}});
         }
-        Json body = {{"model", model},
+        Body body = {{"model", model},
                      {"max_tokens", output_limit(request, accepts)},
                      {"messages", messages},
                      {"stream", true}};
         std::string system = system_text(request, accepts);
-        if (!system.empty()) body["system"] = Json::array({text_block(system, accepts.cache_markers)});
+        if (!system.empty()) body["system"] = Body::array({text_block(system, accepts.cache_markers)});
         if (!request.schema.empty() && accepts.json_schema) {
-            Json schema = closed_schema(Json::parse(request.schema), accepts.schema_without);
+            Body schema = closed_schema(Body::parse(request.schema), accepts.schema_without);
             body["output_config"]["format"] = {{"type", "json_schema"}, {"schema", schema}};
         }
         body.merge_patch(accepts.body);

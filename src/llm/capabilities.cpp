@@ -26,10 +26,10 @@ std::string parent_of(const std::string& path) {
     return dot == std::string::npos ? "" : path.substr(0, dot);
 }
 
-bool has(const Json& body, const std::string& path) { return body.contains(pointer_to(path)); }
+bool has(const Body& body, const std::string& path) { return body.contains(pointer_to(path)); }
 
 // An object that is left empty goes, too: {"reasoning": {}} is not the same as nothing.
-void erase(Json& body, const std::string& path) {
+void erase(Body& body, const std::string& path) {
     if (!has(body, path)) return;
     auto pointer = pointer_to(path);
     auto parent = pointer.parent_pointer();
@@ -73,7 +73,7 @@ struct Name {
     std::string path, drop;
 };
 
-std::vector<Name> names_in(const Json& body, const Capabilities& capabilities,
+std::vector<Name> names_in(const Body& body, const Capabilities& capabilities,
                            const std::vector<std::string>& known) {
     std::vector<std::string> leaves;
     if (!capabilities.body.empty()) list_leaves(capabilities.body, "", leaves);
@@ -86,7 +86,7 @@ std::vector<Name> names_in(const Json& body, const Capabilities& capabilities,
         // An object stands for its part when it holds nothing but what the table adds.
         for (std::string parent = parent_of(leaf); !parent.empty(); parent = parent_of(parent)) {
             auto pointer = pointer_to(parent);
-            if (body[pointer] == capabilities.body[pointer]) names.push_back({parent, leaf});
+            if (Json(body[pointer]) == capabilities.body[pointer]) names.push_back({parent, leaf});
         }
     }
     return names;
@@ -129,11 +129,11 @@ Capabilities capabilities_of(const std::string& provider, const std::string& mod
     return capabilities_from(read_file(file), file.string(), provider, model);
 }
 
-void apply_drops(const Capabilities& capabilities, Json& body) {
+void apply_drops(const Capabilities& capabilities, Body& body) {
     for (const std::string& path : capabilities.dropped) erase(body, path);
 }
 
-std::optional<std::string> rejected_parameter(const WireError& error, const Json& body,
+std::optional<std::string> rejected_parameter(const WireError& error, const Body& body,
                                               const Capabilities& capabilities,
                                               const std::vector<std::string>& known) {
     if (error.status != 400 && error.status != 422) return std::nullopt;

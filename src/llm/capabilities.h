@@ -12,6 +12,9 @@
 
 namespace strop::llm {
 
+// What is sent. Its keys stay in order: a reply to a JSON Schema is written in the order of the schema's properties.
+using Body = nlohmann::ordered_json;
+
 struct Capabilities {
     std::string output_limit;            // the parameter's name; empty: no limit is sent
     int most_output_tokens = 0;          // 0: not known
@@ -28,11 +31,11 @@ Capabilities capabilities_from(const std::string& text, const std::string& file,
                                const std::string& model);
 
 // Takes all that was dropped out of a request.
-void apply_drops(const Capabilities& capabilities, nlohmann::json& body);
+void apply_drops(const Capabilities& capabilities, Body& body);
 
 // The parameter of `body` that an error rejects by name, out of `known` ("text.format", ...) and what
 // `capabilities.body` adds.
-std::optional<std::string> rejected_parameter(const WireError& error, const nlohmann::json& body,
+std::optional<std::string> rejected_parameter(const WireError& error, const Body& body,
                                               const Capabilities& capabilities,
                                               const std::vector<std::string>& known);
 

@@ -47,8 +47,8 @@ void finish(const std::string& reason, Answer& answer) {
     refuse(answer, "the reply was stopped: " + reason);
 }
 
-Json content(const char* role, const std::string& text) {
-    Json result = {{"parts", Json::array({{{"text", text}}})}};
+Body content(const char* role, const std::string& text) {
+    Body result = {{"parts", Body::array({{{"text", text}}})}};
     if (*role) result["role"] = role;
     return result;
 }
@@ -63,19 +63,19 @@ public:
         return {{"x-goog-api-key", key}};
     }
 
-    Json body(const Request& request, const std::string&, const Capabilities& accepts) const override {
-        Json body = {{"contents", Json::array()}};
+    Body body(const Request& request, const std::string&, const Capabilities& accepts) const override {
+        Body body = {{"contents", Body::array()}};
         std::string system = system_text(request, accepts);
         if (!system.empty()) body["systemInstruction"] = content("", system);
         for (const Message& message : request.messages) {
             bool user = message.author == Message::Author::user;
             body["contents"].push_back(content(user ? "user" : "model", message.content));
         }
-        Json& config = body["generationConfig"];
+        Body& config = body["generationConfig"];
         if (!accepts.output_limit.empty()) config[accepts.output_limit] = output_limit(request, accepts);
         if (!request.schema.empty() && accepts.json_schema) {
             config["responseMimeType"] = "application/json";
-            config["responseJsonSchema"] = closed_schema(Json::parse(request.schema), accepts.schema_without);
+            config["responseJsonSchema"] = closed_schema(Body::parse(request.schema), accepts.schema_without);
         }
         body.merge_patch(accepts.body);
         return body;

@@ -37,21 +37,21 @@ public:
         return {{"Authorization", "Bearer " + key}};
     }
 
-    Json body(const Request& request, const std::string& model, const Capabilities& accepts) const override {
-        Json messages = Json::array();
+    Body body(const Request& request, const std::string& model, const Capabilities& accepts) const override {
+        Body messages = Body::array();
         std::string system = system_text(request, accepts);
         if (!system.empty()) messages.push_back({{"role", "system"}, {"content", system}});
         for (const Message& message : request.messages) {
             bool user = message.author == Message::Author::user;
             messages.push_back({{"role", user ? "user" : "assistant"}, {"content", message.content}});
         }
-        Json body = {{"model", model},
+        Body body = {{"model", model},
                      {"messages", messages},
                      {"stream", true},
                      {"stream_options", {{"include_usage", true}}}};
         if (!accepts.output_limit.empty()) body[accepts.output_limit] = output_limit(request, accepts);
         if (!request.schema.empty() && accepts.json_schema) {
-            Json schema = closed_schema(Json::parse(request.schema), accepts.schema_without);
+            Body schema = closed_schema(Body::parse(request.schema), accepts.schema_without);
             body["response_format"] = {{"type", "json_schema"},
                                        {"json_schema",
                                         {{"name", request.schema_name},

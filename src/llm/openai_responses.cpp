@@ -40,8 +40,8 @@ public:
         return {{"Authorization", "Bearer " + key}};
     }
 
-    Json body(const Request& request, const std::string& model, const Capabilities& accepts) const override {
-        Json body = {{"model", model}, {"stream", true}, {"store", false}, {"input", Json::array()}};
+    Body body(const Request& request, const std::string& model, const Capabilities& accepts) const override {
+        Body body = {{"model", model}, {"stream", true}, {"store", false}, {"input", Body::array()}};
         std::string system = system_text(request, accepts);
         if (!system.empty()) body["instructions"] = system;
         for (const Message& message : request.messages) {
@@ -50,7 +50,7 @@ public:
         }
         if (!accepts.output_limit.empty()) body[accepts.output_limit] = output_limit(request, accepts);
         if (!request.schema.empty() && accepts.json_schema) {
-            Json schema = closed_schema(Json::parse(request.schema), accepts.schema_without);
+            Body schema = closed_schema(Body::parse(request.schema), accepts.schema_without);
             body["text"]["format"] = {{"type", "json_schema"},
                                       {"name", request.schema_name},
                                       {"strict", requires_all(schema)},

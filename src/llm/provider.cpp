@@ -159,12 +159,12 @@ private:
         return accepts_;
     }
 
-    HttpRequest http_request(const Json& body) const {
+    HttpRequest http_request(const Body& body) const {
         HttpRequest http;
         http.url = protocol_->url(base_, model_);
         http.headers = protocol_->headers(key_);
         http.headers.emplace_back("Accept", "text/event-stream");
-        http.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+        http.body = body.dump(-1, ' ', false, Body::error_handler_t::replace);
         http.timeout = connection_.timeout;
         http.connect_timeout = connection_.connect_timeout;
         return http;
@@ -173,7 +173,7 @@ private:
     void ask_until_done(const Request& request, const Cancel& cancel, Reply& reply) {
         while (true) {
             Capabilities accepted = accepts();
-            Json body = protocol_->body(request, model_, accepted);
+            Body body = protocol_->body(request, model_, accepted);
             apply_drops(accepted, body);
             Outcome outcome = attempt(*protocol_, http_request(body), cancel);
             Attempt failed = judge(request, outcome, reply);
@@ -276,7 +276,7 @@ private:
     }
 
     // A parameter that the model does not know is left out from now on. True when there was one.
-    bool drop_rejected(const WireError& error, const Json& body, const Capabilities& sent) {
+    bool drop_rejected(const WireError& error, const Body& body, const Capabilities& sent) {
         auto known = protocol_->optional_parameters();
         known.push_back(protocol_->schema_path());
         std::string other = sent.output_limit.empty() ? "" : protocol_->other_output_limit(sent.output_limit);

@@ -33,8 +33,7 @@ public:
     virtual ~Protocol() = default;
     virtual std::string url(const std::string& base, const std::string& model) const = 0;
     virtual std::vector<std::pair<std::string, std::string>> headers(const std::string& key) const = 0;
-    virtual nlohmann::json body(const Request& request, const std::string& model,
-                                const Capabilities& accepts) const = 0;
+    virtual Body body(const Request& request, const std::string& model, const Capabilities& accepts) const = 0;
     // One event of the stream; the exceptions of the JSON library mean that it is not of this protocol.
     virtual void take(const nlohmann::json& event, Answer& answer) const = 0;
     // Where the body says that the reply has to match a schema.

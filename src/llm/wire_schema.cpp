@@ -7,7 +7,7 @@ namespace strop::llm {
 
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // Keywords that hold one schema, a list of them, or one for each name.
 constexpr std::array<const char*, 2> single = {"items", "not"};

@@ -8,11 +8,11 @@
 
 namespace strop::llm {
 
-// A copy whose objects allow no further properties, without the given keywords (constraints that the provider
-// refuses; whoever reads the reply checks them).
-nlohmann::json closed_schema(const nlohmann::json& schema, const std::set<std::string>& without);
+// A copy, in the same order, whose objects allow no further properties, without the given keywords (constraints that
+// the provider refuses; whoever reads the reply checks them).
+nlohmann::ordered_json closed_schema(const nlohmann::ordered_json& schema, const std::set<std::string>& without);
 
 // Whether every object requires all of its properties, as OpenAI's strict mode wants it.
-bool requires_all(const nlohmann::json& schema);
+bool requires_all(const nlohmann::ordered_json& schema);
 
 }  // namespace strop::llm
