@@ -22,6 +22,20 @@ double cost_of(const std::vector<llm::RoleSpent>& all, const std::string& model)
 
 }  // namespace
 
+std::vector<Seat> seats_of(const std::vector<std::string>& models, const std::string& base_url,
+                           const std::string& key_file) {
+    std::vector<Seat> seats;
+    for (const std::string& text : models) seats.push_back({llm::parse_spec(text), nullptr});
+    bool mixed = std::any_of(seats.begin(), seats.end(), [](const Seat& s) { return s.spec.provider == "compatible"; });
+    for (Seat& seat : seats) {
+        llm::Connection connection;
+        if (!mixed || seat.spec.provider == "compatible") connection.base_url = base_url;
+        connection.key_file = key_file;
+        seat.model = llm::make_model(seat.spec, connection);
+    }
+    return seats;
+}
+
 Panel::Panel(std::vector<Seat> seats, llm::Caller& caller) : seats_(std::move(seats)), caller_(caller) {}
 
 bool Panel::has(const std::string& role) const {

@@ -16,6 +16,10 @@ struct Seat {
     std::unique_ptr<llm::Model> model;
 };
 
+// One for each `--model`. In a mix the address is that of the models that have none of their own.
+std::vector<Seat> seats_of(const std::vector<std::string>& models, const std::string& base_url,
+                           const std::string& key_file);
+
 class Panel {
 public:
     // `caller` outlives the panel. At least one seat.

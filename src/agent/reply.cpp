@@ -159,4 +159,22 @@ std::vector<std::string> read_lessons(const std::string& text) {
     return lessons;
 }
 
+std::vector<Choice> read_choices(const std::string& text) {
+    std::vector<Choice> choices;
+    std::string why;
+    for (const json& item : list_of(text, "configurations", "suggester", why)) {
+        if (!item.is_object()) continue;
+        Choice choice;
+        choice.reason = text_of(item, "reason", 200);
+        const json values = item.value("values", json::array());
+        if (values.is_object())   // as a person would write it
+            for (const auto& [name, value] : values.items()) choice.values[name] = text_of(values, name.c_str(), 80);
+        else
+            for (const json& value : values)
+                if (value.is_object()) choice.values[text_of(value, "name", 80)] = text_of(value, "value", 80);
+        choices.push_back(std::move(choice));
+    }
+    return choices;
+}
+
 }  // namespace strop::agent

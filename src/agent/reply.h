@@ -1,6 +1,7 @@
 // What roles answer, read out of a model's text. Nothing here trusts it: names are made safe, numbers are bounded.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,12 +24,18 @@ struct Score {
     double confidence = 0;
 };
 
+struct Choice {
+    std::map<std::string, std::string> values;   // of tunables, by name
+    std::string reason;
+};
+
 // Empty when there is nothing usable; `why` then says what is missing.
 std::vector<Strategy> read_plan(const std::string& text, std::string& why);
 std::optional<Code> read_code(const std::string& text, std::string& why);
 std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& why);
 std::vector<Score> read_scores(const std::string& text);
 std::vector<std::string> read_lessons(const std::string& text);
+std::vector<Choice> read_choices(const std::string& text);
 
 // A model's idea as a name: lower case, [a-z0-9_], at most 40 characters, never empty.
 std::string safe_name(const std::string& text);

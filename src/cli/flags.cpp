@@ -27,8 +27,13 @@ const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};
 
-// Of every command that may ask language models.
-std::vector<Flag> model_flags() {
+std::vector<Flag> joined(std::vector<Flag> flags, const std::vector<Flag>& more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+}
+
+// Of every command that may ask language models: which, and what it may cost.
+std::vector<Flag> choosing_flags() {
     return {{"--model", "MODEL",
              "ask a language model: openai/NAME, anthropic/NAME, gemini/NAME, compatible/NAME or exec:COMMAND; "
              "ROLE=MODEL for one role; may be repeated",
@@ -38,16 +43,16 @@ std::vector<Flag> model_flags() {
              Kind::file, ""},
             {"--max-cost", "DOLLARS", "spend at most this much on models; 0: no limit", Kind::number, "0"},
             {"--max-tokens", "N", "of input and output together; 0: no limit", Kind::whole, "0"},
-            {"--prices", "FILE", "prices that go before those of data/prices.json", Kind::file, ""},
-            {"--analysis-prompt", "FILE", "your own words for the model that reads measurements", Kind::file, ""},
-            {"--dry-run", "", "one candidate, then stop"},
-            {"--record", "FILE", "write models' replies and all measurements there", Kind::file, ""},
-            {"--replay", "FILE", "walk a recorded run again: nothing is sent and nothing is measured", Kind::file, ""}};
+            {"--prices", "FILE", "prices that go before those of data/prices.json", Kind::file, ""}};
 }
 
-std::vector<Flag> joined(std::vector<Flag> flags, const std::vector<Flag>& more) {
-    flags.insert(flags.end(), more.begin(), more.end());
-    return flags;
+std::vector<Flag> model_flags() {
+    return joined(choosing_flags(),
+                  {{"--analysis-prompt", "FILE", "your own words for the model that reads measurements", Kind::file, ""},
+                   {"--dry-run", "", "one candidate, then stop"},
+                   {"--record", "FILE", "write models' replies and all measurements there", Kind::file, ""},
+                   {"--replay", "FILE", "walk a recorded run again: nothing is sent and nothing is measured", Kind::file,
+                    ""}});
 }
 
 CommandSpec optimize() {
@@ -121,6 +126,18 @@ CommandSpec tune() {
              {"./strop tune kernel.cpp --problem softmax --export cache.json", "for other tools to read"},
              {"./strop tune --replay cache.json --evaluations 100 --seed 1", "how a search would have done"}},
             command_tune};
+}
+
+CommandSpec suggest() {
+    return {"suggest",
+            "ask a language model for values of a kernel's tunables",
+            {{"KERNEL", "a C++ source file with `// strop:tune` comments"}},
+            joined({{"--problem", "DIR", "the problem that it solves (default: the kernel's own folder)", Kind::folder, ""},
+                    {"--count", "N", "configurations", Kind::count, "4"},
+                    json_flag}, choosing_flags()),
+            {{"./strop suggest kernel.cpp --problem softmax --model exec:./agent", "nothing is measured"},
+             {"./strop judge kernel.cpp --problem softmax --set BLOCK=32", "is it any good?"}},
+            command_suggest};
 }
 
 CommandSpec list() {
@@ -259,7 +276,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(),  tune(), list(),   runs(),  show(),
+    static const std::vector<CommandSpec> table = {optimize(), judge(),  tune(), suggest(), list(),   runs(),  show(),
                                                    report(),   export_run(), resume(), doctor(), setup(), completion(),
                                                    man(),      help(),   worker()};
     return table;

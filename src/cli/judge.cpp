@@ -23,32 +23,16 @@ namespace strop::cli {
 namespace {
 
 Configuration configuration_of(const Kernel& kernel, const std::vector<std::string>& assignments) {
-    Configuration configuration = default_configuration(kernel.space);
+    std::map<std::string, std::string> values;
     for (const std::string& assignment : assignments) {
         size_t equals = assignment.find('=');
-        std::string name = assignment.substr(0, equals), text = assignment.substr(equals + 1);
-        const Tunable* tunable = nullptr;
-        std::vector<std::string> names;
-        for (const Tunable& candidate : kernel.space.tunables) {
-            names.push_back(candidate.name);
-            if (candidate.name == name) tunable = &candidate;
-        }
-        if (!tunable)
-            throw UsageError(fmt::format("--set {}: the kernel has no tunable '{}'", assignment, name),
-                             names.empty() ? "it has none: see `// strop:tune`" : "it has " + join(names, ", "));
-        std::vector<std::string> values;
-        bool found = false;
-        for (const Value& value : tunable->values) {
-            values.push_back(to_string(value));
-            if (values.back() != text) continue;
-            configuration[name] = value;
-            found = true;
-        }
-        if (!found)
-            throw UsageError(fmt::format("--set {}: '{}' is not a value of {}", assignment, text, name),
-                             "its values are " + join(values, ", "));
+        values[assignment.substr(0, equals)] = assignment.substr(equals + 1);
     }
-    return configuration;
+    try {
+        return chosen_configuration(kernel.space, values);
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--set {}: {}", join(assignments, " "), error.what()), error.hint());
+    }
 }
 
 void print_json(const Judgement& judgement) {

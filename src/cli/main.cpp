@@ -47,7 +47,7 @@ int run(const std::vector<std::string>& words) {
     const char* level = std::getenv("STROP_LOG");
     bool verbose = arguments.has("--verbose");
     set_log_level(level ? level : verbose ? "debug" : "off");
-    bool asks_models = spec->name == "optimize" || spec->name == "resume";
+    bool asks_models = spec->name == "optimize" || spec->name == "resume" || spec->name == "suggest";
     if (!asks_models) llm::hide_keys();
     return spec->run(arguments);
 }

@@ -281,4 +281,31 @@ Configuration default_configuration(const TunableSpace& space) {
     return configuration;
 }
 
+Configuration chosen_configuration(const TunableSpace& space, const std::map<std::string, std::string>& values) {
+    Configuration configuration = default_configuration(space);
+    for (const auto& [name, text] : values) {
+        auto tunable = std::find_if(space.tunables.begin(), space.tunables.end(),
+                                    [&](const Tunable& candidate) { return candidate.name == name; });
+        if (tunable == space.tunables.end()) {
+            std::vector<std::string> names;
+            for (const Tunable& candidate : space.tunables) names.push_back(candidate.name);
+            throw UsageError(fmt::format("the kernel has no tunable '{}'", name),
+                             names.empty() ? "it has none: see `// strop:tune`" : "it has " + join(names, ", "));
+        }
+        auto value = std::find_if(tunable->values.begin(), tunable->values.end(),
+                                  [&](const Value& candidate) { return to_string(candidate) == text; });
+        if (value == tunable->values.end()) {
+            std::vector<std::string> known;
+            for (const Value& candidate : tunable->values) known.push_back(to_string(candidate));
+            throw UsageError(fmt::format("'{}' is not a value of {}", text, name), "its values are " + join(known, ", "));
+        }
+        configuration[name] = *value;
+    }
+    for (const Expression& constraint : space.constraints)
+        if (!holds(constraint, configuration))
+            throw UsageError(fmt::format("{} does not meet '{}'", describe(configuration), constraint.text()),
+                             "see its `// strop:require`");
+    return configuration;
+}
+
 }  // namespace strop

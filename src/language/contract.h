@@ -3,6 +3,7 @@
 // contiguous row-major, aligned to their element only. Inputs and outputs do not overlap.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "core/kernel.h"
@@ -26,5 +27,8 @@ TunableSpace parse_tunables(const std::string& source, const std::string& file);
 // The first value of every tunable when that is valid, else the first valid configuration in order of the
 // values. UsageError when no configuration is valid.
 Configuration default_configuration(const TunableSpace& space);
+// The default with these values, given as texts by name. UsageError for a name, a value or a combination that the
+// space does not have.
+Configuration chosen_configuration(const TunableSpace& space, const std::map<std::string, std::string>& values);
 
 }  // namespace strop

@@ -1,7 +1,5 @@
 #include "run/advisers.h"
 
-#include <algorithm>
-
 #include "core/json.h"
 #include "run/recording.h"
 
@@ -10,11 +8,6 @@ namespace strop {
 namespace {
 
 constexpr size_t most_lessons = 12;
-
-bool any_compatible(const std::vector<std::string>& models) {
-    return std::any_of(models.begin(), models.end(),
-                       [](const std::string& text) { return llm::parse_spec(text).provider == "compatible"; });
-}
 
 }  // namespace
 
@@ -36,18 +29,10 @@ private:
 
 Advisers::Advisers(const RunSettings& settings, Store& store, const std::string& run, bool replay, llm::Cancel cancel)
     : settings_(settings), prices_(llm::load_prices(settings.prices)), log_(std::make_unique<StoreLog>(store, run)) {
-    std::vector<agent::Seat> seats;
-    for (const std::string& text : settings.models) {
-        llm::Spec spec = llm::parse_spec(text);
-        llm::Connection connection;
-        // In a mix the address is that of the models that have none of their own.
-        if (spec.provider == "compatible" || !any_compatible(settings.models)) connection.base_url = settings.base_url;
-        connection.key_file = settings.key_file;
-        seats.push_back({spec, llm::make_model(spec, connection)});
-    }
     caller_ = std::make_unique<llm::Caller>(prices_, llm::Limits{settings.max_cost, settings.max_tokens},
                                             std::vector<llm::CallLog*>{log_.get()}, replay, std::move(cancel));
-    panel_ = std::make_unique<agent::Panel>(std::move(seats), *caller_);
+    panel_ = std::make_unique<agent::Panel>(
+        agent::seats_of(settings.models, settings.base_url, settings.key_file), *caller_);
 }
 
 Advisers::~Advisers() = default;

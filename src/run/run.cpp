@@ -257,6 +257,7 @@ private:
     void search_strategies() {
         search_start_ = elapsed();
         std::vector<Proposer*> asked = proposers();
+        if (advisers_) view_.phase("asking models for strategies and kernels");
         found_ = search::run(problem_.points, asked, *recorder_, record_.settings, targets_, *this);
         for (Proposer* proposer : asked)
             if (std::string why = proposer->why_nothing(); !why.empty())

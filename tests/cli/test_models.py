@@ -256,6 +256,21 @@ class OverHttp(WithModel):
         self.assertTrue(record["verified"], record["verification"])
 
 
+class Suggestions(WithModel):
+    def test_only_configurations_of_the_space_are_shown(self):
+        def choice(**values):
+            return {"values": [{"name": name, "value": str(value)} for name, value in values.items()], "reason": "why"}
+        self.write_script({"suggester": [{"when": "BLOCK: 16 | 32 | 64", "times": 9, "reply": {
+            "configurations": [choice(BLOCK=32), choice(BLOCK=33), choice(BLOK=32)]}}]})
+        (self.folder / "kernel.cpp").write_text(GOOD, encoding="utf-8")
+        done = strop("suggest", "kernel.cpp", "--problem", "shifted", "--model", self.model(), cwd=self.folder)
+        self.assertEqual(done.stdout, "--set BLOCK=32\n    why\n")
+        self.assertEqual(done.stderr, "lost: '33' is not a value of BLOCK\nlost: the kernel has no tunable 'BLOK'\n")
+        self.assertEqual(done.returncode, 0)
+        self.fails(["suggest", "kernel.cpp", "--problem", "shifted"], 2, "no model was named",
+                   "--model anthropic/NAME, or exec:COMMAND")
+
+
 class Failures(WithModel):
     def test_the_playbook_goes_on(self):
         for name, model in {"mute": "exec:true", "broken": "exec:exit 3", "chatty": "exec:echo Hello there.",
