@@ -179,6 +179,31 @@ TEST_F(AgentTest, duplicates_go_back_once_with_the_reason) {
     EXPECT_THAT(again.messages[2].content, HasSubstr("my_passes is the same as resident_passes"));
 }
 
+TEST_F(AgentTest, a_standstill_asks_for_other_kinds) {
+    agent([](const llm::Request& request, int count) {
+        if (request.role == "coder") return said(code_json(good_source));
+        return said("{\"strategies\": [" + (count == 0   ? strategy_json("trees", "adds in pairs, as a tree")
+                                            : count == 1 ? strategy_json("trees", "adds in pairs, as a tree")
+                                                         : strategy_json("columns", "walks over blocks of columns")) +
+                    "]}");
+    });
+    EXPECT_TRUE(agent_->widen({}).empty());   // nothing was planned yet
+    std::vector<Proposal> planned = agent_->plan();
+    ASSERT_EQ(planned.size(), 1u);
+    std::vector<Strategy> tried = {planned[0].strategy};
+    std::vector<Proposal> wider = agent_->widen(tried);   // the first answer is a duplicate and goes back
+    ASSERT_EQ(wider.size(), 1u);
+    EXPECT_EQ(wider[0].strategy.id, "columns");
+    EXPECT_EQ(asked("planner"), 3);
+    const llm::Request& ask = *std::find_if(model_->requests.begin(), model_->requests.end(), [](const llm::Request& r) {
+        return r.role == "planner" && r.messages.size() == 3;
+    });
+    EXPECT_THAT(ask.messages[2].content, HasSubstr("standstill"));
+    EXPECT_THAT(ask.messages[2].content, HasSubstr("- trees (by fake/one)"));
+    EXPECT_TRUE(agent_->widen(tried).size() <= 1);
+    EXPECT_TRUE(agent_->widen(tried).empty());   // twice a run
+}
+
 TEST_F(AgentTest, what_cannot_be_read_is_repaired_and_then_given_up) {
     AgentOptions options;
     options.most_repairs = 2;

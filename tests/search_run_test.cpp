@@ -190,6 +190,42 @@ TEST(Run, GivesAFailureOtherConfigurationsAndThenPrunesItWithTheEvidence) {
     for (const Candidate& candidate : result.finalists) EXPECT_NE(candidate.kernel.id, "naive");
 }
 
+TEST(Run, AsksTheAuthorToMendWhatNeverWorkedOnceAKernel) {
+    Fixture f;
+    f.evaluator.judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint&) {
+        return kernel.id == "serial" || kernel.id == "naive" ? Verdict::compile_failed : Verdict::ok;
+    };
+    f.proposer.repaired["serial"] = proposal("serial+fix1", unrolls());
+    Result result = f.run();
+    EXPECT_EQ(f.proposer.broken, (std::vector<std::pair<std::string, Verdict>>{
+                                     {"serial", Verdict::compile_failed}, {"naive", Verdict::compile_failed}}));
+    EXPECT_EQ(find(result, "serial").reason, "compile_failed: first line; mended as serial+fix1");
+    EXPECT_EQ(find(result, "serial+fix1").state, Strategy::State::winner);
+    EXPECT_EQ(find(result, "naive").reason, "compile_failed: first line");
+    // Given up at its first batch, not after four configurations.
+    EXPECT_LT(std::count(f.recorder.order.begin(), f.recorder.order.end(), "serial"), 4);
+}
+
+TEST(Run, AStandstillIsWidenedBeforeItIsTheEnd) {
+    Fixture f;
+    f.proposer.wider = {{proposal("serial_wide", unrolls())}, {}};
+    Result result = f.run();
+    EXPECT_EQ(result.stopped_by, "exhausted");
+    EXPECT_TRUE(f.proposer.wider.empty());
+    EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "serial_wide"), 6);
+}
+
+TEST(Run, AnotherProposerMayDeepenWhatLeads) {
+    Fixture f;
+    FakeProposer adviser({});
+    adviser.advises_others = true;
+    adviser.deepened["parallel"] = {proposal("parallel+advice", unrolls())};
+    adviser.opinions = {{"parallel", 1.0}, {"nobody", 0.0}};
+    Result result = run(points, {&f.proposer, &adviser}, f.evaluator, f.settings, f.targets, f.recorder);
+    EXPECT_EQ(find(result, "parallel+advice").parent, "parallel");
+    EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "parallel+advice"), 6);
+}
+
 TEST(Run, ConfigurationThatIsWrongSomewhereIsNoCandidateAnywhere) {
     Fixture f;
     f.evaluator.judgement = [](const Kernel&, const Configuration& c, const ShapePoint& point) {

@@ -73,53 +73,77 @@ llm::Request Agent::request(const std::string& role, const std::string& prompt, 
 
 // ---- plan ----------------------------------------------------------------------------------------------
 
-std::string Agent::why_rejected(const Strategy& strategy, const std::vector<Strategy>& accepted) const {
-    for (const auto* others : {&briefing_.known, &accepted})
-        for (const Strategy& other : *others)
-            if (other.id == strategy.id || likeness(other, strategy) > near_duplicate)
-                return fmt::format("{} is the same as {}", strategy.id, other.id);
+namespace {
+
+std::string why_rejected(const Strategy& strategy, const std::vector<Strategy>& others) {
+    for (const Strategy& other : others)
+        if (other.id == strategy.id || likeness(other, strategy) > near_duplicate)
+            return fmt::format("{} is the same as {}", strategy.id, other.id);
     return {};
 }
 
-std::vector<Strategy> Agent::accept(std::vector<Strategy> planned, std::vector<Strategy>& accepted,
-                                    std::string& rejected) const {
+}  // namespace
+
+void Agent::accept(std::vector<Strategy> planned, const std::vector<Strategy>& tried, std::vector<Strategy>& accepted,
+                   std::string& rejected) const {
     for (Strategy& strategy : planned) {
         if (accepted.size() >= static_cast<size_t>(options_.strategies)) break;
-        std::string why = why_rejected(strategy, accepted);
+        std::string why = why_rejected(strategy, briefing_.known);
+        if (why.empty()) why = why_rejected(strategy, tried);
+        if (why.empty()) why = why_rejected(strategy, accepted);
         if (why.empty()) accepted.push_back(std::move(strategy));
         else rejected += "- " + why + "\n";
     }
-    return accepted;
 }
 
-std::vector<Strategy> Agent::plan_strategies() {
-    llm::Request first = request("planner", "planner", {{"count", std::to_string(options_.strategies)}});
-    llm::Reply reply = panel_.ask(first, "plan");
-    std::string why, rejected;
+std::vector<Strategy> Agent::plan_strategies(llm::Request ask, const std::vector<Strategy>& tried) {
+    llm::Reply reply = panel_.ask(ask, "plan");
+    std::string why, rejected, ignored;
     std::vector<Strategy> accepted;
+    plan_ = ask;
     if (reply.text.empty()) {
         why_nothing_ = "the planner gave nothing: " + (reply.why.empty() ? llm::name_of(reply.failure) : reply.why);
         return {};
     }
-    accept(read_plan(reply.text, why), accepted, rejected);
+    plan_.messages.push_back({llm::Message::Author::assistant, reply.text});
+    accept(read_plan(reply.text, why), tried, accepted, rejected);
     if (rejected.empty() && why.empty()) return accepted;
     // Once more, with the reasons.
     if (rejected.empty()) rejected = "- " + why + "\n";
-    llm::Request again = first;
-    again.messages.push_back({llm::Message::Author::assistant, reply.text});
-    again.messages.push_back({llm::Message::Author::user, load_prompt("planner_again", {{"rejected", rejected}}).task});
-    std::string ignored;
-    accept(read_plan(panel_.ask(again, "plan").text, why), accepted, ignored);
+    ask = plan_;
+    ask.messages.push_back({llm::Message::Author::user, load_prompt("planner_again", {{"rejected", rejected}}).task});
+    accept(read_plan(panel_.ask(ask, "plan").text, why), tried, accepted, ignored);
     if (accepted.empty()) why_nothing_ = "the planner gave nothing usable: " + (why.empty() ? rejected : why);
     return accepted;
 }
 
-// Side by side, but turns before and repairs behind in a fixed order, which a replay repeats.
 std::vector<Proposal> Agent::plan() {
     PhaseTimer timer(seconds_);
-    std::vector<Strategy> strategies = plan_strategies();
+    llm::Request ask = request("planner", "planner", {{"count", std::to_string(options_.strategies)}});
+    std::vector<Proposal> proposals = write_all(plan_strategies(ask, {}));
+    if (proposals.empty() && why_nothing_.empty()) why_nothing_ = "no planned strategy got a kernel";
+    return proposals;
+}
+
+std::vector<Proposal> Agent::widen(const std::vector<Strategy>& tried) {
+    PhaseTimer timer(seconds_);
+    bool answered = plan_.messages.size() > 1;
+    if (!answered || widenings_ >= options_.most_widenings) return {};
+    ++widenings_;
+    const std::string before = why_nothing_;
+    llm::Request ask = plan_;
+    ask.messages.push_back({llm::Message::Author::user,
+                            load_prompt("planner_wider", {{"standings", describe_standings(tried)},
+                                                          {"count", std::to_string(options_.strategies)}}).task});
+    std::vector<Proposal> proposals = write_all(plan_strategies(ask, tried));
+    why_nothing_ = before;   // there was something to begin with
+    return proposals;
+}
+
+// Side by side, but turns before and repairs behind in a fixed order, which a replay repeats.
+std::vector<Proposal> Agent::write_all(const std::vector<Strategy>& strategies) {
     if (!strategies.empty() && !panel_.has("coder")) why_nothing_ = "no model was named for the role coder";
-    if (!why_nothing_.empty()) return {};
+    if (!panel_.has("coder")) return {};
     std::vector<Draft> drafts(strategies.size());
     for (size_t begin = 0; begin < strategies.size(); begin += static_cast<size_t>(options_.parallel)) {
         std::vector<std::future<void>> flights;
@@ -138,7 +162,6 @@ std::vector<Proposal> Agent::plan() {
             draft.proposal = fix(strategies[i], draft.unread, "the file cannot be used", draft.why, {});
         if (draft.proposal) proposals.push_back(std::move(*draft.proposal));
     }
-    if (proposals.empty() && why_nothing_.empty()) why_nothing_ = "no planned strategy got a kernel";
     return proposals;
 }
 

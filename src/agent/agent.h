@@ -20,6 +20,7 @@ struct AgentOptions {
     int strategies = 4;            // planned at once
     int parallel = 4;              // calls in flight
     int most_repairs = 3;          // of one kernel
+    int most_widenings = 2;        // of one run
     int most_deepenings = 4;       // of one strategy's family
 };
 
@@ -34,6 +35,7 @@ public:
                                  const std::vector<std::string>& tried) override;
     bool deepens_others() const override { return panel_.has("analyst") && panel_.has("coder"); }
     std::optional<Proposal> repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) override;
+    std::vector<Proposal> widen(const std::vector<Strategy>& tried) override;
     std::map<std::string, double> score(const std::vector<Strategy>& strategies) override;
 
     double seconds() const { return seconds_; }   // wall time spent on models
@@ -41,10 +43,10 @@ public:
     std::vector<std::string> reflect(const RunRecord& record);
 
 private:
-    std::vector<Strategy> plan_strategies();
-    std::string why_rejected(const Strategy& strategy, const std::vector<Strategy>& accepted) const;
-    std::vector<Strategy> accept(std::vector<Strategy> planned, std::vector<Strategy>& accepted,
-                                 std::string& rejected) const;
+    std::vector<Strategy> plan_strategies(llm::Request ask, const std::vector<Strategy>& tried);
+    std::vector<Proposal> write_all(const std::vector<Strategy>& strategies);
+    void accept(std::vector<Strategy> planned, const std::vector<Strategy>& tried, std::vector<Strategy>& accepted,
+                std::string& rejected) const;
     // A strategy's first kernel, or what was written instead of one and why it cannot be used.
     struct Draft {
         std::optional<Proposal> proposal;
@@ -64,6 +66,8 @@ private:
     std::string briefing_text_;
     Panel& panel_;
     AgentOptions options_;
+    llm::Request plan_;                        // as it was asked: a wider one goes on from there
+    int widenings_ = 0;
     std::map<std::string, int> repairs_;       // root kernel -> how often
     std::map<std::string, int> deepenings_;    // first kernel of a family -> how often
     std::string why_nothing_;

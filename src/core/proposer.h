@@ -37,6 +37,8 @@ public:
     virtual bool deepens_others() const { return false; }
     // A kernel of its own failed at its first configurations: the repaired one, or nothing.
     virtual std::optional<Proposal> repair(const Strategy&, const Kernel&, const Evaluation&) { return std::nullopt; }
+    // The search stands still: new strategies, unlike all that were tried; or nothing.
+    virtual std::vector<Proposal> widen(const std::vector<Strategy>&) { return {}; }
     // Its opinion how promising strategies are, by id, in [0, 1]; `confidence` holds the measured standing.
     virtual std::map<std::string, double> score(const std::vector<Strategy>&) { return {}; }
 };

@@ -52,11 +52,10 @@ public:
             bool new_ideas = deepen();
             bool gained = !(before / geometric_mean_of_best() - 1 < settings_.min_improvement);
             stale = gained || new_ideas ? 0 : stale + 1;
-            if (!new_ideas && nothing_left())
-                stop(all_exhausted() ? "exhausted" : "plateau");
-            else if (stale >= stale_rounds_to_stop)
-                stop("plateau");
-            else if (settings_.rounds > 0 && round >= settings_.rounds)
+            bool still = (!new_ideas && nothing_left()) || stale >= stale_rounds_to_stop;
+            if (still && widen()) stale = 0;
+            else if (still) stop(nothing_left() && all_exhausted() ? "exhausted" : "plateau");
+            if (settings_.rounds > 0 && round >= settings_.rounds)
                 stop("rounds");
         }
         if (tracks_.empty()) stop("exhausted");
@@ -330,6 +329,17 @@ private:
         if (proposals.empty()) track.silent.insert(&proposer);
         bool added = false;
         for (const Proposal& proposal : proposals) added = add(proposal, &proposer, &track) || added;
+        return added;
+    }
+
+    // New plans before the search gives up.
+    bool widen() {
+        bool added = false;
+        for (Proposer* proposer : proposers_) {
+            if (observer_.stop_requested() || observer_.seconds_left() <= 0) break;
+            for (const Proposal& proposal : proposer->widen(strategies())) added = add(proposal, proposer, nullptr) || added;
+        }
+        if (added) observer_.on_strategies(strategies());
         return added;
     }
 

@@ -34,6 +34,11 @@ public:
     std::vector<std::string> asked;                         // strategies, in order
     std::vector<Evaluation> shown;
     std::vector<std::vector<std::string>> tried;
+    std::map<std::string, Proposal> repaired;               // by strategy
+    std::vector<std::pair<std::string, Verdict>> broken;    // strategies that came for repair, in order
+    std::vector<std::vector<Proposal>> wider;               // one handed out a call
+    std::map<std::string, double> opinions;
+    bool advises_others = false;
 
     std::string name() const override { return "fake"; }
     std::vector<Proposal> plan() override { return planned_; }
@@ -50,6 +55,20 @@ public:
         left.erase(left.begin());
         return {next};
     }
+
+    bool deepens_others() const override { return advises_others; }
+    std::optional<Proposal> repair(const Strategy& strategy, const Kernel&, const Evaluation& failed) override {
+        broken.emplace_back(strategy.id, failed.verdict);
+        auto found = repaired.find(strategy.id);
+        return found == repaired.end() ? std::nullopt : std::optional(found->second);
+    }
+    std::vector<Proposal> widen(const std::vector<Strategy>&) override {
+        if (wider.empty()) return {};
+        std::vector<Proposal> next = wider.front();
+        wider.erase(wider.begin());
+        return next;
+    }
+    std::map<std::string, double> score(const std::vector<Strategy>&) override { return opinions; }
 
 private:
     std::vector<Proposal> planned_;
