@@ -282,6 +282,7 @@ auto fields_of(const RunRecord*) {
                       Field{"evaluations", &RunRecord::evaluations},
                       Field{"missing_baselines", &RunRecord::missing_baselines},
                       Field{"models", &RunRecord::models},
+                      Field{"model_costs", &RunRecord::model_costs},
                       Field{"model_losses", &RunRecord::model_losses},
                       Field{"lessons", &RunRecord::lessons},
                       Field{"weaker", &RunRecord::weaker},

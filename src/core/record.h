@@ -129,6 +129,7 @@ struct RunRecord {
     int evaluations = 0;
     std::vector<MissingBaseline> missing_baselines;
     std::vector<ModelUse> models;
+    std::map<std::string, double> model_costs;   // dollars, by the strategy that calls were about ("plan", "scores", ...)
     std::vector<std::string> model_losses;   // "coder openai/gpt-6: rate_limited (3 times): ..."
     std::vector<std::string> lessons;   // what a model drew from this run
     std::vector<std::string> weaker;    // protections that this system does not offer

@@ -213,6 +213,7 @@ void Caller::release(const Reservation& reservation) {
 void Caller::account(const Call& call) {
     add(spent_, call);
     add(by_role_[{call.request.role, call.model}], call);
+    add(by_subject_[call.subject], call);
     if (call.reply.ok()) return;
     auto& [count, why] = losses_[fmt::format("{} {}: {}", call.request.role, call.model, name_of(call.reply.failure))];
     if (count++ == 0) why = call.reply.why;
@@ -223,6 +224,11 @@ std::vector<RoleSpent> Caller::by_role() const {
     std::vector<RoleSpent> all;
     for (const auto& [who, spent] : by_role_) all.push_back({who.first, who.second, spent});
     return all;
+}
+
+std::map<std::string, Spent> Caller::by_subject() const {
+    std::lock_guard lock(mutex_);
+    return by_subject_;
 }
 
 std::vector<std::string> Caller::losses() const {

@@ -72,6 +72,7 @@ public:
 
     Spent spent() const;                                   // in all
     std::vector<RoleSpent> by_role() const;                // in the order of role and model
+    std::map<std::string, Spent> by_subject() const;       // the strategy or kernel that calls were about
     // One line a kind of loss: "coder openai/gpt-6: rate_limited (3 times): ...".
     std::vector<std::string> losses() const;
     bool exhausted() const;                                // a limit has refused a call
@@ -103,6 +104,7 @@ private:
     std::map<std::string, int> asked_;   // hash of model and request -> how often
     Spent spent_;
     std::map<std::pair<std::string, std::string>, Spent> by_role_;
+    std::map<std::string, Spent> by_subject_;
     std::map<std::string, std::pair<int, std::string>> losses_;   // how often, the first one's reason
     double reserved_cost_ = 0;
     int64_t reserved_tokens_ = 0;

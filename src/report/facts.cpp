@@ -340,6 +340,8 @@ std::vector<Row> model_rows(const RunRecord& record) {
                         fmt::format("{} calls{}, {} tokens in, {} out, {}", use.calls,
                                     use.failed ? fmt::format(" ({} failed)", use.failed) : "", use.input_tokens,
                                     use.output_tokens, money_text(use.cost, use.priced))});
+    for (const auto& [subject, cost] : record.model_costs)
+        if (cost > 0) rows.push_back({"about " + subject, fmt::format("${:.4f}", cost)});
     return rows;
 }
 

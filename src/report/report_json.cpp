@@ -145,6 +145,7 @@ std::string json(const RunRecord& record) {
                                        return Json{{"name", missing.name}, {"how", missing.how}};
                                    })},
         {"models", list(record.models, model_json)},
+        {"model_costs", numbers(record.model_costs)},
         {"model_losses", record.model_losses},
         {"lessons", record.lessons},
         {"weaker", record.weaker},

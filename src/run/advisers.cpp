@@ -51,6 +51,8 @@ void Advisers::note(RunRecord& record) const {
                                  spent.cached_tokens, spent.output_tokens, spent.reasoning_tokens, spent.cost,
                                  spent.all_priced, spent.seconds});
     }
+    record.model_costs.clear();
+    for (const auto& [subject, spent] : caller_->by_subject()) record.model_costs[subject] = spent.cost;
     record.model_losses = caller_->losses();
 }
 
