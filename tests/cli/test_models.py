@@ -16,6 +16,8 @@ from tests.cli.strop_cli import BINARY, HOME, InFolder, descendants, environment
 FAKES = pathlib.Path(HOME) / "tests" / "fakes"
 SCRIPTED = FAKES / "scripted_model.py"
 
+KILLS = int(os.environ.get("STROP_KILLS", "5"))
+
 HEAD = """#include <stdint.h>
 // strop:tune BLOCK = 16 | 32 | 64
 extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N) {
@@ -163,24 +165,31 @@ class Resumed(WithModel):
         # An answer that was under way when the program was killed is lost, so the script has more of each.
         self.write_script({role: [{**entry, "times": 99} for entry in entries] for role, entries in SCRIPT.items()})
         moments = random.Random(7)
-        words = ["optimize", "shifted", "--budget", "6s", "--evaluations", "16", "--seed", "5", "--model", self.model()]
-        answered = []
-        for _ in range(5):
+        fresh = ["optimize", "shifted", "--budget", "6s", "--evaluations", "16", "--seed", "5", "--model", self.model()]
+        store, log = self.folder / "runs.db", self.folder / "calls.log"
+        words, answered, kills = fresh, [], 0
+        while kills < KILLS:
             process = subprocess.Popen([os.path.abspath(BINARY), *words, "--quiet", "--store", "runs.db"],
                                        cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL)
-            store = self.folder / "runs.db"
             wait_until(lambda: recorded(store, "SELECT run FROM runs") or process.poll() is not None)
             try:
-                process.wait(moments.uniform(0, 2))
+                process.wait(moments.uniform(0, 1.5))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
+                kills += 1
             asked = len(self.calls())
             for prompt, at in answered:
                 self.assertNotIn(prompt, [call["prompt"] for call in self.calls()[at:]])
             answered = [(json.loads(text)["request"]["messages"][-1]["content"], asked) for text in
                         recorded(store, "SELECT document FROM documents WHERE key LIKE 'call:%'")]
             words = ["resume", recorded(store, "SELECT run FROM runs")[0]]
+            if process.returncode >= 0 and kills < KILLS:     # it came to its end: another one
+                self.assertIn(process.returncode, (0, 1))
+                for path in self.folder.glob("runs.db*"):
+                    path.unlink()
+                log.unlink()
+                words, answered = fresh, []
         done = strop(*words, "--store", "runs.db", "--json", "--quiet", cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         record = json.loads(done.stdout)
