@@ -1,6 +1,7 @@
 #include "cli/finish.h"
 
 #include <algorithm>
+#include <random>
 
 #include <unistd.h>
 
@@ -21,6 +22,25 @@ constexpr size_t result_bytes = 256 << 10;   // about what the files of a result
 }  // namespace
 
 std::vector<std::string> worker_command() { return {fs::read_symlink("/proc/self/exe").string(), "worker"}; }
+
+RunOptions run_options(const Arguments& arguments, const Problem& problem, const std::string& name) {
+    RunOptions options;
+    options.problem = problem.folder.string();
+    options.worker_command = worker_command();
+    options.strop_version = STROP_VERSION;
+    RunSettings& settings = options.settings;
+    settings.budget_seconds = arguments.duration("--budget").count();
+    settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
+    // Without --seed the inputs are those that nobody could foresee.
+    settings.seed = arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed"))
+                                            : std::random_device{}();
+    settings.points = arguments.all("--point");
+    std::string out = arguments.text("--out");
+    settings.out = fs::absolute(out.empty() ? "strop-out/" + name : out).lexically_normal();
+    check_points(problem, settings.points);
+    check_folder(settings.out);
+    return options;
+}
 
 void check_points(const Problem& problem, const std::vector<std::string>& labels) {
     std::vector<std::string> known;

@@ -7,11 +7,16 @@
 #include "cli/flags.h"
 #include "core/problem.h"
 #include "core/record.h"
+#include "run/run.h"
 
 namespace strop::cli {
 
 // How this program starts a worker: itself.
 std::vector<std::string> worker_command();
+
+// What every command that runs the main job takes from its flags: budget, evaluations, seed, points, result folder
+// (strop-out/NAME unless --out says another). Checks points and folder.
+RunOptions run_options(const Arguments& arguments, const Problem& problem, const std::string& name);
 
 // A UsageError with the nearest labels when the problem has no such point.
 void check_points(const Problem& problem, const std::vector<std::string>& labels);

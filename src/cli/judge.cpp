@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/finish.h"
+#include "cli/kernel_file.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "language/contract.h"
@@ -91,17 +92,9 @@ void print_text(const Judgement& judgement) {
 }  // namespace
 
 int command_judge(const Arguments& arguments) {
-    fs::path file = fs::absolute(arguments.text("KERNEL"));
-    if (!fs::is_regular_file(file))
-        throw UsageError(fmt::format("{}: there is no such kernel", arguments.text("KERNEL")),
-                         "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)");
-    Kernel kernel;
-    kernel.source = read_file(file);
-    kernel.id = kernel.strategy = file.stem().string();
-    kernel.author = "a person";
-    kernel.space = parse_tunables(kernel.source, arguments.text("KERNEL"));
-    std::string folder = arguments.text("--problem");
-    Problem problem = load_problem(folder.empty() ? file.parent_path().string() : folder);
+    Kernel kernel =
+        read_kernel(arguments, "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)");
+    Problem problem = problem_of_kernel(arguments);
     check_memory(problem);
     Configuration configuration = configuration_of(kernel, arguments.all("--set"));
     install_interrupt_handler();
@@ -109,7 +102,7 @@ int command_judge(const Arguments& arguments) {
                                [] { check_interrupt(); });
     Judgement judgement = judge_kernel(worker, problem, kernel, configuration, std::random_device{}());
     std::string& evidence = judgement.evaluation.evidence;   // the compiler saw a copy under another name
-    evidence = replace_all(evidence, "kernel0.cpp:", file.filename().string() + ":");
+    evidence = replace_all(evidence, "kernel0.cpp:", fs::path(arguments.text("KERNEL")).filename().string() + ":");
     if (arguments.has("--json")) print_json(judgement);
     else print_text(judgement);
     return judgement.evaluation.ok() ? 0 : static_cast<int>(Exit::no_improvement);

@@ -7,11 +7,10 @@
 #include "base/interrupt.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/kernel_file.h"
 #include "core/json.h"
 #include "device/machine.h"
-#include "language/contract.h"
 #include "llm/price.h"
-#include "problem/loader.h"
 
 namespace strop::cli {
 
@@ -49,16 +48,11 @@ void print(const std::vector<agent::Suggestion>& suggestions, bool json) {
 }  // namespace
 
 int command_suggest(const Arguments& arguments) {
-    fs::path file = arguments.text("KERNEL");
-    Kernel kernel;
-    kernel.id = file.stem();
-    kernel.source = read_file(file);
-    kernel.space = parse_tunables(kernel.source, file);
+    Kernel kernel = read_kernel(arguments, "give a C++ file with `// strop:tune NAME = 1 | 2` comments");
     if (kernel.space.tunables.empty())
-        throw UsageError(fmt::format("{}: has no tunables", file.string()), "declare some: `// strop:tune NAME = 1 | 2`");
+        throw UsageError(fmt::format("{}: has no tunables", arguments.text("KERNEL")), "declare some: `// strop:tune NAME = 1 | 2`");
     if (!arguments.has("--model")) throw UsageError("no model was named", "--model anthropic/NAME, or exec:COMMAND");
-    std::string folder = arguments.has("--problem") ? arguments.text("--problem") : fs::absolute(file).parent_path().string();
-    Problem problem = load_problem(folder);
+    Problem problem = problem_of_kernel(arguments);
 
     install_interrupt_handler();
     llm::Prices prices = llm::load_prices(arguments.text("--prices"));

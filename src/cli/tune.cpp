@@ -1,7 +1,5 @@
 // strop tune: the tunables of one kernel, or a search replayed on a measured space.
 #include <cmath>
-#include <filesystem>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -12,21 +10,18 @@
 #include "cli/commands.h"
 #include "cli/explanation.h"
 #include "cli/finish.h"
+#include "cli/kernel_file.h"
 #include "cli/progress.h"
 #include "cli/store_access.h"
 #include "core/json.h"
 #include "exchange/file.h"
 #include "exchange/kernel_tuner.h"
-#include "language/contract.h"
-#include "problem/loader.h"
 #include "run/measured.h"
 #include "tune/replay.h"
 
 namespace strop::cli {
 
 namespace {
-
-namespace files = std::filesystem;
 
 void export_space(const tune::MeasuredSpace& space, const Arguments& arguments) {
     if (!arguments.has("--export")) return;
@@ -116,41 +111,19 @@ int show_space(const Arguments& arguments) {
 
 // ---- a kernel ------------------------------------------------------------------------------------------
 
-RunOptions options_of(const Arguments& arguments, const files::path& file, const Problem& problem) {
-    RunOptions options;
-    options.problem = problem.folder.string();
-    options.worker_command = worker_command();
-    options.strop_version = STROP_VERSION;
-    RunSettings& settings = options.settings;
-    settings.budget_seconds = arguments.duration("--budget").count();
-    settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
-    settings.rounds = 0;           // there is nothing to deepen
-    settings.min_improvement = 0;  // the searcher says when little is left to gain
-    settings.seed =
-        arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed")) : std::random_device{}();
-    settings.points = arguments.all("--point");
-    settings.kernel_name = file.stem().string();
-    settings.kernel_source = read_file(file);
-    std::string out = arguments.text("--out");
-    settings.out =
-        files::absolute(out.empty() ? "strop-out/" + settings.kernel_name : out).lexically_normal();
-    check_points(problem, settings.points);
-    check_folder(settings.out);
-    return options;
-}
-
 int tune_kernel(const Arguments& arguments) {
-    files::path file = files::absolute(arguments.text("KERNEL"));
-    if (!files::is_regular_file(file))
-        throw UsageError(fmt::format("{}: there is no such kernel", arguments.text("KERNEL")),
-                         "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
-    TunableSpace space = parse_tunables(read_file(file), arguments.text("KERNEL"));
-    if (space.tunables.empty())
+    Kernel kernel =
+        read_kernel(arguments, "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
+    if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),
                          "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`");
-    std::string folder = arguments.text("--problem");
-    Problem problem = load_problem(folder.empty() ? file.parent_path().string() : folder);
-    RunOptions options = options_of(arguments, file, problem);
+    Problem problem = problem_of_kernel(arguments);
+    RunOptions options = run_options(arguments, problem, kernel.id);
+    RunSettings& settings = options.settings;
+    settings.rounds = 0;           // there is nothing to deepen
+    settings.min_improvement = 0;  // the searcher says when little is left to gain
+    settings.kernel_name = kernel.id;
+    settings.kernel_source = kernel.source;
     install_interrupt_handler();
     Store store(store_path(arguments));
     RunRecord record;
@@ -158,14 +131,11 @@ int tune_kernel(const Arguments& arguments) {
         Progress progress(arguments.has("--quiet"));
         record = optimize(options, store, progress);
     }
-    Kernel kernel;
-    kernel.id = options.settings.kernel_name;
-    kernel.space = space;
     tune::MeasuredSpace measured = measured_space(record, kernel);
     export_space(measured, arguments);
     int code = finish(record, arguments);
     if (arguments.has("--explain") && !arguments.has("--json"))
-        print_explanation(tune::Space(space), measured);
+        print_explanation(tune::Space(kernel.space), measured);
     return code;
 }
 

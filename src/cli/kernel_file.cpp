@@ -1,0 +1,29 @@
+#include "cli/kernel_file.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "language/contract.h"
+#include "problem/loader.h"
+
+namespace strop::cli {
+
+Kernel read_kernel(const Arguments& arguments, const std::string& hint) {
+    const std::string given = arguments.text("KERNEL");
+    fs::path file = fs::absolute(given);
+    if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{}: there is no such kernel", given), hint);
+    Kernel kernel;
+    kernel.source = read_file(file);
+    kernel.id = kernel.strategy = file.stem().string();
+    kernel.author = "a person";
+    kernel.space = parse_tunables(kernel.source, given);
+    return kernel;
+}
+
+Problem problem_of_kernel(const Arguments& arguments) {
+    std::string folder = arguments.text("--problem");
+    return load_problem(folder.empty() ? fs::absolute(arguments.text("KERNEL")).parent_path().string() : folder);
+}
+
+}  // namespace strop::cli
