@@ -1,6 +1,7 @@
 // The referee against kernels that are right, wrong and hostile. Slow cases (endless loops) have their own script.
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 
 #include <sys/mman.h>
@@ -119,6 +120,31 @@ TEST_F(RefereeTest, late_values_are_set_before_the_first_call) {
     for (size_t i : {1, 2, 4}) EXPECT_EQ(evaluations[i].compile_seconds, 0) << i;
 }
 
+TEST_F(RefereeTest, windows_have_other_values_and_turning_changes_them_all) {
+    Buffers buffers(*problem_, {"", {{"M", 3}, {"N", 7}}}, 3, 50, {}, 11);
+    ASSERT_TRUE(buffers.can_turn());
+    auto first_values = [&] {
+        std::vector<float> firsts;
+        for (int64_t window = 0; window < buffers.windows(); ++window)
+            firsts.push_back(*reinterpret_cast<float*>(buffers.input(buffers.seen(window, 0), 0)));
+        return firsts;
+    };
+    std::vector<float> before = first_values();
+    EXPECT_EQ(std::set<float>(before.begin(), before.end()).size(), 50u);
+    float of_a_check = *reinterpret_cast<float*>(buffers.input(buffers.sets()[0], 0));
+    (void)buffers.keep(0);
+    (void)buffers.keep(17);
+    ASSERT_TRUE(buffers.known(0) && buffers.known(17));
+    buffers.turn(*problem_, 5);
+    EXPECT_FALSE(buffers.known(0) || buffers.known(17));
+    std::set<float> known(before.begin(), before.end());
+    for (float value : first_values()) EXPECT_EQ(known.count(value), 0u);
+    EXPECT_EQ(*reinterpret_cast<float*>(buffers.input(buffers.sets()[0], 0)), of_a_check);
+    EXPECT_GT(buffers.slots(), 1);
+    EXPECT_NE(buffers.output(buffers.seen(0, 0), 0), buffers.output(buffers.seen(0, 1), 0));
+    EXPECT_EQ(buffers.output(buffers.seen(0, 0), 0), buffers.output(buffers.seen(0, buffers.slots()), 0));
+}
+
 TEST(SharedMemory, its_second_descriptor_cannot_be_written_and_it_grows_with_its_contents) {
     for (SharedMemory::Pages pages : {SharedMemory::Pages::small, SharedMemory::Pages::huge}) {
         SharedMemory memory(5 << 20, pages);
@@ -220,6 +246,22 @@ TEST_F(RefereeTest, skipping_calls_is_found) {
     EXPECT_NE(judge(kernel_source(lazy)).verdict, Verdict::ok);
     std::string every_other = "    static int calls = 0;\n    if (++calls > 8 && calls % 2) return;" + std::string(right_body);
     EXPECT_NE(judge(kernel_source(every_other)).verdict, Verdict::ok);
+}
+
+// Who knows how long a batch is, could do the last calls only.
+TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
+    std::string body = R"(
+    const volatile uint32_t* at = static_cast<uint32_t*>(__builtin_frame_address(0));
+    uint32_t calls = 0;   // {call = 2, point, calls, set, window, no payload}
+    for (int i = 0; i < 400 && calls == 0; ++i, ++at)
+        if (at[0] == 2 && at[1] < 64 && at[2] - 1 < 10000000 && at[3] < 8 && at[4] < 4096 && at[5] == 0) calls = at[2];
+    static uint32_t seen = 0;
+    if (++seen + 80 < calls) return;
+    if (seen >= calls) seen = 0;
+    for (int i = 0; i < 20; ++i) {)" + std::string(right_body) + "}";
+    Evaluation evaluation = judge(kernel_source(body));
+    EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+    EXPECT_NE(evaluation.evidence.find("it skips calls"), std::string::npos) << evaluation.evidence;
 }
 
 TEST_F(RefereeTest, results_remembered_by_address_are_found) {

@@ -1,6 +1,7 @@
 #include "judge/buffers.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/hash.h"
 
@@ -9,14 +10,16 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t page = 4096, huge_page = 1 << 21, line = 64;
+constexpr int64_t slots_bytes = 1 << 16;   // of small outputs; larger ones have two places, large ones a single one
+constexpr int64_t most_slots = 64;
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
-// Appends a region to a memory file of `size` bytes.
-Place place_region(int64_t& size, int64_t bytes) {
+// Appends a region to a memory file of `size` bytes, with so much room before the data.
+Place place_region(int64_t& size, int64_t bytes, int64_t slack = 0) {
     Place place;
     place.data_bytes = bytes;
-    place.bytes = round_up(std::max<int64_t>(bytes, 1), page);
+    place.bytes = round_up(std::max<int64_t>(bytes, 1) + slack, page);
     size = round_up(size, bytes >= huge_page ? huge_page : page);
     place.begin = size;
     size += place.bytes;
@@ -28,51 +31,77 @@ Place with_data(Place place, bool flush) {
     return place;
 }
 
+std::vector<Place> with_data(std::vector<Place> places, bool flush) {
+    for (Place& place : places) place = with_data(place, flush);
+    return places;
+}
+
 }  // namespace
 
-Buffers::Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int timed_sets,
+Buffers::Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int64_t windows,
                  const std::vector<Distribution>& unusual, uint64_t seed)
-    : point_(point), flush_sets_(flush_sets) {
-    int64_t input_bytes = 0, output_bytes = 0, expected_bytes = 0;
-    std::vector<Place> outputs;
-    for (const Tensor& tensor : problem.outputs) {
-        outputs.push_back(place_region(output_bytes, bytes_of(problem, tensor, point.dims)));
-        tensor_bytes_ += outputs.back().data_bytes;
-    }
-    for (int i = 0; i < flush_sets + timed_sets; ++i) {
+    : point_(point), windows_(windows) {
+    place_outputs(problem);
+    const int sets = flush_sets + (windows > 0);
+    for (int i = 0; i < sets; ++i) {
         InputSet set;
         set.flush = i < flush_sets;
-        set.values = flush_sets == 1 && timed_sets == 1 ? 0 : static_cast<size_t>(i);
-        const bool shares = set.values < sets_.size();  // an earlier set has the same values
+        set.values = flush_sets == 1 && windows > 0 ? 0 : static_cast<size_t>(i);
         // The first set of each kind is as declared; the other checks take an unusual one.
-        if (i > 0 && i < flush_sets && !unusual.empty())
+        if (i > 0 && set.flush && !unusual.empty())
             set.distribution = unusual[mix64(seed + static_cast<uint64_t>(i)) % unusual.size()];
-        for (size_t t = 0; t < problem.inputs.size(); ++t) {
-            int64_t bytes = bytes_of(problem, problem.inputs[t], point.dims);
-            bool same_place = shares && bytes % line == 0;   // aligned and flush at once
-            set.inputs.push_back(same_place ? sets_[set.values].inputs[t]
-                                            : with_data(place_region(input_bytes, bytes), set.flush));
+        const bool in_windows = !set.flush || (flush_sets == 1 && windows > 0);
+        place_inputs(problem, set, in_windows ? (windows - 1) * window_stride : 0);
+        set.outputs = with_data(slots_.front(), set.flush);
+        if (set.values < sets_.size()) set.expected = sets_[set.values].expected;
+        for (size_t t = set.expected.size(); t < problem.outputs.size(); ++t) {
+            set.expected.push_back(expected_bytes_);
+            expected_bytes_ += 8 * element_count(problem, problem.outputs[t], point.dims);
         }
-        for (size_t t = 0; t < problem.outputs.size(); ++t) {
-            set.outputs.push_back(with_data(outputs[t], set.flush));
-            if (shares) continue;
-            set.expected.push_back(expected_bytes);
-            expected_bytes += 8 * element_count(problem, problem.outputs[t], point.dims);
-        }
-        if (shares) set.expected = sets_[set.values].expected;
         set.scale.resize(problem.outputs.size());
         set.tolerance.resize(problem.outputs.size());
         sets_.push_back(std::move(set));
     }
-    for (const Place& place : sets_.front().inputs) tensor_bytes_ += place.data_bytes;
-    inputs_ = SharedMemory(input_bytes, SharedMemory::Pages::huge);
-    outputs_ = SharedMemory(output_bytes, SharedMemory::Pages::huge);
-    expected_ = SharedMemory(expected_bytes);
+    for (size_t t = 0; windows > 1 && t < problem.outputs.size(); ++t) {
+        other_expected_.push_back(expected_bytes_);
+        expected_bytes_ += 8 * element_count(problem, problem.outputs[t], point.dims);
+    }
+    for (std::vector<Place>& slot : slots_) slot = with_data(slot, false);
+    inputs_ = SharedMemory(input_bytes_, SharedMemory::Pages::huge);
+    outputs_ = SharedMemory(output_bytes_, SharedMemory::Pages::huge);
+    expected_ = SharedMemory(expected_bytes_);
     refill(problem, seed);
+}
+
+void Buffers::place_outputs(const Problem& problem) {
+    int64_t bytes = 0;
+    for (const Tensor& tensor : problem.outputs) bytes += bytes_of(problem, tensor, point_.dims);
+    tensor_bytes_ = bytes;
+    for (const Tensor& tensor : problem.inputs) tensor_bytes_ += bytes_of(problem, tensor, point_.dims);
+    int64_t count = windows_ <= 1 || large() ? 1 : std::clamp<int64_t>(slots_bytes / std::max<int64_t>(bytes, 1), 2, most_slots);
+    for (int64_t slot = 0; slot < count; ++slot) {
+        slots_.emplace_back();
+        for (const Tensor& tensor : problem.outputs)
+            slots_.back().push_back(place_region(output_bytes_, bytes_of(problem, tensor, point_.dims)));
+    }
+}
+
+// A set that has the values of an earlier one shares its place where that is aligned and flush at once.
+void Buffers::place_inputs(const Problem& problem, InputSet& set, int64_t slack) {
+    const bool shares = set.values < sets_.size();
+    for (size_t t = 0; t < problem.inputs.size(); ++t) {
+        int64_t bytes = bytes_of(problem, problem.inputs[t], point_.dims);
+        bool same_place = shares && bytes % line == 0;
+        set.inputs.push_back(same_place ? sets_[set.values].inputs[t]
+                                        : with_data(place_region(input_bytes_, bytes, slack), set.flush));
+    }
 }
 
 void Buffers::refill(const Problem& problem, uint64_t seed) {
     for (size_t s = 0; s < sets_.size(); ++s) refill(problem, s, mix64(seed) + 1000 * sets_[s].values);
+    if (windows_ > 1) fill_slack(problem, mix64(seed ^ 0x51ac));
+    known_[0].reset();
+    known_[1].reset();
 }
 
 void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
@@ -85,16 +114,54 @@ void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
     }
 }
 
-void Buffers::exchange_values(size_t a, size_t b) {
-    InputSet &first = sets_[a], &second = sets_[b];
-    for (size_t t = 0; t < first.inputs.size(); ++t) {
-        char* at = input(first, t);
-        std::swap_ranges(at, at + first.inputs[t].data_bytes, input(second, t));
+void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
+    Bindings bindings = bindings_of(problem, point_.dims);
+    const int64_t slack = (windows_ - 1) * window_stride;
+    for (size_t t = 0; t < problem.inputs.size(); ++t) {
+        const Tensor& tensor = problem.inputs[t];
+        int64_t limit = tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2;
+        fill_tensor(input(sets_.back(), t) - slack, tensor.dtype, slack / static_cast<int64_t>(size_of(tensor.dtype)),
+                    tensor.fill, limit, Distribution::declared, seed + t);
     }
-    std::swap(first.distribution, second.distribution);
-    std::swap(first.expected, second.expected);
-    std::swap(first.scale, second.scale);
-    std::swap(first.tolerance, second.tolerance);
+}
+
+void Buffers::turn(const Problem& problem, uint64_t seed) {
+    const int64_t slack = (windows_ - 1) * window_stride;
+    for (size_t t = 0; t < problem.inputs.size(); ++t) {
+        const int64_t size = static_cast<int64_t>(size_of(problem.inputs[t].dtype));
+        const int64_t elements = (slack + sets_.back().inputs[t].data_bytes) / size;
+        // Not by whole strides: the windows would be the same in other places.
+        int64_t by = 1 + static_cast<int64_t>(mix64(seed + t) % static_cast<uint64_t>(elements - 1));
+        if (by * size % window_stride == 0) --by;
+        char* row = input(sets_.back(), t) - slack;
+        const size_t head = static_cast<size_t>(by * size), all = static_cast<size_t>(elements * size);
+        turned_.assign(row, row + head);
+        std::memmove(row, row + head, all - head);
+        std::memcpy(row + all - head, turned_.data(), head);
+    }
+    known_[0].reset();
+    known_[1].reset();
+}
+
+InputSet Buffers::seen(int64_t window, int64_t call) const {
+    InputSet set = sets_.back();
+    set.window = window;
+    for (Place& place : set.inputs) place.data -= window * window_stride;
+    set.outputs = slot(call % slots());
+    return set;
+}
+
+InputSet* Buffers::known(int64_t window) {
+    for (std::optional<InputSet>& set : known_)
+        if (set && set->window == window) return &*set;
+    return nullptr;
+}
+
+InputSet& Buffers::keep(int64_t window) {
+    std::optional<InputSet>& place = known_[window != 0];
+    place = seen(window, 0);
+    if (window != 0) place->expected = other_expected_;
+    return *place;
 }
 
 }  // namespace strop::judge

@@ -2,6 +2,7 @@
 // values in a third that no candidate ever inherits.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,36 +24,57 @@ struct InputSet {
     // the others are aligned to a cache line and are for timing.
     bool flush = false;
     size_t values = 0;                           // index of the set that has the same values: its own, or an earlier one
+    int64_t window = 0;                          // of the timed set
     std::vector<Place> inputs, outputs;          // sets share the outputs' regions
     std::vector<int64_t> expected;               // offset of each output's expected values (doubles)
     std::vector<double> scale;                   // rms of each output's finite expected values
     std::vector<double> tolerance;               // allowed |error| / (|expected| + scale); absolute kinds use Problem::tolerance
 };
 
-// 0 for tensors up to this many bytes in all: everything is compared always, several sets are made.
+// For tensors up to this many bytes in all, everything is compared always and several sets are made.
 inline constexpr int64_t large_bytes = 32 << 20;
+
+// The timed set's inputs lie in longer rows of values. A window is a tensor's worth of them: window 0 is the last one,
+// and each begins this many bytes before its predecessor. Calls of a batch go from window to window: no two have the
+// same inputs, and yet they use the same caches.
+inline constexpr int64_t window_stride = 64;
 
 class Buffers {
 public:
-    // Draws the inputs of every set. `flush_sets` sets come first, then `timed_sets`. One of each kind have the same
-    // values, for the reference is slow where sets are few.
-    Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int timed_sets,
+    // Draws the inputs of every set: `flush_sets` for checking, then, unless there are no windows, the timed one. A
+    // single flush set and the timed one have the same values, for the reference is slow where there is one only.
+    Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int64_t windows,
             const std::vector<Distribution>& unusual, uint64_t seed);
 
     // Draws all inputs anew, in place: whoever has mapped them sees the new values.
     void refill(const Problem& problem, uint64_t seed);
-
-    // Draws the inputs of one set, in place.
+    // Draws the inputs of one set, in place; of the timed one those of window 0.
     void refill(const Problem& problem, size_t set, uint64_t seed);
-    // Two timed sets change values, in place: behind the same addresses there is something else afterwards.
-    void exchange_values(size_t a, size_t b);
+
+    // Moves the timed set's values round by a secret number of elements, in place: behind every address there is
+    // something else afterwards, and the windows are others.
+    void turn(const Problem& problem, uint64_t seed);
+    bool can_turn() const { return windows_ > 1 && sets_.back().values == timed(); }
 
     const ShapePoint& point() const { return point_; }
     std::vector<InputSet>& sets() { return sets_; }
     const std::vector<InputSet>& sets() const { return sets_; }
-    int flush_sets() const { return flush_sets_; }
+    size_t timed() const { return sets_.size() - 1; }         // index of the timed set
     bool large() const { return tensor_bytes_ > large_bytes; }
     int64_t tensor_bytes() const { return tensor_bytes_; }    // inputs and outputs of one call
+
+    int64_t windows() const { return windows_; }
+    // Calls of a batch write to so many places in turn, so that a result stays a while after its call.
+    int64_t slots() const { return static_cast<int64_t>(slots_.size()); }
+    const std::vector<Place>& slot(int64_t index) const { return slots_[static_cast<size_t>(index)]; }
+    // The timed set as the call with this number of a batch sees it. Without expected values.
+    InputSet seen(int64_t window, int64_t call) const;
+
+    // Windows whose expected values are kept (by Expectation): window 0 and one other at a time, until inputs change.
+    InputSet* known(int64_t window);
+    InputSet& keep(int64_t window);
+    // The other one, if there is one.
+    const InputSet* other_known() const { return known_[1] ? &*known_[1] : nullptr; }
 
     SharedMemory& inputs() { return inputs_; }
     SharedMemory& outputs() { return outputs_; }
@@ -63,10 +85,18 @@ public:
     }
 
 private:
+    void place_outputs(const Problem& problem);
+    void place_inputs(const Problem& problem, InputSet& set, int64_t slack);
+    void fill_slack(const Problem& problem, uint64_t seed);
+
     ShapePoint point_;
-    int flush_sets_ = 0;
-    int64_t tensor_bytes_ = 0;
+    int64_t tensor_bytes_ = 0, windows_ = 0;
+    int64_t input_bytes_ = 0, output_bytes_ = 0, expected_bytes_ = 0;   // used so far of the memory files
     std::vector<InputSet> sets_;
+    std::vector<std::vector<Place>> slots_;
+    std::optional<InputSet> known_[2];
+    std::vector<int64_t> other_expected_;
+    std::vector<char> turned_;
     SharedMemory inputs_, outputs_, expected_;
 };
 

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -30,9 +31,12 @@ struct Region {
 
 struct Point {
     int input_fd, output_fd;
+    int64_t windows, stride_bytes;
     const int64_t* dims;
     std::vector<std::vector<Region>> inputs, outputs;   // [set][tensor]
+    std::vector<std::vector<Region>> slots;             // [slot][output]
     std::vector<std::vector<void*>> tensors;            // [set], inputs then outputs; empty before prepare
+    std::vector<std::vector<void*>> slot_outputs;       // [slot][output]
 };
 
 [[noreturn]] void give_up(const char* what) {
@@ -107,6 +111,10 @@ void prepare(Point& point) {
         for (const Region& region : point.outputs[set]) tensors.push_back(outputs.at(region));
         point.tensors.push_back(tensors);
     }
+    for (const std::vector<Region>& slot : point.slots) {
+        point.slot_outputs.emplace_back();
+        for (const Region& region : slot) point.slot_outputs.back().push_back(outputs.at(region));
+    }
 }
 
 int64_t now() {
@@ -122,19 +130,23 @@ struct Layout {
     std::vector<double> parameters;
     std::vector<int64_t> late_values;
     std::vector<Point> points;
+    std::atomic<int64_t>* progress = nullptr;
 
     explicit Layout(int fd) {
         struct stat info;
         if (::fstat(fd, &info) != 0) give_up("no layout");
         words.resize(static_cast<size_t>(info.st_size) / 8);
         if (::pread(fd, words.data(), words.size() * 8, 0) != static_cast<ssize_t>(words.size() * 8) ||
-            words.size() < 7 || words[0] != layout_magic)
+            words.size() < 8 || words[0] != layout_magic)
             give_up("a broken layout");
         at = words.data() + 1;
         int64_t count = *at++;
         inputs = *at++;
         outputs = *at++;
         int64_t parameter_count = *at++, dimension_count = *at++, late_count = *at++;
+        void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(*at++), 0);
+        if (page == MAP_FAILED) give_up("cannot map a page");
+        progress = static_cast<std::atomic<int64_t>*>(page);
         parameters.resize(static_cast<size_t>(parameter_count));
         std::memcpy(parameters.data(), at, parameters.size() * 8);
         at += parameter_count;
@@ -148,10 +160,14 @@ struct Layout {
         point.input_fd = static_cast<int>(*at++);
         point.output_fd = static_cast<int>(*at++);
         int64_t sets = *at++;
+        point.windows = *at++;
+        point.stride_bytes = *at++;
+        int64_t slots = *at++;
         point.dims = at;
         at += dimension_count;
         for (int64_t set = 0; set < sets; ++set) point.inputs.push_back(regions(inputs));
         for (int64_t set = 0; set < sets; ++set) point.outputs.push_back(regions(outputs));
+        for (int64_t slot = 0; slot < slots; ++slot) point.slots.push_back(regions(outputs));
         return point;
     }
 
@@ -162,12 +178,39 @@ struct Layout {
     }
 };
 
+// Every call of a batch on the timed set finds other inputs, a window further on, and writes to another slot.
+class Arguments {
+public:
+    Arguments(const Layout& layout, const Point& point, const Request& request)
+        : point_(point), inputs_(static_cast<size_t>(layout.inputs)), first_(point.tensors[request.set]), next_(first_),
+          moves_(point.windows > 0 && request.set + 1 == point.tensors.size()), window_(request.window) {}
+
+    void* const* next() {
+        if (!moves_) return first_.data();
+        for (size_t t = 0; t < inputs_; ++t)
+            next_[t] = static_cast<char*>(first_[t]) - window_ * point_.stride_bytes;
+        const std::vector<void*>& outputs = point_.slot_outputs[slot_];
+        for (size_t t = 0; t < outputs.size(); ++t) next_[inputs_ + t] = outputs[t];
+        if (++window_ == point_.windows) window_ = 0;
+        if (++slot_ == point_.slot_outputs.size()) slot_ = 0;
+        return next_.data();
+    }
+
+private:
+    const Point& point_;
+    size_t inputs_;
+    std::vector<void*> first_, next_;
+    bool moves_;
+    int64_t window_;
+    size_t slot_ = 0;
+};
+
 int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const Request& request) {
-    uint32_t set = request.first_set;
+    Arguments arguments(layout, point, request);
     int64_t start = now();
     for (uint32_t i = 0; i < request.calls; ++i) {
-        entry(point.tensors[set].data(), layout.parameters.data(), point.dims);
-        if (++set == request.first_set + request.sets) set = request.first_set;
+        entry(arguments.next(), layout.parameters.data(), point.dims);
+        layout.progress->store(i + 1, std::memory_order_release);
     }
     return now() - start;
 }
@@ -193,6 +236,7 @@ int main(int argc, char** argv) {
         if (request.op == Op::quit) std::_Exit(0);
         Point& point = layout.points.at(request.point);
         prepare(point);
+        layout.progress->store(0, std::memory_order_release);
         int64_t inside = request.op == Op::call ? call_batch(entry, layout, point, request) : 0;
         const char* changed = entered.changes();
         if (changed) ControlRegisters::restore();

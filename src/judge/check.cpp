@@ -195,24 +195,50 @@ std::string wrote_outside(Buffers& buffers, const InputSet& set) {
     return {};
 }
 
+namespace {
+
+Limit limit_of(const Problem& problem, const InputSet& set, size_t output) {
+    if (problem.tolerance) return {problem.tolerance->absolute, problem.tolerance->relative};
+    return {set.tolerance[output] * set.scale[output], set.tolerance[output]};
+}
+
+// "y[3, 4] is 1.5, expected 2 (allowed error 1e-6)".
+std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& shape, const Wrong& wrong,
+                           const Limit& limit) {
+    double allowed = limit.absolute + limit.relative * std::fabs(wrong.want);
+    std::string got = std::isnan(wrong.got) && !std::isnan(wrong.want) ? "nan (not written, or computed as nan)"
+                                                                       : fmt::format("{:.9g}", wrong.got);
+    return fmt::format("{}[{}] is {}, expected {:.9g} (allowed error {:.2g})", tensor.name,
+                       index_text(wrong.first, shape), got, wrong.want, allowed);
+}
+
+}  // namespace
+
+std::string wrong_element(const Problem& problem, const InputSet& set, const Dimensions& dims, size_t output,
+                          int64_t element, const char* bytes, const std::vector<char>& expected) {
+    const Tensor& tensor = problem.outputs[output];
+    Limit limit = limit_of(problem, set, output);
+    const size_t width = is_floating(tensor.dtype) ? 8 : size_of(tensor.dtype);
+    alignas(8) char want[8] = {};
+    std::memcpy(want, expected.data() + static_cast<size_t>(element) * width, width);
+    Wrong wrong = compare_output(tensor.dtype, bytes, reinterpret_cast<const double*>(want), 1, limit, {});
+    if (wrong.count == 0) return {};
+    wrong.first = element;
+    return describe_wrong(tensor, extents(problem, tensor, dims), wrong, limit);
+}
+
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {
     for (size_t t = 0; t < problem.outputs.size(); ++t) {
         const Tensor& tensor = problem.outputs[t];
         int64_t count = set.outputs[t].data_bytes / static_cast<int64_t>(size_of(tensor.dtype));
-        Limit limit{set.tolerance[t] * set.scale[t], set.tolerance[t]};
-        if (problem.tolerance) limit = {problem.tolerance->absolute, problem.tolerance->relative};
+        Limit limit = limit_of(problem, set, t);
         Wrong wrong = compare_output(tensor.dtype, buffers.output(set, t), buffers.expected(set, t), count, limit,
                                      sampling);
         if (wrong.count == 0) continue;
-        double allowed = limit.absolute + limit.relative * std::fabs(wrong.want);
-        std::string got = std::isnan(wrong.got) && !std::isnan(wrong.want)
-                              ? "nan (not written, or computed as nan)"
-                              : fmt::format("{:.9g}", wrong.got);
-        return fmt::format("{}[{}] is {}, expected {:.9g} (allowed error {:.2g}); {} of {} compared values are wrong "
-                           "at {}, inputs {}",
-                           tensor.name, index_text(wrong.first, extents(problem, tensor, buffers.point().dims)), got,
-                           wrong.want, allowed, wrong.count, wrong.compared, describe(buffers.point().dims),
-                           name_of(set.distribution));
+        const Dimensions& dims = buffers.point().dims;
+        return fmt::format("{}; {} of {} compared values are wrong at {}, inputs {}",
+                           describe_wrong(tensor, extents(problem, tensor, dims), wrong, limit), wrong.count,
+                           wrong.compared, describe(dims), name_of(set.distribution));
     }
     return {};
 }

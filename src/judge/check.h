@@ -28,4 +28,8 @@ std::string wrote_outside(Buffers& buffers, const InputSet& set);
 // somebody went on writing.
 uint64_t fingerprint(const Problem& problem, Buffers& buffers, const InputSet& set, uint64_t seed);
 
+// Whether one element of an output, as its bytes, is right; else what is wrong. `expected`: all of that output's values.
+std::string wrong_element(const Problem& problem, const InputSet& set, const Dimensions& dims, size_t output,
+                          int64_t element, const char* bytes, const std::vector<char>& expected);
+
 }  // namespace strop::judge

@@ -18,6 +18,8 @@ namespace strop::judge {
 
 namespace {
 
+constexpr int64_t usual_windows = 4096;
+
 // A legal order of evaluation may differ this much more than NumPy's own order does.
 constexpr double noise_factor = 16;
 // Below this many units in the last place a tolerance would forbid legal rounding.
@@ -162,6 +164,30 @@ void Expectation::expect_all(Buffers& buffers, bool estimate_noise) {
         bool declared = sets[i].distribution == Distribution::declared;
         if (estimate_noise && declared) sets[i].tolerance = sets[0].tolerance;
     }
+    if (buffers.windows() > 0) buffers.keep(0);   // just evaluated
+}
+
+const InputSet& Expectation::through(Buffers& buffers, int64_t window) {
+    if (InputSet* known = buffers.known(window)) return *known;
+    InputSet& set = buffers.keep(window);
+    evaluate(buffers, set, 64, nullptr);
+    for (size_t t = 0; t < problem_.outputs.size(); ++t)
+        set_scale(buffers, set, t, reinterpret_cast<const char*>(buffers.expected(set, t)));
+    return set;
+}
+
+std::vector<std::vector<char>> Expectation::values(Buffers& buffers, InputSet& set) {
+    std::vector<std::vector<char>> results;
+    evaluate(buffers, set, 64, &results);
+    for (size_t t = 0; t < results.size(); ++t) set_scale(buffers, set, t, results[t].data());
+    return results;
+}
+
+void Expectation::set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const {
+    const Tensor& tensor = problem_.outputs[output];
+    if (!is_floating(tensor.dtype)) return;
+    set.scale[output] = root_mean_square(reinterpret_cast<const double*>(wide),
+                                         element_count(problem_, tensor, buffers.point().dims));
 }
 
 void Expectation::expect(Buffers& buffers, size_t index, bool estimate_noise) {
@@ -234,9 +260,9 @@ Buffers& Expectation::at(const ShapePoint& point) {
     int64_t bytes = 0;
     for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
         for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
-    // Shapes outside the sweep come in numbers and are checked once: fewer sets.
-    bool few = bytes > large_bytes || !in_sweep(problem_, point.dims);
-    auto buffers = std::make_unique<Buffers>(problem_, point, few ? 1 : 3, few ? 1 : 2, unusual,
+    // Shapes outside the sweep come in numbers and are checked once: fewer sets, and no windows.
+    bool listed = in_sweep(problem_, point.dims), few = bytes > large_bytes || !listed;
+    auto buffers = std::make_unique<Buffers>(problem_, point, few ? 1 : 3, listed ? usual_windows : 1, unusual,
                                              point_seed(key));
     expect_all(*buffers, true);
     return *(buffers_[key] = std::move(buffers));

@@ -23,6 +23,10 @@ public:
     // Buffers of a point with inputs and expected values, made once and kept. Errors of the user's reference
     // (raises, wrong shape or dtype, NaN, never returns) are UsageErrors.
     Buffers& at(const ShapePoint& point);
+    // The timed set through a window, with expected values: kept for window 0 and one other, else evaluated.
+    const InputSet& through(Buffers& buffers, int64_t window);
+    // What the reference says to the inputs of a set, as Buffers keeps it; sets the set's scale.
+    std::vector<std::vector<char>> values(Buffers& buffers, InputSet& set);
     // Drops the buffers of points outside the sweep (probes), to bound memory.
     void forget(const ShapePoint& point);
     // Wall time spent here so far.
@@ -37,6 +41,7 @@ private:
     void expect_all(Buffers& buffers, bool estimate_noise);
     void expect(Buffers& buffers, size_t index, bool estimate_noise);
     void find_benign_distributions();
+    void set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const;
     double noise(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& narrow) const;
 
     const Problem& problem_;

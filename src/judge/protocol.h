@@ -9,7 +9,7 @@ namespace strop::judge {
 
 enum class Op : uint32_t {
     prepare = 1,   // map and touch the buffers of `point`
-    call = 2,      // `calls` calls at `point`, cycling through `sets` input sets from `first_set`; 0 is an empty batch
+    call = 2,      // `calls` calls at `point` with inputs from `set`; 0 is an empty batch
     evaluate = 3,  // reference only: payload is a JSON job
     quit = 4,
 };
@@ -18,8 +18,8 @@ struct Request {
     Op op;
     uint32_t point = 0;
     uint32_t calls = 0;
-    uint32_t first_set = 0;
-    uint32_t sets = 1;
+    uint32_t set = 0;
+    uint32_t window = 0;          // of the first call; kernels go on from window to window, Python stays at window 0
     uint32_t payload_bytes = 0;   // JSON behind the request
 };
 
@@ -30,11 +30,14 @@ struct Reply {
 };
 
 // What a candidate needs to know, as one array of int64 in a memory file (descriptor given as argument):
-//   magic, points, inputs, outputs, parameters, dimensions, late values
+//   magic, points, inputs, outputs, parameters, dimensions, late values, progress descriptor
 //   parameters (bits of doubles), late values
-//   for each point: input descriptor, output descriptor, sets, dimensions..., then
+//   for each point: input descriptor, output descriptor, sets, windows, bytes between windows, slots, dimensions..., then
 //     for each set: for each input:  region begin, region bytes, data begin (offsets in the input descriptor)
 //     for each set: for each output: region begin, region bytes, data begin (offsets in the output descriptor)
-inline constexpr int64_t layout_magic = 0x53545250'4c594f31;
+//     for each slot: for each output: the same
+// The last set has windows, if there are any: call i of a batch reads from window (first + i) % windows and writes to
+// slot i % slots. Behind the progress descriptor lies one int64: how many calls of the present batch have returned.
+inline constexpr int64_t layout_magic = 0x53545250'4c594f32;
 
 }  // namespace strop::judge

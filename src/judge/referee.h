@@ -58,19 +58,39 @@ private:
                      PointResult& result);
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
-    void note_late_writes(Buffers& buffers, uint32_t set, uint64_t seed, uint64_t seen, Runner::Outcome& outcome);
-    void change_inputs(Buffers& buffers);
+    void note_late_writes(Buffers& buffers, const InputSet& set, uint64_t seed, uint64_t seen,
+                          Runner::Outcome& outcome);
+
+    // How much a timed batch is looked at: a screening has many kernels to see, a close look trusts no address twice.
+    enum class Look { screen, close };
+    Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, Look look, bool watch);
+    // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
+    Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
+                           Measurement& time);
+    Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+                                bool watch, double& ns);
+    void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
+                     PointResult& result);
+    int64_t last_window(Buffers& buffers, Look look);
+    const InputSet& expected_through(Buffers& buffers, int64_t window);
+    // A few calls from somewhere, neither compared nor taken as a sample.
+    Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);
+    // Before a close look at a point: what was known of its inputs is no longer so, and a second window gets known.
+    void start_closely(Buffers& buffers);
+    // So many glances are due among so many samples to come.
+    struct Glances {
+        int due = 0, among = 0;
+    };
+    Runner::Outcome glance_perhaps(Runner& runner, size_t index, double estimate_ns, Look look, Glances& glances);
+    bool can_afford_proof() const { return proof_credit_ns_ > 0; }
+
+    // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.
+    Runner::Outcome look_closely(Runner& runner, size_t index, double median_ns);
+    Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns);
+    Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
     Runner::Outcome possible_time(const Runner& runner, size_t index, double median_ns) const;
-    Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, bool watch);
-    // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
-    Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, bool watch,
-                           Measurement& time);
-    Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool watch,
-                                double& ns);
-    void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
-                     PointResult& result);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
     void start_baselines();
     void add_baseline(const std::string& name, std::unique_ptr<Runner> runner);
@@ -80,8 +100,8 @@ private:
                                   const ShapePoint& point, Comparison& comparison);
     void enter(const Contender& contender, const Built& built, Buffers& buffers, Effort effort, Timing& timing);
     bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
-    void take_turns(std::vector<Timing>& timings, Buffers& buffers, double seconds);
-    void take_turn(Timing& timing, Buffers& buffers, bool first);
+    void take_turns(std::vector<Timing>& timings, const ComparisonRequest& request);
+    void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
     std::optional<size_t> smallest_call(const Runner& runner) const;
@@ -94,6 +114,7 @@ private:
     TemporaryFolder folder_;
     Expectation expectation_;
     std::mt19937_64 random_;
+    double proof_credit_ns_ = 0;   // time that may go into evaluating the reference for what batches left behind
     bool baselines_started_ = false;
     double baseline_seconds_ = 0;
     std::vector<Baseline> baselines_;

@@ -24,7 +24,7 @@ std::string how_to_get(const std::string& name, const std::string& evidence) {
 void Referee::add_baseline(const std::string& name, std::unique_ptr<Runner> runner) {
     for (size_t i = 0; i < runner->points().size(); ++i) {
         Runner::Outcome prepared = runner->prepare(i, compile_limit);
-        uint32_t set = static_cast<uint32_t>(runner->points()[i]->flush_sets());
+        uint32_t set = static_cast<uint32_t>(runner->points()[i]->timed());
         if (prepared.ok()) prepared = check(*runner, i, set, true, call_limit);
         bool tiny = runner->points()[i]->point().label == tiny_.label;
         if (!prepared.ok() && !(tiny && runner->alive())) {

@@ -57,6 +57,7 @@ struct Referee::Timing {
     size_t index = 0;              // of the point in the runner
     ContenderResult result;
     double estimate_ns = 0;
+    Glances glances;
     std::optional<size_t> smallest;   // of a Python baseline: the point of one element
     Measurement overhead;             // there, one sample a turn
 
@@ -106,11 +107,12 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
     std::vector<Timing> timings(request.contenders.size());
     {
         PhaseTimer timer(comparison.check_seconds);
+        if (request.prove) start_closely(buffers);
         for (size_t c = 0; c < timings.size(); ++c)
             enter(request.contenders[c], built[c], buffers, request.effort, timings[c]);
     }
     PhaseTimer timer(comparison.time_seconds);
-    take_turns(timings, buffers, request.seconds_per_point);
+    take_turns(timings, request);
     PointComparison result{point, {}};
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
@@ -145,9 +147,8 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
     }
     Runner::Outcome outcome = timing.runner->prepare(timing.index, prepare_limit);
     bool every_set = full && timing.own;
-    uint32_t flush = static_cast<uint32_t>(buffers.flush_sets());
-    uint32_t begin = every_set ? 0 : flush, end = every_set ? static_cast<uint32_t>(buffers.sets().size()) : flush + 1;
-    for (uint32_t set = begin; set < end && outcome.ok(); ++set)
+    const uint32_t timed = static_cast<uint32_t>(buffers.timed());
+    for (uint32_t set = every_set ? 0 : timed; set <= timed && outcome.ok(); ++set)
         outcome = check(*timing.runner, timing.index, set, full, call_limit);
     timing.note(outcome);
     timing.estimate_ns = std::max(least_estimate_ns, outcome.outside_ns);
@@ -168,7 +169,9 @@ bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Ti
 }
 
 // Rounds in random order; whoever is not being measured is stopped.
-void Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, double seconds) {
+void Referee::take_turns(std::vector<Timing>& timings, const ComparisonRequest& request) {
+    const double seconds = request.seconds_per_point;
+    for (Timing& timing : timings) timing.glances = {request.prove ? 2 : 0, static_cast<int>(least_rounds)};
     std::vector<size_t> order(timings.size());
     std::iota(order.begin(), order.end(), size_t{0});
     Clock::time_point start = Clock::now();
@@ -178,20 +181,21 @@ void Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, double 
         if (round >= rounds_in_any_case && spent > 4 * seconds) break;
         std::shuffle(order.begin(), order.end(), random_);
         for (size_t c : order)
-            if (timings[c].running()) take_turn(timings[c], buffers, round == 0);
+            if (timings[c].running()) take_turn(timings[c], round == 0);
     }
 }
 
-void Referee::take_turn(Timing& timing, Buffers& buffers, bool first) {
+void Referee::take_turn(Timing& timing, bool first) {
     timing.runner->resume();
     if (first || timing.estimate_ns < warm_below_ns) {
-        uint32_t calls = timing.estimate_ns < 5e4 ? 10 : 1, set = static_cast<uint32_t>(buffers.flush_sets());
-        Runner::Outcome warm = timing.runner->call(timing.index, calls, set, 1, call_limit);
+        uint32_t calls = timing.estimate_ns < 5e4 ? 10 : 1;
+        Runner::Outcome warm = call_unseen(*timing.runner, timing.index, calls, call_limit);
         // The hand-shake included: too long an estimate costs samples, too short a one a batch without end.
         if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
     }
     Measurement& time = timing.result.time;
-    if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, true, time))) {
+    if (timing.note(glance_perhaps(*timing.runner, timing.index, timing.estimate_ns, Look::close, timing.glances)) &&
+        timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, Look::close, true, time))) {
         double ns = time.samples_ns.back();
         timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
@@ -203,17 +207,19 @@ void Referee::take_turn(Timing& timing, Buffers& buffers, bool first) {
 void Referee::take_overhead(Timing& timing) {
     std::vector<double>& samples = timing.overhead.samples_ns;
     double estimate = samples.empty() ? usual_overhead_ns : std::max(least_estimate_ns, samples.back());
-    if (!sample(*timing.runner, *timing.smallest, estimate, sample_target_ns, true, timing.overhead).ok())
+    if (!sample(*timing.runner, *timing.smallest, estimate, sample_target_ns, Look::close, true, timing.overhead).ok())
         timing.smallest.reset();
 }
 
 // The process that was timed is still right.
 void Referee::check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request) {
     timing.runner->resume();
-    if (request.prove && !timing.note(meet_new_inputs(*timing.runner, timing.index))) return;
-    if (!timing.note(count_threads(*timing.runner))) return;
-    uint32_t last = static_cast<uint32_t>(buffers.sets().size()) - 1;
-    Runner::Outcome outcome = check(*timing.runner, timing.index, last, request.effort == Effort::full, call_limit);
+    double median_ns = stats::median(timing.result.time.samples_ns);
+    if (!timing.note(request.prove ? look_closely(*timing.runner, timing.index, median_ns)
+                                   : count_threads(*timing.runner)))
+        return;
+    const uint32_t timed = static_cast<uint32_t>(buffers.timed());
+    Runner::Outcome outcome = check(*timing.runner, timing.index, timed, request.effort == Effort::full, call_limit);
     if (outcome.verdict == Verdict::wrong_output) outcome.verdict = Verdict::nondeterministic;
     timing.note(outcome);
 }

@@ -1,9 +1,11 @@
 #include "judge/runner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -24,11 +26,11 @@ constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
 
 std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points,
-                                  const std::vector<int64_t>& late_values) {
+                                  const std::vector<int64_t>& late_values, int progress_fd) {
     auto count = [](size_t n) { return static_cast<int64_t>(n); };
     std::vector<int64_t> words = {layout_magic, count(points.size()), count(problem.inputs.size()),
                                   count(problem.outputs.size()), count(problem.parameters.size()),
-                                  count(problem.dimensions.size()), count(late_values.size())};
+                                  count(problem.dimensions.size()), count(late_values.size()), progress_fd};
     for (const Parameter& parameter : problem.parameters) {
         int64_t bits;
         std::memcpy(&bits, &parameter.value, 8);
@@ -38,12 +40,16 @@ std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buff
     for (Buffers* buffers : points) {
         words.push_back(buffers->inputs().read_only_fd());
         words.push_back(buffers->outputs().fd());
-        words.push_back(count(buffers->sets().size()));
+        for (int64_t word : {count(buffers->sets().size()), buffers->windows(), window_stride, buffers->slots()})
+            words.push_back(word);
         for (const std::string& name : problem.dimensions) words.push_back(buffers->point().dims.at(name));
-        for (bool inputs : {true, false})
-            for (const InputSet& set : buffers->sets())
-                for (const Place& place : inputs ? set.inputs : set.outputs)
-                    for (int64_t word : {place.begin, place.bytes, place.data}) words.push_back(word);
+        auto add = [&](const std::vector<Place>& places) {
+            for (const Place& place : places)
+                for (int64_t word : {place.begin, place.bytes, place.data}) words.push_back(word);
+        };
+        for (const InputSet& set : buffers->sets()) add(set.inputs);
+        for (const InputSet& set : buffers->sets()) add(set.outputs);
+        for (int64_t slot = 0; slot < buffers->slots(); ++slot) add(buffers->slot(slot));
     }
     return words;
 }
@@ -93,6 +99,10 @@ std::vector<int> descriptors(const std::vector<Buffers*>& points) {
     return fds;
 }
 
+std::atomic<int64_t>& progress_value(const SharedMemory& memory) {
+    return *reinterpret_cast<std::atomic<int64_t>*>(memory.data());
+}
+
 std::string first_lines(const std::string& text, size_t count) {
     std::vector<std::string> kept;
     for (const std::string& line : split(text, '\n'))
@@ -112,7 +122,8 @@ std::filesystem::path candidate_program() {
 std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points, int threads) {
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
-    std::vector<int64_t> words = layout_words(problem, points, built.late_values);
+    runner->progress_ = SharedMemory(4096);
+    std::vector<int64_t> words = layout_words(problem, points, built.late_values, runner->progress_.fd());
     SharedMemory layout(static_cast<int64_t>(words.size() * 8));
     std::memcpy(layout.data(), words.data(), words.size() * 8);
     sandbox::Command command;
@@ -120,12 +131,13 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     command.environment = thread_environment(threads);
     command.keep_fds = descriptors(points);
     command.keep_fds.push_back(layout.read_only_fd());
+    command.keep_fds.push_back(runner->progress_.fd());
     command.trust = sandbox::Trust::candidate;
     command.limits.output_bytes = 1 << 16;
     command.limits.memory_bytes = candidate_heap_bytes;
     for (Buffers* buffers : points)
         command.limits.memory_bytes += buffers->inputs().bytes() + buffers->outputs().bytes() +
-                                       guard_bytes * static_cast<int64_t>(buffers->sets().size()) *
+                                       guard_bytes * (static_cast<int64_t>(buffers->sets().size()) + buffers->slots()) *
                                            static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
     runner->child_ = std::make_unique<sandbox::Child>(command);
     runner->layouts_.push_back(std::move(layout));
@@ -190,11 +202,15 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     return outcome;
 }
 
-Runner::Outcome Runner::exchange(const Request& request, Seconds limit) {
+Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Glance* meanwhile) {
     Outcome outcome;
     if (!child_) return {Verdict::crashed, "had ended before", 0};
     Clock::time_point start = Clock::now();
     child_->send(&request, sizeof request);
+    if (meanwhile) {
+        std::this_thread::sleep_until(start + meanwhile->after);
+        meanwhile->look();
+    }
     Reply reply;
     sandbox::Child::Wait wait = child_->receive(&reply, sizeof reply, limit);
     outcome.outside_ns = static_cast<double>(Nanoseconds(Clock::now() - start).count());
@@ -233,13 +249,19 @@ Runner::Outcome Runner::prepare(size_t point, Seconds limit) {
     return exchange(request, limit);
 }
 
-Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t first_set, uint32_t sets, Seconds limit) {
+Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit,
+                             const Glance* meanwhile) {
     Request request{Op::call};
     request.point = static_cast<uint32_t>(point);
     request.calls = calls;
-    request.first_set = first_set;
-    request.sets = sets;
-    return exchange(request, limit);
+    request.set = set;
+    request.window = window;
+    if (progress_.data()) progress_value(progress_).store(0, std::memory_order_relaxed);
+    return exchange(request, limit, meanwhile);
+}
+
+int64_t Runner::progress() const {
+    return progress_.data() ? progress_value(progress_).load(std::memory_order_acquire) : 0;
 }
 
 Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::evaluate}, limit); }
@@ -267,7 +289,7 @@ double Runner::handshake_ns() {
     if (handshake_ns_ >= 0) return handshake_ns_;
     std::vector<double> samples;
     for (int i = 0; i < 7; ++i) {
-        Outcome outcome = call(0, 0, 0, 1, Seconds(10));
+        Outcome outcome = call(0, 0, 0, 0, Seconds(10));
         if (!outcome.ok()) return 0;
         samples.push_back(outcome.outside_ns);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,7 +44,15 @@ public:
 
     // Maps and touches a point's buffers; again after their contents changed.
     Outcome prepare(size_t point, Seconds limit);
-    Outcome call(size_t point, uint32_t calls, uint32_t first_set, uint32_t sets, Seconds limit);
+    // `meanwhile`: runs so long after the request was sent, whether the batch has ended or not.
+    struct Glance {
+        Nanoseconds after;
+        std::function<void()> look;
+    };
+    Outcome call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit,
+                 const Glance* meanwhile = nullptr);
+    // How many calls of the present batch have returned, as a kernel's process says.
+    int64_t progress() const;
     // Python: puts the last call's result into the outputs.
     Outcome publish(Seconds limit);
     // The time of an empty batch, measured once.
@@ -60,12 +69,13 @@ public:
 
 private:
     Runner() = default;
-    Outcome exchange(const Request& request, Seconds limit);
+    Outcome exchange(const Request& request, Seconds limit, const Glance* meanwhile = nullptr);
     Outcome ended(sandbox::Child::Wait wait, Seconds limit);
     void compare_clocks(int64_t inside_ns, Outcome& outcome);
 
     std::unique_ptr<TemporaryFolder> scratch_;
     std::vector<SharedMemory> layouts_;
+    SharedMemory progress_;
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
     bool python_ = false;

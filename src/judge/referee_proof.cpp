@@ -1,0 +1,187 @@
+// What the referee looks for that no compared output tells: calls that are skipped, results that are kept, threads.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "judge/check.h"
+#include "judge/referee.h"
+#include "stats/sample.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr double glance_batch_ns = 1.5e6;
+constexpr int attempts_at_a_glance = 4;      // each with a batch twice as long
+constexpr double longest_call_ns = 1e6;      // a longer one is a batch by itself
+constexpr int glance_elements = 64, glance_tries = 32;
+constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
+constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
+const Seconds glance_limit{30}, new_inputs_limit{30};
+
+// An element of an output as the referee found it while a batch ran.
+struct Found {
+    size_t output;
+    int64_t element;
+    alignas(8) char bytes[8];
+};
+
+// Reads secret elements of what a call has written, for as long as no later call can have begun to write there.
+struct Glimpse {
+    bool late = false;              // the batch was over
+    int64_t call = -1;              // whose outputs they are, numbered in its batch
+    std::vector<Found> found;
+};
+
+Glimpse look_at(const Runner& runner, const Problem& problem, Buffers& buffers, int64_t calls, std::mt19937_64& random) {
+    Glimpse glimpse;
+    const int64_t returned = std::min(runner.progress(), calls), slots = buffers.slots();
+    glimpse.late = returned == calls;
+    if (returned < 1) return glimpse;
+    // While it runs there is no time to lose.
+    const int64_t back = glimpse.late ? static_cast<int64_t>(random() % static_cast<uint64_t>(std::min(slots, returned))) : 0;
+    const int64_t call = returned - 1 - back;
+    const std::vector<Place>& places = buffers.slot(call % slots);
+    for (int i = 0; i < glance_elements; ++i) {
+        Found one;
+        one.output = random() % places.size();
+        const int64_t size = static_cast<int64_t>(size_of(problem.outputs[one.output].dtype));
+        const int64_t count = places[one.output].data_bytes / size;
+        if (count == 0) continue;
+        one.element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
+        std::memcpy(one.bytes, buffers.outputs().data() + places[one.output].data + one.element * size,
+                    static_cast<size_t>(size));
+        if (runner.progress() >= call + slots) break;   // the call that writes here next has begun
+        glimpse.found.push_back(one);
+    }
+    if (!glimpse.found.empty()) glimpse.call = call;
+    return glimpse;
+}
+
+}  // namespace
+
+// A batch like those that are timed, but the referee looks up at a secret moment: what the latest calls should have
+// written has to be there. Who skips calls, and how many, cannot be told by the last call alone: a kernel's process
+// can find out which one that is.
+Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns) {
+    bool late = true;
+    Runner::Outcome outcome;
+    double batch_ns = glance_batch_ns;
+    for (int attempt = 0; late && outcome.ok() && attempt < attempts_at_a_glance; ++attempt, batch_ns *= 2)
+        outcome = glance_once(runner, index, estimate_ns, batch_ns, late);
+    return outcome;
+}
+
+Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
+    Buffers& buffers = *runner.points()[index];
+    const int64_t windows = buffers.windows();
+    late = false;
+    if (runner.is_python() || estimate_ns >= longest_call_ns || buffers.slots() < 2) return {};
+    const double calls = std::clamp(batch_ns / std::max(20.0, estimate_ns), 4.0, 1e6);
+    const uint32_t count = static_cast<uint32_t>(calls);
+    (void)last_window(buffers, Look::close);   // turns small inputs
+    const int64_t first = static_cast<int64_t>(random() % static_cast<uint64_t>(windows));
+    const double moment = (0.1 + 0.8 * static_cast<double>(random() % 1000) / 1000) * calls * estimate_ns;
+    Glimpse glimpse;
+    Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
+                             [&] {
+                                 for (int i = 0; i < glance_tries && glimpse.call < 0; ++i)
+                                     glimpse = look_at(runner, problem_, buffers, count, random_);
+                             }};
+    Runner::Outcome outcome =
+        runner.call(index, count, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(first), glance_limit,
+                    &meanwhile);
+    late = glimpse.late;
+    if (!outcome.ok() || glimpse.call < 0) return outcome;
+    InputSet set = buffers.seen((first + glimpse.call) % windows, glimpse.call);
+    Clock::time_point start = Clock::now();
+    std::vector<std::vector<char>> expected = expectation_.values(buffers, set);
+    proof_credit_ns_ -= 1e9 * seconds_since(start);
+    for (const Found& one : glimpse.found) {
+        std::string wrong = wrong_element(problem_, set, buffers.point().dims, one.output, one.element, one.bytes,
+                                          expected[one.output]);
+        if (wrong.empty()) continue;
+        return {Verdict::cheated,
+                fmt::format("call {} of a batch of {} had returned, and {} at {}: it skips calls", glimpse.call + 1,
+                            count, wrong, strop::describe(buffers.point().dims)),
+                0};
+    }
+    return outcome;
+}
+
+Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
+    Runner::Outcome outcome = glance(runner, index, median_ns);
+    if (outcome.ok()) outcome = meet_new_inputs(runner, index);
+    if (outcome.ok()) outcome = count_threads(runner);
+    return outcome;
+}
+
+// Who keeps results by content answers faster to inputs that it has met. Before both kinds of calls the same memory is
+// written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
+// they take.
+Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
+    Buffers& buffers = *runner.points()[index];
+    const uint32_t set = static_cast<uint32_t>(buffers.timed());
+    std::vector<std::vector<char>> known;
+    for (size_t t = 0; t < problem_.inputs.size(); ++t) {
+        const char* at = buffers.input(buffers.sets()[set], t);
+        known.emplace_back(at, at + buffers.sets()[set].inputs[t].data_bytes);
+    }
+    const uint64_t often = random();
+    std::vector<double> met, fresh;
+    Runner::Outcome outcome;
+    // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
+    // twice more, and every single call must have told the same story.
+    auto apart = [&] {
+        return stats::quantile(fresh, 0) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
+    };
+    int rounds = buffers.large() ? 2 : 9, looks = 0;
+    do {
+        for (int round = 0; round < rounds && outcome.ok(); ++round)
+            for (bool change : {round % 2 == 0, round % 2 == 1}) {
+                buffers.refill(problem_, set, often);
+                outcome = runner.call(index, 1, set, 0, new_inputs_limit);
+                if (!outcome.ok()) break;
+                buffers.refill(problem_, set, change ? random() : often);
+                outcome = runner.call(index, 1, set, 0, new_inputs_limit);
+                if (!outcome.ok()) break;
+                (change ? fresh : met).push_back(outcome.outside_ns);
+            }
+        rounds = std::max(rounds, 5);
+    } while (outcome.ok() && apart() && ++looks < 3);
+    for (size_t t = 0; t < known.size(); ++t)
+        std::memcpy(buffers.input(buffers.sets()[set], t), known[t].data(), known[t].size());
+    if (!outcome.ok()) return outcome;
+    if (!apart()) return {};
+    return {Verdict::cheated,
+            fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
+                        human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),
+                        strop::describe(buffers.point().dims)),
+            0};
+}
+
+// OpenMP's threads are known; others work behind the clock's back or live longer than a call should.
+Runner::Outcome Referee::count_threads(const Runner& runner) const {
+    int threads = runner.threads(), most = 2 * machine_.cores + 2;
+    if (threads <= most) return {};
+    return {Verdict::cheated, fmt::format("keeps {} threads, on {} cores", threads, machine_.cores), 0};
+}
+
+// Every call writes its outputs; no core stores more than two vectors of 64 bytes a cycle.
+Runner::Outcome Referee::possible_time(const Runner& runner, size_t index, double median_ns) const {
+    if (runner.is_python()) return {};
+    const Buffers& buffers = *runner.points()[index];
+    double bytes = 0;
+    for (const Place& place : buffers.sets().back().outputs) bytes += static_cast<double>(place.data_bytes);
+    double least_ns = bytes / (machine_.cores * stored_a_ns);
+    if (!(median_ns < least_ns)) return {};
+    return {Verdict::cheated,
+            fmt::format("takes {} at {}, where its outputs cannot be written in less than {}: it skips calls",
+                        human_nanoseconds(median_ns), strop::describe(buffers.point().dims), human_nanoseconds(least_ns)),
+            0};
+}
+
+}  // namespace strop::judge

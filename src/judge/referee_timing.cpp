@@ -1,0 +1,205 @@
+// How the referee times: batches of calls from outside, every one with inputs that nobody has seen.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "judge/check.h"
+#include "judge/referee.h"
+#include "stats/sample.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr double abandon_ratio = 1.6;        // slower than the best by this after one batch: enough is known
+constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
+constexpr size_t screen_samples = 3;
+constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
+constexpr double few_samples_above_ns = 4e6;
+constexpr int64_t cheap_bytes = 1 << 18;     // inputs this small change before every batch
+constexpr double disturbed_share = 0.04;     // of a sample's time, that its threads had to wait for a core
+constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
+constexpr int attempts_at_a_sample = 3;
+// Of the time that batches take, this share may go into the reference for what they left behind.
+constexpr double proof_share = 0.25, most_credit_ns = 5e7;
+
+}  // namespace
+
+void summarise(Measurement& time) {
+    stats::Interval interval = stats::median_interval(time.samples_ns);
+    time.median_ns = interval.value;
+    time.low_ns = interval.low;
+    time.high_ns = interval.high;
+}
+
+// Where the last call of a batch looks. Small inputs are turned before every batch, so that all windows are new; one
+// address comes again and again, for those who keep results by address.
+// Larger ones have two windows whose expected values are known; a close look goes to others more often than not, and
+// nobody in the kernel's process can tell which are which.
+int64_t Referee::last_window(Buffers& buffers, Look look) {
+    const uint64_t windows = static_cast<uint64_t>(buffers.windows());
+    if (buffers.can_turn() && buffers.tensor_bytes() <= cheap_bytes) {
+        buffers.turn(problem_, random());
+        return random() % 2 == 0 ? 0 : static_cast<int64_t>(random() % windows);
+    }
+    if (look == Look::close && random() % 3 != 0) return static_cast<int64_t>(random() % windows);
+    const InputSet* other = buffers.other_known();
+    return other && random() % 2 == 0 ? other->window : 0;
+}
+
+// A timed batch of a kernel is checked as well, outside of the clock: outputs are poisoned before it, and the last
+// call's are compared where its expected values are known or may be had. (Baselines in Python are trusted: their
+// outputs are their own.)
+Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, Look look, bool watch) {
+    Buffers& buffers = *runner.points()[index];
+    const uint32_t timed = static_cast<uint32_t>(buffers.timed());
+    auto timed_call = [&](uint32_t window) {
+        int64_t waited = watch ? runner.waited_ns() : 0;
+        Runner::Outcome outcome = runner.call(index, calls, timed, window, limit);
+        if (watch) outcome.waited_ns = static_cast<double>(runner.waited_ns() - waited);
+        return outcome;
+    };
+    if (runner.is_python()) return timed_call(0);
+    const int64_t windows = buffers.windows(), window = last_window(buffers, look);
+    const int64_t first = ((window - (int64_t{calls} - 1)) % windows + windows) % windows;
+    InputSet last = buffers.seen(window, int64_t{calls} - 1);
+    Sampling sampling{random(), false};
+    poison(problem_, buffers, last, sampling);
+    Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
+    if (!outcome.ok()) return outcome;
+    proof_credit_ns_ = std::min(most_credit_ns, proof_credit_ns_ + proof_share * outcome.outside_ns);
+    const bool cheap = buffers.tensor_bytes() <= cheap_bytes;
+    if (!buffers.known(window) && !can_afford_proof() && !(cheap && window == 0)) return outcome;
+    uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
+    std::vector<Place> outputs = last.outputs;
+    last = expected_through(buffers, window);
+    last.outputs = outputs;
+    outcome.evidence = wrong_output(problem_, buffers, last, sampling);
+    if (outcome.evidence.empty()) {
+        note_late_writes(buffers, last, sampling.seed, seen, outcome);
+        return outcome;
+    }
+    outcome.verdict = Verdict::nondeterministic;
+    outcome.evidence = fmt::format("right at first, then after {} timed calls {}", calls, outcome.evidence);
+    return outcome;
+}
+
+// Paid from the credit, unless it is known.
+const InputSet& Referee::expected_through(Buffers& buffers, int64_t window) {
+    const bool known = buffers.known(window) != nullptr;
+    Clock::time_point start = Clock::now();
+    const InputSet& set = expectation_.through(buffers, window);
+    if (!known) proof_credit_ns_ -= 1e9 * seconds_since(start);
+    return set;
+}
+
+Runner::Outcome Referee::call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit) {
+    const Buffers& buffers = *runner.points()[index];
+    const uint64_t windows = static_cast<uint64_t>(buffers.windows());
+    return runner.call(index, calls, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(random() % windows), limit);
+}
+
+void Referee::start_closely(Buffers& buffers) {
+    if (buffers.can_turn()) buffers.turn(problem_, random());
+    if (buffers.windows() > 1 && !buffers.other_known() && buffers.tensor_bytes() > cheap_bytes)
+        (void)expectation_.through(buffers, 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows() - 1)));
+}
+
+// Nobody can foresee before which sample it happens.
+Runner::Outcome Referee::glance_perhaps(Runner& runner, size_t index, double estimate_ns, Look look, Glances& glances) {
+    const bool due = glances.among > 0 && static_cast<int>(random() % static_cast<uint64_t>(glances.among)) < glances.due;
+    const bool affordable = can_afford_proof() && random() % (look == Look::close ? 4 : 8) == 0;
+    --glances.among;
+    glances.due -= due;
+    if (!due && !affordable) return {};
+    return glance(runner, index, estimate_ns);
+}
+
+// One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
+// the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
+Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+                                     bool watch, double& ns) {
+    Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
+    if (estimate_ns >= long_call_ns) {
+        uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
+        Runner::Outcome outcome = batch(runner, index, calls, limit, look, watch);
+        ns = std::max(0.0, outcome.outside_ns - runner.handshake_ns()) / calls;
+        return outcome;
+    }
+    double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
+    uint32_t longer = static_cast<uint32_t>(std::clamp(stretch * target_ns / std::max(1.0, estimate_ns), 6.0, 1e7));
+    uint32_t shorter = std::max(1u, longer / 6 + static_cast<uint32_t>(random() & 1));
+    bool long_first = random() & 1;
+    double outside[2] = {};
+    Runner::Outcome both;
+    for (int i = 0; i < 2; ++i) {
+        bool is_long = (i == 0) == long_first;
+        Runner::Outcome outcome = batch(runner, index, is_long ? longer : shorter, limit, look, watch);
+        if (!outcome.ok()) return outcome;
+        outside[is_long] = outcome.outside_ns;
+        both.outside_ns += outcome.outside_ns;
+        both.waited_ns += outcome.waited_ns;
+    }
+    ns = (outside[1] - outside[0]) / (longer - shorter);
+    // A disturbed short batch can swallow the difference; then the long batch alone bounds the time from above.
+    if (ns <= 0) ns = outside[1] / longer;
+    return both;
+}
+
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+                                bool watch, Measurement& time) {
+    double ns = 0;
+    bool disturbed = true;
+    for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
+        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, look, watch, ns);
+        if (!outcome.ok()) return outcome;
+        disturbed = outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
+    }
+    time.samples_ns.push_back(ns);
+    time.disturbed += disturbed;
+    return {};
+}
+
+void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
+                          PointResult& result) {
+    auto known = request.best_ns.find(result.point.label);
+    double best = known == request.best_ns.end() ? 0 : known->second;
+    double handshake = runner.handshake_ns();
+    double estimate = std::max(1.0, first_ns - handshake);
+    if (estimate < long_call_ns * 3) {   // the first call was cold: find out how long a warm one takes
+        Runner::Outcome warm = call_unseen(runner, index, 3, Seconds(60));
+        if (!warm.ok()) {
+            result.verdict = warm.verdict;
+            result.evidence = warm.evidence;
+            return;
+        }
+        // Hand-shake included: too long an estimate costs samples, too short a one a batch without end.
+        estimate = std::max(50.0, warm.outside_ns / 3);
+    }
+    const bool watch = request.effort == Effort::full;   // it costs a fifth of a screening sample
+    const Look look = watch ? Look::close : Look::screen;
+    if (watch) start_closely(*runner.points()[index]);
+    size_t samples = watch ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
+    Glances glances{watch ? 2 : 0, static_cast<int>(samples)};
+    for (size_t i = 0; i < samples; ++i) {
+        Runner::Outcome outcome = glance_perhaps(runner, index, estimate, look, glances);
+        if (outcome.ok()) outcome = sample(runner, index, estimate, screen_batch_ns, look, watch, result.time);
+        result.verdict = outcome.verdict;
+        result.evidence = outcome.evidence;
+        if (!outcome.ok()) return;
+        double ns = result.time.samples_ns.back();
+        estimate = std::clamp(ns, estimate / 8, estimate);
+        if (i == 0 && best > 0 && ns > abandon_ratio * best && request.effort == Effort::screen) {
+            result.time.abandoned = true;
+            break;
+        }
+    }
+    summarise(result.time);
+    Runner::Outcome possible = possible_time(runner, index, result.time.median_ns);
+    if (possible.ok()) return;
+    result.verdict = possible.verdict;
+    result.evidence = possible.evidence;
+}
+
+}  // namespace strop::judge
