@@ -351,6 +351,24 @@ TEST(Protocols, AnthropicMarksWhatIsRepeated) {
     EXPECT_TRUE(body["messages"][2]["content"][0].contains("cache_control"));
 }
 
+// As llama-cpp-python answers: an internal error that names the form which it takes.
+TEST(Protocols, ASchemaGoesInItsOlderFormWhereThatIsAllAServerKnows) {
+    auto model = make_kind(4, "qwen3--older-schema");
+    Request request = simple();
+    request.schema_name = "answer";
+    request.schema = R"({"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]})";
+    const int before = fake().count();
+    for (int calls : {2, 3}) {   // it is remembered
+        Reply reply = model->ask(request);
+        EXPECT_TRUE(reply.ok()) << reply.why;
+        EXPECT_EQ(reply.retries, 0);
+        EXPECT_EQ(fake().count() - before, calls);
+        Json form = fake().control("last")["body"]["response_format"];
+        EXPECT_EQ(form["type"], "json_object");
+        EXPECT_TRUE(form["schema"]["properties"].contains("answer"));
+    }
+}
+
 TEST(Protocols, CompatibleServersMayBeOdd) {
     Reply reply = make_kind(4, "qwen3--no-usage--foreign-fields")->ask(simple());
     EXPECT_TRUE(reply.ok()) << reply.why;

@@ -136,7 +136,10 @@ void apply_drops(const Capabilities& capabilities, Body& body) {
 std::optional<std::string> rejected_parameter(const WireError& error, const Body& body,
                                               const Capabilities& capabilities,
                                               const std::vector<std::string>& known) {
-    if (error.status != 400 && error.status != 422) return std::nullopt;
+    // Some servers fail where they should refuse.
+    const bool refused = error.status == 400 || error.status == 422 ||
+                         (error.status == 500 && error.message.find("validation error") != std::string::npos);
+    if (!refused) return std::nullopt;
     std::optional<std::string> found;
     size_t first = std::string::npos;
     for (const Name& name : names_in(body, capabilities, known)) {

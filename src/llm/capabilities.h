@@ -19,6 +19,7 @@ struct Capabilities {
     std::string output_limit;            // the parameter's name; empty: no limit is sent
     int most_output_tokens = 0;          // 0: not known
     bool json_schema = false;
+    bool schema_in_json_object = false;     // the older form: {"type": "json_object", "schema": ...}
     std::set<std::string> schema_without;   // keywords that its dialect of JSON Schema lacks
     bool cache_markers = false;
     nlohmann::json body;                 // laid over the request: effort, thinking, ...

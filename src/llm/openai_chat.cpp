@@ -52,11 +52,14 @@ public:
         if (!accepts.output_limit.empty()) body[accepts.output_limit] = output_limit(request, accepts);
         if (!request.schema.empty() && accepts.json_schema) {
             Body schema = closed_schema(Body::parse(request.schema), accepts.schema_without);
-            body["response_format"] = {{"type", "json_schema"},
-                                       {"json_schema",
-                                        {{"name", request.schema_name},
-                                         {"strict", requires_all(schema)},
-                                         {"schema", schema}}}};
+            if (accepts.schema_in_json_object)
+                body["response_format"] = {{"type", "json_object"}, {"schema", schema}};
+            else
+                body["response_format"] = {{"type", "json_schema"},
+                                           {"json_schema",
+                                            {{"name", request.schema_name},
+                                             {"strict", requires_all(schema)},
+                                             {"schema", schema}}}};
         }
         body.merge_patch(accepts.body);
         return body;
@@ -81,6 +84,7 @@ public:
     }
 
     std::string schema_path() const override { return "response_format"; }
+    bool has_older_schema_form() const override { return true; }
     std::vector<std::string> optional_parameters() const override { return {"stream_options"}; }
     std::string other_output_limit(const std::string& rejected) const override {
         return rejected == "max_tokens" ? "max_completion_tokens" : "max_tokens";

@@ -283,8 +283,13 @@ private:
         if (!other.empty() && is_unknown(error)) known.push_back(sent.output_limit);
         auto path = rejected_parameter(error, body, sent, known);
         if (!path) return false;
-        spdlog::debug("{}: {} is rejected and not sent again", name_, *path);
         std::lock_guard lock(mutex_);
+        if (*path == protocol_->schema_path() && protocol_->has_older_schema_form() && !sent.schema_in_json_object &&
+            error.message.find("json_object") != std::string::npos) {
+            spdlog::debug("{}: {} goes in its older form", name_, *path);
+            return accepts_.schema_in_json_object = true;
+        }
+        spdlog::debug("{}: {} is rejected and not sent again", name_, *path);
         accepts_.dropped.insert(*path);
         if (*path == protocol_->schema_path()) accepts_.json_schema = false;
         if (*path == sent.output_limit) accepts_.output_limit = accepts_.dropped.contains(other) ? "" : other;

@@ -38,6 +38,8 @@ public:
     virtual void take(const nlohmann::json& event, Answer& answer) const = 0;
     // Where the body says that the reply has to match a schema.
     virtual std::string schema_path() const = 0;
+    // Whether some servers know schemas in another form only (Capabilities::schema_in_json_object).
+    virtual bool has_older_schema_form() const { return false; }
     // Further parameters that a request can do without.
     virtual std::vector<std::string> optional_parameters() const = 0;
     // By what name to limit the output when the other was rejected; empty: this one cannot be left out.

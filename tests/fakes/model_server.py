@@ -88,7 +88,8 @@ def schema_of(protocol, body):
         return body.get("output_config", {}).get("format", {}).get("schema")
     if protocol == "gemini":
         return body.get("generationConfig", {}).get("responseJsonSchema")
-    return body.get("response_format", {}).get("json_schema", {}).get("schema")
+    form = body.get("response_format", {})
+    return form.get("schema") if form.get("type") == "json_object" else form.get("json_schema", {}).get("schema")
 
 
 def system_of(protocol, body):
@@ -173,6 +174,9 @@ REJECTS = {
 
 
 def check_rejects(protocol, words, body):
+    if "older-schema" in words and body.get("response_format", {}).get("type", "text") not in ("text", "json_object"):
+        raise rules.Refused(500, "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', "
+                            "'type'), 'msg': \"Input should be 'text' or 'json_object'\"}", "internal_server_error")
     for word in words:
         match = re.fullmatch(r"reject-([a-z]+)", word)
         path = REJECTS[protocol].get(match[1]) if match else None
