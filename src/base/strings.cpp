@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -43,6 +45,19 @@ std::string lower(std::string_view text) {
     return result;
 }
 
+std::string printable(std::string_view text) {
+    std::string result(text);
+    for (size_t i = 0; i < result.size(); ++i) {
+        unsigned char c = static_cast<unsigned char>(result[i]);
+        unsigned char before = i > 0 ? static_cast<unsigned char>(result[i - 1]) : 0;
+        bool plain = c < 0x20 && c != '\n' && c != '\t';
+        bool of_two_bytes = before == 0xC2 && c >= 0x80 && c < 0xA0;   // U+0080 to U+009F
+        if (of_two_bytes) result[i - 1] = '?';
+        if (plain || c == 0x7F || of_two_bytes) result[i] = '?';
+    }
+    return result;
+}
+
 bool is_identifier(std::string_view text) {
     if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
     return std::all_of(text.begin(), text.end(),
@@ -67,11 +82,13 @@ int edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
                                  size_t count) {
     std::vector<std::pair<int, std::string>> scored;
+    const int most = std::max<int>(2, static_cast<int>(word.size()) / 2);
     for (const std::string& candidate : candidates) {
-        int distance = edit_distance(lower(word), lower(candidate));
         bool contains = candidate.find(word) != std::string::npos && word.size() > 2;
+        if (!contains && std::abs(std::ssize(candidate) - std::ssize(word)) > most) continue;
+        int distance = edit_distance(lower(word), lower(candidate));
         if (contains) distance = std::min(distance, 2);
-        if (distance <= std::max<int>(2, static_cast<int>(word.size()) / 2))
+        if (distance <= most)
             scored.emplace_back(distance, candidate);
     }
     std::sort(scored.begin(), scored.end());

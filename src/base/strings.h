@@ -12,6 +12,8 @@ std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 std::string lower(std::string_view text);
+// Control characters, of which terminals make more than text, become '?'; line ends and tabs stay.
+std::string printable(std::string_view text);
 bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 
 // Levenshtein distance, for "did you mean".

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "core/json.h"
 #include "device/machine.h"
-#include "judge/protocol.h"
+#include "judge/answer.h"
 #include "judge/runner.h"
 
 namespace strop::judge {
@@ -109,10 +109,11 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
     request.payload_bytes = static_cast<uint32_t>(payload.size());
     host_->send(&request, sizeof request);
     host_->send(payload.data(), payload.size());
-    Reply reply;
-    sandbox::Child::Wait wait = host_->receive(&reply, sizeof reply, limit_);
-    std::string text(wait == sandbox::Child::Wait::ready ? reply.payload_bytes : 0, '\0');
-    if (!text.empty()) wait = host_->receive(text.data(), text.size(), limit_);
+    Clock::time_point start = Clock::now();
+    Answer answer;
+    sandbox::Child::Wait wait = read_answer(
+        [&](void* data, size_t bytes) { return host_->receive(data, bytes, limit_ - Seconds(seconds_since(start))); },
+        answer);
     if (wait != sandbox::Child::Wait::ready) {
         sandbox::Finished finished = host_->kill();
         host_.reset();
@@ -122,8 +123,8 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
         throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
                          "make it return, or use smaller shapes");
     }
-    if (reply.status != 0)
-        throw UsageError(text, fmt::format("the reference failed at {}", describe(dims)));
+    if (answer.reply.status != 0)
+        throw UsageError(answer.text, fmt::format("the reference failed at {}", describe(dims)));
 
     if (results) results->clear();
     for (size_t t = 0; t < out.size(); ++t) {

@@ -20,7 +20,6 @@ namespace strop::judge {
 namespace {
 
 constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
-constexpr int disagreements_that_count = 8;
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
@@ -107,7 +106,7 @@ std::string first_lines(const std::string& text, size_t count) {
     std::vector<std::string> kept;
     for (const std::string& line : split(text, '\n'))
         if (!trim(line).empty() && kept.size() < count) kept.push_back(line.substr(0, 300));
-    return join(kept, "; ");
+    return printable(join(kept, "; "));
 }
 
 }  // namespace
@@ -211,33 +210,28 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Gl
         std::this_thread::sleep_until(start + meanwhile->after);
         meanwhile->look();
     }
-    Reply reply;
-    sandbox::Child::Wait wait = child_->receive(&reply, sizeof reply, limit);
-    outcome.outside_ns = static_cast<double>(Nanoseconds(Clock::now() - start).count());
+    Answer answer;
+    double outside = 0;
+    sandbox::Child::Wait wait = read_answer(
+        [&](void* data, size_t size) {
+            sandbox::Child::Wait got = child_->receive(data, size, limit - Seconds(seconds_since(start)));
+            if (outside == 0) outside = static_cast<double>(Nanoseconds(Clock::now() - start).count());
+            return got;
+        },
+        answer);
+    outcome.outside_ns = outside;
     if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
     answered_ = true;
-    if (reply.payload_bytes > 0) {
-        outcome.evidence.resize(std::min<uint32_t>(reply.payload_bytes, 1 << 16));
-        wait = child_->receive(outcome.evidence.data(), outcome.evidence.size(), limit);
-        if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
-    }
-    switch (reply.status) {
-        case 0: compare_clocks(reply.inside_nanoseconds, outcome); break;
-        case 2: outcome.verdict = python_ ? Verdict::unsupported : Verdict::crashed; break;  // a kernel cannot say so
-        case 3: outcome.verdict = Verdict::cheated; break;
-        default: outcome.verdict = Verdict::crashed;
-    }
+    outcome.verdict = verdict_of(answer.reply.status, python_);
+    outcome.evidence = std::move(answer.text);
+    if (outcome.ok()) compare_clocks(answer.reply.inside_nanoseconds, outcome);
     return outcome;
 }
 
-// A busy system delays a wake-up now and then, which only the referee sees: one batch that agrees is enough.
 void Runner::compare_clocks(int64_t inside_ns, Outcome& outcome) {
-    if (python_ || clock_agreed_ || handshake_ns_ < 0) return;
+    if (python_ || handshake_ns_ < 0) return;
     double batch_ns = outcome.outside_ns - handshake_ns_;
-    if (batch_ns < least_to_compare_ns) return;
-    double share = static_cast<double>(inside_ns) / batch_ns;
-    clock_agreed_ = share > 0.1 && share < 10;
-    if (clock_agreed_ || ++clock_disagreements_ < disagreements_that_count) return;
+    if (batch_ns < least_to_compare_ns || clock_.agrees(inside_ns, batch_ns)) return;
     outcome.verdict = Verdict::cheated;
     outcome.evidence = fmt::format("the clock in its process says {} where the referee's says {}",
                                    human_nanoseconds(static_cast<double>(inside_ns)), human_nanoseconds(batch_ns));

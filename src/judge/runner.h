@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "core/evaluation.h"
+#include "judge/answer.h"
 #include "judge/buffers.h"
 #include "judge/protocol.h"
 #include "language/cpp.h"
@@ -81,8 +82,7 @@ private:
     bool python_ = false;
     double handshake_ns_ = -1;
     bool answered_ = false;          // a request, ever
-    bool clock_agreed_ = false;      // once, in a batch that was long enough to tell
-    int clock_disagreements_ = 0;    // before that
+    ClockCheck clock_;
 };
 
 // Beside the program: the executable that kernels run in.

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "core/json.h"
 #include "device/machine.h"
 #include "judge/referee.h"
+#include "judge/worker_message.h"
 #include "problem/loader.h"
 #include "sandbox/line_process.h"
 
@@ -19,49 +19,52 @@ namespace {
 
 class Worker {
 public:
-    Json answer(const Json& message) {
-        const std::string op = message.at("op").get<std::string>();
-        if (op == "open") return open(message);
+    Json answer(const WorkerMessage& message) {
+        if (const auto* opening = std::get_if<OpenMessage>(&message)) return open(*opening);
         if (!referee_) throw UsageError("worker: no problem is open", "send {\"op\": \"open\", ...} first");
-        Json reply = Json::object();
-        if (op == "baselines") {
-            reply["baselines"] = referee_->baselines();
-            reply["missing"] = Json::array();
-            for (const MissingBaseline& baseline : referee_->missing_baselines())
-                reply["missing"].push_back({{"name", baseline.name}, {"how", baseline.how}});
-        } else if (op == "evaluate") {
-            reply["evaluations"] = referee_->evaluate(message.at("requests").get<std::vector<EvaluationRequest>>());
-        } else if (op == "compare") {
-            reply["comparison"] = referee_->compare(message.at("request").get<ComparisonRequest>());
-        } else if (op == "vectors") {
-            reply["vectors"] = Json::array();
-            for (const ShapePoint& point : message.at("points").get<std::vector<ShapePoint>>())
-                reply["vectors"].push_back(referee_->test_vector(point));
-        } else if (op == "reseed") {
-            referee_->reseed(message.at("seed").get<uint64_t>());
-        } else {
-            throw UsageError(fmt::format("worker: unknown op '{}'", op));
-        }
+        check_message(message, problem_);
+        Json reply = std::visit([&](const auto& asked) { return answer_to(asked); }, message);
         reply["reference_seconds"] = referee_->reference_seconds();
         return reply;
     }
 
 private:
-    Json open(const Json& message) {
-        Problem problem = load_problem(message.at("problem").get<std::string>());
-        keep_points(problem, message.value("points", std::vector<std::string>{}));
+    Json open(const OpenMessage& message) {
+        Problem problem = load_problem(message.problem);
+        keep_points(problem, message.points);
         // On a machine that is not the asker's there is no such folder; then the worker's own temporary one has to do.
-        std::string scratch = message.value("scratch", std::string());
-        if (fs::is_directory(scratch)) ::setenv("TMPDIR", scratch.c_str(), 1);
+        std::error_code failed;
+        if (fs::is_directory(message.scratch, failed)) ::setenv("TMPDIR", message.scratch.c_str(), 1);
         Machine machine = measured_machine();
         RefereeOptions options;
-        options.seed = message.at("seed").get<uint64_t>();
-        options.reference_limit = Seconds(message.value("reference_limit", options.reference_limit.count()));
+        options.seed = message.seed;
+        options.reference_limit = message.reference_limit;
         referee_ = std::make_unique<Referee>(problem, machine, options);
+        problem_ = std::move(problem);
         return {{"toolchain", referee_->toolchain().description()}, {"machine", machine.fingerprint},
                 {"reference_seconds", 0.0}};
     }
 
+    Json answer_to(const OpenMessage&) { return Json::object(); }   // answered before
+    Json answer_to(const BaselinesMessage&) {
+        Json reply = {{"baselines", referee_->baselines()}, {"missing", Json::array()}};
+        for (const MissingBaseline& baseline : referee_->missing_baselines())
+            reply["missing"].push_back({{"name", baseline.name}, {"how", baseline.how}});
+        return reply;
+    }
+    Json answer_to(const EvaluateMessage& asked) { return {{"evaluations", referee_->evaluate(asked.requests)}}; }
+    Json answer_to(const CompareMessage& asked) { return {{"comparison", referee_->compare(asked.request)}}; }
+    Json answer_to(const VectorsMessage& asked) {
+        Json vectors = Json::array();
+        for (const ShapePoint& point : asked.points) vectors.push_back(referee_->test_vector(point));
+        return {{"vectors", vectors}};
+    }
+    Json answer_to(const ReseedMessage& asked) {
+        referee_->reseed(asked.seed);
+        return Json::object();
+    }
+
+    Problem problem_;
     std::unique_ptr<Referee> referee_;
 };
 
@@ -77,9 +80,7 @@ void serve_worker(std::istream& in, std::ostream& out) {
     while (std::getline(in, line)) {
         Json reply;
         try {
-            reply = worker.answer(Json::parse(line));
-        } catch (const Json::exception& error) {
-            reply = failure(Exit::usage, fmt::format("worker: malformed message: {}", error.what()), "");
+            reply = worker.answer(parse_message(line));
         } catch (const Error& error) {
             reply = failure(error.code(), error.what(), error.hint());
         } catch (const std::exception& error) {
@@ -93,53 +94,45 @@ WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::s
                            const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle,
                            Seconds reference_limit)
     : scratch_("strop-worker"), process_(std::make_unique<sandbox::LineProcess>(command)), idle_(std::move(idle)) {
-    Json reply = Json::parse(ask(dump({{"op", "open"},
+    Json reply = ask(dump({{"op", "open"},
                                        {"problem", problem_folder},
                                        {"points", points},
                                        {"seed", seed},
                                        {"reference_limit", reference_limit.count()},
-                                       {"scratch", scratch_.path().string()}})));
-    toolchain_ = reply.at("toolchain").get<std::string>();
-    fingerprint_ = reply.at("machine").get<std::string>();
+                                       {"scratch", scratch_.path().string()}}));
+    toolchain_ = part_of<std::string>(reply, "toolchain");
+    fingerprint_ = part_of<std::string>(reply, "machine");
 }
 
 WorkerClient::~WorkerClient() = default;
 
-std::string WorkerClient::ask(const std::string& message) {
+Json WorkerClient::ask(const std::string& message) {
     std::string line;
     if (!process_->write_line(message) || !process_->read_line(line, idle_))
         throw Error(Exit::bug, "the worker ended: " + process_->end(), "run again with --verbose");
-    Json reply = Json::parse(line);
-    if (reply.contains("error")) {
-        const Json& error = reply["error"];
-        throw Error(static_cast<Exit>(error.at("exit").get<int>()), error.at("phrase").get<std::string>(),
-                    error.at("hint").get<std::string>());
-    }
-    reference_seconds_ = reply.value("reference_seconds", reference_seconds_);
-    return line;
+    Json reply = parse_answer(line);
+    reference_seconds_ = part_of<double>(reply, "reference_seconds");
+    return reply;
 }
 
 std::vector<Evaluation> WorkerClient::evaluate(const std::vector<EvaluationRequest>& requests) {
-    Json reply = Json::parse(ask(dump({{"op", "evaluate"}, {"requests", requests}})));
-    return reply.at("evaluations").get<std::vector<Evaluation>>();
+    return part_of<std::vector<Evaluation>>(ask(dump({{"op", "evaluate"}, {"requests", requests}})), "evaluations");
 }
 
 Comparison WorkerClient::compare(const ComparisonRequest& request) {
-    Json reply = Json::parse(ask(dump({{"op", "compare"}, {"request", request}})));
-    return reply.at("comparison").get<Comparison>();
+    return part_of<Comparison>(ask(dump({{"op", "compare"}, {"request", request}})), "comparison");
 }
 
 std::vector<std::string> WorkerClient::baselines(std::vector<MissingBaseline>& missing) {
-    Json reply = Json::parse(ask(dump({{"op", "baselines"}})));
+    Json reply = ask(dump({{"op", "baselines"}}));
     missing.clear();
-    for (const Json& entry : reply.at("missing"))
-        missing.push_back({entry.at("name").get<std::string>(), entry.at("how").get<std::string>()});
-    return reply.at("baselines").get<std::vector<std::string>>();
+    for (const Json& entry : part_of<std::vector<Json>>(reply, "missing"))
+        missing.push_back({part_of<std::string>(entry, "name"), part_of<std::string>(entry, "how")});
+    return part_of<std::vector<std::string>>(reply, "baselines");
 }
 
 std::vector<TestVector> WorkerClient::test_vectors(const std::vector<ShapePoint>& points) {
-    Json reply = Json::parse(ask(dump({{"op", "vectors"}, {"points", points}})));
-    return reply.at("vectors").get<std::vector<TestVector>>();
+    return part_of<std::vector<TestVector>>(ask(dump({{"op", "vectors"}, {"points", points}})), "vectors");
 }
 
 void WorkerClient::reseed(uint64_t seed) { ask(dump({{"op", "reseed"}, {"seed", seed}})); }

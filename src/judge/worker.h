@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "core/evaluator.h"
+#include "core/json.h"
 #include "core/record.h"
 
 namespace strop::sandbox {
@@ -52,7 +53,7 @@ public:
     double reference_seconds() const { return reference_seconds_; }
 
 private:
-    std::string ask(const std::string& message);   // throws what the worker reports
+    Json ask(const std::string& message);   // throws what the worker reports
 
     TemporaryFolder scratch_;   // the worker's own: it ends by a signal and cannot clean up
     std::unique_ptr<sandbox::LineProcess> process_;

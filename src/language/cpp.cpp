@@ -87,7 +87,7 @@ std::string shorten(const std::string& text, const fs::path& folder) {
     std::vector<std::string> kept;
     for (const std::string& line : split(replace_all(text, folder.string() + "/", ""), '\n'))
         if (!trim(line).empty() && kept.size() < message_lines) kept.push_back(line.substr(0, 300));
-    return join(kept, "\n");
+    return printable(join(kept, "\n"));
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// What a child says to a request (protocol.h). Its bytes are its own: a candidate may write anything it likes.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/evaluation.h"
+#include "judge/protocol.h"
+#include "sandbox/process.h"
+
+namespace strop::judge {
+
+inline constexpr uint32_t longest_text = 1 << 16;
+
+struct Answer {
+    Reply reply;
+    std::string text;   // at most longest_text bytes, printable; what more was announced is read and dropped
+};
+
+// Fills `size` bytes, or says why it cannot; sandbox::Child::receive with its limit.
+using Receive = std::function<sandbox::Child::Wait(void* data, size_t size)>;
+
+// `answer` holds something only when this is `ready`.
+sandbox::Child::Wait read_answer(const Receive& receive, Answer& answer);
+
+// The verdict that a status stands for. A kernel's process has no way to be unsupported.
+Verdict verdict_of(int32_t status, bool is_python);
+
+// The clock in a kernel's process beside the referee's, over the batches of a runner. A busy system delays a wake-up
+// now and then, which only the referee sees: one batch that agrees is enough.
+class ClockCheck {
+public:
+    // False from the batch on that proves that they disagree.
+    bool agrees(int64_t inside_ns, double batch_ns);
+
+private:
+    bool agreed_ = false;      // once, in a batch that was long enough to tell
+    int disagreements_ = 0;    // before that
+};
+
+}  // namespace strop::judge

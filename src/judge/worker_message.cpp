@@ -1,0 +1,138 @@
+#include "judge/worker_message.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr Seconds longest_limit{1e6};   // a poll's milliseconds are bounded, and nobody waits for days
+
+template <typename... Case>
+struct Visitor : Case... {
+    using Case::operator()...;
+};
+
+Seconds limit_of(const Json& json) {
+    Seconds limit(json.get<double>());
+    if (!(limit.count() > 0) || limit > longest_limit)
+        throw UsageError(fmt::format("worker: reference_limit {} is no time to wait", limit.count()),
+                         fmt::format("a number of seconds up to {:.0f}", longest_limit.count()));
+    return limit;
+}
+
+WorkerMessage open_message(const Json& json) {
+    OpenMessage message;
+    message.problem = json.at("problem").get<std::string>();
+    message.points = json.value("points", message.points);
+    message.seed = seed_from_json(json.at("seed"));
+    if (json.contains("reference_limit")) message.reference_limit = limit_of(json["reference_limit"]);
+    message.scratch = json.value("scratch", message.scratch);
+    return message;
+}
+
+WorkerMessage message_of(const Json& json) {
+    const std::string op = json.at("op").get<std::string>();
+    if (op == "open") return open_message(json);
+    if (op == "baselines") return BaselinesMessage{};
+    if (op == "evaluate") return EvaluateMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
+    if (op == "compare") return CompareMessage{json.at("request").get<ComparisonRequest>()};
+    if (op == "vectors") return VectorsMessage{json.at("points").get<std::vector<ShapePoint>>()};
+    if (op == "reseed") return ReseedMessage{seed_from_json(json.at("seed"))};
+    throw UsageError(fmt::format("worker: unknown op '{}'", op));
+}
+
+void check_points(const std::vector<ShapePoint>& points, const Problem& problem) {
+    for (const ShapePoint& point : points) {
+        bool same = point.dims.size() == problem.dimensions.size() &&
+                    std::all_of(problem.dimensions.begin(), problem.dimensions.end(),
+                                [&](const std::string& name) { return point.dims.count(name) > 0; });
+        if (!same)
+            throw UsageError(fmt::format("worker: the shape '{}' ({}) is none of the problem's", point.label,
+                                         describe(point.dims)),
+                             "its dimensions are " + join(problem.dimensions, ", "));
+        for (const auto* tensors : {&problem.inputs, &problem.outputs})
+            for (const Tensor& tensor : *tensors) bytes_of(problem, tensor, point.dims);   // throws when too large
+    }
+}
+
+void check_kernel(const Kernel& kernel, const Configuration& configuration) {
+    std::set<std::string> names;
+    for (const Tunable& tunable : kernel.space.tunables) {
+        auto whole = [](const Value& value) { return std::holds_alternative<int64_t>(value); };
+        bool usable = is_identifier(tunable.name) && !tunable.values.empty() && names.insert(tunable.name).second;
+        if (tunable.kind == Tunable::Kind::late)
+            usable = usable && std::all_of(tunable.values.begin(), tunable.values.end(), whole);
+        if (!usable)
+            throw UsageError(fmt::format("worker: '{}' is no tunable of kernel '{}'", tunable.name, kernel.id));
+        auto chosen = configuration.find(tunable.name);
+        if (chosen == configuration.end()) continue;
+        if (std::find(tunable.values.begin(), tunable.values.end(), chosen->second) == tunable.values.end())
+            throw UsageError(fmt::format("worker: '{}' is not a value of '{}' in kernel '{}'", to_string(chosen->second),
+                                         tunable.name, kernel.id));
+    }
+    for (const auto& [name, value] : configuration)
+        if (!names.count(name)) throw UsageError(fmt::format("worker: kernel '{}' has no tunable '{}'", kernel.id, name));
+}
+
+void check_comparison(const ComparisonRequest& request, const Problem& problem) {
+    check_points(request.points, problem);
+    if (!std::isfinite(request.seconds_per_point))
+        throw UsageError(fmt::format("worker: seconds_per_point is {}", request.seconds_per_point));
+    std::set<std::string> names;
+    for (const Contender& contender : request.contenders) {
+        if (!names.insert(contender.name).second)
+            throw UsageError(fmt::format("worker: two contenders are named '{}'", contender.name));
+        if (contender.baseline.empty()) check_kernel(contender.kernel, contender.configuration);
+    }
+}
+
+Error reported(const Json& error) {
+    Exit code = Exit::bug;
+    for (Exit known : {Exit::usage, Exit::environment, Exit::interrupted})
+        if (error.at("exit") == static_cast<int>(known)) code = known;
+    return Error(code, error.at("phrase").get<std::string>(), error.at("hint").get<std::string>());
+}
+
+}  // namespace
+
+WorkerMessage parse_message(const std::string& line) try {
+    return message_of(Json::parse(line));
+} catch (const Json::exception& error) {
+    throw UsageError(fmt::format("worker: malformed message: {}", error.what()));
+}
+
+void check_message(const WorkerMessage& message, const Problem& problem) {
+    std::visit(Visitor{[&](const EvaluateMessage& asked) {
+                           for (const EvaluationRequest& request : asked.requests) {
+                               check_points(request.points, problem);
+                               check_kernel(request.kernel, request.configuration);
+                           }
+                       },
+                       [&](const CompareMessage& asked) { check_comparison(asked.request, problem); },
+                       [&](const VectorsMessage& asked) { check_points(asked.points, problem); },
+                       [](const auto&) {}},
+               message);
+}
+
+Json parse_answer(const std::string& line) try {
+    Json answer = Json::parse(line);
+    if (answer.contains("error")) throw reported(answer["error"]);
+    if (!answer.is_object()) fail_answer("it is no object");
+    return answer;
+} catch (const Json::exception& error) {
+    fail_answer(error.what());
+}
+
+void fail_answer(const std::string& why) {
+    throw Error(Exit::bug, "the worker's answer is malformed: " + why, "run again with --verbose");
+}
+
+}  // namespace strop::judge

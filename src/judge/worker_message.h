@@ -1,0 +1,55 @@
+// What the two ends of worker.h say to each other, read from its lines. What is malformed, or is not of the open
+// problem, is a UsageError that names the key or the value: the referee is never asked for it.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/evaluator.h"
+#include "core/json.h"
+
+namespace strop::judge {
+
+struct OpenMessage {
+    std::string problem;                // folder
+    std::vector<std::string> points;    // labels; empty: all
+    uint64_t seed = 0;
+    Seconds reference_limit{60};
+    std::string scratch;                // folder; may be missing here
+};
+struct BaselinesMessage {};
+struct EvaluateMessage {
+    std::vector<EvaluationRequest> requests;
+};
+struct CompareMessage {
+    ComparisonRequest request;
+};
+struct VectorsMessage {
+    std::vector<ShapePoint> points;
+};
+struct ReseedMessage {
+    uint64_t seed = 0;
+};
+using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, CompareMessage, VectorsMessage,
+                                   ReseedMessage>;
+
+WorkerMessage parse_message(const std::string& line);
+
+// Shapes have the problem's dimensions and tensors that can be counted, kernels a space that can be compiled and a
+// configuration of it, contenders different names.
+void check_message(const WorkerMessage& message, const Problem& problem);
+
+// The other direction: an answer as it came, or the Error that it reports; malformed ones are defects of ours.
+Json parse_answer(const std::string& line);
+[[noreturn]] void fail_answer(const std::string& why);
+
+template <typename Part>
+Part part_of(const Json& answer, const char* key) try {
+    return answer.at(key).get<Part>();
+} catch (const Json::exception& error) {
+    fail_answer(error.what());
+}
+
+}  // namespace strop::judge

@@ -1,0 +1,121 @@
+// What comes through the worker's pipe and through its children's.
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/strings.h"
+#include "judge/answer.h"
+#include "judge/worker_message.h"
+#include "problem/loader.h"
+
+namespace strop::judge {
+namespace {
+
+std::string complaint(const std::string& line) {
+    static const Problem problem = load_problem(STROP_SOURCE_DIR "/problems/softmax");
+    try {
+        check_message(parse_message(replace_all(line, "'", "\"")), problem);
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+std::string evaluate(const std::string& space, const std::string& configuration) {
+    return "{'op': 'evaluate', 'requests': [{'kernel': {'id': 'k', 'space': {'tunables': [" + space +
+           "]}}, 'configuration': {" + configuration + "}, 'points': [{'dims': {'M': 8, 'N': 8}}]}]}";
+}
+
+TEST(WorkerMessage, names_what_the_problem_does_not_have) {
+    EXPECT_EQ(complaint("{'op': 'vectors', 'points': [{'label': 'a', 'dims': {'M': 8, 'N': 8}}]}"), "none");
+    EXPECT_EQ(complaint("{'op': 'vectors', 'points': [{'label': 'a', 'dims': {'M': 8}}]}"),
+              "worker: the shape 'a' (M=8) is none of the problem's");
+    EXPECT_EQ(complaint("{'op': 'vectors', 'points': [{'label': 'a', 'dims': {'M': -8, 'N': 8}}]}"),
+              "softmax: extent 'M' of 'x' is -8 at M=-8,N=8");
+    EXPECT_EQ(complaint("{'op': 'open', 'problem': 'p', 'seed': 1, 'reference_limit': -2}"),
+              "worker: reference_limit -2 is no time to wait");
+    EXPECT_EQ(complaint("{'op': 'compare', 'request': {'contenders': [{'name': 'a'}, {'name': 'a'}]}}"),
+              "worker: two contenders are named 'a'");
+    EXPECT_EQ(complaint("{'op': 'shave'}"), "worker: unknown op 'shave'");
+}
+
+TEST(WorkerMessage, kernels_have_the_values_of_their_spaces) {
+    const std::string late = "{'name': 'KC', 'values': [1, 2], 'kind': 'late'}";
+    EXPECT_EQ(complaint(evaluate(late, "'KC': 2")), "none");
+    EXPECT_EQ(complaint(evaluate(late, "")), "none");
+    EXPECT_EQ(complaint(evaluate(late, "'KC': 'two'")), "worker: 'two' is not a value of 'KC' in kernel 'k'");
+    EXPECT_EQ(complaint(evaluate(late, "'MR': 2")), "worker: kernel 'k' has no tunable 'MR'");
+    EXPECT_EQ(complaint(evaluate("{'name': 'KC', 'values': [1.5], 'kind': 'late'}", "")),
+              "worker: 'KC' is no tunable of kernel 'k'");
+    EXPECT_EQ(complaint(evaluate("{'name': 'KC', 'values': []}", "")), "worker: 'KC' is no tunable of kernel 'k'");
+    EXPECT_EQ(complaint(evaluate("{'name': 'K C', 'values': [1]}", "")), "worker: 'K C' is no tunable of kernel 'k'");
+}
+
+TEST(WorkerAnswer, reports_failures_with_their_exit_code) {
+    auto code = [](const std::string& line) {
+        try {
+            parse_answer(line);
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return Exit::improved;
+    };
+    EXPECT_EQ(code(R"({"error": {"phrase": "a", "hint": "b", "exit": 3}})"), Exit::environment);
+    EXPECT_EQ(code(R"({"error": {"phrase": "a", "hint": "b", "exit": 0}})"), Exit::bug);
+    EXPECT_EQ(code("nonsense"), Exit::bug);
+    EXPECT_EQ(code("[]"), Exit::bug);
+    EXPECT_EQ(code("{}"), Exit::improved);
+}
+
+// A child that has written `bytes` and gone.
+struct Written {
+    std::string bytes;
+    sandbox::Child::Wait operator()(void* data, size_t size) {
+        if (size > bytes.size()) return sandbox::Child::Wait::closed;
+        std::memcpy(data, bytes.data(), size);
+        bytes.erase(0, size);
+        return sandbox::Child::Wait::ready;
+    }
+};
+
+std::string reply(int32_t status, const std::string& text, uint32_t announced) {
+    Reply head{status, announced, 0};
+    return std::string(reinterpret_cast<const char*>(&head), sizeof head) + text;
+}
+
+TEST(ChildAnswer, a_long_text_is_cut_and_the_next_reply_is_found) {
+    Receive receive = Written{reply(1, std::string(200000, 'a'), 200000) + reply(3, "b", 1)};
+    Answer answer;
+    ASSERT_EQ(read_answer(receive, answer), sandbox::Child::Wait::ready);
+    EXPECT_EQ(answer.text, std::string(longest_text, 'a'));
+    ASSERT_EQ(read_answer(receive, answer), sandbox::Child::Wait::ready);
+    EXPECT_EQ(answer.reply.status, 3);
+    EXPECT_EQ(answer.text, "b");
+}
+
+TEST(ChildAnswer, what_was_announced_and_never_came_is_no_answer) {
+    Receive receive = Written{reply(1, "abc", 0xffffffff)};
+    Answer answer;
+    EXPECT_EQ(read_answer(receive, answer), sandbox::Child::Wait::closed);
+    EXPECT_EQ(answer.text, "");
+}
+
+TEST(ChildAnswer, its_text_commands_no_terminal) {
+    const std::string text = "\x1b[2Ja\tb\n\xc2\x9b" "c\x7f \xc3\xa9";
+    Receive receive = Written{reply(1, text, static_cast<uint32_t>(text.size()))};
+    Answer answer;
+    ASSERT_EQ(read_answer(receive, answer), sandbox::Child::Wait::ready);
+    EXPECT_EQ(answer.text, "?[2Ja\tb\n??c? \xc3\xa9");
+}
+
+TEST(ChildAnswer, only_a_host_can_be_unsupported) {
+    EXPECT_EQ(verdict_of(0, false), Verdict::ok);
+    EXPECT_EQ(verdict_of(2, true), Verdict::unsupported);
+    EXPECT_EQ(verdict_of(2, false), Verdict::crashed);
+    EXPECT_EQ(verdict_of(3, false), Verdict::cheated);
+    EXPECT_EQ(verdict_of(-7, true), Verdict::crashed);
+}
+
+}  // namespace
+}  // namespace strop::judge
