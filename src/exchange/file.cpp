@@ -73,15 +73,20 @@ std::string inflate_gzip(const std::string& bytes, const std::string& file) {
     }
 }
 
-}  // namespace
-
-std::string read_text(const std::filesystem::path& path) {
-    std::string bytes = read_file(path);
-    return is_gzip(bytes) ? inflate_gzip(bytes, path.string()) : bytes;
+std::string text_in(const std::string& bytes, const std::string& file) {
+    return is_gzip(bytes) ? inflate_gzip(bytes, file) : bytes;
 }
 
+}  // namespace
+
+std::string read_text(const std::filesystem::path& path) { return text_in(read_file(path), path.string()); }
+
 tune::MeasuredSpace read_measured(const std::filesystem::path& path) {
-    std::string text = read_text(path), file = path.string();
+    return parse_measured(read_file(path), path.string());
+}
+
+tune::MeasuredSpace parse_measured(const std::string& bytes, const std::string& file) {
+    const std::string text = text_in(bytes, file);
     std::vector<std::string> keys;
     Reader read;
     visit_keys(text, file, [&](int depth, const std::string& key) {

@@ -15,4 +15,7 @@ std::string read_text(const std::filesystem::path& path);
 // line or key, with a hint that lists the formats.
 tune::MeasuredSpace read_measured(const std::filesystem::path& path);
 
+// The same of a file's bytes; `file` names it in messages.
+tune::MeasuredSpace parse_measured(const std::string& bytes, const std::string& file);
+
 }  // namespace strop::exchange

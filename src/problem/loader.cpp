@@ -97,7 +97,12 @@ std::string hash_of(const Problem& problem) {
 }  // namespace
 
 Problem load_problem(const std::string& path) {
-    Problem problem = ProblemReader(problem_file(path)).read();
+    fs::path file = problem_file(path);
+    return parse_problem(read_file(file), file);
+}
+
+Problem parse_problem(const std::string& text, const fs::path& file) {
+    Problem problem = ProblemReader(text, file).read();
     problem.hash = hash_of(problem);
     return problem;
 }

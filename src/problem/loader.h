@@ -14,6 +14,9 @@ namespace strop {
 // An unknown name lists the nearest ones.
 Problem load_problem(const std::string& path);
 
+// The same of a text that stands, or might stand, in `file`: an existing one in the problem's folder.
+Problem parse_problem(const std::string& text, const std::filesystem::path& file);
+
 struct ProblemSummary {
     std::string name;
     std::filesystem::path folder;

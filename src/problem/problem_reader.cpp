@@ -70,7 +70,7 @@ std::vector<std::string> functions_of(const std::string& python) {
 
 }  // namespace
 
-ProblemReader::ProblemReader(const fs::path& file) : yaml_(file) {
+ProblemReader::ProblemReader(const std::string& text, const fs::path& file) : yaml_(text, file) {
     problem_.folder = fs::canonical(file).parent_path();
 }
 

@@ -8,7 +8,8 @@ namespace strop {
 
 class ProblemReader {
 public:
-    explicit ProblemReader(const std::filesystem::path& file);
+    // `text` is what `file` holds; reference and baselines are looked up beside that.
+    ProblemReader(const std::string& text, const std::filesystem::path& file);
 
     // Everything but the hash. UsageErrors name file and line.
     Problem read();

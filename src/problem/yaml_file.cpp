@@ -55,8 +55,7 @@ int second_document(const std::string& text) {
     return parser.HandleNextDocument(starts) && parser.HandleNextDocument(starts) ? starts.line : 0;
 }
 
-YAML::Node parse(const fs::path& path) {
-    std::string text = read_file(path);
+YAML::Node parse(const std::string& text, const fs::path& path) {
     try {
         if (int line = second_document(text))
             throw UsageError(
@@ -72,8 +71,8 @@ YAML::Node parse(const fs::path& path) {
 
 }  // namespace
 
-YamlFile::YamlFile(const fs::path& path) : path_(path.string()) {
-    YAML::Node root = parse(path);
+YamlFile::YamlFile(const std::string& text, const fs::path& path) : path_(path.string()) {
+    YAML::Node root = parse(text, path);
     if (!root.IsMap())
         fail(fmt::format("expected a map of keys, found {}", kind_of(root)),
              "start with 'name: ...', 'inputs: ...', 'outputs: ...', 'shapes: ...'");

@@ -19,8 +19,8 @@ struct YamlEntry {
 
 class YamlFile {
 public:
-    // Throws UsageError when the file cannot be read, is not YAML, or is not one map of keys.
-    explicit YamlFile(const std::filesystem::path& path);
+    // `path` is for messages. Throws UsageError when the text is not YAML, or is not one map of keys.
+    YamlFile(const std::string& text, const std::filesystem::path& path);
 
     const std::vector<YamlEntry>& entries() const { return entries_; }
 
