@@ -217,6 +217,24 @@ TEST(Expression, CppKeepsTheMeaning) {
     EXPECT_EQ(cpp("flag == '-O3'"), "flag == \"-O3\"");
 }
 
+TEST(Expression, RemaindersAreExactAtTheEdges) {
+    EXPECT_EQ(value_of("(-9223372036854775807 - 1) % 3"), "1");
+    EXPECT_EQ(value_of("9223372036854775807 % -3"), "-2");
+}
+
+TEST(Expression, TextsKeepTheirQuotes) {
+    EXPECT_EQ(Expression::parse("flag == \"it's\"").text(), "flag == \"it's\"");
+    EXPECT_EQ(Expression::parse("flag == 'a \"b\" \\'").text(), "flag == 'a \"b\" \\'");
+    EXPECT_EQ(Expression::parse("flag == 'a \"b\" \\'").cpp(), "flag == \"a \\\"b\\\" \\\\\"");
+}
+
+TEST(Expression, CppThatWouldDoubleWithEveryLevelIsRefused) {
+    std::string nested = "M";
+    for (int i = 0; i < 60; ++i) nested = "ceildiv(N, " + nested + ")";
+    EXPECT_EQ(Expression::parse(nested).text(), nested);
+    EXPECT_THROW(Expression::parse(nested).cpp(), UsageError);
+}
+
 TEST(Value, TextIsPythons) {
     EXPECT_EQ(to_string(Value(int64_t{-3})), "-3");
     EXPECT_EQ(to_string(Value(2.0)), "2.0");

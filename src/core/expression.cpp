@@ -24,6 +24,12 @@ int64_t floor_div(int64_t a, int64_t b) {
     return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
+// Without the quotient, whose product with b may lie below the least integer.
+int64_t floor_remainder(int64_t a, int64_t b) {
+    int64_t r = a % b;
+    return (r != 0 && ((r < 0) != (b < 0))) ? r + b : r;
+}
+
 bool both_integers(const Value& a, const Value& b) {
     return std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b);
 }
@@ -55,7 +61,7 @@ Value integer_arithmetic(const std::string& op, int64_t a, int64_t b) {
         if (b == 0) fail("division by zero");
         if (op == "/") return static_cast<double>(a) / static_cast<double>(b);
         if (b == -1) return op == "%" ? Value(int64_t{0}) : integer_arithmetic("-", 0, a);
-        result = op == "//" ? floor_div(a, b) : a - b * floor_div(a, b);
+        result = op == "//" ? floor_div(a, b) : floor_remainder(a, b);
     }
     if (overflow) fail(fmt::format("integer overflow in '{}'", op));
     return result;

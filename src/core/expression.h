@@ -43,7 +43,8 @@ public:
 
     std::string text() const;      // Python syntax, minimal parentheses; parse(text()) is equal
     // C++ over int64_t variables of the same names. `//` becomes `/` and `%` stays: the caller vouches that
-    // operands are non-negative. `/` becomes division of doubles; min/max become std::min<int64_t>/std::max.
+    // operands are non-negative. `/` becomes division of doubles; min/max become std::min<int64_t>/std::max. UsageError
+    // when it would be longer than 64 KiB.
     std::string cpp() const;
 
     // Structural equality after folding of literals ("M*1" equals "M"; no algebra beyond that).

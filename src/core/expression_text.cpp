@@ -1,6 +1,7 @@
 // Printing of expressions, as Python and as C++.
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/strings.h"
 #include "core/expression_node.h"
 
@@ -31,6 +32,8 @@ int precedence(const Node& node) {
 }
 
 enum class Dialect { python, cpp };
+
+constexpr size_t longest_cpp = 1 << 16;
 
 std::string print(const Expression& expression, Dialect dialect);
 
@@ -102,13 +105,21 @@ std::string print_call(const Node& node, Dialect dialect) {
     return text;
 }
 
-std::string print(const Expression& expression, Dialect dialect) {
-    const Node& node = expression.node();
+// A text holds at most one kind of quote, because it was read without escapes.
+std::string quoted(const std::string& text) {
+    char quote = text.find('\'') == std::string::npos ? '\'' : '"';
+    return quote + text + quote;
+}
+
+std::string cpp_quoted(const std::string& text) {
+    return '"' + replace_all(replace_all(text, "\\", "\\\\"), "\"", "\\\"") + '"';
+}
+
+std::string print_node(const Node& node, Dialect dialect) {
     switch (node.kind) {
         case Kind::number: return to_string(node.value);
         case Kind::text:
-            return dialect == Dialect::python ? fmt::format("'{}'", to_string(node.value))
-                                              : fmt::format("\"{}\"", to_string(node.value));
+            return dialect == Dialect::python ? quoted(to_string(node.value)) : cpp_quoted(to_string(node.value));
         case Kind::symbol: return node.name;
         case Kind::unary: {
             // In C++ `!` binds tighter than comparisons, and `--` is a decrement.
@@ -127,6 +138,14 @@ std::string print(const Expression& expression, Dialect dialect) {
         }
     }
     return {};
+}
+
+// C++ says some operands twice, which doubles with every level.
+std::string print(const Expression& expression, Dialect dialect) {
+    std::string text = print_node(expression.node(), dialect);
+    if (dialect == Dialect::cpp && text.size() > longest_cpp)
+        throw UsageError(fmt::format("'{:.60}...' is too long in C++", expression.text()), "nest 'in' and 'ceildiv' less");
+    return text;
 }
 
 }  // namespace
