@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -192,6 +193,19 @@ TEST(CoreJson, WrongTypesThrow) {
     EXPECT_THROW(Json::parse(R"({"configuration": [1]})").get<Evaluation>(), Json::exception);
     EXPECT_THROW(Json::parse(R"({"configuration": {"MR": true}})").get<Evaluation>(), Json::exception);
     EXPECT_THROW(Json::parse(R"({"verdict": "splendid"})").get<Evaluation>(), UsageError);
+}
+
+TEST(CoreJson, NumbersThatDoNotFitAreRefused) {
+    auto cores = [](const char* number) {
+        return Json::parse(fmt::format(R"({{"cores": {}}})", number)).get<Machine>().cores;
+    };
+    EXPECT_EQ(cores("7"), 7);
+    EXPECT_EQ(cores("7.0"), 7);
+    for (const char* number : {"4294967296", "-4294967296", "18446744073709551615", "1e300", "7.5"})
+        EXPECT_THROW(cores(number), UsageError) << number;
+    EXPECT_EQ(seed_from_json(18446744073709551615u), 18446744073709551615u);
+    EXPECT_THROW(seed_from_json(-1), UsageError);
+    EXPECT_THROW(configuration_from_json(Json{{"A", 18446744073709551615u}}), UsageError);
 }
 
 TEST(CoreJson, EveryNamedValueOfAnEnumerationSurvives) {

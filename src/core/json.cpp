@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -384,9 +385,27 @@ double decode_double(const Json& json) {
     return json.get<double>();
 }
 
+// A conversion that does not fit would be any number.
+template <std::integral Number>
+Number decode_integer(const Json& json) {
+    if (json.is_number_unsigned()) {
+        if (uint64_t number = json.get<uint64_t>(); std::in_range<Number>(number)) return static_cast<Number>(number);
+    } else if (json.is_number_integer()) {
+        if (int64_t number = json.get<int64_t>(); std::in_range<Number>(number)) return static_cast<Number>(number);
+    } else if (json.is_number_float()) {
+        constexpr double exact = 9007199254740992.0;
+        double number = json.get<double>();
+        bool whole = number == std::floor(number) && std::fabs(number) <= exact;
+        if (whole && std::in_range<Number>(static_cast<int64_t>(number))) return static_cast<Number>(number);
+    } else {
+        return json.get<Number>();  // throws nlohmann's type error
+    }
+    throw UsageError(fmt::format("{} in a JSON document is no whole number of {} bits", json.dump(), 8 * sizeof(Number)));
+}
+
 Value decode_value(const Json& json) {
     if (json.is_object()) return decode_double(json.at("number"));
-    if (json.is_number_integer()) return json.get<int64_t>();
+    if (json.is_number_integer()) return decode_integer<int64_t>(json);
     if (json.is_number_float()) return json.get<double>();
     return json.get<std::string>();
 }
@@ -403,6 +422,8 @@ void decode(const Json& json, T& value) {
         value = parse_enum<T>(json.get<std::string>());
     } else if constexpr (std::same_as<T, double>) {
         value = decode_double(json);
+    } else if constexpr (std::integral<T> && !std::same_as<T, bool>) {
+        value = decode_integer<T>(json);
     } else if constexpr (std::same_as<T, Value>) {
         value = decode_value(json);
     } else if constexpr (std::same_as<T, Expression>) {
@@ -465,7 +486,9 @@ void to_json(Json& json, const RunRecord& value) {
 }
 
 void from_json(const Json& json, RunRecord& value) {
-    int schema = json.value("schema", RunRecord::schema_version);
+    int schema = RunRecord::schema_version;
+    if (!json.is_object()) json.get_ref<const Json::object_t&>();  // throws nlohmann's type error
+    if (auto found = json.find("schema"); found != json.end()) schema = decode_integer<int>(*found);
     if (schema > RunRecord::schema_version)
         throw UsageError(fmt::format("run record has schema {}, this Strop reads up to {}", schema,
                                      RunRecord::schema_version),
@@ -480,6 +503,8 @@ Configuration configuration_from_json(const Json& json) {
     decode(json, configuration);
     return configuration;
 }
+
+uint64_t seed_from_json(const Json& json) { return decode_integer<uint64_t>(json); }
 
 std::string dump(const Json& json, int indent) {
     return json.dump(indent, ' ', false, Json::error_handler_t::replace);

@@ -1,7 +1,7 @@
 // The one versioned JSON form of the core's structs: workers, store and exports share it. nlohmann finds
 // these by argument-dependent lookup (`json j = evaluation;`, `j.get<Evaluation>()`). Unknown keys are
 // ignored, missing keys keep the struct's default; a value of the wrong type throws
-// nlohmann::json::exception. Enumerations are their `name_of` (an unknown name is a UsageError); Value is a
+// nlohmann::json::exception, a number that does not fit a UsageError. Enumerations are their `name_of` (an unknown name is a UsageError); Value is a
 // JSON integer, number or string; expressions are their text. JSON has no infinity and no NaN: they are the
 // strings "inf", "-inf" and "nan".
 #pragma once
@@ -58,6 +58,9 @@ void from_json(const Json&, RunRecord&);  // throws UsageError for a newer schem
 // A Configuration is a map of variants, which ADL cannot reach: convert by name.
 Json configuration_to_json(const Configuration&);
 Configuration configuration_from_json(const Json&);
+
+// Any 64 bits; a number that does not fit is a UsageError.
+uint64_t seed_from_json(const Json&);
 
 // As text, also when a string is not valid UTF-8 (compilers' messages): the offending bytes become U+FFFD.
 std::string dump(const Json& json, int indent = -1);
