@@ -159,6 +159,39 @@ TEST(Contract, DefaultOfAHugeSpaceIsFoundByPruning) {
     for (const auto& [name, value] : found) EXPECT_EQ(value, Value(int64_t{4})) << name;
 }
 
+std::string free_tunables(int count) {
+    std::string source;
+    for (int i = 0; i < count; ++i) source += "// strop:tune T" + std::to_string(i) + " = 1 | 2 | 3 | 4\n";
+    return source;
+}
+
+TEST(Contract, TunablesThatCannotMeetAConstraintAreNotTriedForIt) {
+    std::string source = "// strop:tune A = 1 | 2 | 3\n" + free_tunables(40) + "// strop:tune Z = 1 | 2\n";
+    EXPECT_THROW(default_configuration(parse_tunables(source + "// strop:require Z > 5\n", "k")), UsageError);
+    Configuration found = default_configuration(
+        parse_tunables(source + "// strop:require Z + A > 4\n// strop:require T39 != 1\n", "k"));
+    EXPECT_EQ(found["A"], Value(int64_t{3}));
+    EXPECT_EQ(found["T0"], Value(int64_t{1}));
+    EXPECT_EQ(found["T39"], Value(int64_t{2}));
+    EXPECT_EQ(found["Z"], Value(int64_t{2}));
+}
+
+TEST(Contract, ASearchWithoutEndIsGivenUp) {
+    std::string sum = "0";
+    for (int i = 0; i < 40; ++i) sum += " + T" + std::to_string(i);
+    TunableSpace space = parse_tunables(free_tunables(40) + "// strop:require " + sum + " > 200\n", "k");
+    EXPECT_THROW(default_configuration(space), UsageError);
+}
+
+TEST(Contract, TunablesAndFlagsAreBounded) {
+    EXPECT_THAT(failure("// strop:flags O = -f" + std::string(100000, 'a')),
+                HasSubstr("kernel.cpp:1: '-faaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' in 'O' is 100002 characters long"));
+    std::string many;
+    for (int i = 0; i < 1001; ++i) many += "// strop:tune T" + std::to_string(i) + " = 1\n";
+    EXPECT_EQ(failure(many), "kernel.cpp:1001: more than 1000 tunables");
+    EXPECT_EQ(failure("// strop:tune A = nan(1) | nan(1)"), "kernel.cpp:1: tunable 'A' has the value 'nan(1)' twice");
+}
+
 TEST(Contract, NoValidConfigurationIsAnError) {
     TunableSpace space = parse_tunables("// strop:tune A = 1 | 2\n// strop:require A > 2\n", "k");
     EXPECT_THROW(default_configuration(space), UsageError);

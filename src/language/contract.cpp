@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
+#include <cmath>
+#include <concepts>
+#include <map>
 #include <optional>
 #include <regex>
 #include <set>
@@ -17,6 +19,8 @@ namespace strop {
 namespace {
 
 constexpr size_t max_columns = 110;
+constexpr size_t most_tunables = 1000;
+constexpr size_t longest_flag = 200;    // std::regex takes stack for each character
 
 struct Directive {
     std::string word;  // "tune", "late", "require", "flags"
@@ -41,6 +45,8 @@ std::optional<Value> parse_number(const std::string& text) {
     const char* end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc() || stop != end) return std::nullopt;
+    if constexpr (std::floating_point<Number>)
+        if (!std::isfinite(number)) return std::nullopt;   // "nan(1)"
     return Value(number);
 }
 
@@ -108,11 +114,18 @@ private:
             fail(fmt::format("'{}' is not a name for a tunable", tunable.name), "write " + form);
         if (!names_.insert(tunable.name).second)
             fail(fmt::format("tunable '{}' is declared twice", tunable.name), "give it one list of values");
-        for (const std::string& part : split(std::string_view(text).substr(equals + 1), '|'))
-            tunable.values.push_back(read_value(tunable, std::string(trim(part))));
+        std::set<Value> seen;
+        for (const std::string& part : split(std::string_view(text).substr(equals + 1), '|')) {
+            std::string word(trim(part));
+            tunable.values.push_back(read_value(tunable, word));
+            if (!seen.insert(tunable.values.back()).second)
+                fail(fmt::format("tunable '{}' has the value '{}' twice", tunable.name, word), "remove one");
+        }
         late_ += kind == Tunable::Kind::late;
         if (late_ > most_late_tunables)
             fail(fmt::format("more than {} late tunables", most_late_tunables), "declare some with strop:tune");
+        if (space_.tunables.size() == most_tunables)
+            fail(fmt::format("more than {} tunables", most_tunables), "fix those that matter least");
         space_.tunables.push_back(std::move(tunable));
     }
 
@@ -126,8 +139,6 @@ private:
         if (tunable.kind == Tunable::Kind::late && !std::holds_alternative<int64_t>(value))
             fail(fmt::format("'{}' of tunable '{}' is not a whole number", text, tunable.name),
                  "what is set late is an int64_t: write " + form_of(tunable.kind));
-        if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end())
-            fail(fmt::format("tunable '{}' has the value '{}' twice", tunable.name, text), "remove one");
         return value;
     }
 
@@ -141,6 +152,9 @@ private:
         bool after_mllvm = false;
         for (const std::string& word : split(replace_all(text, "\t", " "), ' ')) {
             if (word.empty()) continue;
+            if (word.size() > longest_flag)
+                fail(fmt::format("'{:.40}...' in '{}' is {} characters long", word, name, word.size()),
+                     fmt::format("a flag has at most {}", longest_flag));
             if (word[0] != '-')
                 fail(fmt::format("'{}' in '{}' is not a compiler flag", word, name), "flags begin with '-'");
             if (!std::regex_match(word, after_mllvm ? of_llvm : changes_code) || std::regex_search(word, writes))
@@ -202,11 +216,79 @@ bool holds(const Expression& constraint, const Configuration& configuration) {
     }
 }
 
-bool can_be_checked(const Expression& constraint, const Configuration& configuration) {
-    std::set<std::string> names = constraint.symbols();
-    return std::all_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return configuration.count(name) > 0; });
-}
+// The first configuration in order of the values, depth first. Where a value is left for a tunable is decided by the
+// constraints that failed: the search returns to the last tunable that they name, past those that cannot change them
+// (conflict-directed backjumping: Prosser 1993).
+class FirstConfiguration {
+public:
+    explicit FirstConfiguration(const TunableSpace& space) : space_(space), due_(space.tunables.size()) {
+        std::map<std::string, size_t> places;
+        for (size_t i = 0; i < space.tunables.size(); ++i) places[space.tunables[i].name] = i;
+        for (const Expression& constraint : space.constraints) {
+            Check check{&constraint, {}, static_cast<int64_t>(1 + constraint.text().size() / 8)};
+            for (const std::string& name : constraint.symbols()) {
+                if (!places.count(name))
+                    throw UsageError(fmt::format("constraint '{}' names an unknown tunable", constraint.text()));
+                check.names.insert(places[name]);
+            }
+            if (!check.names.empty()) due_[*check.names.rbegin()].push_back(std::move(check));
+            else possible_ = possible_ && holds(constraint, {});
+        }
+    }
+
+    Configuration find() {
+        Blame blame;
+        if (!possible_ || !assign(0, blame))
+            throw UsageError("no configuration meets the constraints", "relax a 'strop:require' or add values");
+        return std::move(configuration_);
+    }
+
+private:
+    using Blame = std::set<size_t>;   // places of tunables
+    struct Check {
+        const Expression* constraint;
+        Blame names;
+        int64_t work;   // roughly, the nodes of its tree
+    };
+
+    // Values for the tunables from `place` on; where there are none, who else would have to change.
+    bool assign(size_t place, Blame& blame) {
+        if (place == due_.size()) return true;
+        const Tunable& tunable = space_.tunables[place];
+        for (const Value& value : tunable.values) {
+            configuration_[tunable.name] = value;
+            Blame why;
+            if (const Check* failed = failing(place)) why = failed->names;
+            else if (assign(place + 1, why)) return true;
+            if (why.erase(place) == 0) {   // no other value of this one would help
+                blame = std::move(why);
+                break;
+            }
+            blame.merge(why);
+        }
+        configuration_.erase(tunable.name);
+        return false;
+    }
+
+    const Check* failing(size_t place) {
+        for (const Check& check : due_[place]) {
+            work_ += check.work;
+            if (work_ > most_work)
+                throw UsageError("no configuration that meets the constraints was found in reasonable time",
+                                 "name values first that meet every 'strop:require'");
+            if (!holds(*check.constraint, configuration_)) return &check;
+        }
+        return nullptr;
+    }
+
+    static constexpr int64_t most_work = 500'000;
+
+    const TunableSpace& space_;
+    std::vector<std::vector<Check>> due_;   // by the last tunable that is named
+    bool possible_ = true;
+    int64_t work_ = 0;
+    Configuration configuration_;
+};
 
 }  // namespace
 
@@ -249,37 +331,7 @@ TunableSpace parse_tunables(const std::string& source, const std::string& file) 
     return parser.finish();
 }
 
-Configuration default_configuration(const TunableSpace& space) {
-    // Depth first, checking each constraint as soon as its last tunable has a value: large spaces stay cheap.
-    std::vector<std::vector<const Expression*>> checks(space.tunables.size() + 1);
-    Configuration bound;
-    std::vector<const Expression*> open;
-    for (const Expression& constraint : space.constraints) open.push_back(&constraint);
-    for (size_t depth = 0; depth <= space.tunables.size(); ++depth) {
-        if (depth > 0) bound[space.tunables[depth - 1].name] = int64_t{0};
-        auto ready = [&](const Expression* constraint) { return can_be_checked(*constraint, bound); };
-        std::copy_if(open.begin(), open.end(), std::back_inserter(checks[depth]), ready);
-        std::erase_if(open, ready);
-    }
-    Configuration configuration;
-    std::function<bool(size_t)> assign = [&](size_t depth) {
-        for (const Expression* constraint : checks[depth])
-            if (!holds(*constraint, configuration)) return false;
-        if (depth == space.tunables.size()) return true;
-        const Tunable& tunable = space.tunables[depth];
-        for (const Value& value : tunable.values) {
-            configuration[tunable.name] = value;
-            if (assign(depth + 1)) return true;
-        }
-        configuration.erase(tunable.name);
-        return false;
-    };
-    if (!open.empty())
-        throw UsageError(fmt::format("constraint '{}' names an unknown tunable", open[0]->text()));
-    if (!assign(0))
-        throw UsageError("no configuration meets the constraints", "relax a 'strop:require' or add values");
-    return configuration;
-}
+Configuration default_configuration(const TunableSpace& space) { return FirstConfiguration(space).find(); }
 
 Configuration chosen_configuration(const TunableSpace& space, const std::map<std::string, std::string>& values) {
     Configuration configuration = default_configuration(space);

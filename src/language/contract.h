@@ -25,7 +25,7 @@ inline constexpr size_t most_late_tunables = 32;
 TunableSpace parse_tunables(const std::string& source, const std::string& file);
 
 // The first value of every tunable when that is valid, else the first valid configuration in order of the
-// values. UsageError when no configuration is valid.
+// values. UsageError when no configuration is valid, or none is found after some million steps.
 Configuration default_configuration(const TunableSpace& space);
 // The default with these values, given as texts by name. UsageError for a name, a value or a combination that the
 // space does not have.
