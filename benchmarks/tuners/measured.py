@@ -127,5 +127,5 @@ def steps(space: Space, order: list[tuple]) -> list[list]:
     return found
 
 
-def best_after(found: list[list], evaluations: int, nothing: float) -> float:
+def best_after(found: list[list], evaluations: int, nothing: float | None) -> float | None:
     return next((best for number, best, _ in reversed(found) if number <= evaluations), nothing)

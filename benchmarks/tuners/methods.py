@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass, field
 from typing import Callable
 
-from measured import Ledger, Space, steps
+from measured import Ledger, Space, best_after, steps
 
 OPTUNA = {    # the sampler's class and options; is it told what violates a constraint; do numbers have neighbours
     "optuna:tpe": ("TPESampler", {"multivariate": False}, True, False),
@@ -120,22 +120,17 @@ def strop_search(job: Job, space: Space) -> list[list]:
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip() or f'exit code {done.returncode}'}")
     result = json.loads(done.stdout)
-    trajectory = result["trajectory"][:job.evaluations]
     if not math.isclose(result["optimum"], space.optimum, rel_tol=1e-9):
         raise RuntimeError(f"strop reads an optimum of {result['optimum']}, the space holds {space.optimum}")
-    if "evaluated" in result:
-        order = [space.by_key[key] for key in result["evaluated"]][:job.evaluations]
-        if len(set(order)) != len(order):
-            raise RuntimeError("strop measured a configuration twice")
-        found = steps(space, order)
-    else:    # which configurations it paid for is not known: each counts as an average one
-        cost = sum(space.costs.values()) / len(space.costs)
-        found = []
-        for number, best in enumerate(trajectory, 1):
-            if best is not None and (not found or best < found[-1][1]):
-                found.append([number, best, number * cost])
-    if result["configuration"] is not None and len(result["trajectory"]) <= job.evaluations:
-        claimed = space.times.get(tuple(result["configuration"][name] for name in space.names))
-        if claimed is None or not found or not math.isclose(claimed, found[-1][1], rel_tol=1e-9):
-            raise RuntimeError(f"strop reports {result['configuration']} at {result['best']}, the space says {claimed}")
+    order = [space.by_key[key] for key in result["evaluated"]]
+    if len(set(order)) != len(order) or len(order) > job.evaluations:
+        raise RuntimeError("strop measured a configuration twice, or more of them than it may")
+    found = steps(space, order)
+    for number, claimed in enumerate(result["trajectory"], 1):
+        if claimed != best_after(found, number, None):
+            raise RuntimeError(f"strop reports {claimed} after {number} evaluations, the space says otherwise")
+    told = result["configuration"]    # without members before the first success
+    chosen = space.times.get(tuple(told[name] for name in space.names)) if told else None
+    if len(result["trajectory"]) != len(order) or chosen != best_after(found, len(order), None):
+        raise RuntimeError(f"strop reports {result['configuration']}, the space says {chosen}")
     return found

@@ -67,6 +67,8 @@ int replay_search(const Arguments& arguments) {
     }
     Json trajectory = Json::array();
     for (double value : replay.trajectory) trajectory.push_back(number_or_null(value));
+    Json evaluated = Json::array();
+    for (const tune::Measured& entry : seen.entries) evaluated.push_back(exchange::key_of(space, entry));
     Json document = {{"kernel", space.kernel},
                      {"device", space.device},
                      {"objective", space.objective},
@@ -75,6 +77,7 @@ int replay_search(const Arguments& arguments) {
                      {"configuration", configuration_to_json(replay.configuration)},
                      {"evaluations", replay.trajectory.size()},
                      {"trajectory", trajectory},
+                     {"evaluated", evaluated},
                      {"deciding_seconds", replay.deciding_seconds}};
     if (arguments.has("--explain"))
         document["explanation"] = explanation_to_json(tune::entries_of(space), seen);

@@ -166,17 +166,6 @@ OrderedJson row_of(const MeasuredSpace& space, const Measured& entry) {
     return row;
 }
 
-// Python's ",".join(str(value) for value in values).
-std::string key_of(const MeasuredSpace& space, const Configuration& configuration) {
-    std::vector<std::string> values;
-    for (const Tunable& tunable : space.space.tunables) {
-        const Value& value = configuration.at(tunable.name);
-        bool is_boolean = space.booleans.contains(tunable.name);
-        values.push_back(!is_boolean ? to_string(value) : truthy(value) ? "True" : "False");
-    }
-    return join(values, ",");
-}
-
 }  // namespace
 
 MeasuredSpace read_kernel_tuner(const std::string& text, const std::string& file) {
@@ -197,10 +186,23 @@ MeasuredSpace read_kernel_tuner(const std::string& text, const std::string& file
     space.entries.reserve(rows.size());
     for (Row& row : rows) {
         Json entry = std::move(row.json);  // freed when it has been read
-        gatherer.add(read_entry(Object(entry, file, "cache." + row.key), space, gatherer));
+        Measured measured = read_entry(Object(entry, file, "cache." + row.key), space, gatherer);
+        measured.key = std::move(row.key);
+        gatherer.add(std::move(measured));
     }
     gatherer.finish();
     return space;
+}
+
+std::string key_of(const MeasuredSpace& space, const Measured& entry) {
+    if (!entry.key.empty()) return entry.key;
+    std::vector<std::string> values;
+    for (const Tunable& tunable : space.space.tunables) {
+        const Value& value = entry.configuration.at(tunable.name);
+        bool is_boolean = space.booleans.contains(tunable.name);
+        values.push_back(!is_boolean ? to_string(value) : truthy(value) ? "True" : "False");
+    }
+    return join(values, ",");
 }
 
 std::string write_kernel_tuner(const MeasuredSpace& space) {
@@ -211,7 +213,7 @@ std::string write_kernel_tuner(const MeasuredSpace& space) {
     text += "\"cache\": {";
     std::string_view separator = "\n";
     for (const Measured& entry : space.entries) {
-        text += fmt::format("{}{}: {}", separator, dump(key_of(space, entry.configuration)),
+        text += fmt::format("{}{}: {}", separator, dump(key_of(space, entry)),
                             dump(row_of(space, entry)));
         separator = ",\n";
     }

@@ -17,6 +17,8 @@ namespace strop::exchange {
 tune::MeasuredSpace read_kernel_tuner(const std::string& text, const std::string& file);
 // Opens in Kernel Tuner's simulation mode: one entry a line, keys as Python's str() of the values.
 std::string write_kernel_tuner(const tune::MeasuredSpace& space);
+// The entry's key in a cache: the one that it was read under, else Python's str() of the values with commas.
+std::string key_of(const tune::MeasuredSpace& space, const tune::Measured& entry);
 
 // T1: a description without measurements. Values are texts ("[16, 32]"), conditions Python expressions.
 tune::MeasuredSpace read_t1(const std::string& text, const std::string& file);

@@ -22,6 +22,7 @@ struct Measured {
         phases;  // milliseconds: compilation, validation, benchmark, search, framework
     std::map<std::string, double> metrics;  // whatever else was measured: "GFLOP/s"
     std::string timestamp;                  // ISO 8601; may be empty
+    std::string key;                        // in its file; empty where the format has none
 };
 
 struct MeasuredSpace {

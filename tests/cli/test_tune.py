@@ -54,8 +54,29 @@ class Replay(InFolder):
         seen = [best for best in document["trajectory"] if best is not None]
         self.assertEqual(len(document["trajectory"]), 40)
         self.assertEqual(seen, sorted(seen, reverse=True))
+        self.assert_best_after_each(document, cache(failing=[(1, 1), (2, 2)])["cache"])
         self.assertEqual(document, {**self.replay("cache.json", "--evaluations", "40", "--seed", "3"),
                                     "deciding_seconds": document["deciding_seconds"]})
+
+    def assert_best_after_each(self, document, entries):
+        """The trajectory follows from what was evaluated."""
+        times, best = [entries[key]["time"] for key in document["evaluated"]], []
+        for number in range(1, len(times) + 1):
+            best.append(min((time for time in times[:number] if not isinstance(time, str)), default=None))
+        self.assertEqual(document["trajectory"], best)
+        self.assertEqual(len(set(document["evaluated"])), document["evaluations"])
+
+    def test_names_what_it_evaluated_as_the_file_does(self):
+        document = cache(failing=[(1, 1)])
+        document["cache"] = {f"entry {number}": {**entry, "A": entry["A"] > 8, "B": entry["B"] / 2}
+                             for number, entry in enumerate(document["cache"].values()) if entry["A"] in (1, 16)}
+        document["tune_params"] = {"A": [False, True], "B": [value / 2 for value in document["tune_params"]["B"]]}
+        self.write("cache.json", document)
+        told = self.replay("cache.json", "--export", "t4.json", "--format", "t4")
+        self.assert_best_after_each(told, document["cache"])
+        self.assertEqual(set(told["evaluated"]), set(document["cache"]))
+        keys = {f"{entry['A']},{entry['B']}" for entry in document["cache"].values()}
+        self.assertEqual(set(self.replay("t4.json")["evaluated"]), keys)
 
     def test_reads_gzip_and_a_file_that_a_crash_left_open(self):
         text = json.dumps(cache(), indent=0)

@@ -92,8 +92,9 @@ class Ours(unittest.TestCase):
 
     def search(self, **document):
         self.space = space_of(cache([3.0, "InvalidConfig", 2.0, 1.0]).encode())
+        self.space.costs[(1,)] = 4
         told = {"optimum": 1.0, "best": 2.0, "configuration": {"x": 2}, "evaluations": 3,
-                "trajectory": [None, 3.0, 2.0]}
+                "trajectory": [None, 3.0, 2.0], "evaluated": ["1", "0", "2"]}
         with tempfile.TemporaryDirectory() as folder:
             command = os.path.join(folder, "strop")
             with open(command, "w", encoding="utf-8") as file:
@@ -101,21 +102,18 @@ class Ours(unittest.TestCase):
             os.chmod(command, 0o755)
             return strop_search(Job("strop", "space.json", 1, 3, command), self.space)
 
-    def test_without_its_configurations_each_costs_the_average(self):
-        self.assertEqual(self.search(), [[2, 3.0, 20.0], [3, 2.0, 30.0]])
-
-    def test_with_its_configurations_the_space_tells_the_rest(self):
-        self.assertEqual(self.search(evaluated=["1", "0", "2"], trajectory=[None, 9.0, 9.0]),
-                         [[2, 3.0, 20.0], [3, 2.0, 30.0]])
+    def test_costs_are_those_of_what_it_evaluated(self):
+        self.assertEqual(self.search(), [[2, 3.0, 14.0], [3, 2.0, 24.0]])
+        self.assertEqual(self.search(evaluated=["1"], trajectory=[None], configuration={}), [])
 
     def test_false_claims(self):
         for claim in ({"optimum": 2.0}, {"configuration": {"x": 0}}, {"configuration": {"x": 1}},
-                      {"trajectory": [None, 3.0, 1.5]}, {"evaluated": ["0", "2", "0"]}, {"trajectory": []}):
+                      {"configuration": {}}, {"trajectory": [None, 3.0, 1.5]}, {"trajectory": [None, None, 2.0]},
+                      {"evaluated": ["0", "2", "0"]}, {"trajectory": []}, {"evaluated": ["0", "1", "2"]},
+                      {"evaluated": ["1", "0", "2", "3"], "trajectory": [None, 3.0, 2.0, 1.0],
+                       "configuration": {"x": 3}}):
             with self.subTest(claim), self.assertRaises(RuntimeError):
                 self.search(**claim)
-
-    def test_more_evaluations_than_allowed_are_cut(self):
-        self.assertEqual(self.search(trajectory=[None, 3.0, 2.0, 1.0], configuration={"x": 3})[-1], [3, 2.0, 30.0])
 
 
 class Methodology(unittest.TestCase):
