@@ -2,104 +2,50 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "tune/costs.h"
+#include "tune/mean.h"
+#include "tune/posterior.h"
 #include "tune/prior.h"
 
 namespace strop::tune {
 
 namespace {
 
-constexpr size_t piece = 1024;        // candidates
-constexpr size_t learned_from = 128;  // observations; more cost more than they teach
-constexpr double usual_weight = 0.7;  // of a tunable: a length scale of 1.2 of its range
-constexpr double usual_hamming = 0.03;
-constexpr double usual_noise = 1e-3;
-constexpr double weight_spread = 1.2;  // of the logarithm, before anything was seen
+constexpr size_t piece = 128;          // candidates: what a few hundred observations say of them fits a near cache
+constexpr size_t learned_from = 128;   // observations; more cost more than they teach
 constexpr size_t least_to_doubt = 8;   // observations
 constexpr double clearly = 2;          // log of how much more probable the costs must be without earlier runs
-constexpr double trust = 0.5;          // standard deviation of the prior's multiple around 1
+constexpr double least_variance = 1e-9;
 
-template <class Number>
-Number matern52(Number squared_distance) {
-    Number r = std::sqrt(Number(5) * squared_distance);
-    return (1 + r + r * r / 3) * std::exp(-r);
-}
-
-// a -= factor * b
-void subtract(float* a, float factor, const float* b, size_t count) {
-    for (size_t i = 0; i < count; ++i) a[i] -= factor * b[i];
-}
-
-void subtract(std::vector<float>& a, float factor, const std::vector<float>& b) {
-    subtract(a.data(), factor, b.data(), a.size());
-}
-
-double dot(const std::vector<double>& a, const std::vector<double>& b, size_t n) {
-    double sums[4] = {0, 0, 0, 0};
-    size_t i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (size_t lane = 0; lane < 4; ++lane) sums[lane] += a[i + lane] * b[i + lane];
-    for (; i < n; ++i) sums[0] += a[i] * b[i];
-    return sums[0] + sums[1] + sums[2] + sums[3];
-}
-
-// Appends a row to a lower Cholesky factor; `covariance(j)` is the matrix's entry with row j.
-template <class Covariance>
-void append_row(std::vector<std::vector<double>>& factor, Covariance covariance, double diagonal, double least) {
-    std::vector<double> row(factor.size() + 1);
-    for (size_t j = 0; j < factor.size(); ++j)
-        row[j] = (covariance(j) - dot(factor[j], row, j)) / factor[j][j];
-    row.back() = std::sqrt(std::max(diagonal - dot(row, row, factor.size()), least));
-    factor.push_back(std::move(row));
-}
-
-// factor^-1 · b
-std::vector<double> solve(const std::vector<std::vector<double>>& factor, std::vector<double> b) {
-    for (size_t i = 0; i < b.size(); ++i) b[i] = (b[i] - dot(factor[i], b, i)) / factor[i][i];
-    return b;
-}
-
-// Ranks of numbers, spread over [0, 1]; empty for texts, flags and pairs of values, of which one can only say
-// whether they are the same.
-std::vector<float> ranks(const Tunable& tunable) {
-    std::vector<double> values;
-    for (const Value& value : tunable.values) {
-        if (std::holds_alternative<std::string>(value)) return {};
-        values.push_back(to_double(value));
+// sums += factors[0] * rows[0] + factors[1] * rows[1] ..., of each row `count` entries from `begin` on.
+void add_multiples(float* __restrict sums, const std::vector<float>& factors,
+                   const std::vector<std::vector<float>>& rows, size_t begin, size_t count) {
+    size_t j = 0;
+    for (; j + 4 <= factors.size(); j += 4) {
+        const float *a = rows[j].data() + begin, *b = rows[j + 1].data() + begin, *c = rows[j + 2].data() + begin,
+                    *d = rows[j + 3].data() + begin;
+        float fa = factors[j], fb = factors[j + 1], fc = factors[j + 2], fd = factors[j + 3];
+        for (size_t i = 0; i < count; ++i) sums[i] += (fa * a[i] + fb * b[i]) + (fc * c[i] + fd * d[i]);
     }
-    if (tunable.kind == Tunable::Kind::flags || values.size() < 3) return {};
-    std::vector<double> sorted = values;
-    std::sort(sorted.begin(), sorted.end());
+    for (; j < factors.size(); ++j)
+        for (size_t i = 0; i < count; ++i) sums[i] += factors[j] * rows[j][begin + i];
+}
+
+std::vector<float> as_floats(const std::vector<double>& values, size_t count, double factor) {
     std::vector<float> result;
-    for (double value : values) {
-        auto rank = std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
-        result.push_back(static_cast<float>(rank) / static_cast<float>(values.size() - 1));
-    }
+    for (size_t i = 0; i < count; ++i) result.push_back(static_cast<float>(factor * values[i]));
     return result;
 }
 
 }  // namespace
 
-CostModel::CostModel(const Space& space, const Prior* prior) : space_(space), prior_(prior) {
-    for (const Tunable& tunable : space.tunables()) positions_.push_back(ranks(tunable));
-    weights_ = {std::vector<double>(positions_.size(), usual_weight), usual_hamming, usual_noise};
-}
-
-double CostModel::squared_distance(const Point& a, const Point& b, const Weights& weights) const {
-    double sum = 0;
-    for (size_t t = 0; t < a.size(); ++t) {
-        if (a[t] == b[t]) continue;
-        double apart = positions_[t].empty() ? 0.5 : positions_[t][a[t]] - positions_[t][b[t]];
-        sum += weights.of[t] * (apart * apart + weights.hamming);
-    }
-    return sum;
-}
+CostModel::CostModel(const Space& space, const Prior* prior)
+    : space_(space), prior_(prior), positions_(space.tunables()), weights_(usual_weights(positions_.tunables())) {}
 
 double CostModel::similarity(size_t row, size_t other) const {
-    return matern52(squared_distance(space_.coordinates(row), space_.coordinates(other), weights_));
+    return matern52(static_cast<float>(
+        positions_.squared_distance(space_.coordinates(row), space_.coordinates(other), weights_)));
 }
 
 // ---- observations --------------------------------------------------------------------------------------
@@ -108,7 +54,7 @@ size_t CostModel::earlier_runs() const { return prior_ ? prior_->runs() : 0; }
 
 void CostModel::set_candidates(std::vector<size_t> rows) {
     candidates_ = std::move(rows);
-    columns_.assign(positions_.size(), Point(candidates_.size()));
+    columns_.assign(positions_.tunables(), Point(candidates_.size()));
     candidate_scores_.assign(earlier_runs(), std::vector<float>(candidates_.size()));
     for (size_t c = 0; c < candidates_.size(); ++c) {
         Point point = space_.coordinates(candidates_[c]);
@@ -138,92 +84,67 @@ void CostModel::clear() {
 }
 
 void CostModel::forget_factor() {
-    factor_.clear();
+    factor_ = {};
     solved_.clear();
     variance_.assign(candidates_.size(), 1.0f);
 }
 
-void CostModel::add(size_t i) {
-    auto with = [&](size_t j) { return matern52(squared_distance(points_[i], points_[j], weights_)); };
-    append_row(factor_, with, 1 + weights_.noise, 1e-9);
-    const std::vector<double>& row = factor_.back();
-
-    std::vector<float> covariance(candidates_.size(), 0.0f);
-    for (size_t t = 0; t < positions_.size(); ++t) {
-        std::vector<float> apart(space_.tunables()[t].values.size());
+std::vector<float> CostModel::covariances(const Point& point) const {
+    std::vector<float> result(candidates_.size(), 0.0f);
+    for (size_t t = 0; t < positions_.tunables(); ++t) {
+        std::vector<float> apart(positions_.values(t));
         for (size_t v = 0; v < apart.size(); ++v) {
-            double step = positions_[t].empty() ? 0.5 : positions_[t][v] - positions_[t][points_[i][t]];
-            if (v != points_[i][t])
-                apart[v] = static_cast<float>(weights_.of[t] * (step * step + weights_.hamming));
+            double step = positions_.squared_step(t, static_cast<uint16_t>(v), point[t]);
+            if (v != point[t]) apart[v] = static_cast<float>(weights_.of[t] * (step + weights_.hamming));
         }
-        for (size_t c = 0; c < covariance.size(); ++c) covariance[c] += apart[columns_[t][c]];
+        for (size_t c = 0; c < result.size(); ++c) result[c] += apart[columns_[t][c]];
     }
-    for (float& value : covariance) value = matern52(value);
-    // Piece by piece, so that the sums stay in the nearest cache.
-    for (size_t begin = 0; begin < covariance.size(); begin += piece) {
-        size_t count = std::min(piece, covariance.size() - begin);
-        float* sums = covariance.data() + begin;
-        for (size_t j = 0; j < i; ++j) subtract(sums, static_cast<float>(row[j]), solved_[j].data() + begin, count);
-        for (size_t c = 0; c < count; ++c) {
-            sums[c] /= static_cast<float>(row[i]);
-            variance_[begin + c] -= sums[c] * sums[c];
+    for (float& value : result) value = matern52(value);
+    return result;
+}
+
+void CostModel::extend(size_t first) {
+    for (size_t i = first; i < points_.size(); ++i) {
+        std::vector<double> left;
+        for (size_t j = 0; j < i; ++j)
+            left.push_back(
+                matern52(static_cast<float>(positions_.squared_distance(points_[i], points_[j], weights_))));
+        factor_.append(std::move(left), 1 + weights_.noise, 1e-9);
+        solved_.push_back(covariances(points_[i]));
+    }
+    std::vector<std::vector<float>> factors;
+    for (size_t i = first; i < points_.size(); ++i) factors.push_back(as_floats(factor_.row(i), i, -1));
+    for (size_t begin = 0; begin < candidates_.size(); begin += piece) {
+        size_t count = std::min(piece, candidates_.size() - begin);
+        float* variances = variance_.data() + begin;
+        for (size_t i = first; i < points_.size(); ++i) {
+            float *sums = solved_[i].data() + begin, pivot = 1 / static_cast<float>(factor_.row(i)[i]);
+            add_multiples(sums, factors[i - first], solved_, begin, count);
+            for (size_t c = 0; c < count; ++c) {
+                sums[c] *= pivot;
+                variances[c] -= sums[c] * sums[c];
+            }
         }
     }
-    solved_.push_back(std::move(covariance));
 }
 
 // ---- prediction ----------------------------------------------------------------------------------------
 
-namespace {
-
-// y = constant + multiples · what earlier runs say + process, by generalised least squares. Together the
-// multiples are around 1 before anything was measured: costs differ as they did then.
-struct Mean {
-    double constant = 0;
-    std::vector<double> multiples;
-    std::vector<double> whitened;  // factor^-1 · (y - mean)
-};
-
-Mean estimate(const std::vector<std::vector<double>>& factor, const std::vector<double>& costs,
-              const std::vector<std::vector<double>>& scores) {
-    size_t n = costs.size(), terms = 1 + scores.size();
-    std::vector<std::vector<double>> columns = {solve(factor, std::vector<double>(n, 1.0))};
-    for (const std::vector<double>& run : scores) columns.push_back(solve(factor, run));
-    std::vector<double> y = solve(factor, costs), right(terms);
-    std::vector<std::vector<double>> normal;  // Cholesky factor of the normal equations
-    for (size_t i = 0; i < terms; ++i) {
-        double precision = i == 0 ? 0 : 1 / (trust * trust);
-        right[i] = dot(columns[i], y, n);
-        if (i > 0) right[i] += precision / static_cast<double>(scores.size());
-        append_row(normal, [&](size_t j) { return dot(columns[i], columns[j], n); },
-                   dot(columns[i], columns[i], n) + precision, 1e-12);
-    }
-    std::vector<double> solution = solve(normal, right);
-    for (size_t i = terms; i-- > 0;) {
-        for (size_t k = i + 1; k < terms; ++k) solution[i] -= normal[k][i] * solution[k];
-        solution[i] /= normal[i][i];
-    }
-    for (size_t t = 0; t < terms; ++t)
-        for (size_t i = 0; i < n; ++i) y[i] -= solution[t] * columns[t][i];
-    return {solution[0], {solution.begin() + 1, solution.end()}, std::move(y)};
-}
-
-}  // namespace
-
 void CostModel::predict() {
+    extend(factor_.size());
+    Mean mean = estimate_mean(factor_, costs_, scores_);
     size_t n = points_.size();
-    for (size_t i = factor_.size(); i < n; ++i) add(i);
-    Mean mean = estimate(factor_, costs_, scores_);
-    double squares = dot(mean.whitened, mean.whitened, n);
-    scale_ = std::max(std::sqrt(squares / static_cast<double>(n)), 1e-6);
+    scale_ = std::max(std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n)), 1e-6);
     mean_.assign(candidates_.size(), static_cast<float>(mean.constant));
-    for (size_t r = 0; r < mean.multiples.size(); ++r)
-        subtract(mean_, static_cast<float>(-mean.multiples[r]), candidate_scores_[r]);
-    for (size_t i = 0; i < n; ++i) subtract(mean_, static_cast<float>(-mean.whitened[i]), solved_[i]);
+    add_multiples(mean_.data(), as_floats(mean.multiples, mean.multiples.size(), 1), candidate_scores_, 0,
+                  mean_.size());
+    std::vector<float> factors = as_floats(mean.whitened, n, 1);
+    for (size_t begin = 0; begin < mean_.size(); begin += piece)
+        add_multiples(mean_.data() + begin, factors, solved_, begin, std::min(piece, mean_.size() - begin));
 }
 
 double CostModel::deviation(size_t candidate) const {
-    return scale_ * std::sqrt(std::max(static_cast<double>(variance_[candidate]), 1e-9));
+    return scale_ * std::sqrt(std::max(static_cast<double>(variance_[candidate]), least_variance));
 }
 
 double CostModel::expected_improvement(size_t candidate, double best) const {
@@ -234,76 +155,55 @@ double CostModel::expected_improvement(size_t candidate, double best) const {
     return spread * (z * below + density);
 }
 
-// ---- learning ------------------------------------------------------------------------------------------
-
-double CostModel::log_posterior(const Weights& weights, const std::vector<size_t>& chosen) const {
-    size_t n = chosen.size();
-    std::vector<std::vector<double>> factor;
-    std::vector<double> costs;
-    std::vector<std::vector<double>> scores(scores_.size());
-    double log_determinant = 0;
-    for (size_t i = 0; i < n; ++i) {
-        auto with = [&](size_t j) {
-            return matern52(squared_distance(points_[chosen[i]], points_[chosen[j]], weights));
-        };
-        append_row(factor, with, 1 + weights.noise, 1e-9);
-        log_determinant += std::log(factor[i][i]);
-        costs.push_back(costs_[chosen[i]]);
-        for (size_t r = 0; r < scores.size(); ++r) scores[r].push_back(scores_[r][chosen[i]]);
+// By Gordon's inequality for the normal distribution's tail (1941): the expected improvement is at most deviation ·
+// (max(z, 0) + density(z) / (1 + z²)).
+std::vector<float> CostModel::improvement_bounds(double best) const {
+    constexpr float slack = 1.001f;  // for rounding
+    std::vector<float> bounds(candidates_.size());
+    float scale = static_cast<float>(scale_), least = static_cast<float>(least_variance),
+          lowest = static_cast<float>(best);
+    for (size_t c = 0; c < bounds.size(); ++c) {
+        float spread = scale * std::sqrt(std::max(variance_[c], least)), z = (lowest - mean_[c]) / spread;
+        float density = 0.39894228f * exp_of_minus(0.5f * z * z);
+        bounds[c] = slack * spread * (std::max(z, 0.0f) + density / (1 + z * z));
     }
-    Mean mean = estimate(factor, costs, scores);
-    double squares = std::max(dot(mean.whitened, mean.whitened, n), 1e-12);
-    double result = -0.5 * static_cast<double>(n) * std::log(squares) - log_determinant;
-    for (double weight : weights.of) {
-        double off = std::log(weight / usual_weight) / weight_spread;
-        result -= 0.5 * off * off;
-    }
-    double off_hamming = std::log(weights.hamming / usual_hamming),
-           off_noise = std::log(weights.noise / usual_noise) / 2;
-    return result - 0.5 * off_hamming * off_hamming - 0.5 * off_noise * off_noise;
+    return bounds;
 }
 
-// Coordinate ascent: all weights together first, then one at a time.
+std::optional<size_t> CostModel::most_promising(double best, const std::vector<bool>& excluded) const {
+    std::vector<float> bounds = improvement_bounds(best);
+    std::optional<size_t> result;
+    double highest = 0;
+    for (size_t c = 0; c < bounds.size(); ++c) {
+        if (bounds[c] <= highest || excluded[c]) continue;
+        double improvement = expected_improvement(c, best);
+        if (improvement <= highest) continue;
+        highest = improvement;
+        result = c;
+    }
+    return result;
+}
+
+// ---- learning ------------------------------------------------------------------------------------------
+
 void CostModel::learn() {
-    std::vector<size_t> chosen = informative(costs_, learned_from);
-    Weights best = weights_;
-    double highest = log_posterior(best, chosen);
-    auto consider = [&](const Weights& weights) {
-        double posterior = log_posterior(weights, chosen);
-        if (posterior <= highest) return false;
-        highest = posterior;
-        best = weights;
-        return true;
-    };
-    auto climb = [&](auto change, double factor) {
-        for (double step : {factor, 1 / factor}) {
-            int taken = 0;
-            for (; taken < 3; ++taken) {
-                Weights other = best;
-                change(other, step);
-                if (!consider(other)) break;
-            }
-            if (taken > 0) return;
-        }
-    };
-    climb(
-        [](Weights& w, double step) {
-            for (double& weight : w.of) weight *= step;
-        },
-        2.0);
-    for (size_t t = 0; t < weights_.of.size(); ++t)
-        climb([t](Weights& w, double step) { w.of[t] *= step; }, 2.5);
-    climb([](Weights& w, double step) { w.hamming *= step; }, 2.0);
-    climb([](Weights& w, double step) { w.noise *= step; }, 4.0);
-    weights_ = best;
+    std::vector<Point> points;
+    std::vector<double> costs;
+    std::vector<std::vector<double>> scores(scores_.size());
+    for (size_t i : informative(costs_, learned_from)) {
+        points.push_back(points_[i]);
+        costs.push_back(costs_[i]);
+        for (size_t r = 0; r < scores.size(); ++r) scores[r].push_back(scores_[r][i]);
+    }
+    Posterior posterior(positions_, points, std::move(costs), std::move(scores));
+    weights_ = most_probable(posterior, weights_);
     if (earlier_runs() > 0 && points_.size() >= least_to_doubt) {
-        std::vector<std::vector<double>> scores = std::move(scores_);
-        scores_.clear();
-        if (log_posterior(weights_, chosen) > highest + clearly) {
+        double with = posterior.log(weights_);
+        posterior.forget_earlier_runs();
+        if (posterior.log(weights_) > with + clearly) {
             prior_ = nullptr;
+            scores_.clear();
             candidate_scores_.clear();
-        } else {
-            scores_ = std::move(scores);
         }
     }
     forget_factor();

@@ -1,19 +1,20 @@
 // A Gaussian process over a tunable space, which guesses what unmeasured configurations cost (Rasmussen,
 // Williams, "Gaussian Processes for Machine Learning", 2006).
 //
-// Matérn 5/2 on a distance with one weight a tunable: the difference of the values' ranks for numbers, and a
-// part for being different at all (Hamming), which lets neighbouring values differ as powers of two and odd
-// ones do. Weights, Hamming part and noise maximise the posterior (likelihood times a prior that keeps few
-// data from telling much). The mean is a constant, plus a multiple of what earlier runs say where there are
-// any: both are estimated (generalised least squares).
+// Covariances: covariance.h; the difference of the values' ranks for numbers, and a part for being different at all
+// (Hamming), which lets neighbouring values differ as powers of two and odd ones do. Weights, Hamming part and noise
+// maximise the posterior (posterior.h). The mean is a constant, plus a multiple of what earlier runs say where there
+// are any (mean.h).
 //
 // Predictions are kept for a fixed set of candidates and updated with each observation: O(observations ×
 // candidates), no matrix is inverted twice.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "tune/cholesky.h"
+#include "tune/covariance.h"
 #include "tune/space.h"
 
 namespace strop::tune {
@@ -43,34 +44,29 @@ public:
     // Of a candidate, on the scale of the costs.
     double mean(size_t candidate) const { return mean_[candidate]; }
     double deviation(size_t candidate) const;
-    // Of a candidate: how much a measurement should gain over `best` (Jones, Schonlau, Welch 1998).
-    double expected_improvement(size_t candidate, double best) const;
+    // The candidate, not `excluded` (one a candidate), that a measurement should gain most of over `best`: expected
+    // improvement (Jones, Schonlau, Welch 1998). None when nothing is to be gained.
+    std::optional<size_t> most_promising(double best, const std::vector<bool>& excluded) const;
     // How alike two rows are, in [0, 1].
     double similarity(size_t row, size_t other) const;
 
 private:
-    using Point = std::vector<uint16_t>;
-    struct Weights {
-        std::vector<double> of;  // one a tunable
-        double hamming;          // part of a difference that does not depend on how far
-        double noise;            // variance relative to the process's
-    };
-
-    double squared_distance(const Point& a, const Point& b, const Weights& weights) const;
-    double log_posterior(const Weights& weights, const std::vector<size_t>& chosen) const;
     size_t earlier_runs() const;
-    void add(size_t observation);  // its row of the factor and of the candidates'
+    double expected_improvement(size_t candidate, double best) const;
+    std::vector<float> improvement_bounds(double best) const;
+    void extend(size_t first);  // the factor and what is kept of candidates by the observations from `first` on
+    std::vector<float> covariances(const Point& point) const;  // with each candidate
     void forget_factor();
 
     const Space& space_;
     const Prior* prior_;
-    std::vector<std::vector<float>> positions_;  // of each tunable's values in [0, 1]; empty: no order
+    Positions positions_;
     Weights weights_;
 
     std::vector<Point> points_;
     std::vector<double> costs_;
     std::vector<std::vector<double>> scores_;  // earlier run -> what it says of each observation
-    std::vector<std::vector<double>> factor_;  // Cholesky, lower, one row an observation
+    Cholesky factor_;
 
     std::vector<size_t> candidates_;
     std::vector<Point> columns_;                        // tunable -> coordinate of each candidate

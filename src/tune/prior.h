@@ -37,6 +37,7 @@ private:
 
     const Space& space_;
     std::vector<Run> runs_;
+    std::vector<double> alike_;  // how much rows say of each other that differ in so many tunables
 };
 
 }  // namespace strop::tune

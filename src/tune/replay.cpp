@@ -1,9 +1,9 @@
 #include "tune/replay.h"
 
 #include <cmath>
+#include <ctime>
 #include <limits>
 
-#include "base/clock.h"
 #include "base/error.h"
 
 namespace strop::tune {
@@ -41,7 +41,7 @@ Replay replay(const MeasuredSpace& measured, size_t evaluations, const SearchSta
 
     lowest = std::numeric_limits<double>::infinity();
     result.best = std::numeric_limits<double>::quiet_NaN();
-    Clock::time_point began = Clock::now();
+    std::clock_t began = std::clock();
     std::unique_ptr<Searcher> searcher = make_searcher(space, start);
     while (result.trajectory.size() < evaluations) {
         std::vector<Configuration> next = searcher->propose(1);
@@ -57,7 +57,7 @@ Replay replay(const MeasuredSpace& measured, size_t evaluations, const SearchSta
         result.trajectory.push_back(result.best);
         result.measured.push_back(static_cast<size_t>(&entry - measured.entries.data()));
     }
-    result.deciding_seconds = seconds_since(began);
+    result.deciding_seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
     return result;
 }
 

@@ -12,7 +12,7 @@ struct Replay {
     Configuration configuration;     // its
     std::vector<double> trajectory;  // the best after each evaluation; NaN before the first success
     std::vector<size_t> measured;    // the space's entries that were looked up, in order
-    double deciding_seconds = 0;     // spent in the searcher
+    double deciding_seconds = 0;     // of the processor, spent in the searcher
 };
 
 // At most `evaluations` distinct configurations; a failing one counts. The valid configurations are the

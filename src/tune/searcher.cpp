@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "stats/sample.h"
@@ -21,7 +21,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr size_t spread_starts = 8;
 constexpr size_t start_draws = 40;  // random rows of which the one that lies farthest is taken
 constexpr size_t prior_starts = 3;
-constexpr size_t most_candidates = 3000;
+constexpr size_t most_candidates = 3000;    // drawn anew now and then, which keeps the search out of ruts
 constexpr size_t model_observations = 500;  // beyond, the model costs more than it gains
 constexpr int patience = 60;                // measurements without a gain; then the neighbourhood is searched
 constexpr double gain = 0.995;              // less than half a percent is noise
@@ -175,16 +175,28 @@ private:
     // ---- the model -------------------------------------------------------------------------------------
 
     void choose_candidates(size_t best) {
-        std::set<size_t> rows;
-        if (space_.size() <= most_candidates) {
-            for (size_t row = 0; row < space_.size(); ++row) rows.insert(row);
+        bool all = space_.size() <= most_candidates;
+        if (all && !model_.candidates().empty()) return;
+        std::vector<size_t> rows;
+        if (all) {
+            rows.resize(space_.size());
+            std::iota(rows.begin(), rows.end(), size_t{0});
         } else {
-            for (size_t row : space_.neighbours(best)) rows.insert(row);
-            while (rows.size() < most_candidates) rows.insert(random_() % space_.size());
+            rows = space_.neighbours(best);
+            do {
+                while (rows.size() < most_candidates) rows.push_back(random_() % space_.size());
+                std::sort(rows.begin(), rows.end());
+                rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+            } while (rows.size() < most_candidates);
         }
-        model_.set_candidates({rows.begin(), rows.end()});
-        index_.clear();
-        for (size_t c = 0; c < model_.candidates().size(); ++c) index_[model_.candidates()[c]] = c;
+        model_.set_candidates(std::move(rows));
+    }
+
+    std::optional<size_t> candidate_of(size_t row) const {
+        const std::vector<size_t>& rows = model_.candidates();
+        auto found = std::lower_bound(rows.begin(), rows.end(), row);
+        if (found == rows.end() || *found != row) return std::nullopt;
+        return static_cast<size_t>(found - rows.begin());
     }
 
     // What is still being measured, or failed, counts as the median.
@@ -213,10 +225,10 @@ private:
             bool failed = told_.count(row) && !(told_.at(row) < infinity);
             if (failed && learn) continue;
             observed_.push_back(row);
-            auto candidate = index_.find(row);
-            bool guess = !told_.count(row) && candidate != index_.end() && model_.observations() > 0;
+            std::optional<size_t> candidate = candidate_of(row);
+            bool guess = !told_.count(row) && candidate && model_.observations() > 0;
             if (guess) model_.predict();
-            model_.observe(row, guess ? model_.mean(candidate->second) : target(row, median, highest));
+            model_.observe(row, guess ? model_.mean(*candidate) : target(row, median, highest));
         }
         if (learn) {
             model_.learn();
@@ -227,16 +239,11 @@ private:
 
     std::optional<size_t> by_model(size_t best) {
         update_model(best);
-        double best_log = std::log(told_.at(best)), highest = 0;
-        std::optional<size_t> choice;
-        for (size_t c = 0; c < model_.candidates().size(); ++c) {
-            if (seen(model_.candidates()[c])) continue;
-            double improvement = model_.expected_improvement(c, best_log);
-            if (improvement <= highest) continue;
-            highest = improvement;
-            choice = model_.candidates()[c];
-        }
-        return choice ? choice : random_row();
+        std::vector<bool> excluded(model_.candidates().size());
+        for (size_t row : proposed_)
+            if (std::optional<size_t> candidate = candidate_of(row)) excluded[*candidate] = true;
+        std::optional<size_t> choice = model_.most_promising(std::log(told_.at(best)), excluded);
+        return choice ? model_.candidates()[*choice] : random_row();
     }
 
     const Space& space_;
@@ -247,9 +254,8 @@ private:
     std::vector<size_t> starts_;           // what earlier runs found best, the best last
     std::unordered_set<size_t> proposed_;  // also what was told without being proposed
     std::map<size_t, double> told_;
-    std::map<Configuration, double> outside_;   // told, but not of the space
-    std::vector<size_t> observed_;              // the model's observations
-    std::unordered_map<size_t, size_t> index_;  // row -> the model's candidate
+    std::map<Configuration, double> outside_;  // told, but not of the space
+    std::vector<size_t> observed_;             // the model's observations
     size_t learn_at_ = 0;
     int since_gain_ = 0;
 };

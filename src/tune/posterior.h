@@ -1,0 +1,35 @@
+// How probable weights are in the light of some observations: their likelihood times a prior that keeps few data from
+// telling much. The mean and the scale of the process are estimated, not weights.
+#pragma once
+
+#include <vector>
+
+#include "tune/covariance.h"
+
+namespace strop::tune {
+
+Weights usual_weights(size_t tunables);
+
+// Costs are logarithms; `scores`: what each earlier run says of each observation.
+class Posterior {
+public:
+    Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs,
+              std::vector<std::vector<double>> scores);
+
+    double log(const Weights& weights) const;
+    void forget_earlier_runs() { scores_.clear(); }
+
+private:
+    std::vector<float> covariances(const Weights& weights) const;
+
+    std::vector<double> costs_;
+    std::vector<std::vector<double>> scores_;
+    // Of each tunable and each pair of observations (all with the first, all with the second ...): the square of how
+    // far their values are apart, and whether they differ.
+    std::vector<std::vector<float>> steps_, differences_;
+};
+
+// Weights that are about the most probable, by coordinate ascent from some.
+Weights most_probable(const Posterior& posterior, const Weights& start);
+
+}  // namespace strop::tune

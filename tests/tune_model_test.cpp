@@ -1,0 +1,133 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "fakes/fake_proposer.h"
+#include "tune/model.h"
+#include "tune/posterior.h"
+
+namespace strop::tune {
+namespace {
+
+using fakes::numbers;
+
+TEST(Covariance, IsMatern52) {
+    for (float squared = 0; squared < 400; squared += 0.37f) {
+        double r = std::sqrt(5.0 * squared);
+        EXPECT_NEAR(matern52(squared), (1 + r + r * r / 3) * std::exp(-r), 1e-6) << squared;
+    }
+    EXPECT_FLOAT_EQ(matern52(0), 1);
+    for (float x = 0; x < 80; x += 0.11f) EXPECT_NEAR(exp_of_minus(x) / std::exp(-x), 1, 1e-5) << x;
+    EXPECT_LT(exp_of_minus(1e30f), 1e-30f);
+}
+
+TEST(Covariance, KnowsHowFarNumbersAreApartButNotWords) {
+    Positions positions({numbers("A", {16, 1, 4}), {"W", {"x", "y", "z"}}, numbers("B", {0, 1})});
+    EXPECT_EQ(positions.squared_step(0, 0, 1), 1);
+    EXPECT_EQ(positions.squared_step(0, 0, 2), 0.25f);
+    EXPECT_EQ(positions.squared_step(1, 0, 1), positions.squared_step(1, 0, 2));
+    EXPECT_EQ(positions.squared_step(2, 0, 1), 0.25f);
+    EXPECT_EQ(positions.squared_step(1, 2, 2), 0);
+}
+
+TEST(Cholesky, GrowsAndSolves) {
+    std::vector<std::vector<double>> matrix = {{4, 2, 0.6, 1}, {2, 5, 1, 0.2}, {0.6, 1, 3, -1}, {1, 0.2, -1, 6}};
+    Cholesky factor;
+    for (size_t i = 0; i < 4; ++i)
+        factor.append({matrix[i].begin(), matrix[i].begin() + static_cast<std::ptrdiff_t>(i)}, matrix[i][i], 1e-9);
+    std::vector<double> b = {1, -2, 3, 0.5}, x = factor.solve_transposed(factor.solve(b));
+    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(dot(matrix[i], x, 4), b[i], 1e-12);
+    EXPECT_NEAR(std::exp(2 * factor.log_determinant()), 236.1744, 1e-3);
+}
+
+// A model of 15 × 15 × 2 configurations that saw every seventh, the last few one after the other.
+struct Seen {
+    Space space{TunableSpace{{numbers("A", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}),
+                              numbers("B", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}),
+                              {"W", {"x", "y"}}},
+                             {}}};
+    CostModel model{space, nullptr};
+    std::vector<size_t> rows;
+
+    static double cost(const Configuration& c) {
+        double a = static_cast<double>(std::get<int64_t>(c.at("A"))),
+               b = static_cast<double>(std::get<int64_t>(c.at("B")));
+        return 0.01 * ((a - 5) * (a - 5) + a * b) + (c.at("W") == Value("x") ? 0 : 0.3);
+    }
+
+    Seen() {
+        for (size_t row = 0; row < space.size(); ++row) rows.push_back(row);
+        for (size_t row = 0; row < 400; row += 7) observe(row);
+        model.learn();
+        model.set_candidates(rows);
+        model.predict();
+        for (size_t row = 400; row < space.size(); row += 7) {
+            observe(row);
+            model.predict();
+        }
+    }
+    void observe(size_t row) { model.observe(row, cost(space.configuration(row))); }
+};
+
+TEST(CostModel, PredictsWhatItSawAndNearlyWhatItDidNot) {
+    Seen seen;
+    for (size_t row : seen.rows) {
+        double error = std::fabs(seen.model.mean(row) - Seen::cost(seen.space.configuration(row)));
+        EXPECT_LT(error, 0.1) << row;
+        EXPECT_LE(error, 6 * seen.model.deviation(row) + 0.01) << row;
+    }
+}
+
+TEST(CostModel, PredictsTheSameStepByStepAndAtOnce) {
+    Seen seen;
+    std::vector<double> means, deviations;
+    for (size_t row : seen.rows) {
+        means.push_back(seen.model.mean(row));
+        deviations.push_back(seen.model.deviation(row));
+    }
+    seen.model.set_candidates(seen.rows);
+    seen.model.predict();
+    for (size_t row : seen.rows) {
+        EXPECT_NEAR(seen.model.mean(row), means[row], 1e-3);
+        EXPECT_NEAR(seen.model.deviation(row), deviations[row], 1e-2);
+    }
+}
+
+TEST(CostModel, FindsTheHighestExpectedImprovement) {
+    Seen seen;
+    std::vector<bool> excluded(seen.rows.size());
+    for (double best : {0.3, 0.1, 0.05}) {
+        auto improvement = [&](size_t row) {
+            double spread = seen.model.deviation(row), z = (best - seen.model.mean(row)) / spread;
+            return spread * (z * 0.5 * std::erfc(-z / std::sqrt(2.0)) + std::exp(-z * z / 2) / std::sqrt(2 * M_PI));
+        };
+        for (int turn = 0; turn < 5; ++turn) {
+            size_t expected = 0;
+            for (size_t row : seen.rows)
+                if (excluded[expected] || (!excluded[row] && improvement(row) > improvement(expected))) expected = row;
+            ASSERT_EQ(seen.model.most_promising(best, excluded), expected) << best;
+            excluded[expected] = true;
+        }
+    }
+    EXPECT_EQ(seen.model.most_promising(0.3, std::vector<bool>(seen.rows.size(), true)), std::nullopt);
+    EXPECT_EQ(seen.model.most_promising(-9, excluded), std::nullopt);  // beyond hope
+}
+
+TEST(Posterior, LearnsWhichTunablesMatter) {
+    Seen seen;
+    Positions positions(seen.space.tunables());
+    std::vector<Point> points;
+    std::vector<double> costs;
+    for (size_t row = 0; row < seen.rows.size(); row += 5) {
+        points.push_back(seen.space.coordinates(row));
+        costs.push_back(std::sin(points.back()[0]));
+    }
+    Posterior posterior(positions, points, costs, {});
+    Weights learned = most_probable(posterior, usual_weights(3));
+    EXPECT_GT(learned.of[0], 10 * learned.of[1]);
+    EXPECT_GT(learned.of[0], 10 * learned.of[2]);
+    EXPECT_GT(posterior.log(learned), posterior.log(usual_weights(3)));
+}
+
+}  // namespace
+}  // namespace strop::tune
