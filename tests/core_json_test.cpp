@@ -24,8 +24,8 @@ template <class T>
 class DefaultConstructed : public testing::Test {};
 using Structs =
     testing::Types<ShapePoint, Strategy, TunableSpace, Kernel, Measurement, PointResult, EvaluationRequest,
-                   Evaluation, Ratio, Contender, ComparisonRequest, ContenderResult, PointComparison,
-                   Comparison, TestVector, Machine, RunSettings, RunRecord>;
+                   Evaluation, ProbeResult, Ratio, Contender, ComparisonRequest, ContenderResult, PointComparison,
+                   Comparison, TestVector, Experiment, Machine, RunSettings, RunRecord>;
 TYPED_TEST_SUITE(DefaultConstructed, Structs);
 
 TYPED_TEST(DefaultConstructed, SurvivesTheRoundTrip) {

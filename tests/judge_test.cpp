@@ -364,6 +364,46 @@ TEST_F(RefereeTest, a_condition_that_holds_nowhere_is_unsupported) {
     EXPECT_EQ(referee_->evaluate({request}).front().verdict, Verdict::unsupported);
 }
 
+static_assert(!std::is_convertible_v<ProbeResult, Evaluation>, "a probe must never pass for a kernel that is right");
+
+// It neither stores nor keeps what it computes: as a kernel it would be wrong, and too fast to be believed.
+TEST_F(RefereeTest, a_probe_is_timed_whatever_it_computes) {
+    auto request = [](const std::string& body) {
+        EvaluationRequest request;
+        request.kernel.source = kernel_source(body);
+        request.points = problem_->points;
+        return request;
+    };
+    const std::string idle = "(void)x; (void)y; (void)total;";
+    const std::string ones =
+        "for (int64_t i = 0; i < M * N; ++i) y[i] = 1; for (int64_t i = 0; i < M; ++i) total[i] = x[i];";
+    std::vector<ProbeResult> results =
+        referee_->probe({request(ones), request(idle), request("y[0] = nonsense;"), request("__builtin_trap();")});
+    for (size_t i : {0, 1}) {
+        EXPECT_EQ(results[i].verdict, Verdict::ok) << results[i].evidence;
+        ASSERT_EQ(results[i].points.size(), 2u);
+        for (const PointResult& at : results[i].points) EXPECT_GT(at.time.median_ns, 0);
+        EXPECT_GT(results[i].time_seconds, 0);
+    }
+    EXPECT_EQ(results[2].verdict, Verdict::compile_failed);
+    EXPECT_NE(results[2].evidence.find("nonsense"), std::string::npos);
+    EXPECT_EQ(results[3].verdict, Verdict::crashed);
+    // What it left in the outputs changes no verdict.
+    EXPECT_EQ(judge(kernel_source(ones)).verdict, Verdict::wrong_output);
+    EXPECT_EQ(judge(kernel_source(idle)).verdict, Verdict::wrong_output);
+    EXPECT_EQ(referee_->probe({request(right_body)})[0].verdict, Verdict::ok);
+    EXPECT_EQ(judge(kernel_source(idle)).verdict, Verdict::wrong_output);   // right values were left behind
+    EXPECT_EQ(judge(kernel_source(right_body)).verdict, Verdict::ok);
+}
+
+TEST_F(RefereeTest, a_probe_that_is_far_slower_than_the_kernel_is_abandoned) {
+    EvaluationRequest request;
+    request.kernel.source = kernel_source(right_body);
+    request.points = {problem_->points[0]};
+    request.best_ns["small"] = 1e-3;
+    EXPECT_TRUE(referee_->probe({request})[0].points.at(0).time.abandoned);
+}
+
 TEST_F(RefereeTest, keys_depend_on_what_matters) {
     EvaluationRequest a;
     a.kernel.source = kernel_source(right_body);

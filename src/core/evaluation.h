@@ -67,6 +67,15 @@ struct Evaluation {
     double nanoseconds(const std::string& label) const;
 };
 
+// What the judge says of a probe: a kernel that answers a question by its time and need not compute the right result.
+// Not an Evaluation, so that nobody who takes one (search, tuner, dispatch) can take a probe for a kernel that is right.
+struct ProbeResult {
+    Verdict verdict = Verdict::ok;             // ok: it ran; nobody looked at what it computed
+    std::string evidence;
+    std::vector<PointResult> points;
+    double compile_seconds = 0, time_seconds = 0;
+};
+
 // The key of an evaluation: nothing with the same key is ever judged twice.
 std::string evaluation_key(const EvaluationRequest& request, const std::string& toolchain,
                            const std::string& machine_fingerprint, const std::string& problem_hash);

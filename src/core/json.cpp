@@ -95,6 +95,14 @@ auto fields_of(const Evaluation*) {
                       Field{"time_seconds", &Evaluation::time_seconds}};
 }
 
+auto fields_of(const ProbeResult*) {
+    return std::tuple{Field{"verdict", &ProbeResult::verdict},
+                      Field{"evidence", &ProbeResult::evidence},
+                      Field{"points", &ProbeResult::points},
+                      Field{"compile_seconds", &ProbeResult::compile_seconds},
+                      Field{"time_seconds", &ProbeResult::time_seconds}};
+}
+
 auto fields_of(const Ratio*) {
     return std::tuple{Field{"ratio", &Ratio::ratio}, Field{"low", &Ratio::low}, Field{"high", &Ratio::high}};
 }
@@ -234,6 +242,16 @@ auto fields_of(const MissingBaseline*) {
     return std::tuple{Field{"name", &MissingBaseline::name}, Field{"how", &MissingBaseline::how}};
 }
 
+auto fields_of(const Probe*) {
+    return std::tuple{Field{"name", &Probe::name}, Field{"tells", &Probe::tells}, Field{"verdict", &Probe::verdict},
+                      Field{"evidence", &Probe::evidence}, Field{"nanoseconds", &Probe::nanoseconds}};
+}
+
+auto fields_of(const Experiment*) {
+    return std::tuple{Field{"strategy", &Experiment::strategy}, Field{"hypothesis", &Experiment::hypothesis},
+                      Field{"kernel_ns", &Experiment::kernel_ns}, Field{"probes", &Experiment::probes}};
+}
+
 auto fields_of(const ModelUse*) {
     return std::tuple{Field{"role", &ModelUse::role},
                       Field{"model", &ModelUse::model},
@@ -285,6 +303,7 @@ auto fields_of(const RunRecord*) {
                       Field{"models", &RunRecord::models},
                       Field{"model_costs", &RunRecord::model_costs},
                       Field{"model_losses", &RunRecord::model_losses},
+                      Field{"experiments", &RunRecord::experiments},
                       Field{"lessons", &RunRecord::lessons},
                       Field{"weaker", &RunRecord::weaker},
                       Field{"seconds", &RunRecord::seconds},
@@ -461,6 +480,8 @@ void to_json(Json& json, const EvaluationRequest& value) { json = encode(value);
 void from_json(const Json& json, EvaluationRequest& value) { decode(json, value); }
 void to_json(Json& json, const Evaluation& value) { json = encode(value); }
 void from_json(const Json& json, Evaluation& value) { decode(json, value); }
+void to_json(Json& json, const ProbeResult& value) { json = encode(value); }
+void from_json(const Json& json, ProbeResult& value) { decode(json, value); }
 void to_json(Json& json, const Ratio& value) { json = encode(value); }
 void from_json(const Json& json, Ratio& value) { decode(json, value); }
 void to_json(Json& json, const Contender& value) { json = encode(value); }
@@ -475,6 +496,8 @@ void to_json(Json& json, const Comparison& value) { json = encode(value); }
 void from_json(const Json& json, Comparison& value) { decode(json, value); }
 void to_json(Json& json, const TestVector& value) { json = encode(value); }
 void from_json(const Json& json, TestVector& value) { decode(json, value); }
+void to_json(Json& json, const Experiment& value) { json = encode(value); }
+void from_json(const Json& json, Experiment& value) { decode(json, value); }
 void to_json(Json& json, const Machine& value) { json = encode(value); }
 void from_json(const Json& json, Machine& value) { decode(json, value); }
 void to_json(Json& json, const RunSettings& value) { json = encode(value); }

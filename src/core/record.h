@@ -66,6 +66,24 @@ struct MissingBaseline {
     std::string name, how;              // "pytorch", "./strop setup torch"
 };
 
+// A microbenchmark that decides a question by its time.
+struct Probe {
+    std::string name, tells;            // "no_stores"; what its time decides
+    Verdict verdict = Verdict::ok;      // ok: it ran, whatever it computed
+    std::string evidence;               // of a failure
+    std::map<std::string, double> nanoseconds;   // by label
+};
+
+// Why is a kernel as fast as it is: a hypothesis, and probes that were measured beside the kernel.
+struct Experiment {
+    std::string strategy;               // Strategy::id
+    std::string hypothesis;
+    std::map<std::string, double> kernel_ns;     // by label
+    std::vector<Probe> probes;
+};
+// "no_stores: large 3.21 ms, the kernel 5.20 ms (0.62); it tells: ...", or how the probe failed; one line.
+std::string describe(const Experiment& experiment, const Probe& probe);
+
 // What one model cost in one role.
 struct ModelUse {
     std::string role, model;
@@ -131,6 +149,7 @@ struct RunRecord {
     std::vector<ModelUse> models;
     std::map<std::string, double> model_costs;   // dollars, by the strategy that calls were about ("plan", "scores", ...)
     std::vector<std::string> model_losses;   // "coder openai/gpt-6: rate_limited (3 times): ..."
+    std::vector<Experiment> experiments;     // of models, in the order in which they were made
     std::vector<std::string> lessons;   // what a model drew from this run
     std::vector<std::string> weaker;    // protections that this system does not offer
     PhaseSeconds seconds;

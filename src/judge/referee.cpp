@@ -91,11 +91,15 @@ TestVector Referee::test_vector(const ShapePoint& point) {
 
 // ---- one kernel ------------------------------------------------------------------------------------
 
-std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& requests) {
+std::vector<Built> Referee::build(const std::vector<EvaluationRequest>& requests) {
     std::vector<Build> builds;
     for (const EvaluationRequest& request : requests)
         builds.push_back({request.kernel.source, request.configuration, request.kernel.space, options_.flags, false});
-    std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+    return toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+}
+
+std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& requests) {
+    std::vector<Built> built = build(requests);
     std::vector<Evaluation> evaluations;
     for (size_t i = 0; i < requests.size(); ++i) {
         Evaluation evaluation;
@@ -103,13 +107,29 @@ std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& 
         evaluation.kernel = requests[i].kernel.id;
         evaluation.configuration = requests[i].configuration;
         evaluation.compile_seconds = built[i].seconds;
-        judge(requests[i], built[i], evaluation);
+        judge(requests[i], built[i], false, evaluation);
         evaluations.push_back(std::move(evaluation));
     }
     return evaluations;
 }
 
-void Referee::judge(const EvaluationRequest& request, const Built& built, Evaluation& evaluation) {
+// What a probe leaves in the outputs harms nobody: whoever is checked next finds them poisoned.
+std::vector<ProbeResult> Referee::probe(const std::vector<EvaluationRequest>& requests) {
+    std::vector<Built> built = build(requests);
+    std::vector<ProbeResult> results;
+    for (size_t i = 0; i < requests.size(); ++i) {
+        EvaluationRequest request = requests[i];
+        request.effort = Effort::screen;
+        Evaluation timed;
+        judge(request, built[i], true, timed);
+        results.push_back({timed.verdict, timed.evidence, std::move(timed.points), built[i].seconds,
+                           timed.check_seconds + timed.time_seconds});
+    }
+    return results;
+}
+
+void Referee::judge(const EvaluationRequest& request, const Built& built, bool ignores_outputs,
+                    Evaluation& evaluation) {
     if (!built.ok) {
         evaluation.verdict = Verdict::compile_failed;
         evaluation.evidence = built.message;
@@ -131,6 +151,7 @@ void Referee::judge(const EvaluationRequest& request, const Built& built, Evalua
     {
         PhaseTimer timer(evaluation.time_seconds);
         runner = Runner::kernel(built, problem_, buffers, machine_.cores);
+        if (ignores_outputs) runner->ignore_outputs();
     }
     for (size_t i = 0; i < buffers.size(); ++i) {
         PointResult result;
@@ -198,6 +219,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
         outcome.evidence += fmt::format(" at {}", strop::describe(buffers.point().dims));
         return outcome;
     }
+    if (runner.ignores_outputs()) return outcome;
     outcome.evidence = wrong_output(problem_, buffers, values, sampling);
     if (outcome.evidence.empty()) outcome.evidence = wrote_outside(buffers, values);
     if (!outcome.evidence.empty()) outcome.verdict = Verdict::wrong_output;

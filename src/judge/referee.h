@@ -32,6 +32,7 @@ public:
     ~Referee() override;
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
 
     // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
@@ -53,7 +54,8 @@ private:
         std::unique_ptr<Runner> runner;
     };
 
-    void judge(const EvaluationRequest& request, const Built& built, Evaluation& evaluation);
+    std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
+    void judge(const EvaluationRequest& request, const Built& built, bool ignores_outputs, Evaluation& evaluation);
     bool judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
                      PointResult& result);
     // Calls once with a set and compares; ok or the verdict.

@@ -79,7 +79,7 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Buffers& buffers = *runner.points()[index];
     const int64_t windows = buffers.windows();
     late = false;
-    if (runner.is_python() || estimate_ns >= longest_call_ns || buffers.slots() < 2) return {};
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= longest_call_ns || buffers.slots() < 2) return {};
     const double calls = std::clamp(batch_ns / std::max(20.0, estimate_ns), 4.0, 1e6);
     const uint32_t count = static_cast<uint32_t>(calls);
     (void)last_window(buffers, Look::close);   // turns small inputs
@@ -172,7 +172,7 @@ Runner::Outcome Referee::count_threads(const Runner& runner) const {
 
 // Every call writes its outputs; no core stores more than two vectors of 64 bytes a cycle.
 Runner::Outcome Referee::possible_time(const Runner& runner, size_t index, double median_ns) const {
-    if (runner.is_python()) return {};
+    if (runner.is_python() || runner.ignores_outputs()) return {};
     const Buffers& buffers = *runner.points()[index];
     double bytes = 0;
     for (const Place& place : buffers.sets().back().outputs) bytes += static_cast<double>(place.data_bytes);

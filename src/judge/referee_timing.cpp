@@ -67,7 +67,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     Sampling sampling{random(), false};
     poison(problem_, buffers, last, sampling);
     Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
-    if (!outcome.ok()) return outcome;
+    if (!outcome.ok() || runner.ignores_outputs()) return outcome;
     proof_credit_ns_ = std::min(most_credit_ns, proof_credit_ns_ + proof_share * outcome.outside_ns);
     const bool cheap = buffers.tensor_bytes() <= cheap_bytes;
     if (!buffers.known(window) && !can_afford_proof() && !(cheap && window == 0)) return outcome;

@@ -41,6 +41,9 @@ public:
 
     const std::vector<Buffers*>& points() const { return points_; }
     bool is_python() const { return python_; }
+    // Of a kernel that is only timed: nobody looks at its outputs.
+    void ignore_outputs() { ignores_outputs_ = true; }
+    bool ignores_outputs() const { return ignores_outputs_; }
     bool alive() const { return child_ != nullptr; }
 
     // Maps and touches a point's buffers; again after their contents changed.
@@ -79,7 +82,7 @@ private:
     SharedMemory progress_;
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
-    bool python_ = false;
+    bool python_ = false, ignores_outputs_ = false;
     double handshake_ns_ = -1;
     bool answered_ = false;          // a request, ever
     ClockCheck clock_;

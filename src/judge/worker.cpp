@@ -53,6 +53,7 @@ private:
         return reply;
     }
     Json answer_to(const EvaluateMessage& asked) { return {{"evaluations", referee_->evaluate(asked.requests)}}; }
+    Json answer_to(const ProbeMessage& asked) { return {{"probes", referee_->probe(asked.requests)}}; }
     Json answer_to(const CompareMessage& asked) { return {{"comparison", referee_->compare(asked.request)}}; }
     Json answer_to(const VectorsMessage& asked) {
         Json vectors = Json::array();
@@ -117,6 +118,10 @@ Json WorkerClient::ask(const std::string& message) {
 
 std::vector<Evaluation> WorkerClient::evaluate(const std::vector<EvaluationRequest>& requests) {
     return part_of<std::vector<Evaluation>>(ask(dump({{"op", "evaluate"}, {"requests", requests}})), "evaluations");
+}
+
+std::vector<ProbeResult> WorkerClient::probe(const std::vector<EvaluationRequest>& requests) {
+    return part_of<std::vector<ProbeResult>>(ask(dump({{"op", "probe"}, {"requests", requests}})), "probes");
 }
 
 Comparison WorkerClient::compare(const ComparisonRequest& request) {

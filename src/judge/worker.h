@@ -3,6 +3,7 @@
 //                                                 -> {"toolchain": "...", ...}
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
 //   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
+//   {"op": "probe", "requests": [...]}            -> {"probes": [...]}
 //   {"op": "compare", "request": {...}}           -> {"comparison": {...}}
 //   {"op": "vectors", "points": [...]}            -> {"vectors": [...]}
 //   {"op": "reseed", "seed": N}                   -> {}
@@ -43,6 +44,7 @@ public:
     ~WorkerClient() override;
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
     std::vector<std::string> baselines(std::vector<MissingBaseline>& missing);
     std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);

@@ -43,6 +43,7 @@ WorkerMessage message_of(const Json& json) {
     if (op == "open") return open_message(json);
     if (op == "baselines") return BaselinesMessage{};
     if (op == "evaluate") return EvaluateMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
+    if (op == "probe") return ProbeMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
     if (op == "compare") return CompareMessage{json.at("request").get<ComparisonRequest>()};
     if (op == "vectors") return VectorsMessage{json.at("points").get<std::vector<ShapePoint>>()};
     if (op == "reseed") return ReseedMessage{seed_from_json(json.at("seed"))};
@@ -110,12 +111,14 @@ WorkerMessage parse_message(const std::string& line) try {
 }
 
 void check_message(const WorkerMessage& message, const Problem& problem) {
-    std::visit(Visitor{[&](const EvaluateMessage& asked) {
-                           for (const EvaluationRequest& request : asked.requests) {
-                               check_points(request.points, problem);
-                               check_kernel(request.kernel, request.configuration);
-                           }
-                       },
+    auto check_requests = [&](const std::vector<EvaluationRequest>& requests) {
+        for (const EvaluationRequest& request : requests) {
+            check_points(request.points, problem);
+            check_kernel(request.kernel, request.configuration);
+        }
+    };
+    std::visit(Visitor{[&](const EvaluateMessage& asked) { check_requests(asked.requests); },
+                       [&](const ProbeMessage& asked) { check_requests(asked.requests); },
                        [&](const CompareMessage& asked) { check_comparison(asked.request, problem); },
                        [&](const VectorsMessage& asked) { check_points(asked.points, problem); },
                        [](const auto&) {}},

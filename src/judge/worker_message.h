@@ -23,6 +23,9 @@ struct BaselinesMessage {};
 struct EvaluateMessage {
     std::vector<EvaluationRequest> requests;
 };
+struct ProbeMessage {
+    std::vector<EvaluationRequest> requests;
+};
 struct CompareMessage {
     ComparisonRequest request;
 };
@@ -32,8 +35,8 @@ struct VectorsMessage {
 struct ReseedMessage {
     uint64_t seed = 0;
 };
-using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, CompareMessage, VectorsMessage,
-                                   ReseedMessage>;
+using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, ProbeMessage, CompareMessage,
+                                   VectorsMessage, ReseedMessage>;
 
 WorkerMessage parse_message(const std::string& line);
 

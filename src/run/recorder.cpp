@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "core/json.h"
+#include "run/recording.h"
 
 namespace strop {
 
@@ -32,6 +33,27 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
         seconds_.check += fresh[i].check_seconds;
         seconds_.time += fresh[i].time_seconds;
         results[places[i]] = std::move(fresh[i]);
+    }
+    return results;
+}
+
+// Probes of one experiment are measured side by side, and kept so.
+std::vector<ProbeResult> Recorder::probe(const std::vector<EvaluationRequest>& requests) {
+    std::string keys;
+    for (const EvaluationRequest& request : requests)
+        keys += evaluation_key(request, worker_.toolchain(), worker_.machine_fingerprint(), problem_hash_) + "\n";
+    const std::string key = probe_prefix + content_hash(keys);
+    if (std::optional<std::string> known = store_.find_document(run_, key)) {
+        ++replayed_;
+        return Json::parse(*known).get<std::vector<ProbeResult>>();
+    }
+    double reference_before = worker_.reference_seconds();
+    std::vector<ProbeResult> results = worker_.probe(requests);
+    store_.add_document(run_, key, dump(Json(results)));
+    seconds_.reference += worker_.reference_seconds() - reference_before;
+    for (const ProbeResult& result : results) {
+        seconds_.compile += result.compile_seconds;
+        seconds_.time += result.time_seconds;
     }
     return results;
 }

@@ -16,6 +16,7 @@ public:
     Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record);
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
 
     const PhaseSeconds& seconds() const { return seconds_; }   // of what was really done now

@@ -20,6 +20,7 @@ struct Marks {
 
 // Keys of a run's documents in the store.
 inline constexpr const char* call_prefix = "call:";
+inline constexpr const char* probe_prefix = "probe:";
 inline constexpr const char* marks_key = "marks";
 inline constexpr const char* machine_key = "machine";
 inline constexpr const char* lessons_key = "lessons";

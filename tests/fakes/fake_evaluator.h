@@ -26,6 +26,7 @@ public:
     std::vector<EvaluationRequest> requests;
     std::vector<size_t> batches;
     std::vector<ComparisonRequest> comparisons;
+    std::vector<EvaluationRequest> probes;
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& batch) override {
         batches.push_back(batch.size());
@@ -35,6 +36,16 @@ public:
             result.push_back(judge(request));
         }
         return result;
+    }
+
+    std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& batch) override {
+        std::vector<ProbeResult> results;
+        for (const EvaluationRequest& request : batch) {
+            probes.push_back(request);
+            Evaluation timed = judge(request);
+            results.push_back({timed.verdict, timed.evidence, timed.points, 0, 0});
+        }
+        return results;
     }
 
     Comparison compare(const ComparisonRequest& request) override {
