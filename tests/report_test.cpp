@@ -53,6 +53,8 @@ RunRecord hostile_record() {
     }
     for (Kernel& kernel : record.kernels) kernel.id = kernel.source = kernel.author = text;
     for (HistoryEntry& entry : record.history) entry.kernel = entry.evidence = text;
+    record.experiments = {
+        {record.strategies[0].id, text, {{text, 1}}, {{text, text, Verdict::crashed, text, {{text, 1}}}}}};
     record.missing_baselines = {{text, text}};
     record.weaker = {text};
     return record;
@@ -237,7 +239,7 @@ void expect_each_key_missed(const Json& rules, const Json& document, const Json:
         EXPECT_NE(fakes::violation(rules, without), "") << (at / key).to_string();
         bool named_by_user = key == "by_verdict" || key == "configuration" || key == "initial" ||
                              key == "dims" || key == "baselines" || key == "baseline_overhead" ||
-                             key == "nanoseconds" || key == "speedups";
+                             key == "nanoseconds" || key == "speedups" || key == "kernel_ns";
         if (!named_by_user) expect_each_key_missed(rules, document, at / key);
     }
 }
@@ -266,6 +268,9 @@ TEST(ReportJson, HoldsTheNumbersOfTheRecord) {
     EXPECT_EQ(document["evaluations"]["by_verdict"]["ok"], record.evaluations_by_verdict["ok"]);
     EXPECT_DOUBLE_EQ(document["seconds"]["other"], record.seconds.other());
     EXPECT_EQ(document["strategies"][2]["state"], "pruned");
+    EXPECT_EQ(document["experiments"][0]["kernel_ns"]["large"], 5.24e6);
+    EXPECT_EQ(document["experiments"][0]["probes"][0]["nanoseconds"]["large"], 3.21e6);
+    EXPECT_EQ(document["experiments"][0]["probes"][1]["verdict"], "compile_failed");
 }
 
 TEST(ReportJson, WhatWasNotMeasuredIsNull) {
@@ -360,6 +365,16 @@ TEST(ReportMarkdown, ShowsEachShapeAgainstEachBaseline) {
                 HasSubstr("**1.15×** onednn | 1.13–1.18 | 18.0 ms (1.15×) | 26.5 ms (1.70×)"));
 }
 
+TEST(ReportMarkdown, ExperimentsStandUnderTheirStrategy) {
+    EXPECT_THAT(markdown(sample_record()),
+                ContainsRegex("online_single_read` [^\n]*\n"
+                              "  - experiment: The stores, not the loads, limit it.\n"
+                              "    - probe no..?stores: large 3.21 ms, the kernel 5.24 ms .0.61.; it tells: near 1: "
+                              "stores are free\n"
+                              "    - probe one..?pass: compile..?failed: error: no such; it tells: near 1: reading is "
+                              "free\n"));
+}
+
 // ---- HTML ----
 
 // Tags outside of the style sheet, balanced; void elements aside.
@@ -402,6 +417,7 @@ TEST(ReportHtml, HoldsFourPicturesAndTheFacts) {
     for (const char* part :
          {"1.21× faster than the best baseline", "Example CPU 9000", "M*N &lt;= 4194304",
           "strided loads: behind the leader", "22 of 24 timed", "12 fresh seeds", "<details>",
+          "The stores, not the loads, limit it.", "no_stores: large 3.21 ms, the kernel 5.24 ms (0.61)",
           "extern &quot;C&quot; void softmax", "196 GFLOP/s", "./strop setup jax",
           "strop optimize /home/user/strop/problems/softmax --budget 90s --seed 0"})
         EXPECT_THAT(page, HasSubstr(part));

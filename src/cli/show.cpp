@@ -23,6 +23,15 @@ std::string strategies_text(const RunRecord& record) {
     return table(cells);
 }
 
+std::string experiments_text(const RunRecord& record) {
+    std::string text;
+    for (const Experiment& experiment : record.experiments) {
+        text += fmt::format("experiment on {}: {}\n", experiment.strategy, experiment.hypothesis);
+        for (const Probe& probe : experiment.probes) text += fmt::format("  probe {}\n", describe(experiment, probe));
+    }
+    return text.empty() ? text : text + "\n";
+}
+
 std::string history_text(const RunRecord& record) {
     std::vector<std::vector<std::string>> cells = {{"AT", "KERNEL", "CONFIGURATION", "VERDICT", "TIMES"}};
     for (const HistoryEntry& entry : record.history) {
@@ -55,7 +64,7 @@ int command_show(const Arguments& arguments) {
     }
     fmt::print("run {}, started {}, {}\n\n", record.run, record.started, name_of(record.outcome));
     fmt::print("{}\n", report::terminal(record, use_color(STDOUT_FILENO), terminal_width()));
-    fmt::print("{}\n{}", strategies_text(record), verdicts_text(record));
+    fmt::print("{}\n{}{}", strategies_text(record), experiments_text(record), verdicts_text(record));
     if (arguments.has("--calls")) fmt::print("\n{}", calls_text(load_calls(arguments, record.run)));
     if (arguments.has("--history")) fmt::print("\n{}", history_text(record));
     return 0;

@@ -345,6 +345,15 @@ std::vector<Row> model_rows(const RunRecord& record) {
     return rows;
 }
 
+std::vector<Row> experiment_rows(const RunRecord& record) {
+    std::vector<Row> rows;
+    for (const Experiment& experiment : record.experiments) {
+        rows.push_back({experiment.strategy, experiment.hypothesis});
+        for (const Probe& probe : experiment.probes) rows.push_back({"probe", describe(experiment, probe)});
+    }
+    return rows;
+}
+
 std::vector<Failure> failures(const RunRecord& record) {
     std::vector<Failure> found;
     for (const HistoryEntry& entry : record.history) {

@@ -51,6 +51,9 @@ std::vector<Phase> phases(const PhaseSeconds& seconds);
 std::string models_text(const RunRecord& record);
 std::vector<Row> model_rows(const RunRecord& record);
 
+// Experiments of models: a strategy with the hypothesis about it, followed by its probes.
+std::vector<Row> experiment_rows(const RunRecord& record);
+
 // The strategies as a forest: parents before their children, winners' trees first.
 struct StrategyLine {
     const Strategy* strategy;

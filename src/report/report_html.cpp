@@ -191,6 +191,10 @@ std::string pairs(std::string_view title, const std::vector<Row>& rows) {
     return text + "</tbody></table>\n";
 }
 
+std::string experiments(const RunRecord& record) {
+    return record.experiments.empty() ? "" : pairs("Experiments", experiment_rows(record));
+}
+
 std::string models(const RunRecord& record) {
     if (record.models.empty()) return {};
     std::vector<Row> rows = model_rows(record);
@@ -229,6 +233,7 @@ std::string pictures_of_search(const RunRecord& record) {
                   "What was tried, what it was expected to do, and why it won or was given up. Indented: "
                   "what came out of "
                   "deepening the strategy above.") +
+           experiments(record) +
            figure("Search history", history_figure(record),
                   "Each dot is one evaluation, the geometric mean over its shapes, as screened during the "
                   "search (the table "

@@ -75,6 +75,20 @@ Json history_json(const HistoryEntry& entry) {
             {"nanoseconds", numbers(entry.nanoseconds)}};
 }
 
+Json experiment_json(const Experiment& experiment) {
+    Json probes = Json::array();
+    for (const Probe& probe : experiment.probes)
+        probes.push_back({{"name", probe.name},
+                          {"tells", probe.tells},
+                          {"verdict", name_of(probe.verdict)},
+                          {"evidence", probe.evidence},
+                          {"nanoseconds", numbers(probe.nanoseconds)}});
+    return {{"strategy", experiment.strategy},
+            {"hypothesis", experiment.hypothesis},
+            {"kernel_ns", numbers(experiment.kernel_ns)},
+            {"probes", probes}};
+}
+
 Json dispatch_json(const DispatchCheck& check) {
     return {{"shapes", check.shapes},
             {"correct", check.correct},
@@ -137,6 +151,7 @@ std::string json(const RunRecord& record) {
         {"regimes", list(record.regimes, regime_json)},
         {"dispatch", dispatch_json(record.dispatch)},
         {"strategies", list(record.strategies, [](const Strategy& s) { return Json(s); })},
+        {"experiments", list(record.experiments, experiment_json)},
         {"kernels", list(record.kernels, [](const Kernel& k) { return Json(k); })},
         {"history", list(record.history, history_json)},
         {"evaluations", {{"total", record.evaluations}, {"by_verdict", record.evaluations_by_verdict}}},

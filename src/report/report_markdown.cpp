@@ -106,6 +106,17 @@ std::string regimes(const RunRecord& record) {
            escaped(dispatch_text(record)) + ".\n\n";
 }
 
+std::string experiments(const RunRecord& record, const Strategy& strategy, const std::string& indent) {
+    std::string text;
+    for (const Experiment& experiment : record.experiments) {
+        if (experiment.strategy != strategy.id) continue;
+        text += fmt::format("{}- experiment: {}\n", indent, escaped(experiment.hypothesis));
+        for (const Probe& probe : experiment.probes)
+            text += fmt::format("{}  - probe {}\n", indent, escaped(describe(experiment, probe)));
+    }
+    return text;
+}
+
 std::string strategies(const RunRecord& record) {
     if (record.strategies.empty()) return {};
     std::string text = "### Strategies\n\n";
@@ -115,7 +126,7 @@ std::string strategies(const RunRecord& record) {
                             name_of(strategy.state), code(strategy.id), escaped(strategy.family),
                             escaped(strategy.proposer));
         if (!strategy.reason.empty()) text += ": " + escaped(strategy.reason);
-        text += "\n";
+        text += "\n" + experiments(record, strategy, std::string(2 * static_cast<size_t>(line.depth) + 2, ' '));
     }
     return text + "\n";
 }

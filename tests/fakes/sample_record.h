@@ -193,6 +193,11 @@ inline RunRecord sample_record(const SampleOptions& options = {}) {
         record.regimes[shape.bound == "memory" ? 1 : 0].points.push_back(shape.label);
     record.dispatch = {24, 24, 24, 22, 0.083};
     record.strategies = sample_strategies(options.long_texts);
+    record.experiments = {{"online_single_read",
+                           "The stores, not the loads, limit it.",
+                           {{"large", 5.24e6}},
+                           {{"no_stores", "near 1: stores are free", Verdict::ok, "", {{"large", 3.21e6}}},
+                            {"one_pass", "near 1: reading is free", Verdict::compile_failed, "error: no such", {}}}}};
     record.kernels = {sample_kernel("three_pass_cached"), sample_kernel("online_single_read+prefetch")};
     record.history = sample_history(record.shapes);
     record.evaluations = static_cast<int>(record.history.size());
