@@ -3,8 +3,9 @@
 
     benchmarks/replay.py [--budget 60s]
 
-The model is a script (tests/fakes/scripted_model.py): a kernel that does not compile, its repair, a changed one after a
-diagnosis. Two replays must agree in every byte but clocks, names of runs and the result's place. The exit code says so.
+The model is a script (tests/fakes/scripted_model.py): a kernel that does not compile, its repair, a doubtful diagnosis,
+an experiment that decides, a changed kernel, opinions and lessons. Two replays must agree in every byte but clocks,
+names of runs and the result's place, and every role must have taken part. The exit code says so.
 """
 
 import argparse
@@ -49,19 +50,29 @@ extern "C" void linear_relu(const float* x, const float* w, const float* b, floa
 """
 
 
+ROLES = ("planner", "coder", "fixer", "analyst", "experimenter", "scorer", "reflector")
+
+
 def script(source):
     def code(text):
         return {"source": text, "condition": "", "note": "as asked"}
+
+    def diagnosis(evidence, alternative):
+        return {"bottleneck": "compute", "evidence": evidence, "method": "other blocks", "plan": "walk in other blocks",
+                "expected": "large", "alternative": alternative}
     plan = {"id": "plain_loops", "family": "loops", "hypothesis": "Plain loops that the compiler vectorises.",
             "bottleneck": "compute", "excludes": [], "regimes": "small", "confidence": 0.4}
-    diagnosis = {"bottleneck": "compute", "evidence": "far from the roofline", "method": "other blocks",
-                 "plan": "walk in other blocks", "expected": "large"}
+    probes = [{"name": "one_thread", "source": source.replace("#pragma omp", "// #pragma omp"),
+               "tells": "as fast as the kernel: threads gain nothing"}]
     lesson = {"when": "always", "what": "plain loops lose", "why": "nothing is kept in registers", "evidence": ["plain_loops"]}
     return {"planner": [{"reply": {"strategies": [plan]}}],
             "coder": [{"when": "Write the kernel", "reply": code(source.replace("int64_t i = 0;", "int64_t i = 0", 1))},
                       {"reply": code("// after a diagnosis\n" + source), "times": 99}],
             "fixer": [{"reply": code(source), "times": 99}],
-            "analyst": [{"reply": diagnosis, "times": 99}],
+            "analyst": [{"when": "The judge has measured probes", "times": 99,
+                         "reply": diagnosis("one_thread is slower", "")},
+                        {"reply": diagnosis("far from the roofline", "threads that wait"), "times": 99}],
+            "experimenter": [{"reply": {"hypothesis": "Threads gain something.", "probes": probes}, "times": 99}],
             "scorer": [{"reply": {"scores": [{"id": "plain_loops", "confidence": 0.2, "reason": "slow"}]}, "times": 99}],
             "reflector": [{"reply": {"lessons": [lesson]}}]}
 
@@ -85,7 +96,7 @@ def optimize(folder, problem, *words):
     return json.loads(done.stdout)
 
 
-def compare(problem, source, budget):
+def compare(problem, source, budget, taken):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "script.json").write_text(json.dumps(script(source)), encoding="utf-8")
@@ -98,8 +109,9 @@ def compare(problem, source, budget):
         asked_again = (folder / "calls.log").read_bytes() != calls
         same = without_clocks(replays[0]) == without_clocks(replays[1])
         as_first = replays[0]["headline"] == first["headline"] and len(first["history"]) == len(replays[0]["history"])
-        roles = ", ".join(f"{use['role']} {use['calls']}" for use in first["models"])
-        print(f"{problem}: {len(first['history'])} evaluations, calls: {roles}; the replays are "
+        for use in first["models"]:
+            taken[use["role"]] = taken.get(use["role"], 0) + use["calls"] - use["failed"]
+        print(f"{problem}: {len(first['history'])} evaluations, {len(first['experiments'])} experiments; the replays are "
               f"{'the same' if same else 'DIFFERENT'}, {'like' if as_first else 'UNLIKE'} the recorded run; "
               f"{'a model was ASKED' if asked_again else 'no model was asked'}; seconds "
               f"{first['seconds']['total']:.1f} and {replays[0]['seconds']['total']:.1f}")
@@ -113,7 +125,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--budget", default="60s")
     budget = parser.parse_args().budget
-    return 0 if all([compare("softmax", SOFTMAX, budget), compare("linear_relu", LINEAR_RELU, budget)]) else 1
+    taken = {}
+    same = all([compare("softmax", SOFTMAX, budget, taken), compare("linear_relu", LINEAR_RELU, budget, taken)])
+    for role in ROLES:
+        print(f"{role}: {taken.get(role, 0)} calls" + ("" if taken.get(role) else ", it took NO part"))
+    return 0 if same and all(taken.get(role) for role in ROLES) else 1
 
 
 if __name__ == "__main__":
