@@ -8,11 +8,14 @@
 
 #include "agent/prompt.h"
 #include "base/error.h"
+#include "fakes/fake_evaluator.h"
 
 namespace strop::agent {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* good_source = "// strop:tune BLOCK = 16 | 32\\nint block = BLOCK;\\n";
@@ -86,13 +89,17 @@ Briefing briefing() {
 
 class AgentTest : public ::testing::Test {
 protected:
-    Agent& agent(TableModel::Answer answer, AgentOptions options = {}) {
+    Agent& agent(TableModel::Answer answer, AgentOptions options = {}, std::vector<std::string> roles = {""}) {
         auto model = std::make_unique<TableModel>("fake/one", std::move(answer));
         model_ = model.get();
         std::vector<Seat> seats;
-        seats.push_back({llm::Spec{"", "fake", "one"}, std::move(model)});
+        for (const std::string& role : roles) seats.push_back({llm::Spec{role, "fake", "one"}, nullptr});
+        seats[0].model = std::move(model);
+        for (size_t i = 1; i < seats.size(); ++i)
+            seats[i].model = std::make_unique<TableModel>(
+                "fake/one", [this](const llm::Request& request, int) { return model_->ask(request, {}); });
         panel_ = std::make_unique<Panel>(std::move(seats), caller_);
-        agent_ = std::make_unique<Agent>(briefing(), *panel_, options);
+        agent_ = std::make_unique<Agent>(briefing(), *panel_, judge_, options);
         return *agent_;
     }
     int asked(const std::string& role) const {
@@ -100,6 +107,15 @@ protected:
                                               [&](const llm::Request& r) { return r.role == role; }));
     }
 
+    const llm::Request& last(const std::string& role) const {
+        return *std::find_if(model_->requests.rbegin(), model_->requests.rend(),
+                             [&](const llm::Request& r) { return r.role == role; });
+    }
+
+    // A probe without stores takes half of the kernel's time.
+    fakes::FakeEvaluator judge_{[](const Kernel& kernel, const Configuration&, const ShapePoint&) {
+        return kernel.source.find("no_stores") == std::string::npos ? 250.0 : 125.0;
+    }};
     llm::Prices prices_;
     llm::Caller caller_{prices_, {}, {}, false, {}};
     TableModel* model_ = nullptr;
@@ -279,6 +295,174 @@ TEST_F(AgentTest, deepening_is_one_diagnosis_and_one_change) {
     EXPECT_THAT(model_->requests[1].messages[0].content, HasSubstr("int the_source;"));
     for (int i = 1; i < 4; ++i) EXPECT_EQ(agent_->deepen(strategy, kernel, evaluation, {"resident_passes"}).size(), 1u);
     EXPECT_TRUE(agent_->deepen(strategy, kernel, evaluation, {"resident_passes"}).empty());
+}
+
+// ---- experiments -----------------------------------------------------------------------------------------
+
+std::string diagnosis_json(const std::string& plan, const std::string& alternative) {
+    return R"({"bottleneck": "memory", "evidence": "10%", "method": "blocks", "plan": ")" + plan +
+           R"(", "expected": "large", "alternative": ")" + alternative + R"("})";
+}
+
+constexpr const char* experiment_json =
+    R"({"hypothesis": "stores cost half of the time", "probes": [
+        {"name": "No stores", "source": "int no_stores;", "tells": "near 1: the stores are free"},
+        {"name": "No stores", "source": "int no_arithmetic;", "tells": "near 1: arithmetic is free"},
+        {"name": "third", "source": "int third;", "tells": "one too many"}]})";
+
+// One deepening of a kernel that takes 250 ns, by a model that gives its table's answers.
+class ExperimentTest : public AgentTest {
+protected:
+    std::vector<Proposal> deepen() {
+        Strategy strategy;
+        strategy.id = "resident_passes";
+        Kernel kernel;
+        kernel.id = "resident_passes";
+        kernel.source = "// strop:tune BLOCK = 16 | 32\nint block = BLOCK;\n";
+        kernel.space.tunables = {{"BLOCK", {int64_t{16}, int64_t{32}}}};
+        Evaluation evaluation;
+        evaluation.configuration = {{"BLOCK", int64_t{32}}};
+        PointResult point;
+        point.point.label = "small";
+        point.time.median_ns = 250;
+        evaluation.points = {point};
+        return agent_->deepen(strategy, kernel, evaluation, {"resident_passes"});
+    }
+    static TableModel::Answer doubtful(const std::string& experiment = experiment_json) {
+        return [=](const llm::Request& request, int) {
+            bool again = request.messages.size() > 1;
+            if (request.role == "analyst" && !again) return said(diagnosis_json("fewer loads", "stores"));
+            if (request.role == "analyst") return said(diagnosis_json("fewer stores", ""));
+            if (request.role == "experimenter") return said(experiment);
+            if (request.role == "planner")
+                return said("{\"strategies\": [" + strategy_json(again ? "columns" : "trees", "adds in some order") + "]}");
+            return said(code_json(good_source));
+        };
+    }
+};
+
+TEST_F(ExperimentTest, what_the_analyst_cannot_tell_is_measured) {
+    agent(doubtful());
+    ASSERT_EQ(deepen().size(), 1u);
+    const llm::Request& asked_for = last("experimenter");
+    EXPECT_THAT(asked_for.system, HasSubstr("extern \"C\" void sum("));
+    EXPECT_THAT(asked_for.messages[0].content,
+                AllOf(HasSubstr("fewer loads"), HasSubstr("stores"), HasSubstr("int block = BLOCK;")));
+
+    ASSERT_EQ(judge_.probes.size(), 3u);   // the kernel beside two probes
+    EXPECT_TRUE(judge_.requests.empty());
+    EXPECT_THAT(judge_.probes[0].kernel.source, HasSubstr("int block"));
+    EXPECT_EQ(judge_.probes[1].kernel.source, "int no_stores;\n");
+    for (const EvaluationRequest& request : judge_.probes) {
+        EXPECT_EQ(strop::describe(request.configuration), "BLOCK=32");
+        EXPECT_EQ(request.kernel.space.tunables.size(), 1u);
+        EXPECT_EQ(request.points.size(), 1u);
+        EXPECT_EQ(request.best_ns.at("small"), 250);
+    }
+
+    ASSERT_EQ(asked("analyst"), 2);
+    const llm::Request& again = last("analyst");
+    ASSERT_EQ(again.messages.size(), 3u);   // append-only
+    EXPECT_EQ(again.messages[0].content, model_->requests[0].messages[0].content);
+    EXPECT_THAT(again.messages[1].content, HasSubstr("fewer loads"));
+    EXPECT_THAT(again.messages[2].content,
+                HasSubstr("- on resident_passes: stores cost half of the time\n"
+                          "  probe no_stores: small 125 ns, the kernel 250 ns (0.50); it tells: near 1: the stores "
+                          "are free\n"
+                          "  probe no_stores_2: small 250 ns, the kernel 250 ns (1.00); it tells: near 1: arithmetic "
+                          "is free\n"));
+    EXPECT_THAT(last("coder").messages[0].content, AllOf(HasSubstr("fewer stores"), Not(HasSubstr("fewer loads"))));
+
+    ASSERT_EQ(agent_->experiments().size(), 1u);
+    const Experiment& made = agent_->experiments()[0];
+    EXPECT_EQ(made.strategy, "resident_passes");
+    EXPECT_EQ(made.kernel_ns.at("small"), 250);
+    ASSERT_EQ(made.probes.size(), 2u);
+    EXPECT_EQ(made.probes[0].nanoseconds.at("small"), 125);
+}
+
+TEST_F(ExperimentTest, later_prompts_cite_what_was_shown) {
+    agent(doubtful());
+    agent_->plan();
+    deepen();
+    const std::string shown = "probe no_stores: small 125 ns";
+    agent_->score({});
+    EXPECT_THAT(last("scorer").messages[0].content, HasSubstr(shown));
+    agent_->widen({});
+    EXPECT_THAT(last("planner").messages.back().content, HasSubstr(shown));
+    agent_->reflect({});
+    EXPECT_THAT(last("reflector").messages[0].content, HasSubstr(shown));
+    deepen();
+    EXPECT_THAT(last("analyst").messages[0].content, HasSubstr(shown));
+}
+
+TEST_F(ExperimentTest, a_clear_diagnosis_needs_none) {
+    for (const char* clear : {"", "None", "n/a"}) {
+        agent([=](const llm::Request& request, int) {
+            return said(request.role == "analyst" ? diagnosis_json("fewer loads", clear) : code_json(good_source));
+        });
+        EXPECT_EQ(deepen().size(), 1u);
+        EXPECT_EQ(asked("analyst"), 1);
+        EXPECT_EQ(asked("experimenter"), 0);
+    }
+    EXPECT_TRUE(judge_.probes.empty());
+}
+
+TEST_F(ExperimentTest, nobody_need_fill_the_role) {
+    agent(doubtful(), {}, {"analyst", "coder"});
+    EXPECT_EQ(deepen().size(), 1u);
+    EXPECT_EQ(asked("analyst"), 1);
+    EXPECT_EQ(asked("experimenter"), 0);
+    EXPECT_TRUE(judge_.probes.empty());
+    agent(doubtful(), {}, {"analyst", "coder", "experimenter"});
+    EXPECT_EQ(deepen().size(), 1u);
+    EXPECT_EQ(asked("experimenter"), 1);
+}
+
+TEST_F(ExperimentTest, a_broken_reply_leaves_the_first_diagnosis) {
+    for (const char* broken : {"I would rather not.", R"({"hypothesis": "h", "probes": []})", "[3]", "",
+                               R"({"hypothesis": "h", "probes": [{"name": "x", "source": " ", "tells": "t"}]})"}) {
+        agent(doubtful(broken));
+        EXPECT_EQ(deepen().size(), 1u) << broken;
+        EXPECT_EQ(asked("experimenter"), 1) << broken;
+        EXPECT_EQ(asked("analyst"), 1) << broken;
+        EXPECT_THAT(last("coder").messages[0].content, HasSubstr("fewer loads"));
+        EXPECT_TRUE(agent_->experiments().empty()) << broken;
+    }
+    EXPECT_TRUE(judge_.probes.empty());
+    agent([](const llm::Request& request, int count) {
+        if (request.role == "analyst" && count > 0) return failed(llm::Failure::refused);
+        return doubtful()(request, count);
+    });
+    EXPECT_EQ(deepen().size(), 1u);
+    EXPECT_THAT(last("coder").messages[0].content, HasSubstr("fewer loads"));
+    EXPECT_EQ(agent_->experiments().size(), 1u);
+}
+
+TEST_F(ExperimentTest, a_probe_that_fails_is_a_line_and_is_not_repaired) {
+    judge_.judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint&) {
+        return kernel.id == "no_stores" ? Verdict::compile_failed : Verdict::ok;
+    };
+    agent(doubtful());
+    EXPECT_EQ(deepen().size(), 1u);
+    EXPECT_THAT(last("analyst").messages[2].content,
+                HasSubstr("  probe no_stores: compile_failed: first line; it tells: near 1: the stores are free\n"));
+    EXPECT_EQ(asked("fixer"), 0);
+    EXPECT_EQ(judge_.probes.size(), 3u);
+}
+
+TEST_F(ExperimentTest, one_a_deepening_and_a_few_a_run) {
+    AgentOptions options;
+    options.most_experiments = 2;
+    agent([](const llm::Request& request, int count) {   // in doubt for ever
+        return request.role == "analyst" ? said(diagnosis_json("fewer loads", "stores")) : doubtful()(request, count);
+    }, options);
+    for (int expected : {1, 2, 2}) {
+        EXPECT_EQ(deepen().size(), 1u);
+        EXPECT_EQ(asked("experimenter"), expected);
+    }
+    EXPECT_EQ(asked("analyst"), 5);
+    EXPECT_EQ(agent_->experiments().size(), 2u);
 }
 
 TEST_F(AgentTest, failures_cost_ideas_only) {

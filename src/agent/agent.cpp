@@ -15,7 +15,7 @@ namespace strop::agent {
 namespace {
 
 constexpr double near_duplicate = 0.6;   // share of words in common
-constexpr size_t longest_source = 200'000;
+constexpr size_t longest_evidence = 2000;
 
 std::set<std::string> words_of(const Strategy& strategy) {
     std::set<std::string> words;
@@ -53,13 +53,15 @@ void read_tunables(Kernel& kernel) {
 
 }  // namespace
 
-Agent::Agent(Briefing briefing, Panel& panel, const AgentOptions& options)
-    : briefing_(std::move(briefing)), briefing_text_(describe(briefing_)), panel_(panel), options_(options) {}
+Agent::Agent(Briefing briefing, Panel& panel, Evaluator& judge, const AgentOptions& options)
+    : briefing_(std::move(briefing)), briefing_text_(describe(briefing_)), panel_(panel), judge_(judge),
+      options_(options) {}
 
 llm::Request Agent::request(const std::string& role, const std::string& prompt, Facts facts) const {
     facts["briefing"] = briefing_text_;
     facts["signature"] = signature(briefing_.problem);
     facts["compiler"] = briefing_.compiler;
+    facts["experiments"] = describe_experiments(experiments_);
     facts["advice"] = briefing_.advice.empty() ? "" : "## The user adds\n\n" + briefing_.advice + "\n";
     Prompt filled = load_prompt(prompt, facts);
     llm::Request request;
@@ -134,6 +136,7 @@ std::vector<Proposal> Agent::widen(const std::vector<Strategy>& tried) {
     llm::Request ask = plan_;
     ask.messages.push_back({llm::Message::Author::user,
                             load_prompt("planner_wider", {{"standings", describe_standings(tried)},
+                                                          {"experiments", describe_experiments(experiments_)},
                                                           {"count", std::to_string(options_.strategies)}}).task});
     std::vector<Proposal> proposals = write_all(plan_strategies(ask, tried));
     why_nothing_ = before;   // there was something to begin with
@@ -264,8 +267,7 @@ std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kern
                    {"source", kernel.source},   {"configuration", strop::describe(evaluation.configuration)},
                    {"tried", join(tried, ", ")}, {"measured", describe_times(briefing_, evaluation)}};
     std::string why, model;
-    std::optional<Diagnosis> diagnosis =
-        read_diagnosis(panel_.ask(request("analyst", "analyst", facts), strategy.id).text, why);
+    std::optional<Diagnosis> diagnosis = diagnose(strategy, kernel, evaluation, facts);
     if (!diagnosis) return {};
     facts["diagnosis"] = diagnosis->text();
     llm::Request ask = request("coder", "coder", {{"strategy", text_of(strategy)}});
@@ -283,6 +285,76 @@ std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kern
     if (!proposal) return {};
     proposal->kernel.parent = kernel.id;
     return {*proposal};
+}
+
+// The second question goes to whom the first went: that conversation is in the provider's cache.
+std::optional<Diagnosis> Agent::diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
+                                         Facts facts) {
+    Seat& analyst = panel_.take_turn("analyst");
+    llm::Request ask = request("analyst", "analyst", facts);
+    llm::Reply reply = panel_.ask(analyst, ask, strategy.id);
+    std::string why;
+    std::optional<Diagnosis> first = read_diagnosis(reply.text, why);
+    if (!first || first->alternative.empty()) return first;
+    facts["diagnosis"] = first->text();
+    facts["alternative"] = first->alternative;
+    std::optional<Experiment> made = experiment(strategy, kernel, evaluation, facts);
+    if (!made) return first;
+    ask.messages.push_back({llm::Message::Author::assistant, reply.text});
+    ask.messages.push_back({llm::Message::Author::user,
+                            load_prompt("analyst_again", {{"conclusion", describe_experiments({*made})}}).task});
+    std::optional<Diagnosis> second = read_diagnosis(panel_.ask(analyst, ask, strategy.id).text, why);
+    return second ? second : first;
+}
+
+std::optional<Experiment> Agent::experiment(const Strategy& strategy, const Kernel& kernel,
+                                            const Evaluation& evaluation, const Facts& facts) {
+    if (!panel_.has("experimenter") || experiments_asked_ >= options_.most_experiments) return std::nullopt;
+    ++experiments_asked_;
+    std::string why;
+    llm::Reply reply = panel_.ask(request("experimenter", "experimenter", facts), strategy.id);
+    std::optional<ExperimentDraft> draft = read_experiment(reply.text, why);
+    if (!draft) return std::nullopt;
+    experiments_.push_back(measure(*draft, strategy, kernel, evaluation));
+    return experiments_.back();
+}
+
+// The kernel is measured once more beside its probes: all meet the same state of the machine. They share its tunables
+// and their values.
+Experiment Agent::measure(const ExperimentDraft& draft, const Strategy& strategy, const Kernel& kernel,
+                          const Evaluation& evaluation) {
+    EvaluationRequest request{kernel, evaluation.configuration, {}, Effort::screen, {}};
+    for (const PointResult& result : evaluation.points) {
+        if (result.verdict != Verdict::ok) continue;
+        request.points.push_back(result.point);
+        request.best_ns[result.point.label] = result.time.median_ns;
+    }
+    std::vector<EvaluationRequest> requests = {request};
+    for (const ProbeDraft& probe : draft.probes) {
+        requests.push_back(request);
+        requests.back().kernel.id = probe.name;
+        requests.back().kernel.source = probe.source;
+    }
+    double judging = 0;
+    std::vector<ProbeResult> results;
+    {
+        PhaseTimer timer(judging);
+        results = judge_.probe(requests);
+    }
+    seconds_ -= judging;   // the judge's, who accounts for it
+    auto times_of = [](const ProbeResult& result) {
+        std::map<std::string, double> times;
+        for (const PointResult& at : result.points)
+            if (at.verdict == Verdict::ok) times[at.point.label] = at.time.median_ns;
+        return times;
+    };
+    Experiment made{strategy.id, draft.hypothesis, times_of(results[0]), {}};
+    for (size_t i = 0; i < draft.probes.size(); ++i) {
+        const ProbeResult& result = results[i + 1];
+        made.probes.push_back({draft.probes[i].name, draft.probes[i].tells, result.verdict,
+                               result.evidence.substr(0, longest_evidence), times_of(result)});
+    }
+    return made;
 }
 
 // ---- opinions ------------------------------------------------------------------------------------------

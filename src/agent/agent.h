@@ -1,6 +1,6 @@
 // The proposer that asks language models: a planner for strategies, a coder for kernels, a fixer for what fails, an
-// analyst for what to change next, a scorer for what is promising, a reflector for what was learned. A call that
-// fails costs an idea, never the run.
+// analyst for what to change next, an experimenter for what the analyst cannot tell, a scorer for what is promising, a
+// reflector for what was learned. A call that fails costs an idea, never the run.
 #pragma once
 
 #include <map>
@@ -11,6 +11,7 @@
 #include "agent/panel.h"
 #include "agent/prompt.h"
 #include "agent/reply.h"
+#include "core/evaluator.h"
 #include "core/proposer.h"
 #include "core/record.h"
 
@@ -22,11 +23,13 @@ struct AgentOptions {
     int most_repairs = 3;          // of one kernel
     int most_widenings = 2;        // of one run
     int most_deepenings = 4;       // of one strategy's family
+    int most_experiments = 4;      // of one run
 };
 
 class Agent : public Proposer {
 public:
-    Agent(Briefing briefing, Panel& panel, const AgentOptions& options);
+    // `judge` measures probes; it and the panel outlive the agent.
+    Agent(Briefing briefing, Panel& panel, Evaluator& judge, const AgentOptions& options);
 
     std::string name() const override { return "models"; }
     std::vector<Proposal> plan() override;
@@ -39,6 +42,7 @@ public:
     std::map<std::string, double> score(const std::vector<Strategy>& strategies) override;
 
     double seconds() const { return seconds_; }   // wall time spent on models
+    const std::vector<Experiment>& experiments() const { return experiments_; }
     // After the run: what the next one should know.
     std::vector<std::string> reflect(const RunRecord& record);
 
@@ -59,17 +63,28 @@ private:
     // Asks the fixer, as often as a kernel may be repaired, until its reply can be read.
     std::optional<Proposal> fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
                                 const std::string& evidence, const Configuration& configuration);
+    // One bottleneck and one change; where the analyst names two explanations, after an experiment.
+    std::optional<Diagnosis> diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
+                                      Facts facts);
+    // Empty when nobody fills the role, enough were made, or no probe could be read.
+    std::optional<Experiment> experiment(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
+                                         const Facts& facts);
+    Experiment measure(const ExperimentDraft& draft, const Strategy& strategy, const Kernel& kernel,
+                       const Evaluation& evaluation);
     static std::string root_of(const std::string& kernel);
     llm::Request request(const std::string& role, const std::string& prompt, Facts facts) const;
 
     Briefing briefing_;
     std::string briefing_text_;
     Panel& panel_;
+    Evaluator& judge_;
     AgentOptions options_;
     llm::Request plan_;                        // as it was asked: a wider one goes on from there
     int widenings_ = 0;
     std::map<std::string, int> repairs_;       // root kernel -> how often
     std::map<std::string, int> deepenings_;    // first kernel of a family -> how often
+    int experiments_asked_ = 0;
+    std::vector<Experiment> experiments_;
     std::string why_nothing_;
     double seconds_ = 0;
 };

@@ -109,6 +109,16 @@ std::string describe_standings(const std::vector<Strategy>& strategies) {
     return text;
 }
 
+std::string describe_experiments(const std::vector<Experiment>& experiments) {
+    std::string text;
+    for (const Experiment& experiment : experiments) {
+        text += fmt::format("- on {}: {}\n", experiment.strategy, experiment.hypothesis);
+        for (const Probe& probe : experiment.probes)
+            text += fmt::format("  probe {}\n", strop::describe(experiment, probe));
+    }
+    return text.empty() ? text : "Experiments so far, each a partial conclusion:\n" + text;
+}
+
 std::string describe_failure(const Evaluation& evaluation) {
     std::string text = evaluation.evidence.substr(0, evidence_bytes);
     for (const PointResult& result : evaluation.points)

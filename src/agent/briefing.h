@@ -32,6 +32,9 @@ std::string describe_times(const Briefing& briefing, const Evaluation& evaluatio
 // A line a strategy: state, standing, author, reason.
 std::string describe_standings(const std::vector<Strategy>& strategies);
 
+// What is known from experiments: their hypotheses and what each probe took; empty when there were none.
+std::string describe_experiments(const std::vector<Experiment>& experiments);
+
 // What a judge said of a failed kernel, the first failing shape named.
 std::string describe_failure(const Evaluation& evaluation);
 

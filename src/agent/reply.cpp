@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t most_strategies = 12, most_lessons = 4;
+constexpr size_t most_strategies = 12, most_lessons = 4, most_probes = 2;
 
 // A member as text, whatever the model made of it; bounded, on one line unless it is code.
 std::string text_of(const json& object, const char* name, size_t most = 600) {
@@ -36,6 +36,16 @@ std::string code_of(const json& object, const char* name) {
     for (const json& line : *found)
         if (line.is_string()) text += line.get<std::string>() + "\n";
     return text;
+}
+
+// A file's text, which some models fence though it is in JSON.
+std::string source_of(const json& object) {
+    std::string source = code_of(object, "source");
+    return source.find("```") == std::string::npos ? source : llm::find_code(source);
+}
+
+std::string ended(const std::string& source) {
+    return trim(source).empty() ? "" : std::string(trim(source)) + "\n";
 }
 
 double confidence_of(const json& object) {
@@ -103,20 +113,17 @@ std::optional<Code> read_code(const std::string& text, std::string& why) {
     std::optional<json> document = llm::find_json(text);
     Code code;
     if (document && document->is_object()) {
-        code.source = code_of(*document, "source");
+        code.source = source_of(*document);
         code.condition = text_of(*document, "condition", 400);
         code.note = text_of(*document, "note");
     }
     // A model that cannot write JSON gives a fenced block.
     bool inside_json = text.find("\"source\"") != std::string::npos;
     if (trim(code.source).empty() && !inside_json) code.source = llm::find_code(text);
-    else if (code.source.find("```") != std::string::npos) code.source = llm::find_code(code.source);
-    if (trim(code.source).empty()) {
-        why = "the reply holds no source";
-        return std::nullopt;
-    }
-    code.source = std::string(trim(code.source)) + "\n";
-    return code;
+    code.source = ended(code.source);
+    if (!code.source.empty()) return code;
+    why = "the reply holds no source";
+    return std::nullopt;
 }
 
 std::string Diagnosis::text() const {
@@ -131,10 +138,31 @@ std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& wh
         return std::nullopt;
     }
     Diagnosis diagnosis{text_of(*document, "bottleneck", 40), text_of(*document, "evidence"),
-                        text_of(*document, "method", 200), text_of(*document, "plan"), text_of(*document, "expected")};
+                        text_of(*document, "method", 200), text_of(*document, "plan"), text_of(*document, "expected"),
+                        text_of(*document, "alternative")};
+    const std::string alternative = lower(diagnosis.alternative);
+    if (alternative == "none" || alternative == "none." || alternative == "n/a") diagnosis.alternative.clear();
     if (!diagnosis.plan.empty()) return diagnosis;
     why = "the reply has no plan";
     return std::nullopt;
+}
+
+std::optional<ExperimentDraft> read_experiment(const std::string& text, std::string& why) {
+    ExperimentDraft draft;
+    for (const json& item : list_of(text, "probes", "experimenter", why)) {
+        if (!item.is_object() || draft.probes.size() == most_probes) continue;
+        ProbeDraft probe{safe_name(text_of(item, "name")), ended(source_of(item)), text_of(item, "tells")};
+        for (const ProbeDraft& other : draft.probes)
+            if (other.name == probe.name) probe.name += "_2";
+        if (!probe.source.empty() && probe.source.size() <= longest_source) draft.probes.push_back(std::move(probe));
+    }
+    if (draft.probes.empty()) {
+        if (why.empty()) why = "the reply holds no probe";
+        return std::nullopt;
+    }
+    std::optional<json> document = llm::find_json(text);
+    if (document->is_object()) draft.hypothesis = text_of(*document, "hypothesis");
+    return draft;
 }
 
 std::vector<Score> read_scores(const std::string& text) {

@@ -10,13 +10,25 @@
 
 namespace strop::agent {
 
+inline constexpr size_t longest_source = 200'000;   // bytes, of a kernel or a probe
+
 struct Code {
     std::string source, condition, note;
 };
 
 struct Diagnosis {
     std::string bottleneck, evidence, method, plan, expected;
+    std::string alternative;   // a second explanation that the figures allow as well; empty: the diagnosis is clear
     std::string text() const;
+};
+
+// An experiment as it is proposed: one or two probes.
+struct ProbeDraft {
+    std::string name, source, tells;
+};
+struct ExperimentDraft {
+    std::string hypothesis;
+    std::vector<ProbeDraft> probes;
 };
 
 struct Score {
@@ -33,6 +45,7 @@ struct Choice {
 std::vector<Strategy> read_plan(const std::string& text, std::string& why);
 std::optional<Code> read_code(const std::string& text, std::string& why);
 std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& why);
+std::optional<ExperimentDraft> read_experiment(const std::string& text, std::string& why);
 std::vector<Score> read_scores(const std::string& text);
 std::vector<std::string> read_lessons(const std::string& text);
 std::vector<Choice> read_choices(const std::string& text);

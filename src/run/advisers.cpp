@@ -37,10 +37,10 @@ Advisers::Advisers(const RunSettings& settings, Store& store, const std::string&
 
 Advisers::~Advisers() = default;
 
-void Advisers::brief(agent::Briefing briefing) {
+void Advisers::brief(agent::Briefing briefing, Evaluator& judge) {
     agent::AgentOptions options;
     if (settings_.dry_run) options.strategies = 1;
-    agent_ = std::make_unique<agent::Agent>(std::move(briefing), *panel_, options);
+    agent_ = std::make_unique<agent::Agent>(std::move(briefing), *panel_, judge, options);
 }
 
 void Advisers::note(RunRecord& record) const {
@@ -54,6 +54,7 @@ void Advisers::note(RunRecord& record) const {
     record.model_costs.clear();
     for (const auto& [subject, spent] : caller_->by_subject()) record.model_costs[subject] = spent.cost;
     record.model_losses = caller_->losses();
+    if (agent_) record.experiments = agent_->experiments();
 }
 
 std::vector<std::string> earlier_lessons(Store& store, const RunRecord& current) {

@@ -156,6 +156,7 @@ private:
         record_.machine = machine_of_this_run();
         before_ = record_.seconds;
         record_.history.clear();
+        record_.experiments.clear();
         record_.evaluations = 0;
         record_.evaluations_by_verdict.clear();
         record_.weaker = sandbox::weaker_protections();
@@ -230,7 +231,7 @@ private:
         };
         if (!record_.settings.kernel_source.empty())
             own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);
-        if (advisers_) advisers_->brief(briefing());
+        if (advisers_) advisers_->brief(briefing(), *recorder_);
     }
 
     agent::Briefing briefing() {

@@ -83,6 +83,16 @@ class WithModel(InFolder):
         log = self.folder / "calls.log"
         return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
 
+    def without_times(self, record):
+        """What must be the same in two replays: all but names of runs, clocks and the result's place."""
+        def stripped(value):
+            if isinstance(value, dict):
+                return {key: stripped(entry) for key, entry in value.items() if key not in ("seconds",)}
+            return [stripped(entry) for entry in value] if isinstance(value, list) else value
+        document = stripped({key: value for key, value in record.items() if key not in ("run", "started", "result")})
+        document["settings"] = {key: value for key, value in document["settings"].items() if key != "out"}
+        return json.dumps(document, sort_keys=True)
+
 
 class Repairs(WithModel):
     def test_a_kernel_is_mended_twice_and_a_cheat_is_named(self):
@@ -126,16 +136,6 @@ class Repairs(WithModel):
 
 
 class Replays(WithModel):
-    def without_times(self, record):
-        """What must be the same in two replays: all but names of runs, clocks and the result's place."""
-        def stripped(value):
-            if isinstance(value, dict):
-                return {key: stripped(entry) for key, entry in value.items() if key not in ("seconds",)}
-            return [stripped(entry) for entry in value] if isinstance(value, list) else value
-        document = stripped({key: value for key, value in record.items() if key not in ("run", "started", "result")})
-        document["settings"] = {key: value for key, value in document["settings"].items() if key != "out"}
-        return json.dumps(document, sort_keys=True)
-
     def test_twice_the_same(self):
         record = self.record("--model", self.model(), "--evaluations", "30", "--record", "run.json")
         calls = self.calls()
@@ -195,6 +195,101 @@ class Resumed(WithModel):
         record = json.loads(done.stdout)
         self.assertTrue(record["verified"], record["verification"])
         self.assertEqual(sum(use["calls"] for use in record["models"] if use["role"] in ("planner", "coder")), 3)
+
+
+PROBE = GOOD.replace("y[i * N + j] = sum > 0 ? sum : 0;", "if (sum > 1e30f) y[i * N + j] = sum;")
+PROBED = {**SCRIPT,
+    "planner": [{"reply": {"strategies": [strategy("short_blocks", "Walks each row in short blocks.")]}}],
+    "coder": [{"when": "Write the kernel", "reply": code(GOOD), "times": 99},
+              {"when": "less is stored", "reply": code("// stores less\n" + GOOD), "times": 99},
+              {"reply": code(GOOD), "times": 99}],
+    "analyst": [{"when": "The judge has measured probes", "times": 99, "reply": {
+                    "bottleneck": "memory", "evidence": "no_stores is shorter", "method": "fewer stores",
+                    "plan": "less is stored", "expected": "large", "alternative": ""}},
+                {"times": 99, "reply": {
+                    "bottleneck": "memory", "evidence": "far from the roofline", "method": "fewer loads",
+                    "plan": "less is loaded", "expected": "large", "alternative": "the stores"}}],
+    "experimenter": [{"times": 99, "reply": {"hypothesis": "Loads limit it.", "probes": [
+        {"name": "no_stores", "source": PROBE, "tells": "as slow as the kernel: loads"},
+        {"name": "mistaken", "source": BROKEN, "tells": "nothing"}]}}]}
+
+
+class Experiments(WithModel):
+    """An analyst in doubt, and probes that decide."""
+
+    def setUp(self):
+        super().setUp()
+        self.write_script(PROBED)
+
+    def asked(self, role):
+        return [call["prompt"] for call in self.calls() if call["role"] == role]
+
+    def test_probes_decide_and_are_no_kernels(self):
+        record = self.record("--model", self.model(), "--evaluations", "40")
+        self.assertTrue(record["verified"], record["verification"])
+        experiments = record["experiments"]
+        self.assertTrue(1 <= len(experiments) <= 4, experiments)
+        self.assertEqual(len(experiments), len(self.asked("experimenter")))
+        for experiment in experiments:
+            stores, mistaken = experiment["probes"]
+            self.assertEqual((stores["name"], stores["verdict"]), ("no_stores", "ok"))
+            self.assertEqual(stores["nanoseconds"].keys(), experiment["kernel_ns"].keys())
+            self.assertEqual({shape["label"] for shape in record["shapes"]}, experiment["kernel_ns"].keys())
+            self.assertEqual((mistaken["verdict"], mistaken["nanoseconds"]), ("compile_failed", {}))
+        again = [prompt for prompt in self.asked("analyst") if "The judge has measured probes" in prompt]
+        self.assertEqual(len(again), len(experiments))
+        self.assertRegex(again[0], r"probe no_stores: large .*, the kernel .* \([0-9.]+\); .*; it tells: as slow as")
+        self.assertIn("probe mistaken: compile_failed: ", again[0])
+        self.assertTrue(any("less is stored" in prompt for prompt in self.asked("coder")))
+        self.assertIn("probe no_stores", self.asked("reflector")[0])
+        # As kernels they are nowhere.
+        self.assertEqual(record["evaluations"]["total"], len(record["history"]))
+        names = [entry["kernel"] for entry in record["history"]] + [entry["id"] for entry in record["strategies"]]
+        self.assertFalse([name for name in names if "no_stores" in name or "mistaken" in name])
+        stored = "".join(recorded(self.folder / "runs.db", "SELECT evaluation FROM evaluations"))
+        self.assertNotIn("no_stores", stored)
+
+        line = f"{experiments[0]['strategy']}: Loads limit it."
+        shown = strop("show", record["run"], "--store", "runs.db", cwd=self.folder).stdout
+        self.assertIn("experiment on " + line, shown)
+        self.assertIn("  probe no_stores: ", shown)
+
+    def test_twice_the_same(self):
+        record = self.record("--model", self.model(), "--evaluations", "40", "--record", "run.json")
+        calls = self.calls()
+        replays = [self.record("--replay", "run.json", "--out", f"out{i}") for i in range(2)]
+        self.assertEqual(self.calls(), calls)
+        self.assertEqual(*map(self.without_times, replays))
+        self.assertEqual(replays[0]["experiments"], record["experiments"])
+
+    def test_no_probe_is_measured_twice(self):
+        """Killed after an experiment: the resumed run has its times from the store."""
+        store = self.folder / "runs.db"
+        query = "SELECT key || document FROM documents WHERE key LIKE 'probe:%' ORDER BY key"
+        words = ["optimize", "shifted", "--store", "runs.db", "--budget", "6s", "--evaluations", "40", "--seed", "3"]
+        process = subprocess.Popen([os.path.abspath(BINARY), *words, "--quiet", "--model", self.model()], cwd=self.folder,
+                                   env=environment(), stdout=subprocess.DEVNULL)
+        wait_until(lambda: recorded(store, query) or process.poll() is not None)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        measured, asked = recorded(store, query), len(self.asked("experimenter"))
+        self.assertTrue(measured)
+        done = strop("resume", recorded(store, "SELECT run FROM runs")[0], "--store", "runs.db", "--json", "--quiet",
+                     cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertEqual([document for document in recorded(store, query) if document in measured], measured)
+        self.assertEqual(len(recorded(store, query)), len(record["experiments"]))
+        before = self.asked("experimenter")[:asked]
+        self.assertFalse([prompt for prompt in self.asked("experimenter")[asked:] if prompt in before])
+
+    def test_the_role_has_its_own_model(self):
+        record = self.record("--model", "analyst=" + self.model(), "--model", "coder=" + self.model(), "--model",
+                             "experimenter=exec:echo I would rather not.", "--evaluations", "40")
+        uses = {use["role"]: use for use in record["models"]}
+        self.assertEqual(uses["experimenter"]["model"], "exec:echo I would rather not.")
+        self.assertEqual(record["experiments"], [])
+        self.assertTrue(self.asked("coder"))
 
 
 class OverHttp(WithModel):
@@ -305,6 +400,7 @@ class Failures(WithModel):
             self.assertIn(phrase, done.stderr)
         fails(["--model", "somebody/x"], "somebody")
         fails(["--model", "cook=openai/x"], "cook")
+        fails(["--model", "experimentor=openai/x"], "did you mean 'experimenter'?")
         fails(["--model", "compatible/x"], "--base-url")
         fails(["--max-cost", "3"], "--max-cost without a --model")
         key = self.folder / "key"
