@@ -66,7 +66,7 @@ private:
     // One bottleneck and one change; where the analyst names two explanations, after an experiment.
     std::optional<Diagnosis> diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                       Facts facts);
-    // Empty when nobody fills the role, enough were made, or no probe could be read.
+    // Empty when enough were made, nobody fills the role, or no probe could be read.
     std::optional<Experiment> experiment(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                          const Facts& facts);
     Experiment measure(const ExperimentDraft& draft, const Strategy& strategy, const Kernel& kernel,

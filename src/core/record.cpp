@@ -30,7 +30,7 @@ std::string describe(const Experiment& experiment, const Probe& probe) {
     if (probe.verdict != Verdict::ok)
         parts.push_back(name_of(probe.verdict) + ": " +
                         std::string(trim(split(probe.evidence, '\n').front())).substr(0, 300));
-    return fmt::format("{}: {}; it tells: {}", probe.name, join(parts, ", "), probe.tells);
+    return fmt::format("{}: {}; it tells: {}", probe.name, join(parts, "; "), probe.tells);
 }
 
 }  // namespace strop

@@ -15,7 +15,7 @@ constexpr const char* format_name = "strop-recording";
 }  // namespace
 
 void save_marks(Store& store, const std::string& run, const Marks& marks) {
-    Json json = {{"evaluations", marks.evaluations},
+    Json json = {{"search_looks", marks.search_looks},
                  {"dispatch_comparisons", marks.dispatch_comparisons},
                  {"held_out_comparisons", marks.held_out_comparisons}};
     store.add_document(run, marks_key, dump(json));
@@ -25,7 +25,8 @@ Marks load_marks(Store& store, const std::string& run) {
     std::optional<std::string> text = store.find_document(run, marks_key);
     if (!text) throw UsageError("the recording is of a run that did not come to its end", "record a whole run");
     Json json = Json::parse(*text);
-    return {json.at("evaluations"), json.at("dispatch_comparisons"), json.at("held_out_comparisons")};
+    if (!json.contains("search_looks")) throw UsageError("the recording is of an older Strop", "record the run again");
+    return {json.at("search_looks"), json.at("dispatch_comparisons"), json.at("held_out_comparisons")};
 }
 
 void write_recording(const fs::path& path, Store& store, const RunRecord& record) {

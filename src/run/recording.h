@@ -13,9 +13,10 @@
 
 namespace strop {
 
-// How far each phase got that ends with its time: a replay ends them there.
+// How far each phase got that ends with its time: a replay ends them there. The search counts how often it asked for
+// the time and some was left, for it also asks models and measures probes after its last evaluation.
 struct Marks {
-    int evaluations = 0, dispatch_comparisons = 0, held_out_comparisons = 0;
+    int search_looks = 0, dispatch_comparisons = 0, held_out_comparisons = 0;
 };
 
 // Keys of a run's documents in the store.
@@ -27,7 +28,7 @@ inline constexpr const char* lessons_key = "lessons";
 inline constexpr const char* earlier_prefix = "earlier:";
 
 void save_marks(Store& store, const std::string& run, const Marks& marks);
-Marks load_marks(Store& store, const std::string& run);   // UsageError when there are none
+Marks load_marks(Store& store, const std::string& run);   // UsageError when there are none, or others
 
 // Written whole or not at all.
 void write_recording(const std::filesystem::path& path, Store& store, const RunRecord& record);

@@ -88,10 +88,12 @@ public:
     }
 
     // search::Observer
-    // Baselines that compile for long must not starve the search: it gets a third of the budget in any case.
+    // Only the search asks. Baselines that compile for long must not starve it: it gets a third of the budget always.
     double seconds_left() override {
-        if (marks_) return record_.evaluations < marks_->evaluations ? replayed_seconds : 0;
-        return std::max(budget() - shares_.reserved(), search_start_ + budget() / 3) - elapsed();
+        if (marks_) return reached_.search_looks++ < marks_->search_looks ? replayed_seconds : 0;
+        double left = search_seconds_left();
+        reached_.search_looks += left > 0;
+        return left;
     }
     bool stop_requested() override { return interrupted(); }
     void on_round(int round, const std::string& what) override { view_.phase(fmt::format("round {}: {}", round, what)); }
@@ -107,12 +109,15 @@ public:
         record_.history.push_back(entry);
         ++record_.evaluations;
         ++record_.evaluations_by_verdict[name_of(evaluation.verdict)];
-        view_.evaluation(entry, record_, seconds_left());
+        view_.evaluation(entry, record_, marks_ ? 0 : search_seconds_left());
         if (elapsed() - saved_at_ > save_every_seconds) save();
     }
 
 private:
     double budget() const { return record_.settings.budget_seconds; }
+    double search_seconds_left() const {
+        return std::max(budget() - shares_.reserved(), search_start_ + budget() / 3) - elapsed();
+    }
     double elapsed() const { return spent_before_ + seconds_since(start_); }
 
     void save() {
@@ -267,7 +272,6 @@ private:
         record_.stopped_by = found_.stopped_by;
         save();
         check_interrupt();
-        reached_.evaluations = record_.evaluations;
         if (found_.finalists.empty() && !found_.strategies.empty())
             throw Error(Exit::no_improvement, fmt::format("{}: no kernel was correct", problem_.name),
                         fmt::format("strop show {} tells why each failed", record_.run));

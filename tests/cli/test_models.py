@@ -58,6 +58,8 @@ SCRIPT = {
 
 
 class WithModel(InFolder):
+    budget = "6s"
+
     def setUp(self):
         super().setUp()
         self.problem("shifted")
@@ -70,8 +72,8 @@ class WithModel(InFolder):
         return f"exec:{sys.executable} {SCRIPTED} {self.folder}/script.json {self.folder}/calls.log"
 
     def optimize(self, *words, **changes):
-        return strop("optimize", "shifted", "--store", "runs.db", "--budget", "6s", "--seed", "3", "--quiet", "--json",
-                     *words, cwd=self.folder, **changes)
+        return strop("optimize", "shifted", "--store", "runs.db", "--budget", self.budget, "--seed", "3", "--quiet",
+                     "--json", *words, cwd=self.folder, **changes)
 
     def record(self, *words, **changes):
         done = self.optimize(*words, **changes)
@@ -215,7 +217,9 @@ PROBED = {**SCRIPT,
 
 
 class Experiments(WithModel):
-    """An analyst in doubt, and probes that decide."""
+    """An analyst in doubt, and probes that decide. The number of evaluations ends these runs, not their time."""
+
+    budget = "60s"
 
     def setUp(self):
         super().setUp()
@@ -238,7 +242,7 @@ class Experiments(WithModel):
             self.assertEqual((mistaken["verdict"], mistaken["nanoseconds"]), ("compile_failed", {}))
         again = [prompt for prompt in self.asked("analyst") if "The judge has measured probes" in prompt]
         self.assertEqual(len(again), len(experiments))
-        self.assertRegex(again[0], r"probe no_stores: large .*, the kernel .* \([0-9.]+\); .*; it tells: as slow as")
+        self.assertRegex(again[0], r"probe no_stores: large .*, the kernel .* \([0-9.]+\); small .*; it tells: as slow as")
         self.assertIn("probe mistaken: compile_failed: ", again[0])
         self.assertTrue(any("less is stored" in prompt for prompt in self.asked("coder")))
         self.assertIn("probe no_stores", self.asked("reflector")[0])
@@ -266,9 +270,10 @@ class Experiments(WithModel):
         """Killed after an experiment: the resumed run has its times from the store."""
         store = self.folder / "runs.db"
         query = "SELECT key || document FROM documents WHERE key LIKE 'probe:%' ORDER BY key"
-        words = ["optimize", "shifted", "--store", "runs.db", "--budget", "6s", "--evaluations", "40", "--seed", "3"]
-        process = subprocess.Popen([os.path.abspath(BINARY), *words, "--quiet", "--model", self.model()], cwd=self.folder,
-                                   env=environment(), stdout=subprocess.DEVNULL)
+        words = ["optimize", "shifted", "--store", "runs.db", "--budget", self.budget, "--evaluations", "40", "--seed", "3",
+                 "--quiet", "--model", self.model()]
+        process = subprocess.Popen([os.path.abspath(BINARY), *words], cwd=self.folder, env=environment(),
+                                   stdout=subprocess.DEVNULL)
         wait_until(lambda: recorded(store, query) or process.poll() is not None)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -279,7 +284,7 @@ class Experiments(WithModel):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         record = json.loads(done.stdout)
         self.assertEqual([document for document in recorded(store, query) if document in measured], measured)
-        self.assertEqual(len(recorded(store, query)), len(record["experiments"]))
+        self.assertGreaterEqual(len(record["experiments"]), len(measured))
         before = self.asked("experimenter")[:asked]
         self.assertFalse([prompt for prompt in self.asked("experimenter")[asked:] if prompt in before])
 
