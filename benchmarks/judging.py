@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""What a judgement costs: the seconds that the worker needs for one evaluation of a kernel that is compiled already.
+
+    benchmarks/judging.py [--repeats 30]
+
+On the small shape of softmax: a correct kernel at most 150 ms in all, one whose result is wrong at most 60 ms. Each is
+asked for again and again, in turn; the library is compiled by the first request and kept. Medians, with the smallest
+and the largest. Exit 1: a median is above its bound. Nothing else should run meanwhile.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+HOME = pathlib.Path(__file__).resolve().parent.parent
+STROP = os.environ.get("STROP_BINARY", str(HOME / "build/release/strop"))
+PROBLEM = HOME / "problems" / "softmax"
+
+CORRECT = """#include <math.h>
+#include <stdint.h>
+extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N) {
+    for (int64_t i = 0; i < M; ++i, x += N, y += N) {
+        float highest = x[0], sum = 0;
+        for (int64_t j = 1; j < N; ++j) highest = x[j] > highest ? x[j] : highest;
+        for (int64_t j = 0; j < N; ++j) sum += y[j] = expf(x[j] - highest);
+        for (int64_t j = 0; j < N; ++j) y[j] /= sum;
+    }
+}
+"""
+WRONG = CORRECT.replace("y[j] /= sum", "y[j] /= sum + 0.01f * y[0]")
+BOUNDS = {"correct": 0.150, "wrong": 0.060}
+
+
+class Worker:
+    def __init__(self):
+        self.process = subprocess.Popen([STROP, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, "STROP_HOME": str(HOME)})
+
+    def ask(self, **message):
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if "error" in answer:
+            sys.exit(f"the worker failed: {answer['error']['phrase']}")
+        return answer
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+def request(source, dims):
+    return {"kernel": {"id": "kernel", "strategy": "kernel", "source": source}, "configuration": {},
+            "points": [{"label": "small", "dims": dims}], "effort": "screen", "best_ns": {}}
+
+
+def main(repeats):
+    import yaml
+    dims = yaml.safe_load((PROBLEM / "problem.yaml").read_text(encoding="utf-8"))["shapes"]["small"]
+    worker = Worker()
+    worker.ask(op="open", problem=str(PROBLEM), points=["small"], seed="1")
+    kernels = {"correct": request(CORRECT, dims), "wrong": request(WRONG, dims)}
+    seconds = {name: [] for name in kernels}
+    for repeat in range(repeats + 1):
+        for name, asked in kernels.items():
+            start = time.monotonic()
+            evaluation = worker.ask(op="evaluate", requests=[asked])["evaluations"][0]
+            spent = time.monotonic() - start
+            expected = "ok" if name == "correct" else "wrong_output"
+            if evaluation["verdict"] != expected:
+                sys.exit(f"the {name} kernel is {evaluation['verdict']}: {evaluation['evidence']}")
+            if repeat > 0:    # the first one compiles
+                seconds[name].append(spent - evaluation["compile_seconds"])
+    worker.close()
+    good = True
+    for name, values in seconds.items():
+        median = statistics.median(values)
+        good = good and median <= BOUNDS[name]
+        print(f"{name:8} {1e3 * median:6.1f} ms ({1e3 * min(values):.1f} to {1e3 * max(values):.1f}), "
+              f"at most {1e3 * BOUNDS[name]:.0f} ms")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=30)
+    sys.exit(main(parser.parse_args().repeats))
