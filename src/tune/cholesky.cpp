@@ -18,7 +18,19 @@ void Cholesky::append(std::vector<double> left, double diagonal, double least) {
 }
 
 std::vector<double> Cholesky::solve(std::vector<double> b) const {
-    for (size_t i = 0; i < b.size(); ++i) b[i] = (b[i] - dot(rows_[i], b, i)) / rows_[i][i];
+    size_t i = 0;
+    for (; i + 2 <= b.size(); i += 2) {  // two rows at a time read b once
+        const double *row = rows_[i].data(), *next = rows_[i + 1].data();
+        double sums[4] = {0, 0, 0, 0};
+        for (size_t j = 0; j < i; j += 2)
+            for (size_t lane = 0; lane < 2; ++lane) {
+                sums[lane] += row[j + lane] * b[j + lane];
+                sums[2 + lane] += next[j + lane] * b[j + lane];
+            }
+        b[i] = (b[i] - sums[0] - sums[1]) / row[i];
+        b[i + 1] = (b[i + 1] - sums[2] - sums[3] - next[i] * b[i]) / next[i + 1];
+    }
+    if (i < b.size()) b[i] = (b[i] - dot(rows_[i], b, i)) / rows_[i][i];
     return b;
 }
 

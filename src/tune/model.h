@@ -51,6 +51,13 @@ public:
     double similarity(size_t row, size_t other) const;
 
 private:
+    // Tunables first, ..., last - 1, whose values together have few combinations: one look-up answers for all of them.
+    struct Group {
+        size_t first, last, combinations;
+    };
+    void group_tunables();
+    std::vector<float> distances(const Group& group, const Point& point) const;  // squared, of each combination
+
     size_t earlier_runs() const;
     double expected_improvement(size_t candidate, double best) const;
     std::vector<float> improvement_bounds(double best) const;
@@ -69,7 +76,8 @@ private:
     Cholesky factor_;
 
     std::vector<size_t> candidates_;
-    std::vector<Point> columns_;                        // tunable -> coordinate of each candidate
+    std::vector<Group> groups_;
+    std::vector<Point> columns_;                        // group -> combination of each candidate
     std::vector<std::vector<float>> candidate_scores_;  // earlier run -> of each candidate
     std::vector<std::vector<float>> solved_;  // observation -> factor^-1 · covariance with each candidate
     std::vector<float> variance_;             // left of 1
