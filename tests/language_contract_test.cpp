@@ -78,6 +78,21 @@ TEST(Contract, ReadsEveryKindOfValue) {
     EXPECT_THAT(space.tunables[3].values, ElementsAre(Value("-O2"), Value("-O3 -funroll-loops")));
 }
 
+TEST(Contract, BooleansAreOneAndZero) {
+    TunableSpace space = parse_tunables(
+        "// strop:tune USE_X = true | false\n// strop:late DEEP = False | True\n// strop:tune EPS = 0.5 | 1.0\n"
+        "// strop:require USE_X or not DEEP\n// strop:require EPS * 2 <= 1 or USE_X == true\n",
+        "k");
+    EXPECT_THAT(space.tunables[0].values, ElementsAre(Value(int64_t{1}), Value(int64_t{0})));
+    EXPECT_THAT(space.tunables[1].values, ElementsAre(Value(int64_t{0}), Value(int64_t{1})));
+    EXPECT_EQ(describe(default_configuration(space)), "DEEP=0 EPS=0.5 USE_X=1");
+    EXPECT_EQ(describe(chosen_configuration(space, {{"USE_X", "true"}, {"EPS", "1.0"}, {"DEEP", "1"}})),
+              "DEEP=1 EPS=1.0 USE_X=1");
+    EXPECT_EQ(describe(chosen_configuration(space, {{"USE_X", "false"}, {"EPS", ".5"}})), "DEEP=0 EPS=0.5 USE_X=0");
+    EXPECT_THROW(chosen_configuration(space, {{"USE_X", "false"}, {"EPS", "1.0"}}), UsageError);
+    EXPECT_THROW(chosen_configuration(space, {{"USE_X", "no"}}), UsageError);
+}
+
 TEST(Contract, LateTunablesAreLimitedInNumber) {
     std::string text;
     for (size_t i = 0; i < most_late_tunables; ++i) text += "// strop:late A" + std::to_string(i) + " = 1 | 2\n";
@@ -113,6 +128,10 @@ TEST(Contract, ErrorsNameFileLineAndValue) {
     EXPECT_EQ(failure("// strop:tune A = 1 || 2"), "kernel.cpp:1: tunable 'A' has an empty value");
     EXPECT_EQ(failure("// strop:tune A = 1 | 2 |"), "kernel.cpp:1: tunable 'A' has an empty value");
     EXPECT_EQ(failure("// strop:tune A = 1 | 2 | 1"), "kernel.cpp:1: tunable 'A' has the value '1' twice");
+    EXPECT_EQ(failure("// strop:tune A = true | 1"), "kernel.cpp:1: tunable 'A' has the value '1' twice");
+    for (std::string value : {"99999999999999999999", "1e400", "-1e-400"})
+        EXPECT_EQ(failure("// strop:tune A = 1 | " + value),
+                  "kernel.cpp:1: '" + value + "' of tunable 'A' is beyond the range of its type");
     EXPECT_EQ(failure("// strop:tune A = 1\n// strop:flags A = -O2"),
               "kernel.cpp:2: tunable 'A' is declared twice");
     EXPECT_EQ(failure("// strop:tune A = 1\n\n// strop:require A > B"), "kernel.cpp:3: 'B' is not a tunable");

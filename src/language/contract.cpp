@@ -50,8 +50,11 @@ std::optional<Value> parse_number(const std::string& text) {
     return Value(number);
 }
 
-// An integer, else a finite float, else the text itself, without its quotes.
+// An integer, true or false as 1 or 0 (as in the preprocessor and in expressions), else a finite float, else the text
+// itself, without its quotes.
 Value parse_value(const std::string& text) {
+    if (text == "true" || text == "True") return int64_t{1};
+    if (text == "false" || text == "False") return int64_t{0};
     if (std::optional<Value> integer = parse_number<int64_t>(text)) return *integer;
     bool numeric = text.find_first_of("0123456789") != std::string::npos;
     if (numeric)
@@ -136,6 +139,12 @@ private:
         bool flags = tunable.kind == Tunable::Kind::flags;
         if (flags) check_flags(tunable.name, text);
         Value value = flags ? Value(text) : parse_value(text);
+        static const std::regex number(R"(-?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)"), whole(R"(-?\d+)");
+        bool kept = std::holds_alternative<int64_t>(value) ||
+                    (std::holds_alternative<double>(value) && !std::regex_match(text, whole));
+        if (!flags && !kept && std::regex_match(text, number))
+            fail(fmt::format("'{}' of tunable '{}' is beyond the range of its type", text, tunable.name),
+                 "whole numbers have 64 bits, others are doubles");
         if (tunable.kind == Tunable::Kind::late && !std::holds_alternative<int64_t>(value))
             fail(fmt::format("'{}' of tunable '{}' is not a whole number", text, tunable.name),
                  "what is set late is an int64_t: write " + form_of(tunable.kind));
@@ -345,7 +354,9 @@ Configuration chosen_configuration(const TunableSpace& space, const std::map<std
                              names.empty() ? "it has none: see `// strop:tune`" : "it has " + join(names, ", "));
         }
         auto value = std::find_if(tunable->values.begin(), tunable->values.end(),
-                                  [&](const Value& candidate) { return to_string(candidate) == text; });
+                                  [&](const Value& candidate) {
+                                      return to_string(candidate) == text || candidate == parse_value(text);
+                                  });
         if (value == tunable->values.end()) {
             std::vector<std::string> known;
             for (const Value& candidate : tunable->values) known.push_back(to_string(candidate));

@@ -9,14 +9,23 @@ from tests.cli.strop_cli import InFolder, strop
 KERNEL = """#include <stdint.h>
 // strop:tune UNROLL = 1 | 2 | 4
 // strop:late CHUNK = 16 | 64
+// strop:tune BRANCH = true | false
+// strop:tune SHARE = 0.5 | 1.0
 // strop:require UNROLL * CHUNK <= 128
+// strop:require BRANCH or UNROLL == 1 and CHUNK == 16
+// strop:require SHARE * 2 <= 1 or not BRANCH
+static_assert(SHARE >= 0.5 && (BRANCH ? SHARE < 1.0 : true), "as required");
 extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N) {
     for (int64_t i = 0; i < M; ++i)
         for (int64_t begin = 0; begin < N; begin += CHUNK)
 #pragma GCC unroll UNROLL
             for (int64_t j = begin; j < begin + CHUNK && j < N; ++j) {
                 const float sum = x[i * N + j] + b[j];
+#if BRANCH
                 y[i * N + j] = sum > 0 ? sum : 0;
+#else
+                y[i * N + j] = sum < 0 ? 0 : sum;
+#endif
             }
 }
 """
@@ -135,17 +144,18 @@ class OwnKernel(InFolder):
     def test_tunes_it_and_exports_what_was_measured(self):
         self.problem("shifted")
         (self.folder / "mine.cpp").write_text(KERNEL, encoding="utf-8")
-        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "5s", "--seed", "1", "--json", "--export",
+        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "60s", "--seed", "1", "--json", "--export",
                      "cache.json", cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         document = json.loads(done.stdout)
         self.assertTrue(document["verified"], document["verification"])
         self.assertEqual([s["id"] for s in document["strategies"]], ["mine"])
-        self.assertEqual(document["evaluations"]["total"], 5)    # all that are valid
+        self.assertEqual(document["evaluations"]["total"], 7)    # all that are valid
         self.assertEqual(document["stopped_by"], "exhausted")
         exported = json.loads((self.folder / "cache.json").read_text(encoding="utf-8"))
-        self.assertEqual(exported["tune_params_keys"], ["UNROLL", "CHUNK"])
-        self.assertEqual(len(exported["cache"]), 5)
+        self.assertEqual(exported["tune_params_keys"], ["UNROLL", "CHUNK", "BRANCH", "SHARE"])
+        self.assertEqual(len(exported["cache"]), 7)
+        self.assertIn("1,16,0,1.0", exported["cache"])
         self.assertTrue((self.folder / "strop-out" / "mine" / "shifted.cpp").is_file())
 
     def test_a_kernel_without_tunables_is_refused(self):
