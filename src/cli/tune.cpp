@@ -114,12 +114,26 @@ int show_space(const Arguments& arguments) {
 
 // ---- a kernel ------------------------------------------------------------------------------------------
 
+// Before anything is measured.
+void check_space(const TunableSpace& space, const std::string& file) {
+    size_t configurations = 0;
+    try {
+        configurations = tune::Space(space).size();
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("{}: {}", file, error.what()), error.hint());
+    }
+    if (configurations == 0)
+        throw UsageError(fmt::format("{}: no configuration meets the constraints", file),
+                         "relax a `// strop:require` or add values");
+}
+
 int tune_kernel(const Arguments& arguments) {
     Kernel kernel =
         read_kernel(arguments, "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
     if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),
                          "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`");
+    check_space(kernel.space, arguments.text("KERNEL"));
     Problem problem = problem_of_kernel(arguments);
     RunOptions options = run_options(arguments, problem, kernel.id);
     RunSettings& settings = options.settings;

@@ -164,6 +164,17 @@ class OwnKernel(InFolder):
         self.fails(["tune", "plain.cpp", "--problem", "shifted"], 2, "plain.cpp: it has no tunables",
                    "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`")
 
+    def test_a_space_that_nothing_is_in_is_refused_before_anything_is_measured(self):
+        self.problem("shifted")
+        for constraint, phrase in (("A > 1 and B", "no configuration meets the constraints"),
+                                   ("A + W > 2", "constraint 'A + W > 2': 'x' is a text where a number is needed"),
+                                   ("4 % B == 0", "constraint '4%B == 0': division by zero")):
+            (self.folder / "mine.cpp").write_text(
+                "// strop:tune A = 0.5 | 1\n// strop:tune B = false | true\n// strop:tune W = x | y\n"
+                f"// strop:require {constraint}\n", encoding="utf-8")
+            done = strop("tune", "mine.cpp", "--problem", "shifted", cwd=self.folder)
+            self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (2, f"strop: mine.cpp: {phrase}"))
+
 
 if __name__ == "__main__":
     unittest.main()
