@@ -10,6 +10,9 @@
 namespace strop::sandbox {
 namespace {
 
+// The one in PATH may be a script that starts others.
+const std::string python_program = "/usr/bin/python3";
+
 Finished shell(const std::string& script, Trust trust = Trust::tool, double seconds = 20) {
     Command command;
     command.argv = {"/bin/sh", "-c", script};
@@ -106,8 +109,7 @@ TEST(Sandbox, a_reference_writes_into_its_scratch_folder_only) {
                         (elsewhere.path() / "out").string()};
     run(command);
     EXPECT_TRUE(fs::exists(scratch.path() / "in"));
-    bool confined = weaker_protections().empty();
-    EXPECT_EQ(fs::exists(elsewhere.path() / "out"), !confined);
+    EXPECT_EQ(fs::exists(elsewhere.path() / "out"), offered().landlock == 0);
 }
 
 TEST(Sandbox, a_reference_starts_no_process) {
@@ -128,9 +130,169 @@ TEST(Sandbox, a_candidate_has_no_network_and_signals_nobody) {
     Finished finished = shell("kill -0 $PPID", Trust::candidate);
     EXPECT_FALSE(finished.ok());
     Command python;
-    python.argv = {"python3", "-S", "-c", "import socket; socket.socket()"};
+    python.argv = {python_program, "-S", "-c", "import socket; socket.socket()"};
     python.trust = Trust::candidate;
-    EXPECT_FALSE(run(python).ok());
+    EXPECT_NE(run(python).err.find("PermissionError"), std::string::npos);
+}
+
+// What a candidate reads of the file; its error otherwise.
+std::string text_of(const std::string& file, const std::vector<std::string>& readable = {},
+                    const Protections& protections = offered()) {
+    Command command;
+    command.argv = {"cat", file};
+    command.trust = Trust::candidate;
+    command.readable = readable;
+    command.only = &protections;
+    Finished finished = run(command);
+    return finished.out + finished.err;
+}
+
+TEST(Candidate, reads_no_file_but_what_it_was_given) {
+    if (offered().landlock == 0) GTEST_SKIP() << "no Landlock";
+    TemporaryFolder folder("strop-test");
+    std::string given = (folder.path() / "given").string(), secret = (folder.path() / "secret").string();
+    write_file(given, "text\n");
+    write_file(secret, "text\n");
+    EXPECT_EQ(text_of(given, {given}), "text\n");
+    EXPECT_EQ(text_of(secret, {folder.path().string()}), "text\n");
+    for (const std::string& file : {secret, std::string("/etc/passwd"), folder.path().string() + "/../../etc/passwd"})
+        EXPECT_NE(text_of(file, {given}).find("ermission denied"), std::string::npos) << file;
+}
+
+TEST(Candidate, lists_no_folder_of_others) {
+    if (offered().landlock == 0) GTEST_SKIP() << "no Landlock";
+    TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "secret", "");
+    for (const std::string& place : {folder.path().string(), std::string("/proc"), std::string("/etc")})
+        EXPECT_EQ(shell("echo " + place + "/*", Trust::candidate).out, place + "/*\n");
+}
+
+TEST(Candidate, reads_about_the_machine_and_itself_but_of_no_other_process) {
+    if (offered().landlock == 0) GTEST_SKIP() << "no Landlock";
+    EXPECT_NE(text_of("/proc/cpuinfo").find(":"), std::string::npos);
+    EXPECT_TRUE(text_of("/proc/self/status").starts_with("Name:\tcat\n"));
+    EXPECT_EQ(text_of("/dev/null"), "");
+    for (const char* file : {"status", "cmdline", "environ", "maps"})
+        EXPECT_NE(text_of("/proc/" + std::to_string(::getpid()) + "/" + file).find("cat: "), std::string::npos) << file;
+}
+
+TEST(Candidate, has_no_capability) {
+    std::string status = text_of("/proc/self/status");
+    for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"})
+        EXPECT_NE(status.find(std::string(set) + "\t0000000000000000"), std::string::npos) << status;
+}
+
+TEST(Candidate, ends_by_the_signals_that_it_raises) {
+    for (const char* name : {"TERM", "ABRT", "SEGV", "INT"}) {
+        Command command;
+        command.argv = {"/bin/sh", "-c", std::string("kill -") + name + " $$; sleep 20"};
+        command.trust = Trust::candidate;
+        Protections protections = offered();
+        protections.seccomp = false;
+        command.only = &protections;
+        EXPECT_EQ(run(command).describe(), std::string("killed by SIG") + name);
+    }
+}
+
+TEST(Candidate, lives_in_name_spaces_of_its_own_as_a_child_of_ours) {
+    if (!offered().name_spaces) GTEST_SKIP() << "no name spaces";
+    auto spaces = [](const std::string& process) {
+        std::vector<std::string> links;
+        for (const char* kind : {"mnt", "pid", "ipc"})
+            links.push_back(fs::read_symlink("/proc/" + process + "/ns/" + kind));
+        return links;
+    };
+    Command command;
+    command.argv = {"/bin/sh", "-c", "echo >&4; read line <&3"};
+    command.trust = Trust::candidate;
+    Protections protections = offered();
+    protections.seccomp = false;   // the shell moves its descriptors
+    command.only = &protections;
+    Child child(command);
+    char started;
+    ASSERT_EQ(child.receive(&started, 1, Seconds(10)), Child::Wait::ready);
+    std::string status = read_file("/proc/" + std::to_string(child.pid()) + "/status");
+    EXPECT_NE(status.find("PPid:\t" + std::to_string(::getpid()) + "\n"), std::string::npos);
+    std::vector<std::string> ours = spaces("self"), its = spaces(std::to_string(child.pid()));
+    for (size_t i = 0; i < ours.size(); ++i) EXPECT_NE(ours[i], its[i]);
+    ::kill(child.pid(), SIGTERM);
+    EXPECT_EQ(child.kill().signal, SIGTERM);
+}
+
+TEST(Candidate, starts_no_more_threads_than_it_may) {
+    if (!offered().thread_limit) GTEST_SKIP() << "no limit of threads";
+    Command command;
+    command.argv = {python_program, "-S", "-c",
+                    "import _thread, time\n"
+                    "count = 0\n"
+                    "try:\n"
+                    "    while count < 1000: _thread.start_new_thread(time.sleep, (20,)); count += 1\n"
+                    "except RuntimeError: pass\n"
+                    "print(count, flush=True)\n"
+                    "import os; os._exit(0)"};
+    command.trust = Trust::candidate;
+    command.limits.threads = 40;
+    Protections protections = offered();
+    protections.landlock = 0;   // wherever Python may be
+    command.only = &protections;
+    Finished finished = run(command);
+    EXPECT_EQ(finished.out, "39\n") << finished.describe() << ": " << finished.err;
+}
+
+TEST(Compiler, reads_and_writes_its_own_folders_only) {
+    if (offered().landlock == 0) GTEST_SKIP() << "no Landlock";
+    TemporaryFolder scratch("strop-test"), given("strop-test"), elsewhere("strop-test");
+    for (const TemporaryFolder* folder : {&scratch, &given, &elsewhere}) write_file(folder->path() / "file", "text\n");
+    auto compile = [&](const std::string& script) {
+        Command command;
+        command.argv = {"/bin/sh", "-c", script};
+        command.trust = Trust::compiler;
+        command.scratch = scratch.path().string();
+        command.readable = {given.path().string()};
+        return run(command);
+    };
+    EXPECT_EQ(compile("cat $TMPDIR/file " + (given.path() / "file").string()).out, "text\ntext\n");
+    for (const std::string& file : {(elsewhere.path() / "file").string(), std::string("/etc/passwd"),
+                                    std::string("/dev/zero"), std::string("/proc/self/environ")})
+        EXPECT_FALSE(compile("head -c 1 " + file).ok()) << file;
+    EXPECT_TRUE(compile("echo x > $TMPDIR/new").ok());
+    for (const TemporaryFolder* folder : {&given, &elsewhere})
+        EXPECT_FALSE(compile("echo x > " + (folder->path() / "new").string()).ok());
+    Finished connected = compile(python_program + " -S -c 'import socket; socket.socket(socket.AF_UNIX)'");
+    EXPECT_NE(connected.err.find("PermissionError"), std::string::npos) << connected.err;
+}
+
+TEST(Compiler, meets_its_limits) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", "while :; do :; done"};
+    command.trust = Trust::compiler;
+    command.limits.processor = Seconds(1);
+    EXPECT_EQ(run(command).describe(), "killed by SIGKILL");
+    TemporaryFolder scratch("strop-test");
+    command.scratch = scratch.path().string();
+    command.argv = {"dd", "if=/usr/bin/env", "of=" + (scratch.path() / "copy").string(), "bs=4096", "count=2"};
+    command.limits.file_bytes = 4096;
+    EXPECT_EQ(run(command).describe(), "killed by SIGXFSZ");
+}
+
+TEST(Protections, run_a_candidate_where_the_system_has_none_and_are_named) {
+    TemporaryFolder folder("strop-test");
+    std::string file = (folder.path() / "secret").string();
+    write_file(file, "text\n");
+    EXPECT_EQ(text_of(file, {}, Protections{}), "text\n");
+    auto named = [](const Protections& protections, const std::string& what) {
+        for (const std::string& phrase : weaker_protections(protections))
+            if (phrase.find(what) != std::string::npos) return true;
+        return false;
+    };
+    EXPECT_TRUE(named({}, "no Landlock"));
+    EXPECT_TRUE(named({}, "no seccomp"));
+    EXPECT_TRUE(named({.landlock = 5, .seccomp = true}, "an old Landlock"));
+    EXPECT_FALSE(named({.landlock = 6, .seccomp = true}, "Landlock"));
+    EXPECT_TRUE(named({.landlock = 6, .seccomp = true}, "no name spaces"));
+    EXPECT_TRUE(named({.landlock = 6, .seccomp = true, .name_spaces = true}, "no name space for the network"));
+    EXPECT_TRUE(named({.landlock = 6, .seccomp = true, .name_spaces = true, .own_network = true}, "no limit of threads"));
+    EXPECT_TRUE(weaker_protections({6, true, true, true, true}).empty());
 }
 
 TEST(Child, talks_over_its_pipes) {

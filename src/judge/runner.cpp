@@ -22,6 +22,8 @@ namespace {
 constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
+// More than the cores' number is suspicious (the referee says so), this many is an attack on the machine.
+constexpr int threads_of_a_core = 4, threads_anyway = 64;
 constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
 
 std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points,
@@ -131,9 +133,12 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     command.keep_fds = descriptors(points);
     command.keep_fds.push_back(layout.read_only_fd());
     command.keep_fds.push_back(runner->progress_.fd());
+    command.readable = built.needed;
+    command.readable.push_back(built.library.string());
     command.trust = sandbox::Trust::candidate;
     command.limits.output_bytes = 1 << 16;
     command.limits.memory_bytes = candidate_heap_bytes;
+    command.limits.threads = threads_of_a_core * threads + threads_anyway;
     for (Buffers* buffers : points)
         command.limits.memory_bytes += buffers->inputs().bytes() + buffers->outputs().bytes() +
                                        guard_bytes * (static_cast<int64_t>(buffers->sets().size()) + buffers->slots()) *

@@ -82,6 +82,18 @@ std::vector<std::string> link_flags(const std::string& source) {
     return flags;
 }
 
+// Of a library that was linked with others, the files that loading it opens.
+std::vector<std::string> needed_libraries(const fs::path& library) {
+    sandbox::Command command;
+    command.argv = {"ldd", library.string()};
+    command.limits.wall = Seconds(20);
+    std::vector<std::string> files;
+    for (const std::string& line : split(sandbox::run(command).out, '\n'))   // libx.so => /folder/libx.so (0x7f...)
+        if (size_t path = line.find('/'), end = line.rfind(" ("); path < end && end != std::string::npos)
+            files.push_back(line.substr(path, end - path));
+    return files;
+}
+
 // The first lines that say something, without the folder of ours.
 std::string shorten(const std::string& text, const fs::path& folder) {
     std::vector<std::string> kept;
@@ -184,6 +196,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     fs::path adapter = build_adapter(problem, folder);
     std::vector<sandbox::Command> commands;
     std::vector<std::string> keys, fresh;
+    std::vector<bool> linked;
     for (const Build& build : builds) {
         const std::string key = content_hash(join({build.source, join(configuration_flags(build), " "),
                                                    join(build.flags, " "), folder.string()}, "\n"));
@@ -194,6 +207,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         built_[key].library = folder / (stem + ".so");
         order_.push_back(key);
         fresh.push_back(key);
+        linked.push_back(build.trusted_links);
         commands.push_back(command(build, folder, stem, adapter));
     }
     std::vector<sandbox::Finished> finished = sandbox::run_all(commands, parallel);
@@ -201,6 +215,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         Built& result = built_[fresh[i]];
         result.ok = finished[i].ok();
         if (!result.ok) result.message = message_of(finished[i], folder);
+        else if (linked[i]) result.needed = needed_libraries(result.library);
     }
     std::vector<Built> results;
     double share = seconds_since(start) / static_cast<double>(std::max<size_t>(1, fresh.size()));

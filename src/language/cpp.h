@@ -34,6 +34,7 @@ struct Build {
 struct Built {
     bool ok = false;
     std::filesystem::path library;
+    std::vector<std::string> needed;    // libraries that a trusted one brings with it, wherever they are
     std::vector<int64_t> late_values;   // in the order of the space's late tunables
     std::string message;                // the compiler's, shortened, without our paths
     double seconds = 0;                 // this build's share of the wall time; 0 when it was there

@@ -6,13 +6,11 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -33,12 +31,13 @@ constexpr const char* candidate_calls[] = {
     "statx", "get_mempolicy", "times",
 };
 
-// What no reference and no baseline needs, and an escape would.
+// What no reference, baseline and compiler needs, and an escape would.
 constexpr const char* forbidden_calls[] = {
     "ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2", "pivot_root", "chroot", "reboot",
     "init_module", "finit_module", "delete_module", "kexec_load", "bpf", "unshare", "setns", "keyctl",
     "add_key", "request_key", "perf_event_open", "userfaultfd", "swapon", "swapoff", "settimeofday",
     "clock_settime", "adjtimex", "open_by_handle_at", "io_uring_setup", "pidfd_getfd",
+    "truncate",   // which the first versions of Landlock let through
 };
 
 class Rules {
@@ -96,10 +95,13 @@ std::vector<unsigned char> candidate_program() {
     return rules.program();
 }
 
-std::vector<unsigned char> reference_program(bool processes) {
+enum class Network { none, local };   // local: sockets between processes of one machine
+
+std::vector<unsigned char> lenient_program(Network network, bool processes) {
     Rules rules(SCMP_ACT_ALLOW);
     for (const char* name : forbidden_calls) rules.add(SCMP_ACT_ERRNO(EPERM), name);
-    rules.add(SCMP_ACT_ERRNO(EPERM), "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
+    if (network == Network::none) rules.add(SCMP_ACT_ERRNO(EPERM), "socket");
+    else rules.add(SCMP_ACT_ERRNO(EPERM), "socket", {SCMP_A0(SCMP_CMP_NE, AF_UNIX)});
     if (!processes) {
         for (const char* name : {"fork", "vfork", "kill", "tkill", "rt_sigqueueinfo", "pidfd_send_signal"})
             rules.add(SCMP_ACT_ERRNO(EPERM), name);
@@ -109,72 +111,29 @@ std::vector<unsigned char> reference_program(bool processes) {
     return rules.program();
 }
 
-constexpr uint64_t write_rights =
-    LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-    LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-    LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-    LANDLOCK_ACCESS_FS_MAKE_SYM;
-
-bool allow_below(int ruleset, int folder, uint64_t rights) {
-    landlock_path_beneath_attr rule = {};
-    rule.allowed_access = rights;
-    rule.parent_fd = folder;
-    return ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
-}
-
 }  // namespace
-
-bool landlock_available() {
-    return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION) >= 1;
-}
 
 bool seccomp_available() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0; }
 
-Filter::Filter(Trust trust) : trust_(trust) {
+Filter::Filter(Trust trust, bool available) {
+    if (!available || trust == Trust::tool) return;   // named by weaker_protections()
     static const std::vector<unsigned char> candidate = candidate_program();
-    static const std::vector<unsigned char> reference = reference_program(false);
-    static const std::vector<unsigned char> baseline = reference_program(true);
+    static const std::vector<unsigned char> reference = lenient_program(Network::local, false);
+    static const std::vector<unsigned char> baseline = lenient_program(Network::local, true);
+    static const std::vector<unsigned char> compiler = lenient_program(Network::none, true);
     if (trust == Trust::candidate) program_ = candidate;
     if (trust == Trust::reference) program_ = reference;
     if (trust == Trust::baseline) program_ = baseline;
+    if (trust == Trust::compiler) program_ = compiler;
+    if (program_.empty()) throw Error(Exit::bug, "seccomp: cannot make a filter");
 }
 
-Filter::~Filter() = default;
-
-bool Filter::restrict_files(int scratch_fd) const {
-    landlock_ruleset_attr attributes = {};
-    attributes.handled_access_fs = write_rights;
-    int ruleset = static_cast<int>(
-        ::syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0));
-    if (ruleset < 0) return errno == ENOSYS || errno == EOPNOTSUPP;  // named by weaker_protections()
-    bool ok = true;
-    if (scratch_fd >= 0) ok = allow_below(ruleset, scratch_fd, write_rights);
-    int null = ::open("/dev/null", O_PATH | O_CLOEXEC);
-    if (null >= 0) ok = allow_below(ruleset, null, LANDLOCK_ACCESS_FS_WRITE_FILE) && ok;
-    if (trust_ == Trust::baseline) {  // semaphores of frameworks
-        int shm = ::open("/dev/shm", O_PATH | O_CLOEXEC);
-        if (shm >= 0) allow_below(ruleset, shm, write_rights);
-    }
-    return ok && ::syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
-}
-
-bool Filter::enter(int scratch_fd) const {
-    if (trust_ == Trust::tool) return true;
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-    if (!restrict_files(scratch_fd)) return false;
-    if (program_.empty()) return false;
+bool Filter::enter() const {
+    if (program_.empty()) return true;
     sock_fprog program = {};
     program.len = static_cast<unsigned short>(program_.size() / sizeof(sock_filter));
     program.filter = reinterpret_cast<sock_filter*>(const_cast<unsigned char*>(program_.data()));
     return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
-}
-
-std::vector<std::string> weaker_protections() {
-    std::vector<std::string> weaker;
-    if (!landlock_available())
-        weaker.push_back("no Landlock: references can write files that their user may write");
-    if (!seccomp_available()) weaker.push_back("no seccomp: kernels may ask anything of the system");
-    return weaker;
 }
 
 }  // namespace strop::sandbox

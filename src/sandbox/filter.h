@@ -1,7 +1,6 @@
-// What a child of each level of trust may ask of the kernel: Landlock for files, seccomp for system calls.
+// seccomp: the system calls that a child of each level of trust may make.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "sandbox/process.h"
@@ -11,23 +10,16 @@ namespace strop::sandbox {
 // A seccomp program, built in the parent so that the child need not allocate between fork and exec.
 class Filter {
 public:
-    explicit Filter(Trust trust);
-    ~Filter();
-    Filter(const Filter&) = delete;
-    Filter& operator=(const Filter&) = delete;
+    // `available`: false makes one that allows everything.
+    Filter(Trust trust, bool available);
 
-    // In the child, last thing before exec: no new privileges, files, system calls. Async-signal-safe.
-    // `scratch_fd`: an open descriptor (O_PATH) of the writable folder, or -1.
-    bool enter(int scratch_fd) const;
+    // In the child, last thing before exec, after no_new_privs. Async-signal-safe.
+    bool enter() const;
 
 private:
-    bool restrict_files(int scratch_fd) const;
-
-    Trust trust_;
-    std::vector<unsigned char> program_;   // struct sock_filter[]
+    std::vector<unsigned char> program_;   // struct sock_filter[]; empty: everything is allowed
 };
 
-bool landlock_available();
 bool seccomp_available();
 
 }  // namespace strop::sandbox

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +18,11 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "sandbox/cell.h"
+#include "sandbox/control_group.h"
 #include "sandbox/filter.h"
+#include "sandbox/landlock.h"
+#include "sandbox/privileges.h"
 
 namespace strop::sandbox {
 
@@ -53,10 +58,20 @@ struct Prepared {
     std::vector<std::string> environment_texts;
     std::vector<char*> argv, environment;
     std::string program;
+    FileRules rules;
     Filter filter;
-    int scratch = -1;
+    const Cell* cell = nullptr;              // where a candidate lives; null: where we do
+    std::unique_ptr<ControlGroup> group;     // which limits a candidate's threads, where its users do not
+    int own_threads = 0;                     // the limit where they do
 
-    explicit Prepared(const Command& command) : filter(command.trust) {
+    explicit Prepared(const Command& command)
+        : Prepared(command, command.only ? *command.only : whatever_there_is()) {}
+
+    static Protections whatever_there_is() { return {landlock_version(), seccomp_available(), true, true, true}; }
+
+    Prepared(const Command& command, const Protections& protections)
+        : program(find_program(command.argv.at(0))), rules(command, program, protections.landlock),
+          filter(command.trust, protections.seccomp) {
         std::map<std::string, std::string> variables = {{"LANG", "C.UTF-8"}};
         for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
             if (const char* value = std::getenv(name)) variables[name] = value;
@@ -67,11 +82,15 @@ struct Prepared {
         environment.push_back(nullptr);
         for (const std::string& argument : command.argv) argv.push_back(const_cast<char*>(argument.c_str()));
         argv.push_back(nullptr);
-        program = find_program(command.argv.at(0));
-        if (!command.scratch.empty())
-            scratch = ::open(command.scratch.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (command.trust == Trust::candidate) prepare_cell(command.limits.threads, protections);
     }
-    ~Prepared() { close_fd(scratch); }
+
+    void prepare_cell(int threads, const Protections& protections) {
+        if (protections.name_spaces) cell = Cell::shared();
+        if (threads <= 0 || !protections.thread_limit) return;
+        if (cell && cell->own_users() && ::geteuid() != 0) own_threads = threads;
+        else group = ControlGroup::make(threads);
+    }
 
     static std::string find_program(const std::string& name) {
         if (name.find('/') != std::string::npos) return name;
@@ -111,26 +130,41 @@ void move_descriptors(const ChildFds& fds, const std::vector<int>& keep) {
     for (int fd : keep) ::fcntl(fd, F_SETFD, 0);
 }
 
+// Who the child is and what it may do, from the widest to the narrowest.
+bool confine(const Command& command, const Prepared& prepared) {
+    if (prepared.group && !prepared.group->enter()) return false;
+    if (prepared.own_threads > 0) {   // before the limit, which would count all that its user runs
+        if (!enter_own_users()) return false;
+        set_limit(RLIMIT_NPROC, prepared.own_threads);
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    set_limit(RLIMIT_CORE, 0);
+    if (command.limits.memory_bytes > 0) set_limit(RLIMIT_AS, command.limits.memory_bytes);
+    if (command.limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, command.limits.file_bytes);
+    if (command.limits.processor.count() > 0)
+        set_limit(RLIMIT_CPU, static_cast<int64_t>(std::ceil(command.limits.processor.count())));
+    if (command.trust == Trust::candidate) set_limit(RLIMIT_FSIZE, 0);
+    if (command.trust == Trust::tool) return true;
+    if (command.trust == Trust::candidate && !drop_capabilities()) return false;
+    return forbid_new_privileges() && prepared.rules.enter() && prepared.filter.enter();
+}
+
 [[noreturn]] void become(const Command& command, Prepared& prepared, const ChildFds& fds) {
     ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     move_descriptors(fds, command.keep_fds);
-    set_limit(RLIMIT_CORE, 0);
-    if (command.limits.memory_bytes > 0) set_limit(RLIMIT_AS, command.limits.memory_bytes);
-    if (command.trust == Trust::candidate) set_limit(RLIMIT_FSIZE, 0);
     if (!command.working_folder.empty() && ::chdir(command.working_folder.c_str()) != 0)
         ::_exit(sandbox_failed);
-    if (!prepared.filter.enter(prepared.scratch)) ::_exit(sandbox_failed);
+    if (!confine(command, prepared)) ::_exit(sandbox_failed);
     ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
     ::_exit(exec_failed);
 }
 
 pid_t start(const Command& command, Prepared& prepared, const ChildFds& fds) {
-    pid_t pid = ::fork();
+    pid_t pid = prepared.cell ? prepared.cell->fork_inside() : ::fork();
     if (pid < 0)
         throw EnvironmentError(fmt::format("cannot start a process: {}", std::strerror(errno)),
                                "raise the limit of processes: ulimit -u");
@@ -171,6 +205,7 @@ struct Running {
     Clock::time_point started = Clock::now();
     Finished finished;
     bool done = false;
+    std::unique_ptr<ControlGroup> group;
 
     void launch(const Command& c, bool has_input) {
         command = &c;
@@ -178,6 +213,7 @@ struct Running {
         Prepared prepared(c);
         started = Clock::now();
         pid = start(c, prepared, {input.read, output.write, errors.write});
+        group = std::move(prepared.group);
         ::close(input.read);
         ::close(output.write);
         ::close(errors.write);
@@ -222,6 +258,7 @@ struct Running {
         close_fd(in);
         close_fd(out);
         close_fd(err);
+        group.reset();
         finished.seconds = seconds_since(started);
         finished.not_found = finished.exit_code == exec_failed;
         done = true;
@@ -323,6 +360,7 @@ Child::Child(const Command& command) : output_limit_(command.limits.output_bytes
     int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     Prepared prepared(command);
     pid_ = start(command, prepared, {null, output.write, errors.write, commands.read, replies.write});
+    group_ = std::move(prepared.group);
     ::close(null);
     ::close(commands.read);
     ::close(replies.write);
@@ -416,6 +454,7 @@ Finished Child::kill() {
     note_status(finished_, status);
     drain();
     for (int* fd : {&from_, &out_, &err_}) close_fd(*fd);
+    group_.reset();
     pid_ = -1;
     return finished_;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,26 +16,36 @@ namespace strop::sandbox {
 
 // How far a child is trusted.
 enum class Trust {
-    tool,        // compilers, pip: limits only
+    tool,        // programs that see nothing of strangers: limits only
+    compiler,    // reads a stranger's source: no network, reads and starts what belongs to the system and what is
+                 // `readable`, writes in its scratch folder only
     reference,   // a user's Python: no network; files are writable only in its scratch folder
     baseline,    // as reference, but may start processes (a compiling framework starts compilers)
-    candidate,   // a kernel: no network, no file it could write, no new process, no ptrace, no signals to others
+    candidate,   // a kernel: no network, no file it could write, none it could read but libraries, what describes the
+                 // machine and what is `readable`; no new process, no ptrace, no signals to others
 };
 
 struct Limits {
     Seconds wall{0};               // 0: none (the caller ends the child)
     int64_t memory_bytes = 0;      // address space; 0: none
+    int64_t file_bytes = 0;        // of each file that it writes; 0: none
+    Seconds processor{0};          // time that each of its processes computes; 0: none
+    int threads = 0;               // of a candidate, all together; 0: none
     int64_t output_bytes = 1 << 20;  // of standard output and of standard error each; more is cut off
 };
+
+struct Protections;
 
 struct Command {
     std::vector<std::string> argv;             // argv[0] is looked up in PATH
     std::map<std::string, std::string> environment;  // added to a minimal one (PATH, HOME, LANG, TMPDIR = scratch)
     std::string scratch;                       // private writable folder; empty: none
     std::string working_folder;                // empty: unchanged
+    std::vector<std::string> readable;         // files and folders that a compiler or candidate reads beside the system's
     std::vector<int> keep_fds;                 // descriptors of ours that the child inherits under the same numbers
     Trust trust = Trust::tool;
     Limits limits;
+    const Protections* only = nullptr;         // as if the system offered no more than this
 };
 
 struct Finished {
@@ -58,6 +69,8 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, int parallel
 
 // A child that is talked to over a pair of pipes (its descriptors 3: commands in, 4: replies out).
 // Its standard output and error are caught and bounded.
+class ControlGroup;
+
 class Child {
 public:
     enum class Wait { ready, timed_out, closed };
@@ -80,10 +93,23 @@ private:
     int to_ = -1, from_ = -1, out_ = -1, err_ = -1;
     bool paused_ = false;
     int64_t output_limit_ = 0;
+    std::unique_ptr<ControlGroup> group_;
     Finished finished_;
 };
 
-// What this system does not offer, one phrase each; empty when everything holds.
-std::vector<std::string> weaker_protections();
+// What a system offers to hold children. Tests take parts away.
+struct Protections {
+    int landlock = 0;              // version of its interface; 0: none
+    bool seccomp = false;
+    bool name_spaces = false;      // of processes, mounts, inter-process communication
+    bool own_network = false;
+    bool thread_limit = false;     // that counts a child's threads and nobody else's
+};
+
+// By this system.
+const Protections& offered();
+
+// What is missing, one phrase each; empty when everything holds.
+std::vector<std::string> weaker_protections(const Protections& protections = offered());
 
 }  // namespace strop::sandbox
