@@ -17,6 +17,7 @@ namespace strop {
 namespace {
 
 constexpr double compile_limit_seconds = 60;
+constexpr int64_t compile_memory_bytes = int64_t{4} << 30, compiled_file_bytes = int64_t{256} << 20;
 constexpr size_t message_lines = 20;
 constexpr size_t kept_libraries = 256;
 constexpr const char* late_header = "late.h";
@@ -94,12 +95,62 @@ std::vector<std::string> needed_libraries(const fs::path& library) {
     return files;
 }
 
+// The folders that a compiler's own files lie in, by the paths that it is found under.
+std::vector<std::string> toolchain_folders(const Compiler& compiler) {
+    std::vector<std::string> folders = {"/etc/clang"};
+    std::error_code failed;
+    for (const fs::path& program : {fs::path(compiler.path), fs::canonical(compiler.path, failed)}) {
+        fs::path prefix = program.parent_path().parent_path();
+        for (const fs::directory_entry& entry : fs::directory_iterator(prefix, failed)) {
+            std::string name = entry.path().filename();
+            for (const char* usual : {"bin", "lib", "lib32", "lib64", "libexec", "include", "Cellar"})
+                if (name == usual || name.find("-linux") != std::string::npos) {
+                    folders.push_back(entry.path());
+                    break;
+                }
+        }
+    }
+    return folders;
+}
+
+// What flags name: "-I/opt/include", "-Wl,-rpath,/opt/lib", "/opt/lib/libx.a".
+std::vector<std::string> paths_in(const std::vector<std::string>& flags) {
+    std::vector<std::string> paths;
+    for (const std::string& flag : flags) {
+        bool folder = flag.starts_with("-I") || flag.starts_with("-L") || flag.starts_with("-B");
+        size_t start = folder ? 2 : flag.starts_with('-') ? flag.find('/') : 0;
+        if (start < flag.size()) paths.push_back(fs::absolute(flag.substr(start)));
+    }
+    return paths;
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+bool says_only_where(std::string_view line) {
+    return line.starts_with("In file included from") || trim(line).starts_with("from ");
+}
+
 // The first lines that say something, without the folder of ours.
 std::string shorten(const std::string& text, const fs::path& folder) {
     std::vector<std::string> kept;
     for (const std::string& line : split(replace_all(text, folder.string() + "/", ""), '\n'))
-        if (!trim(line).empty() && kept.size() < message_lines) kept.push_back(line.substr(0, 300));
+        if (!trim(line).empty() && !says_only_where(line) && kept.size() < message_lines)
+            kept.push_back(line.substr(0, 300));
     return printable(join(kept, "\n"));
+}
+
+// Compilers that meet a limit of theirs report a bug of their own.
+std::string limit_that_was_met(const std::string& said) {
+    auto names = [&](const char* text) { return said.find(text) != std::string::npos; };
+    if (names("out of memory") || names("memory exhausted") || names("bad_alloc") || names("annot allocate memory"))
+        return fmt::format("the compiler needs more than the {} of memory that it may have",
+                           human_bytes(static_cast<double>(compile_memory_bytes)));
+    if (names("ile size limit exceeded") || names("File too large"))
+        return fmt::format("the compiler writes a file of more than {}",
+                           human_bytes(static_cast<double>(compiled_file_bytes)));
+    return {};
 }
 
 }  // namespace
@@ -127,7 +178,7 @@ std::string call_adapter(const Problem& problem) {
 CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(preferred_compiler(), machine) {}
 
 CppToolchain::CppToolchain(const Compiler& compiler, const Machine& machine)
-    : compiler_(compiler), flags_(usual_flags(compiler, machine)) {
+    : compiler_(compiler), flags_(usual_flags(compiler, machine)), folders_(toolchain_folders(compiler)) {
     description_ = fmt::format("{} {} {}", compiler_.name, compiler_.version, join(flags_, " "));
 }
 
@@ -138,10 +189,8 @@ fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& fol
     write_file(source, call_adapter(problem));
     write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n", late_values_name,
                                                  most_late_tunables));
-    sandbox::Command command;
+    sandbox::Command command = confined(folder);
     command.argv = {compiler_.path, "-std=c++17", "-O2", "-fPIC", "-w", "-c", "-o", object.string(), source.string()};
-    command.limits.wall = Seconds(compile_limit_seconds);
-    command.scratch = folder.string();
     sandbox::Finished finished = sandbox::run(command);
     if (!finished.ok())
         throw EnvironmentError(fmt::format("{}: cannot compile: {} {}", compiler_.path, finished.describe(),
@@ -150,9 +199,23 @@ fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& fol
     return object;
 }
 
+// What reads a stranger's source.
+sandbox::Command CppToolchain::confined(const fs::path& folder) const {
+    sandbox::Command command;
+    command.trust = sandbox::Trust::compiler;
+    command.scratch = folder.string();
+    command.readable = folders_;
+    command.limits.wall = Seconds(compile_limit_seconds);
+    command.limits.processor = Seconds(2 * compile_limit_seconds);   // of several threads
+    command.limits.memory_bytes = compile_memory_bytes;
+    command.limits.file_bytes = compiled_file_bytes;
+    command.limits.output_bytes = 1 << 16;
+    return command;
+}
+
 sandbox::Command CppToolchain::command(const Build& build, const fs::path& folder, const std::string& stem,
                                        const fs::path& adapter) const {
-    sandbox::Command command;
+    sandbox::Command command = confined(folder);
     command.argv = {compiler_.path};
     // A library that is only called brings its own threads: a second OpenMP runtime would fight with them.
     bool calls_only = build.trusted_links && build.source.find("#pragma omp") == std::string::npos;
@@ -169,11 +232,10 @@ sandbox::Command CppToolchain::command(const Build& build, const fs::path& folde
     command.argv.push_back((folder / (stem + ".cpp")).string());
     command.argv.push_back(adapter.string());
     if (compiler_.name == "clang") command.argv.push_back("-fuse-ld=lld");
-    if (build.trusted_links)
-        for (const std::string& flag : link_flags(build.source)) command.argv.push_back(flag);
-    command.limits.wall = Seconds(compile_limit_seconds);
-    command.limits.output_bytes = 1 << 16;
-    command.scratch = folder.string();
+    append(command.readable, paths_in(build.flags));
+    if (!build.trusted_links) return command;
+    append(command.argv, link_flags(build.source));
+    append(command.readable, paths_in(link_flags(build.source)));
     return command;
 }
 
@@ -233,8 +295,9 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
 
 std::string CppToolchain::message_of(const sandbox::Finished& finished, const fs::path& folder) const {
     std::string message = finished.not_found   ? compiler_.path + " could not be started"
-                          : finished.timed_out ? finished.describe()
-                                               : shorten(finished.err, folder);
+                          : finished.timed_out ? "the compiler " + finished.describe()
+                                               : limit_that_was_met(finished.err);
+    if (message.empty()) message = shorten(finished.err, folder);
     return message.empty() ? "the compiler said nothing: " + finished.describe() : message;
 }
 

@@ -58,13 +58,14 @@ public:
 
 private:
     std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
+    sandbox::Command confined(const std::filesystem::path& folder) const;
     sandbox::Command command(const Build& build, const std::filesystem::path& folder, const std::string& stem,
                              const std::filesystem::path& adapter) const;
     std::string message_of(const sandbox::Finished& finished, const std::filesystem::path& folder) const;
     void forget_oldest(const std::set<std::string>& needed);
 
     Compiler compiler_;
-    std::vector<std::string> flags_;
+    std::vector<std::string> flags_, folders_;
     std::string description_;
     std::map<std::string, Built> built_;   // by content
     std::deque<std::string> order_;        // of built_, oldest first
