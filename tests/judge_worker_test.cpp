@@ -35,8 +35,8 @@ TEST(WorkerMessage, names_what_the_problem_does_not_have) {
               "softmax: extent 'M' of 'x' is -8 at M=-8,N=8");
     EXPECT_EQ(complaint("{'op': 'open', 'problem': 'p', 'seed': 1, 'reference_limit': -2}"),
               "worker: reference_limit -2 is no time to wait");
-    EXPECT_EQ(complaint("{'op': 'compare', 'request': {'contenders': [{'name': 'a'}, {'name': 'a'}]}}"),
-              "worker: two contenders are named 'a'");
+    EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': 'inf'}}"),
+              "worker: seconds_per_point is inf");
     EXPECT_EQ(complaint("{'op': 'shave'}"), "worker: unknown op 'shave'");
 }
 

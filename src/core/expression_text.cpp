@@ -144,7 +144,8 @@ std::string print_node(const Node& node, Dialect dialect) {
 std::string print(const Expression& expression, Dialect dialect) {
     std::string text = print_node(expression.node(), dialect);
     if (dialect == Dialect::cpp && text.size() > longest_cpp)
-        throw UsageError(fmt::format("'{:.60}...' is too long in C++", expression.text()), "nest 'in' and 'ceildiv' less");
+        throw UsageError(fmt::format("'{:.60}...' is too long in C++", expression.text()),
+                         "nest 'in' and 'ceildiv' less");
     return text;
 }
 

@@ -419,7 +419,8 @@ Number decode_integer(const Json& json) {
     } else {
         return json.get<Number>();  // throws nlohmann's type error
     }
-    throw UsageError(fmt::format("{} in a JSON document is no whole number of {} bits", json.dump(), 8 * sizeof(Number)));
+    throw UsageError(
+        fmt::format("{} in a JSON document is no whole number of {} bits", json.dump(), 8 * sizeof(Number)));
 }
 
 Value decode_value(const Json& json) {

@@ -76,23 +76,20 @@ void check_kernel(const Kernel& kernel, const Configuration& configuration) {
         auto chosen = configuration.find(tunable.name);
         if (chosen == configuration.end()) continue;
         if (std::find(tunable.values.begin(), tunable.values.end(), chosen->second) == tunable.values.end())
-            throw UsageError(fmt::format("worker: '{}' is not a value of '{}' in kernel '{}'", to_string(chosen->second),
-                                         tunable.name, kernel.id));
+            throw UsageError(fmt::format("worker: '{}' is not a value of '{}' in kernel '{}'",
+                                         to_string(chosen->second), tunable.name, kernel.id));
     }
     for (const auto& [name, value] : configuration)
-        if (!names.count(name)) throw UsageError(fmt::format("worker: kernel '{}' has no tunable '{}'", kernel.id, name));
+        if (!names.count(name))
+            throw UsageError(fmt::format("worker: kernel '{}' has no tunable '{}'", kernel.id, name));
 }
 
 void check_comparison(const ComparisonRequest& request, const Problem& problem) {
     check_points(request.points, problem);
     if (!std::isfinite(request.seconds_per_point))
         throw UsageError(fmt::format("worker: seconds_per_point is {}", request.seconds_per_point));
-    std::set<std::string> names;
-    for (const Contender& contender : request.contenders) {
-        if (!names.insert(contender.name).second)
-            throw UsageError(fmt::format("worker: two contenders are named '{}'", contender.name));
+    for (const Contender& contender : request.contenders)
         if (contender.baseline.empty()) check_kernel(contender.kernel, contender.configuration);
-    }
 }
 
 Error reported(const Json& error) {

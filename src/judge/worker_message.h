@@ -41,7 +41,7 @@ using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessag
 WorkerMessage parse_message(const std::string& line);
 
 // Shapes have the problem's dimensions and tensors that can be counted, kernels a space that can be compiled and a
-// configuration of it, contenders different names.
+// configuration of it.
 void check_message(const WorkerMessage& message, const Problem& problem);
 
 // The other direction: an answer as it came, or the Error that it reports; malformed ones are defects of ours.

@@ -1,0 +1,37 @@
+# tests/fuzz/NAME.cpp, each with one LLVMFuzzerTestOneInput, become the programs fuzz_NAME (STROP_FUZZ, clang's
+# libFuzzer) and, side by side under names of their own, the corpus test (STROP_TESTS, any compiler).
+
+set(strop_fuzz_names worker child problem tunables exchange json_text)
+set(strop_fuzz_worker strop_judge)
+set(strop_fuzz_child strop_judge)
+set(strop_fuzz_problem strop_problem strop_language)
+set(strop_fuzz_tunables strop_language)
+set(strop_fuzz_exchange strop_exchange)
+set(strop_fuzz_json_text strop_llm)
+
+function(strop_fuzz_programs)
+  foreach(name ${strop_fuzz_names})
+    add_executable(fuzz_${name} tests/fuzz/${name}.cpp)
+    target_include_directories(fuzz_${name} PRIVATE tests)
+    target_compile_definitions(fuzz_${name} PRIVATE STROP_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_link_libraries(fuzz_${name} PRIVATE ${strop_fuzz_${name}})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  endforeach()
+endfunction()
+
+function(strop_corpus_test)
+  add_executable(test_fuzz tests/fuzz_test.cpp)
+  foreach(name ${strop_fuzz_names})
+    add_library(corpus_${name} OBJECT tests/fuzz/${name}.cpp)
+    target_include_directories(corpus_${name} PRIVATE tests)
+    target_compile_definitions(corpus_${name} PRIVATE LLVMFuzzerTestOneInput=fuzz_${name}
+                                                      STROP_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_link_libraries(corpus_${name} PRIVATE ${strop_fuzz_${name}})
+    target_sources(test_fuzz PRIVATE $<TARGET_OBJECTS:corpus_${name}>)
+    target_link_libraries(test_fuzz PRIVATE ${strop_fuzz_${name}})
+  endforeach()
+  target_link_libraries(test_fuzz PRIVATE GTest::gtest_main)
+  target_compile_definitions(test_fuzz PRIVATE STROP_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  add_test(NAME fuzz COMMAND test_fuzz)
+  set_tests_properties(fuzz PROPERTIES ENVIRONMENT "STROP_HOME=${CMAKE_SOURCE_DIR}" TIMEOUT 600)
+endfunction()
