@@ -48,11 +48,14 @@ constexpr const char* loader_files[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "
 // What the C library, OpenMP's run-times and hwloc ask about the machine. Of control groups only what stands at the
 // root, which in a container is the process's own.
 constexpr const char* machine_files[] = {
+    "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
+    "/sys/kernel/mm/hugepages", "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpuset.cpus.effective",
+    "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
+    "/sys/fs/cgroup/cpuset/cpuset.cpus"};
+// The same of the /proc that the child sees, which may be another one than ours.
+constexpr const char* process_files[] = {
     "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys/vm",
-    "/proc/sys/kernel/osrelease", "/proc/sys/kernel/numa_balancing", "/sys/devices/system/cpu",
-    "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage", "/sys/kernel/mm/hugepages",
-    "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpuset.cpus.effective", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
-    "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "/sys/fs/cgroup/cpuset/cpuset.cpus"};
+    "/proc/sys/kernel/osrelease", "/proc/sys/kernel/numa_balancing"};
 
 bool without_landlock() { return errno == ENOSYS || errno == EOPNOTSUPP; }
 
@@ -102,7 +105,7 @@ FileRules::FileRules(const Command& command, const std::string& program, int ver
         throw EnvironmentError(fmt::format("cannot make Landlock rules: {}", std::strerror(errno)),
                                "raise the limit of open files: ulimit -n");
     }
-    if (!command.scratch.empty()) allow(command.scratch, write | read);
+    if (!command.scratch.empty()) allow(command.scratch.c_str(), write | read);
     allow("/dev/null", write_file | truncate | read_file);
     if (command.trust == Trust::baseline) allow("/dev/shm", write);   // semaphores of frameworks
     if (reading) allow_reading(command, program);
@@ -117,10 +120,10 @@ void FileRules::allow_reading(const Command& command, const std::string& program
     for (const char* file : loader_files) allow(file, read);
     for (const char* file : machine_files) allow(file, read);
     static const std::vector<std::string> configured = configured_library_folders();
-    for (const std::string& folder : configured) allow(folder, read);
-    allow(program, read_file | execute);
+    for (const std::string& folder : configured) allow(folder.c_str(), read);
+    allow(program.c_str(), read_file | execute);
     bool compiler = command.trust == Trust::compiler;
-    for (const std::string& path : command.readable) allow(path, compiler ? read | execute : read);
+    for (const std::string& path : command.readable) allow(path.c_str(), compiler ? read | execute : read);
     if (compiler) return;
     allow("/dev/zero", read_file);
     allow("/dev/urandom", read_file);
@@ -128,8 +131,8 @@ void FileRules::allow_reading(const Command& command, const std::string& program
 }
 
 // What does not exist, or may not be opened, is not allowed.
-void FileRules::allow(const std::string& path, uint64_t rights) {
-    int fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
+void FileRules::allow(const char* path, uint64_t rights) const {
+    int fd = ::open(path, O_PATH | O_CLOEXEC);
     if (fd < 0) return;
     struct stat info = {};
     if (::fstat(fd, &info) == 0 && !S_ISDIR(info.st_mode)) rights &= of_files;
@@ -142,10 +145,9 @@ void FileRules::allow(const std::string& path, uint64_t rights) {
 
 bool FileRules::enter() const {
     if (rules_ < 0) return true;
-    landlock_path_beneath_attr rule = {};
-    rule.allowed_access = read;
-    rule.parent_fd = own_process_ ? ::open("/proc/self", O_PATH | O_CLOEXEC) : -1;
-    if (rule.parent_fd >= 0) ::syscall(SYS_landlock_add_rule, rules_, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+    if (handled_ & read)
+        for (const char* file : process_files) allow(file, read);
+    if (own_process_) allow("/proc/self", read);
     return ::syscall(SYS_landlock_restrict_self, rules_, 0) == 0;
 }
 

@@ -1,7 +1,9 @@
-// Landlock: the files that a child and whatever it starts may reach. https://docs.kernel.org/userspace-api/landlock.html
+// Landlock: the files that a child and whatever it starts may reach.
+// https://docs.kernel.org/userspace-api/landlock.html
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "sandbox/process.h"
 
@@ -23,7 +25,7 @@ public:
     bool enter() const;
 
 private:
-    void allow(const std::string& path, uint64_t rights);
+    void allow(const char* path, uint64_t rights) const;
     void allow_reading(const Command& command, const std::string& program);
 
     int rules_ = -1;

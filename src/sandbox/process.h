@@ -21,8 +21,8 @@ enum class Trust {
                  // `readable`, writes in its scratch folder only
     reference,   // a user's Python: no network; files are writable only in its scratch folder
     baseline,    // as reference, but may start processes (a compiling framework starts compilers)
-    candidate,   // a kernel: no network, no file it could write, none it could read but libraries, what describes the
-                 // machine and what is `readable`; no new process, no ptrace, no signals to others
+    candidate,   // a kernel: no network, no file it could write, none it could read but libraries, what describes
+                 // the machine and what is `readable`; no new process, no ptrace, no signals to others
 };
 
 struct Limits {
@@ -41,7 +41,7 @@ struct Command {
     std::map<std::string, std::string> environment;  // added to a minimal one (PATH, HOME, LANG, TMPDIR = scratch)
     std::string scratch;                       // private writable folder; empty: none
     std::string working_folder;                // empty: unchanged
-    std::vector<std::string> readable;         // files and folders that a compiler or candidate reads beside the system's
+    std::vector<std::string> readable;         // what a compiler or candidate reads beside the system's files
     std::vector<int> keep_fds;                 // descriptors of ours that the child inherits under the same numbers
     Trust trust = Trust::tool;
     Limits limits;

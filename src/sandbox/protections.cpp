@@ -27,8 +27,8 @@ const Protections& offered() {
 std::vector<std::string> weaker_protections(const Protections& protections) {
     std::vector<std::string> weaker;
     if (protections.landlock == 0)
-        weaker.push_back("no Landlock: kernels and compilers can read what their user may read, compilers and references "
-                         "write what their user may write");
+        weaker.push_back("no Landlock: kernels and compilers can read what their user may read, compilers and "
+                         "references write what their user may write");
     else if (protections.landlock < 6)
         weaker.push_back("an old Landlock: compilers and baselines can send signals to their user's processes");
     if (!protections.seccomp) weaker.push_back("no seccomp: kernels may ask anything of the system");
