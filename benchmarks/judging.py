@@ -4,8 +4,8 @@
     benchmarks/judging.py [--repeats 30]
 
 On the small shape of softmax: a correct kernel at most 150 ms in all, one whose result is wrong at most 60 ms. Each is
-asked for again and again, in turn; the library is compiled by the first request and kept. Medians, with the smallest
-and the largest. Exit 1: a median is above its bound. Nothing else should run meanwhile.
+asked for again and again, in turn, as a screening and as a full judgement; compiling is left out. Medians, with the
+smallest and the largest. Exit 1: a median is above its bound. Nothing else should run meanwhile.
 """
 
 import argparse
@@ -54,34 +54,35 @@ class Worker:
         self.process.wait(10)
 
 
-def request(source, dims):
+def request(source, dims, effort):
     return {"kernel": {"id": "kernel", "strategy": "kernel", "source": source}, "configuration": {},
-            "points": [{"label": "small", "dims": dims}], "effort": "screen", "best_ns": {}}
+            "points": [{"label": "small", "dims": dims}], "effort": effort, "best_ns": {}}
 
 
 def main(repeats):
     import yaml
     dims = yaml.safe_load((PROBLEM / "problem.yaml").read_text(encoding="utf-8"))["shapes"]["small"]
     worker = Worker()
-    worker.ask(op="open", problem=str(PROBLEM), points=["small"], seed="1")
-    kernels = {"correct": request(CORRECT, dims), "wrong": request(WRONG, dims)}
+    worker.ask(op="open", problem=str(PROBLEM), points=["small"], seed=1)
+    kernels = {(name, effort): request(source, dims, effort) for effort in ("screen", "full")
+               for name, source in (("correct", CORRECT), ("wrong", WRONG))}
     seconds = {name: [] for name in kernels}
     for repeat in range(repeats + 1):
         for name, asked in kernels.items():
             start = time.monotonic()
             evaluation = worker.ask(op="evaluate", requests=[asked])["evaluations"][0]
             spent = time.monotonic() - start
-            expected = "ok" if name == "correct" else "wrong_output"
+            expected = "ok" if name[0] == "correct" else "wrong_output"
             if evaluation["verdict"] != expected:
-                sys.exit(f"the {name} kernel is {evaluation['verdict']}: {evaluation['evidence']}")
+                sys.exit(f"the {name[0]} kernel is {evaluation['verdict']}: {evaluation['evidence']}")
             if repeat > 0:    # the first one compiles
                 seconds[name].append(spent - evaluation["compile_seconds"])
     worker.close()
     good = True
-    for name, values in seconds.items():
+    for (name, effort), values in seconds.items():
         median = statistics.median(values)
         good = good and median <= BOUNDS[name]
-        print(f"{name:8} {1e3 * median:6.1f} ms ({1e3 * min(values):.1f} to {1e3 * max(values):.1f}), "
+        print(f"{effort:7} {name:8} {1e3 * median:6.1f} ms ({1e3 * min(values):.1f} to {1e3 * max(values):.1f}), "
               f"at most {1e3 * BOUNDS[name]:.0f} ms")
     return 0 if good else 1
 

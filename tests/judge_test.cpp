@@ -121,7 +121,7 @@ TEST_F(RefereeTest, late_values_are_set_before_the_first_call) {
 }
 
 TEST_F(RefereeTest, windows_have_other_values_and_turning_changes_them_all) {
-    Buffers buffers(*problem_, {"", {{"M", 3}, {"N", 7}}}, 3, 50, {}, 11);
+    Buffers buffers(*problem_, {"", {{"M", 3}, {"N", 7}}}, {Distribution::declared}, 50, 11);
     ASSERT_TRUE(buffers.can_turn());
     auto first_values = [&] {
         std::vector<float> firsts;
@@ -488,6 +488,48 @@ TEST(Reference, a_reference_that_fails_is_one_phrase) {
               std::string::npos);
     EXPECT_NE(judge_with("def scale(x, factor):\n    while True: pass\n").find("did not return within 3 s"),
               std::string::npos);
+}
+
+// A reference that refuses NaNs, infinities and what is too large is judged as one that does not.
+TEST(Reference, inputs_that_nobody_declared_may_be_refused) {
+    TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+    write_file(folder.path() / "scale/reference.py",
+               "def scale(x, factor):\n    if not abs(x).max() < 100: raise ValueError('no')\n"
+               "    return x * factor, x.sum(axis=-1)\n");
+    Problem problem = load_problem((folder.path() / "scale").string());
+    Expectation expectation(problem, 5, Seconds(60));
+    std::set<Distribution> met;
+    for (const InputSet& set : expectation.at(problem.points[0]).sets()) met.insert(set.distribution);
+    EXPECT_EQ(met.count(Distribution::scaled_up) + met.count(Distribution::masked), 0u);
+    EXPECT_EQ(met.count(Distribution::sparse), 1u);
+}
+
+// Small shapes get every distribution that suits the reference, and larger ones share them out without replacement.
+TEST(Reference, every_distribution_is_met_before_one_is_met_twice) {
+    TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+    write_file(folder.path() / "scale/reference.py", reference_py);
+    Problem problem = load_problem((folder.path() / "scale").string());
+    for (int64_t i = 0; i < 6; ++i) problem.points.push_back({std::to_string(i), {{"M", 250 + i}, {"N", 1000}}});
+    Expectation expectation(problem, 5, Seconds(60));
+    std::multiset<Distribution> at_small, at_large;
+    for (const ShapePoint& point : problem.points) {
+        Buffers& buffers = expectation.at(point);
+        bool small = point.dims.at("N") == 33;
+        for (const InputSet& set : buffers.sets()) {
+            if (set.distribution == Distribution::declared) continue;
+            if (small) at_small.insert(set.distribution);
+            if (point.dims.at("N") == 1000) at_large.insert(set.distribution);
+        }
+    }
+    EXPECT_GE(at_small.size(), 8u);
+    EXPECT_EQ(at_large.size(), 12u);
+    for (Distribution distribution : at_small) {
+        EXPECT_EQ(at_small.count(distribution), 1u) << name_of(distribution);
+        EXPECT_GE(at_large.count(distribution), 1u) << name_of(distribution);
+        EXPECT_LE(at_large.count(distribution), 2u) << name_of(distribution);
+    }
 }
 
 TEST(Worker, answers_in_lines_and_survives_nonsense) {

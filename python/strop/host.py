@@ -76,7 +76,12 @@ def as_tuple(result):
 
 
 class Reference:
-    """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}."""
+    """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}.
+
+    With "perturb": SEED every floating input is changed at random by at most half a unit in the last place of its type,
+    which tells how far the outputs carry a rounding error. With "plant": INPUT one element of that input is a NaN, and
+    the NaNs in the outputs tell how many outputs an element reaches.
+    """
 
     def __init__(self, spec):
         self.spec = spec
@@ -95,6 +100,7 @@ class Reference:
             array = tensor_at(memory, tensor["dtype"], place["shape"], place["offset"])
             widen = wide and array.dtype == np.float32
             inputs.append(array.astype(np.float64) if widen else array.copy())
+        self.vary(inputs, job)
         parameters = [self.parameter(p, wide) for p in self.spec["parameters"]]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -102,6 +108,19 @@ class Reference:
         problem = self.store(results, job, memory, wide)
         del memory
         return problem
+
+    def vary(self, inputs, job):
+        import numpy as np
+
+        if "plant" in job:
+            planted = inputs[job["plant"]]
+            planted.flat[planted.size // 2] = np.nan
+        if "perturb" in job:
+            random = np.random.default_rng(job["perturb"])
+            for tensor, array in zip(self.spec["inputs"], inputs):
+                if array.dtype.kind == "f":
+                    step = random.random(array.shape, dtype=np.float32) - np.float32(0.5)
+                    array *= 1 + step * np.float64(np.finfo(tensor["dtype"]).eps)
 
     @staticmethod
     def parameter(parameter, wide):

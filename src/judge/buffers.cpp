@@ -10,7 +10,7 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t page = 4096, huge_page = 1 << 21, line = 64;
-constexpr int64_t slots_bytes = 1 << 16;   // of small outputs; larger ones have two places, large ones a single one
+constexpr int64_t slots_bytes = 1 << 13;   // of small outputs; larger ones have two places, large ones a single one
 constexpr int64_t most_slots = 64;
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
@@ -38,19 +38,16 @@ std::vector<Place> with_data(std::vector<Place> places, bool flush) {
 
 }  // namespace
 
-Buffers::Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int64_t windows,
-                 const std::vector<Distribution>& unusual, uint64_t seed)
+Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vector<Distribution>& checks,
+                 int64_t windows, uint64_t seed)
     : point_(point), windows_(windows) {
     place_outputs(problem);
-    const int sets = flush_sets + (windows > 0);
-    for (int i = 0; i < sets; ++i) {
+    for (size_t i = 0; i < checks.size() + (windows > 0); ++i) {
         InputSet set;
-        set.flush = i < flush_sets;
-        set.values = flush_sets == 1 && windows > 0 ? 0 : static_cast<size_t>(i);
-        // The first set of each kind is as declared; the other checks take an unusual one.
-        if (i > 0 && set.flush && !unusual.empty())
-            set.distribution = unusual[mix64(seed + static_cast<uint64_t>(i)) % unusual.size()];
-        const bool in_windows = !set.flush || (flush_sets == 1 && windows > 0);
+        set.flush = i < checks.size();
+        set.values = checks.size() == 1 && windows > 0 ? 0 : i;
+        if (set.flush) set.distribution = checks[i];
+        const bool in_windows = !set.flush || (checks.size() == 1 && windows > 0);
         place_inputs(problem, set, in_windows ? (windows - 1) * window_stride : 0);
         set.outputs = with_data(slots_.front(), set.flush);
         if (set.values < sets_.size()) set.expected = sets_[set.values].expected;

@@ -41,10 +41,10 @@ inline constexpr int64_t window_stride = 64;
 
 class Buffers {
 public:
-    // Draws the inputs of every set: `flush_sets` for checking, then, unless there are no windows, the timed one. A
-    // single flush set and the timed one have the same values, for the reference is slow where there is one only.
-    Buffers(const Problem& problem, const ShapePoint& point, int flush_sets, int64_t windows,
-            const std::vector<Distribution>& unusual, uint64_t seed);
+    // Draws the inputs of every set: one for checking for each of `checks`, then, unless there are no windows, the timed
+    // one as declared. A single check and the timed set have the same values, for the reference is slow there.
+    Buffers(const Problem& problem, const ShapePoint& point, const std::vector<Distribution>& checks, int64_t windows,
+            uint64_t seed);
 
     // Draws all inputs anew, in place: whoever has mapped them sees the new values.
     void refill(const Problem& problem, uint64_t seed);

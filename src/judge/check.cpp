@@ -212,6 +212,20 @@ std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& sha
                        index_text(wrong.first, shape), got, wrong.want, allowed);
 }
 
+template <typename T>
+double largest_share(const T* got, const double* want, int64_t count, const Limit& limit) {
+    double largest = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        double value = static_cast<double>(got[i]), error = std::fabs(value - want[i]);
+        if (error == 0) continue;
+        bool right = acceptable(value, want[i], error, limit, static_cast<double>(std::numeric_limits<T>::max()));
+        double share = error / (limit.absolute + limit.relative * std::fabs(want[i]));
+        if (std::isfinite(share)) largest = std::max(largest, share);
+        else if (!right) return std::numeric_limits<double>::infinity();
+    }
+    return largest;
+}
+
 }  // namespace
 
 std::string wrong_element(const Problem& problem, const InputSet& set, const Dimensions& dims, size_t output,
@@ -225,6 +239,22 @@ std::string wrong_element(const Problem& problem, const InputSet& set, const Dim
     if (wrong.count == 0) return {};
     wrong.first = element;
     return describe_wrong(tensor, extents(problem, tensor, dims), wrong, limit);
+}
+
+double largest_error(const Problem& problem, Buffers& buffers, const InputSet& set) {
+    double largest = 0;
+    for (size_t t = 0; t < problem.outputs.size(); ++t) {
+        DType dtype = problem.outputs[t].dtype;
+        const char* got = buffers.output(set, t);
+        const double* want = buffers.expected(set, t);
+        int64_t count = element_count(problem, problem.outputs[t], buffers.point().dims);
+        Limit limit = limit_of(problem, set, t);
+        if (dtype == DType::float32)
+            largest = std::max(largest, largest_share(reinterpret_cast<const float*>(got), want, count, limit));
+        if (dtype == DType::float64)
+            largest = std::max(largest, largest_share(reinterpret_cast<const double*>(got), want, count, limit));
+    }
+    return largest;
 }
 
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {

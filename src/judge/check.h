@@ -21,6 +21,9 @@ void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
 
+// The largest error of a floating output over what is allowed there: above 1 an element is wrong, infinite for a NaN.
+double largest_error(const Problem& problem, Buffers& buffers, const InputSet& set);
+
 // Non-empty when something was written around an output.
 std::string wrote_outside(Buffers& buffers, const InputSet& set);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <random>
 
 #include <fmt/format.h>
 
@@ -20,12 +22,23 @@ namespace {
 
 constexpr int64_t usual_windows = 4096;
 
-// A legal order of evaluation may differ this much more than NumPy's own order does.
-constexpr double noise_factor = 16;
+// NumPy's own float32 evaluation is one legal order among many; another may differ this much more.
+constexpr double noise_factor = 4;
+// Rounding errors of a sum in order grow like the square root of its length, times what one of them does to the
+// result (Higham, Accuracy and Stability of Numerical Algorithms, 2002, sections 2.8 and 4.2); this leaves room for the
+// largest of many outputs.
+constexpr double order_factor = 4;
+// Of equal terms the errors do not cancel, but add up: the sum of their bounds.
+constexpr double equal_terms_factor = 0.5;
 // Below this many units in the last place a tolerance would forbid legal rounding.
 constexpr double least_ulps = 16;
 constexpr double float32_epsilon = 1.1920929e-7, float64_epsilon = 2.220446e-16;
 constexpr double largest_tolerance = 1e-2;
+// Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
+constexpr int64_t few_outputs = 256;
+constexpr int perturbations_of_few = 8;
+// A shape whose sets of every distribution fit in this gets them all.
+constexpr int64_t all_distributions_bytes = 16 << 20;
 
 bool all_finite(const double* values, int64_t count) {
     double sum = 0;   // a NaN or infinity times zero stays a NaN
@@ -83,10 +96,12 @@ void Expectation::start_host() {
 
 // Copies the inputs into the exchange, runs the reference, copies the outputs out. Floating outputs come back as
 // doubles in both precisions. `results` null: into the expected values.
-void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
+void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wanted,
                            std::vector<std::vector<char>>* results) {
     const Dimensions& dims = buffers.point().dims;
-    Json job = {{"precision", precision}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+    Json job = {{"precision", wanted.precision}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+    if (wanted.perturb) job["perturb"] = *wanted.perturb;
+    if (wanted.plant) job["plant"] = *wanted.plant;
     int64_t size = 0;
     auto add = [&](const char* kind, const Tensor& tensor, int64_t bytes) {
         job[kind].push_back({{"shape", extents(problem_, tensor, dims)}, {"offset", size}});
@@ -104,6 +119,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
         std::memcpy(exchange_.data() + in[t], buffers.input(set, t), static_cast<size_t>(set.inputs[t].data_bytes));
 
     if (!host_) start_host();
+    host_->resume();
     std::string payload = job.dump();
     Request request{Op::evaluate};
     request.payload_bytes = static_cast<uint32_t>(payload.size());
@@ -123,6 +139,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
         throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
                          "make it return, or use smaller shapes");
     }
+    host_->pause();   // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
         throw UsageError(answer.text, fmt::format("the reference failed at {}", describe(dims)));
 
@@ -137,33 +154,81 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, int precision,
     }
 }
 
-double Expectation::noise(Buffers& buffers, const InputSet& set, size_t output,
-                          const std::vector<char>& narrow) const {
+// The same, where the reference may refuse inputs that nobody declared.
+bool Expectation::tries(Buffers& buffers, const InputSet& set, const Job& job,
+                        std::vector<std::vector<char>>* results) {
+    try {
+        evaluate(buffers, set, job, results);
+        return true;
+    } catch (const UsageError&) {
+        if (!host_) throw;   // it died, or never returned
+        return false;
+    }
+}
+
+// The largest difference of two evaluations, as a share of |expected| + scale; infinite where only one is finite.
+double Expectation::difference(Buffers& buffers, const InputSet& set, size_t output,
+                               const std::vector<char>& other) const {
     const double* wide = buffers.expected(set, output);
-    const double* rough = reinterpret_cast<const double*>(narrow.data());
-    int64_t count = static_cast<int64_t>(narrow.size() / 8);
+    const double* rough = reinterpret_cast<const double*>(other.data());
+    int64_t count = static_cast<int64_t>(other.size() / 8);
     double worst = 0;
     for (int64_t i = 0; i < count; ++i) {
         double error = std::fabs(rough[i] - wide[i]);
-        double allowed = std::fabs(wide[i]) + set.scale[output];
-        if (error > 0 && std::isfinite(error)) worst = std::max(worst, error / allowed);
+        if (!(error > 0) && !std::isnan(error)) continue;
+        double share = error / (std::fabs(wide[i]) + set.scale[output]);
+        if (!std::isfinite(share)) return std::numeric_limits<double>::infinity();
+        worst = std::max(worst, share);
     }
     return worst;
 }
 
-// The declared distribution's noise is measured once a point, an unusual one's on its own values; values drawn anew
-// from the same distributions keep it.
-void Expectation::expect_all(Buffers& buffers, bool estimate_noise) {
+// How many input elements each output element depends on, for the input with the most: the NaNs that one planted NaN
+// becomes, times the elements it could have been, over the outputs. At least 1.
+const std::vector<double>& Expectation::inputs_of_an_output(Buffers& buffers) {
+    const Dimensions& dims = buffers.point().dims;
+    auto [place, is_new] = inputs_of_outputs_.try_emplace(describe(dims), problem_.outputs.size(), 1.0);
+    for (size_t in = 0; is_new && in < problem_.inputs.size(); ++in) {
+        if (!is_floating(problem_.inputs[in].dtype)) continue;
+        std::vector<std::vector<char>> results;
+        if (!tries(buffers, buffers.sets().front(), {32, {}, in}, &results)) continue;
+        double places = static_cast<double>(element_count(problem_, problem_.inputs[in], dims));
+        for (size_t t = 0; t < problem_.outputs.size(); ++t) {
+            if (!is_floating(problem_.outputs[t].dtype)) continue;
+            const double* values = reinterpret_cast<const double*>(results[t].data());
+            size_t count = results[t].size() / 8;
+            auto reached = std::count_if(values, values + count, [](double value) { return std::isnan(value); });
+            double& inputs = place->second[t];
+            inputs = std::max(inputs, static_cast<double>(reached) * places / static_cast<double>(count));
+        }
+    }
+    return place->second;
+}
+
+// The declared distribution's tolerance is estimated once a point, an unusual one's on its own values; values drawn
+// anew from the same distributions keep it. An unusual set on which the reference proves ill-conditioned becomes
+// another one as declared.
+void Expectation::expect_all(Buffers& buffers, bool estimate) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const Tensor& tensor : problem_.outputs)
+        least = std::min(least, element_count(problem_, tensor, buffers.point().dims));
+    const bool few = least < few_outputs;
     std::vector<InputSet>& sets = buffers.sets();
     for (size_t i = 0; i < sets.size(); ++i) {
-        if (sets[i].values == i) {
-            bool own_noise = i == 0 || sets[i].distribution != Distribution::declared;
-            expect(buffers, i, estimate_noise && own_noise);
-        } else {
+        if (sets[i].values != i) {
             sets[i].scale = sets[sets[i].values].scale;
+            sets[i].tolerance = sets[sets[i].values].tolerance;
+            continue;
         }
-        bool declared = sets[i].distribution == Distribution::declared;
-        if (estimate_noise && declared) sets[i].tolerance = sets[0].tolerance;
+        bool own = few || (estimate && (i == 0 || sets[i].distribution != Distribution::declared));
+        bool usable = expect(buffers, i) && (!own || estimate_tolerance(buffers, i));
+        if (!usable && sets[i].distribution != Distribution::declared) {
+            sets[i].distribution = Distribution::declared;
+            buffers.refill(problem_, i, mix64(point_seed(describe(buffers.point().dims)) + i));
+            expect(buffers, i);
+            own = few && estimate_tolerance(buffers, i);
+        }
+        if (!own && sets[i].distribution == Distribution::declared) sets[i].tolerance = sets[0].tolerance;
     }
     if (buffers.windows() > 0) buffers.keep(0);   // just evaluated
 }
@@ -171,7 +236,7 @@ void Expectation::expect_all(Buffers& buffers, bool estimate_noise) {
 const InputSet& Expectation::through(Buffers& buffers, int64_t window) {
     if (InputSet* known = buffers.known(window)) return *known;
     InputSet& set = buffers.keep(window);
-    evaluate(buffers, set, 64, nullptr);
+    evaluate(buffers, set, {}, nullptr);
     for (size_t t = 0; t < problem_.outputs.size(); ++t)
         set_scale(buffers, set, t, reinterpret_cast<const char*>(buffers.expected(set, t)));
     return set;
@@ -179,7 +244,7 @@ const InputSet& Expectation::through(Buffers& buffers, int64_t window) {
 
 std::vector<std::vector<char>> Expectation::values(Buffers& buffers, InputSet& set) {
     std::vector<std::vector<char>> results;
-    evaluate(buffers, set, 64, &results);
+    evaluate(buffers, set, {}, &results);
     for (size_t t = 0; t < results.size(); ++t) set_scale(buffers, set, t, results[t].data());
     return results;
 }
@@ -187,67 +252,116 @@ std::vector<std::vector<char>> Expectation::values(Buffers& buffers, InputSet& s
 void Expectation::set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const {
     const Tensor& tensor = problem_.outputs[output];
     if (!is_floating(tensor.dtype)) return;
-    set.scale[output] = root_mean_square(reinterpret_cast<const double*>(wide),
-                                         element_count(problem_, tensor, buffers.point().dims));
+    // The tolerance was estimated on window 0: where outputs are few, another window's may all happen to be small.
+    set.scale[output] = std::max(buffers.sets().back().scale[output],
+                                 root_mean_square(reinterpret_cast<const double*>(wide),
+                                                  element_count(problem_, tensor, buffers.point().dims)));
 }
 
-void Expectation::expect(Buffers& buffers, size_t index, bool estimate_noise) {
+// Expected values and their scale; whether all are finite. For the first set, as declared, they have to be.
+bool Expectation::expect(Buffers& buffers, size_t index) {
     InputSet& set = buffers.sets()[index];
-    evaluate(buffers, set, 64, nullptr);
-    std::vector<std::vector<char>> narrow;
-    if (estimate_noise) evaluate(buffers, set, 32, &narrow);
+    if (set.distribution == Distribution::declared) evaluate(buffers, set, {}, nullptr);
+    else if (!tries(buffers, set, {}, nullptr)) return false;
+    bool finite = true;
     for (size_t t = 0; t < problem_.outputs.size(); ++t) {
         const Tensor& tensor = problem_.outputs[t];
         if (!is_floating(tensor.dtype)) continue;
         int64_t count = element_count(problem_, tensor, buffers.point().dims);
         const double* wide = buffers.expected(set, t);
-        if (index == 0 && !all_finite(wide, count))
+        finite = finite && all_finite(wide, count);
+        if (!finite && index == 0 && set.distribution == Distribution::declared)
             throw UsageError(fmt::format("{}: the reference returns nan or infinity in '{}' at {}",
                                          problem_.reference.string(), tensor.name, describe(buffers.point().dims)),
                              "choose a `fill` of the inputs on which it is finite (positive, uniform)");
         set.scale[t] = root_mean_square(wide, count);
-        if (!estimate_noise) continue;
-        double least = least_ulps * (tensor.dtype == DType::float32 ? float32_epsilon : float64_epsilon);
-        double q = noise(buffers, set, t, narrow[t]);
-        auto unusual = benign_.find(set.distribution);
-        if (unusual != benign_.end()) q = std::max(q, unusual->second);
-        set.tolerance[t] = std::min(largest_tolerance, std::max(least, noise_factor * q));
     }
+    return finite;
 }
 
-// On the smallest point of the sweep: where the reference is finite in both precisions and its float32 noise is moderate.
+// From what float32 gives, and from what rounding errors as large as those of the inputs do when every input element of
+// an output adds one. Whether the tolerance still tells right from wrong.
+bool Expectation::estimate_tolerance(Buffers& buffers, size_t index) {
+    InputSet& set = buffers.sets()[index];
+    std::vector<std::vector<char>> results;
+    std::vector<double> noise(problem_.outputs.size()), condition(problem_.outputs.size());
+    auto note = [&](const Job& job, std::vector<double>& worst, int64_t outputs) {
+        if (job.precision == 32 && set.distribution == Distribution::declared) evaluate(buffers, set, job, &results);
+        else if (!tries(buffers, set, job, &results)) return false;
+        for (size_t t = 0; t < worst.size(); ++t)
+            if (is_floating(problem_.outputs[t].dtype) && static_cast<int64_t>(results[t].size() / 8) < outputs)
+                worst[t] = std::max(worst[t], difference(buffers, set, t, results[t]));
+        return true;
+    };
+    if (!note({32, {}, {}}, noise, std::numeric_limits<int64_t>::max())) return false;
+    note({64, mix64(seed_ + index), {}}, condition, std::numeric_limits<int64_t>::max());
+    bool few = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.size() / 8 < few_outputs; });
+    for (uint64_t more = 1; few && more < perturbations_of_few; ++more)
+        note({64, mix64(seed_ + index) + more, {}}, condition, few_outputs);
+    bool usable = true;
+    for (size_t t = 0; t < problem_.outputs.size(); ++t) {
+        if (!is_floating(problem_.outputs[t].dtype)) continue;
+        double epsilon = problem_.outputs[t].dtype == DType::float32 ? float32_epsilon : float64_epsilon;
+        double length = inputs_of_an_output(buffers)[t], growth = order_factor * std::sqrt(length);
+        if (has_equal_values(set.distribution)) growth = std::max(growth, equal_terms_factor * length);
+        double orders = growth * (condition[t] + epsilon / 2), own = noise_factor * noise[t];
+        // The function jumps, or is hopeless: what float32 gave is all that can be known.
+        if (orders > largest_tolerance) orders = noise_factor * own;
+        usable = usable && growth * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
+        set.tolerance[t] = std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
+    }
+    return usable;
+}
+
+// Where the reference is finite and well-conditioned, on the smallest point of the sweep, one without extents of 1 if
+// there is such a one: a mean of one element, say, bears values that no other mean does.
 void Expectation::find_benign_distributions() {
     benign_known_ = true;
     const ShapePoint* smallest = nullptr;
-    double least = 0;
+    std::pair<bool, double> least;
     for (const ShapePoint& point : problem_.points) {
-        double elements = 0;
+        std::pair<bool, double> size{false, 0};
+        for (const auto& [name, extent] : point.dims) size.first = size.first || extent == 1;
         for (const Tensor& tensor : problem_.inputs)
-            elements += static_cast<double>(element_count(problem_, tensor, point.dims));
-        if (!smallest || elements < least) {
+            size.second += static_cast<double>(element_count(problem_, tensor, point.dims));
+        if (!smallest || size < least) {
             smallest = &point;
-            least = elements;
+            least = size;
         }
     }
     if (!smallest) return;
+    Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
+    expect(declared, 0);   // who fails there is told so
     for (Distribution distribution : unusual_distributions()) {
-        Buffers buffers(problem_, *smallest, 2, 0, {distribution}, mix64(seed_ + 17));
-        InputSet& set = buffers.sets()[1];
-        evaluate(buffers, set, 64, nullptr);
-        std::vector<std::vector<char>> narrow;
-        evaluate(buffers, set, 32, &narrow);
-        bool benign = true;
-        double worst = 0;
-        for (size_t t = 0; t < problem_.outputs.size(); ++t) {
-            if (!is_floating(problem_.outputs[t].dtype)) continue;
-            int64_t count = static_cast<int64_t>(narrow[t].size() / 8);
-            set.scale[t] = root_mean_square(buffers.expected(set, t), count);
-            benign = benign && all_finite(buffers.expected(set, t), count) &&
-                     all_finite(reinterpret_cast<const double*>(narrow[t].data()), count);
-            if (benign) worst = std::max(worst, noise(buffers, set, t, narrow[t]));
-        }
-        if (benign && worst < largest_tolerance / noise_factor) benign_[distribution] = worst;
+        Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
+        if (expect(buffers, 1) && estimate_tolerance(buffers, 1)) benign_.push_back(distribution);
     }
+}
+
+// Distributions of a point's checks: as declared, then unusual ones, from the deck without replacement, so that a
+// judgement meets each once before it meets one twice; all of them where the shape is small.
+std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
+    int64_t bytes = 0;
+    for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
+        for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
+    std::vector<Distribution> dealt = {Distribution::declared};
+    // Shapes outside the sweep come in numbers and are checked once: fewer sets.
+    if (bytes > large_bytes || !in_sweep(problem_, point.dims)) return dealt;
+    std::mt19937_64 random(point_seed(describe(point.dims)));
+    const bool all = bytes * static_cast<int64_t>(benign_.size() + 1) <= all_distributions_bytes;
+    if (all) {
+        dealt.insert(dealt.end(), benign_.begin(), benign_.end());
+        std::shuffle(dealt.begin() + 1, dealt.end(), random);
+    }
+    while (dealt.size() < 3) {
+        if (deck_.empty()) {
+            deck_ = benign_.empty() ? std::vector{Distribution::declared} : benign_;
+            std::shuffle(deck_.begin(), deck_.end(), random);
+        }
+        dealt.push_back(deck_.back());
+        deck_.pop_back();
+    }
+    return dealt;
 }
 
 Buffers& Expectation::at(const ShapePoint& point) {
@@ -256,20 +370,18 @@ Buffers& Expectation::at(const ShapePoint& point) {
     if (found != buffers_.end()) return *found->second;
     PhaseTimer timer(seconds_);
     if (!benign_known_) find_benign_distributions();
-    std::vector<Distribution> unusual;
-    for (const auto& [distribution, noise_there] : benign_) unusual.push_back(distribution);
-    int64_t bytes = 0;
-    for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
-        for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
-    // Shapes outside the sweep come in numbers and are checked once: fewer sets, and no windows.
-    bool listed = in_sweep(problem_, point.dims), few = bytes > large_bytes || !listed;
-    auto buffers = std::make_unique<Buffers>(problem_, point, few ? 1 : 3, listed ? usual_windows : 1, unusual,
+    std::vector<Distribution> checks = deal(point);
+    // Shapes outside the sweep come in numbers and are checked once: no windows.
+    auto buffers = std::make_unique<Buffers>(problem_, point, checks, in_sweep(problem_, point.dims) ? usual_windows : 1,
                                              point_seed(key));
     expect_all(*buffers, true);
     return *(buffers_[key] = std::move(buffers));
 }
 
-void Expectation::forget(const ShapePoint& point) { buffers_.erase(describe(point.dims)); }
+void Expectation::forget(const ShapePoint& point) {
+    buffers_.erase(describe(point.dims));
+    inputs_of_outputs_.erase(describe(point.dims));
+}
 
 void Expectation::reseed(uint64_t seed) {
     PhaseTimer timer(seconds_);

@@ -1,9 +1,10 @@
-// Expected values: the reference in float64, run in a child of its own, ahead of all candidates. Also the
-// tolerance: what float32 evaluation of the same formula differs by.
+// Expected values: the reference in float64, run in a child of its own, ahead of all candidates. Also the tolerance:
+// what float32 evaluation of the same formula in any order may differ by.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,25 @@ public:
     void reseed(uint64_t seed);
 
 private:
+    // One evaluation of the reference.
+    struct Job {
+        int precision = 64;
+        std::optional<uint64_t> perturb;   // seed: inputs are changed by at most half a unit in the last place
+        std::optional<size_t> plant;       // a NaN in one element of this input
+    };
+
     void start_host();
     uint64_t point_seed(const std::string& key) const;
-    void evaluate(Buffers& buffers, const InputSet& set, int precision, std::vector<std::vector<char>>* results);
-    void expect_all(Buffers& buffers, bool estimate_noise);
-    void expect(Buffers& buffers, size_t index, bool estimate_noise);
+    void evaluate(Buffers& buffers, const InputSet& set, const Job& job, std::vector<std::vector<char>>* results);
+    bool tries(Buffers& buffers, const InputSet& set, const Job& job, std::vector<std::vector<char>>* results);
+    std::vector<Distribution> deal(const ShapePoint& point);
+    void expect_all(Buffers& buffers, bool estimate);
+    bool expect(Buffers& buffers, size_t index);
+    bool estimate_tolerance(Buffers& buffers, size_t index);
     void find_benign_distributions();
     void set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const;
-    double noise(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& narrow) const;
+    double difference(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& other) const;
+    const std::vector<double>& inputs_of_an_output(Buffers& buffers);
 
     const Problem& problem_;
     uint64_t seed_;
@@ -51,9 +63,11 @@ private:
     std::unique_ptr<sandbox::Child> host_;
     std::unique_ptr<TemporaryFolder> scratch_;
     SharedMemory exchange_;
-    std::map<std::string, std::unique_ptr<Buffers>> buffers_;   // by describe(dims)
-    // Unusual distributions on which the reference stays finite, with how much noisier they are than the declared one.
-    std::map<Distribution, double> benign_;
+    std::map<std::string, std::unique_ptr<Buffers>> buffers_;        // by describe(dims)
+    std::map<std::string, std::vector<double>> inputs_of_outputs_;   // likewise, for each output
+    // Unusual distributions on which the reference is finite and well-conditioned, at the smallest shape; and those
+    // that have not been dealt yet, in secret order.
+    std::vector<Distribution> benign_, deck_;
     bool benign_known_ = false;
 };
 

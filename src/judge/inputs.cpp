@@ -1,6 +1,7 @@
 #include "judge/inputs.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/hash.h"
 
@@ -37,8 +38,14 @@ float vary(float value, Fill fill, Distribution distribution, uint64_t bits) {
         case Distribution::scaled_up: return value * 1e3f;
         case Distribution::scaled_down: return value * 1e-3f;
         case Distribution::shifted: return value + 10.0f;
+        case Distribution::far: return value + 300.0f;
         case Distribution::sparse: return fill != Fill::positive && mix64(bits) % 10 != 0 ? 0.0f : value;
+        case Distribution::very_sparse: return fill != Fill::positive && mix64(bits) % 100 != 0 ? 0.0f : value;
         case Distribution::repeated: return std::round(value * 2) / 2 + (fill == Fill::positive ? 0.5f : 0.0f);
+        case Distribution::constant: return std::round(value * 4) / 4 + 0.125f;
+        case Distribution::subnormal: return value * 1e-39f;
+        case Distribution::huge: return value * 1e34f;
+        case Distribution::masked: return mix64(bits) % 64 == 0 ? -std::numeric_limits<float>::infinity() : value;
     }
     return value;
 }
@@ -59,16 +66,28 @@ std::string name_of(Distribution distribution) {
         case Distribution::scaled_up: return "scaled by 1e3";
         case Distribution::scaled_down: return "scaled by 1e-3";
         case Distribution::shifted: return "shifted by 10";
+        case Distribution::far: return "shifted by 300";
         case Distribution::sparse: return "sparse";
+        case Distribution::very_sparse: return "very sparse";
         case Distribution::repeated: return "repeated values";
+        case Distribution::constant: return "one value";
+        case Distribution::subnormal: return "subnormal";
+        case Distribution::huge: return "scaled by 1e34";
+        case Distribution::masked: return "some minus infinity";
     }
     return {};
 }
 
+bool has_equal_values(Distribution distribution) {
+    return distribution == Distribution::sparse || distribution == Distribution::very_sparse ||
+           distribution == Distribution::repeated || distribution == Distribution::constant;
+}
+
 const std::vector<Distribution>& unusual_distributions() {
-    static const std::vector<Distribution> all = {Distribution::scaled_up, Distribution::scaled_down,
-                                                  Distribution::shifted, Distribution::sparse,
-                                                  Distribution::repeated};
+    static const std::vector<Distribution> all = {
+        Distribution::scaled_up, Distribution::scaled_down, Distribution::shifted,   Distribution::far,
+        Distribution::sparse,    Distribution::very_sparse, Distribution::repeated,  Distribution::constant,
+        Distribution::subnormal, Distribution::huge,        Distribution::masked};
     return all;
 }
 
@@ -76,7 +95,10 @@ void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limi
                  uint64_t seed) {
     uint64_t base = mix64(seed);
     auto bits = [base](int64_t i) { return mix64(base + static_cast<uint64_t>(i)); };
-    auto real = [&](int64_t i) { return vary(plain_value(fill, bits(i)), fill, distribution, bits(i)); };
+    auto real = [&](int64_t i) {
+        uint64_t drawn = bits(distribution == Distribution::constant ? 0 : i);
+        return vary(plain_value(fill, drawn), fill, distribution, drawn);
+    };
     auto whole = [&](int64_t i) {
         uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));
         return (bits(i) >> 16) % bound;

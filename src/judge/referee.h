@@ -116,6 +116,7 @@ private:
     TemporaryFolder folder_;
     Expectation expectation_;
     std::mt19937_64 random_;
+    bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     double proof_credit_ns_ = 0;   // time that may go into evaluating the reference for what batches left behind
     bool baselines_started_ = false;
     double baseline_seconds_ = 0;

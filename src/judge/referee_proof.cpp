@@ -100,6 +100,7 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Clock::time_point start = Clock::now();
     std::vector<std::vector<char>> expected = expectation_.values(buffers, set);
     proof_credit_ns_ -= 1e9 * seconds_since(start);
+    long_idle_ = true;
     for (const Found& one : glimpse.found) {
         std::string wrong = wrong_element(problem_, set, buffers.point().dims, one.output, one.element, one.bytes,
                                           expected[one.output]);

@@ -64,6 +64,11 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     const int64_t windows = buffers.windows(), window = last_window(buffers, look);
     const int64_t first = ((window - (int64_t{calls} - 1)) % windows + windows) % windows;
     InputSet last = buffers.seen(window, int64_t{calls} - 1);
+    if (long_idle_) {   // cores that have slept are slow to wake, and that would count as waiting
+        Runner::Outcome awake = call_unseen(runner, index, 1, limit);
+        if (!awake.ok()) return awake;
+        long_idle_ = false;
+    }
     Sampling sampling{random(), false};
     poison(problem_, buffers, last, sampling);
     Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
@@ -90,7 +95,9 @@ const InputSet& Referee::expected_through(Buffers& buffers, int64_t window) {
     const bool known = buffers.known(window) != nullptr;
     Clock::time_point start = Clock::now();
     const InputSet& set = expectation_.through(buffers, window);
-    if (!known) proof_credit_ns_ -= 1e9 * seconds_since(start);
+    if (known) return set;
+    proof_credit_ns_ -= 1e9 * seconds_since(start);
+    long_idle_ = true;
     return set;
 }
 

@@ -1,0 +1,156 @@
+// The sum of each row, in many ways.
+// Variants that the judge has to call right, and wrong ones that it has to find at every judgement:
+// legal plain: one float, in order
+// legal reversed: from the last to the first
+// legal strided: every 16th element, then every 16th from the next on
+// legal pairwise: halves of halves
+// legal blocks_16: sums of 16, then of those
+// legal blocks_100: sums of 100, then of those
+// legal split_in_4: four threads' parts, then of those
+// legal lanes_8: a vector of 8 partial sums
+// legal lanes_16: a vector of 16 partial sums
+// legal lanes_64: four vectors of 16 partial sums
+// legal kahan: compensated
+// legal wide: in double
+// legal threads: two OpenMP threads with a part of every row each
+// illegal half_inputs: inputs rounded to the 11 bits of float16
+// illegal bfloat_inputs: inputs rounded to the 8 bits of bfloat16
+// illegal coarse_inputs: inputs rounded to 14 bits, which a tolerance eight times as large would pass
+// illegal half_sum: partial sums rounded to 11 bits
+// illegal bfloat_sum: partial sums rounded to 8 bits
+// illegal skips_one_percent: one element of a hundred is left out
+// illegal loses_last: the last element is left out
+// illegal doubles_tail: the last vector of eight overlaps the one before it
+// illegal last_row: the last row is a copy of the one before it
+// strop:tune VARIANT = plain | reversed | strided | pairwise | blocks_16 | blocks_100 | split_in_4 | lanes_8 | lanes_16 | lanes_64 | kahan | wide | threads | half_inputs | bfloat_inputs | coarse_inputs | half_sum | bfloat_sum | skips_one_percent | loses_last | doubles_tail | last_row
+// strop:flags CONTRACT = -ffp-contract=fast | -ffp-contract=off
+#include <stdint.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+enum Variant {
+    plain, reversed, strided, pairwise, blocks_16, blocks_100, split_in_4, lanes_8, lanes_16, lanes_64, kahan,
+    wide, threads, half_inputs, bfloat_inputs, coarse_inputs, half_sum, bfloat_sum, skips_one_percent,
+    loses_last, doubles_tail, last_row
+};
+// A float with so many bits of its significand dropped, to nearest: 13 for float16, 16 for bfloat16.
+// Subnormals stay: they would lose more than their share.
+static float rounded(float value, int bits) {
+    uint32_t word;
+    if (std::fpclassify(value) == FP_SUBNORMAL) return value;
+    std::memcpy(&word, &value, 4);
+    word = (word + (1u << (bits - 1))) & ~((1u << bits) - 1);
+    std::memcpy(&value, &word, 4);
+    return value;
+}
+
+static float load(float value) {
+    switch (VARIANT) {
+        case half_inputs: return rounded(value, 13);
+        case bfloat_inputs: return rounded(value, 16);
+        case coarse_inputs: return rounded(value, 10);
+        default: return value;
+    }
+}
+
+template <typename Term>
+static float in_lanes(int64_t n, int64_t lanes, const Term& term) {
+    float lane[64] = {};
+    for (int64_t i = 0; i < n; ++i) lane[i % lanes] += term(i);
+    for (int64_t width = lanes / 2; width > 0; width /= 2)
+        for (int64_t l = 0; l < width; ++l) lane[l] += lane[l + width];
+    return lane[0];
+}
+
+template <typename Term>
+static float in_blocks(int64_t n, int64_t block, const Term& term) {
+    float total = 0;
+    for (int64_t begin = 0; begin < n; begin += block) {
+        float part = 0;
+        for (int64_t i = begin; i < std::min(n, begin + block); ++i) part += term(i);
+        total += part;
+    }
+    return total;
+}
+
+template <typename Term>
+static float by_halves(int64_t begin, int64_t end, const Term& term) {
+    if (end - begin > 2) {
+        int64_t middle = begin + (end - begin) / 2;
+        return by_halves(begin, middle, term) + by_halves(middle, end, term);
+    }
+    float total = 0;
+    for (int64_t i = begin; i < end; ++i) total += term(i);
+    return total;
+}
+
+template <typename Term>
+static float compensated(int64_t n, const Term& term) {
+    float total = 0, lost = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        float value = term(i) - lost, next = total + value;
+        lost = (next - total) - value;
+        total = next;
+    }
+    return total;
+}
+
+// term(0) + … + term(n - 1) as the variant has it.
+template <typename Term>
+static float sum(int64_t n, const Term& term) {
+    float total = 0;
+    double precise = 0;
+    switch (VARIANT) {
+        case reversed:
+            for (int64_t i = n; i-- > 0;) total += term(i);
+            return total;
+        case strided:
+            for (int64_t first = 0; first < 16; ++first)
+                for (int64_t i = first; i < n; i += 16) total += term(i);
+            return total;
+        case pairwise: return by_halves(0, n, term);
+        case blocks_16: return in_blocks(n, 16, term);
+        case blocks_100: return in_blocks(n, 100, term);
+        case split_in_4: return in_blocks(n, (n + 3) / 4, term);
+        case lanes_8: return in_lanes(n, 8, term);
+        case lanes_16: return in_lanes(n, 16, term);
+        case lanes_64: return in_lanes(n, 64, term);
+        case kahan: return compensated(n, term);
+        case wide:
+            for (int64_t i = 0; i < n; ++i) precise += term(i);
+            return static_cast<float>(precise);
+        case half_sum:
+        case bfloat_sum:
+            for (int64_t i = 0; i < n; ++i) total = rounded(total + term(i), VARIANT == half_sum ? 13 : 16);
+            return total;
+        case skips_one_percent:
+            for (int64_t i = 0; i < n; ++i)
+                if (i % 100 != 7) total += term(i);
+            return total;
+        case loses_last: --n; break;
+        case doubles_tail:
+            for (int64_t i = n - 8; n % 8 && i >= 0 && i < n / 8 * 8; ++i) total += term(i);
+            break;
+        default: break;
+    }
+    for (int64_t i = 0; i < n; ++i) total += term(i);
+    return total;
+}
+
+extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
+    if (VARIANT == threads) {
+        std::vector<float> parts(static_cast<size_t>(2 * M));
+#pragma omp parallel for num_threads(2)
+        for (int64_t p = 0; p < 2; ++p)
+            for (int64_t i = 0; i < M; ++i)
+                for (int64_t j = p * N / 2; j < (p + 1) * N / 2; ++j)
+                    parts[static_cast<size_t>(p * M + i)] += x[i * N + j];
+        for (int64_t i = 0; i < M; ++i) y[i] = parts[static_cast<size_t>(i)] + parts[static_cast<size_t>(M + i)];
+        return;
+    }
+    for (int64_t i = 0; i < M; ++i) y[i] = sum(N, [&](int64_t j) { return load(x[i * N + j]); });
+    if (VARIANT == last_row && M > 1) y[M - 1] = y[M - 2];
+}
