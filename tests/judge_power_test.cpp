@@ -108,9 +108,14 @@ TEST_P(Power, legal_variants_are_right_and_illegal_ones_are_found) {
         requests.push_back(std::move(request));
     }
     std::vector<Evaluation> evaluations = referee.evaluate(requests);
-    for (size_t i = 0; i < evaluations.size(); ++i)
-        EXPECT_EQ(evaluations[i].verdict, corpus.variants[i].legal ? Verdict::ok : Verdict::wrong_output)
-            << corpus.variants[i].name << " with seed " << options.seed << ": " << evaluations[i].evidence;
+    for (size_t i = 0; i < evaluations.size(); ++i) {
+        const Verdict verdict = evaluations[i].verdict;
+        // What is wrong for few values only may be met first among those of the timed calls.
+        const bool found = verdict == Verdict::wrong_output || verdict == Verdict::nondeterministic;
+        EXPECT_TRUE(corpus.variants[i].legal ? verdict == Verdict::ok : found)
+            << name_of(verdict) << ": " << corpus.variants[i].name << " with seed " << options.seed << ": "
+            << evaluations[i].evidence;
+    }
 }
 
 // The quick shapes, and the first of them with each extent once 1 and once 16 times as long.

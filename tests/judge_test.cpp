@@ -121,7 +121,7 @@ TEST_F(RefereeTest, late_values_are_set_before_the_first_call) {
 }
 
 TEST_F(RefereeTest, windows_have_other_values_and_turning_changes_them_all) {
-    Buffers buffers(*problem_, {"", {{"M", 3}, {"N", 7}}}, {Distribution::declared}, 50, 11);
+    Buffers buffers(*problem_, {"", {{"M", 3}, {"N", 7}}}, {Distribution::declared, Distribution::sparse}, 50, 11);
     ASSERT_TRUE(buffers.can_turn());
     auto first_values = [&] {
         std::vector<float> firsts;
@@ -252,10 +252,16 @@ TEST_F(RefereeTest, skipping_calls_is_found) {
 TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
     std::string body = R"(
     const volatile uint32_t* at = static_cast<uint32_t*>(__builtin_frame_address(0));
-    uint32_t calls = 0;   // {call = 2, point, calls, set, window, no payload}
+    uint32_t calls = 0, window = 0;   // {call = 2, point, calls, set, window, no payload}
     for (int i = 0; i < 400 && calls == 0; ++i, ++at)
-        if (at[0] == 2 && at[1] < 64 && at[2] - 1 < 10000000 && at[3] < 8 && at[4] < 4096 && at[5] == 0) calls = at[2];
-    static uint32_t seen = 0;
+        if (at[0] == 2 && at[1] < 64 && at[2] - 1 < 10000000 && at[3] < 16 && at[4] < 4096 && at[5] == 0) {
+            calls = at[2];
+            window = at[4];
+        }
+    static uint32_t seen = 0, known_calls = 0, known_window = 0;
+    if (calls != known_calls || window != known_window) seen = 0;
+    known_calls = calls;
+    known_window = window;
     if (++seen + 80 < calls) return;
     if (seen >= calls) seen = 0;
     for (int i = 0; i < 20; ++i) {)" + std::string(right_body) + "}";
