@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "core/evaluator.h"
 #include "run/advisers.h"
 
 namespace {
@@ -39,6 +40,14 @@ agent::Briefing briefing() {
     return briefing;
 }
 
+// No kernel is judged here.
+class NoJudge : public Evaluator {
+public:
+    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>&) override { return {}; }
+    std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>&) override { return {}; }
+    Comparison compare(const ComparisonRequest&) override { return {}; }
+};
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -51,7 +60,8 @@ int main(int count, char** words) {
         settings.models.push_back(fmt::format("{}=exec:cat {}/{}", role, folder.path().string(), role));
     Store store(folder.path() / "runs.db");
     Advisers advisers(settings, store, "run", false, {});
-    advisers.brief(briefing());
+    NoJudge judge;
+    advisers.brief(briefing(), judge);
     Clock::time_point start = Clock::now();
     double waited = 0;
     for (int done = 0; done < calls;) {

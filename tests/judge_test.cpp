@@ -333,6 +333,15 @@ TEST_F(RefereeTest, the_state_of_the_processor_is_left_as_it_was) {
     }
 }
 
+TEST_F(RefereeTest, the_state_of_other_threads_is_left_as_it_was) {
+    std::string top = "#include <immintrin.h>\n#include <omp.h>\n";
+    std::string body = "\n#pragma omp parallel num_threads(2)\n"
+                       "    if (omp_get_thread_num() > 0) _mm_setcsr(_mm_getcsr() | 0x8040);\n" + std::string(right_body);
+    Evaluation evaluation = judge(kernel_source(body, top));
+    EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+    EXPECT_NE(evaluation.evidence.find("subnormal"), std::string::npos) << evaluation.evidence;
+}
+
 TEST_F(RefereeTest, threads_that_nobody_needs_are_cheating) {
     std::string body = std::string(right_body) +
                        "\n    for (int i = 0; i < 200; ++i) std::thread([] { for (;;) sleep(1); }).detach();";

@@ -102,7 +102,9 @@ private:
                                   const ShapePoint& point, Comparison& comparison);
     void enter(const Contender& contender, const Built& built, Buffers& buffers, Effort effort, Timing& timing);
     bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
-    void take_turns(std::vector<Timing>& timings, const ComparisonRequest& request);
+    void launch(Timing& timing, Buffers& buffers);
+    void launch_again(Timing& timing, Buffers& buffers);
+    size_t take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request);
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);

@@ -15,7 +15,9 @@ constexpr double sample_target_ns = 2.5e6;
 constexpr double warm_below_ns = 2e6;        // shorter calls find cold caches and sleeping threads after a pause
 constexpr double least_estimate_ns = 20;     // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
-constexpr size_t least_rounds = 5, most_rounds = 60, rounds_in_any_case = 3;
+constexpr double disturbed_share = 0.2;      // of a contender's samples
+constexpr size_t least_rounds = 5, most_rounds = 60, rounds_in_any_case = 3,
+                 rounds_before_a_launch = 2;
 const Seconds prepare_limit{60}, call_limit{30};
 
 Ratio as_ratio(const stats::Interval& interval) { return {interval.value, interval.low, interval.high}; }
@@ -29,15 +31,31 @@ Decision as_decision(stats::Answer answer) {
     return Decision::undecided;
 }
 
-// Samples of the same rounds, taken next to each other.
-void relate(const ContenderResult& first, ContenderResult& other) {
-    std::vector<double> a = first.time.samples_ns, b = other.time.samples_ns;
-    size_t pairs = std::min(a.size(), b.size());
-    a.resize(pairs);
-    b.resize(pairs);
-    stats::Interval ratio = stats::paired_ratio(a, b);
+// Others had a core so often that no answer can be given, whatever the samples say.
+bool is_disturbed(const Measurement& time) {
+    return time.disturbed > disturbed_share * static_cast<double>(time.samples_ns.size());
+}
+
+// Samples of the same rounds, taken next to each other. A process may be lucky or unlucky with its pages and cores for
+// as long as it lives, which no number of its samples tells: the interval covers what each of two launches said.
+void relate(const ContenderResult& first, ContenderResult& other, size_t second_launch) {
+    const std::vector<double>&a = first.time.samples_ns, &b = other.time.samples_ns;
+    const size_t pairs = std::min(a.size(), b.size()), split = std::min(second_launch, pairs);
+    auto ratio_of = [&](size_t begin, size_t end) {
+        auto part = [&](const std::vector<double>& all) {
+            return std::vector<double>(all.begin() + static_cast<ptrdiff_t>(begin), all.begin() + static_cast<ptrdiff_t>(end));
+        };
+        return stats::paired_ratio(part(a), part(b));
+    };
+    stats::Interval ratio = ratio_of(0, pairs);
+    for (auto [begin, end] : {std::pair(size_t{0}, split), std::pair(split, pairs)}) {
+        if (begin == end || end - begin == pairs) continue;
+        const double launch = ratio_of(begin, end).value;
+        ratio.low = std::min(ratio.low, launch);
+        ratio.high = std::max(ratio.high, launch);
+    }
     other.speedup = as_ratio(ratio);
-    other.decision = as_decision(stats::decide(ratio));
+    if (!is_disturbed(first.time) && !is_disturbed(other.time)) other.decision = as_decision(stats::decide(ratio));
 }
 
 // What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
@@ -53,6 +71,7 @@ void leave_out_overhead(ContenderResult& result, const std::vector<double>& over
 
 struct Referee::Timing {
     std::unique_ptr<Runner> own;   // a kernel's; baselines live on in the referee
+    const Built* built = nullptr;  // of a kernel
     Runner* runner = nullptr;
     size_t index = 0;              // of the point in the runner
     ContenderResult result;
@@ -112,7 +131,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
             enter(request.contenders[c], built[c], buffers, request.effort, timings[c]);
     }
     PhaseTimer timer(comparison.time_seconds);
-    take_turns(timings, request);
+    const size_t second_launch = take_turns(timings, buffers, request);
     PointComparison result{point, {}};
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
@@ -121,7 +140,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
         summarise(timing.result.time);
         if (timing.running() && timing.own)
             timing.note(possible_time(*timing.own, timing.index, timing.result.time.median_ns));
-        if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result);
+        if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result, second_launch);
         result.results.push_back(timing.result);
     }
     return result;
@@ -142,8 +161,8 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
         timing.note({Verdict::compile_failed, built.message, 0});
         return;
     } else {
-        timing.own = Runner::kernel(built, problem_, {&buffers}, machine_.cores);
-        timing.runner = timing.own.get();
+        timing.built = &built;
+        launch(timing, buffers);
     }
     Runner::Outcome outcome = timing.runner->prepare(timing.index, prepare_limit);
     bool every_set = full && timing.own;
@@ -168,21 +187,41 @@ bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Ti
     return true;
 }
 
-// Rounds in random order; whoever is not being measured is stopped.
-void Referee::take_turns(std::vector<Timing>& timings, const ComparisonRequest& request) {
+void Referee::launch(Timing& timing, Buffers& buffers) {
+    timing.own = Runner::kernel(*timing.built, problem_, {&buffers}, machine_.cores);
+    timing.runner = timing.own.get();
+}
+
+// Rounds in random order; whoever is not being measured is stopped. Half-way kernels get another process. The number
+// of rounds before that.
+size_t Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request) {
     const double seconds = request.seconds_per_point;
     for (Timing& timing : timings) timing.glances = {request.prove ? 2 : 0, static_cast<int>(least_rounds)};
     std::vector<size_t> order(timings.size());
     std::iota(order.begin(), order.end(), size_t{0});
     Clock::time_point start = Clock::now();
+    size_t second_launch = 0;
     for (size_t round = 0; round < most_rounds; ++round) {
         double spent = seconds_since(start);
         if (round >= least_rounds && spent > seconds) break;
         if (round >= rounds_in_any_case && spent > 4 * seconds) break;
+        const bool half_way = round >= rounds_before_a_launch && (spent > seconds / 2 || round == most_rounds / 2);
+        if (second_launch == 0 && half_way) {
+            second_launch = round;
+            for (Timing& timing : timings) launch_again(timing, buffers);
+        }
         std::shuffle(order.begin(), order.end(), random_);
         for (size_t c : order)
-            if (timings[c].running()) take_turn(timings[c], round == 0);
+            if (timings[c].running()) take_turn(timings[c], round == 0 || round == second_launch);
     }
+    return second_launch;
+}
+
+void Referee::launch_again(Timing& timing, Buffers& buffers) {
+    if (!timing.running() || !timing.own) return;
+    launch(timing, buffers);
+    timing.note(timing.runner->prepare(timing.index, prepare_limit));
+    timing.runner->pause();
 }
 
 void Referee::take_turn(Timing& timing, bool first) {

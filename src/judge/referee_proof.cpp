@@ -117,6 +117,8 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
     Runner::Outcome outcome = glance(runner, index, median_ns);
     if (outcome.ok()) outcome = meet_new_inputs(runner, index);
     if (outcome.ok()) outcome = count_threads(runner);
+    if (outcome.ok() && !runner.is_python()) outcome.evidence = runner.changed_thread_state();
+    if (!outcome.evidence.empty() && outcome.ok()) outcome.verdict = Verdict::cheated;
     return outcome;
 }
 

@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "judge/thread_state.h"
 #include "stats/sample.h"
 
 namespace strop::judge {
@@ -282,6 +283,10 @@ int Runner::threads() const {
     std::error_code failed;
     fs::directory_iterator tasks(fmt::format("/proc/{}/task", child_->pid()), failed);
     return failed ? 0 : static_cast<int>(std::distance(tasks, fs::directory_iterator()));
+}
+
+std::string Runner::changed_thread_state() const {
+    return child_ ? judge::changed_thread_state(child_->pid()) : "";
 }
 
 double Runner::handshake_ns() {

@@ -67,6 +67,8 @@ public:
     int64_t waited_ns() const;
     // How many it has, the first included.
     int threads() const;
+    // What its threads have left changed (thread_state.h); empty: nothing.
+    std::string changed_thread_state() const;
 
     void pause() { if (child_) child_->pause(); }
     void resume() { if (child_) child_->resume(); }
