@@ -266,10 +266,12 @@ class Judging(InFolder):
         self.assertEqual(document["verdict"], "crashed")
         self.assertIn("a write to an input", document["evidence"])
 
-    def test_files_may_be_read(self):
-        self.assertEqual(self.judge(
-            first='std::FILE* file = std::fopen("/etc/passwd", "r"); if (!file) return; std::fclose(file);'
-        )["verdict"], "ok")
+    def test_what_describes_the_machine_may_be_read_and_nothing_else(self):
+        opened = 'std::FILE* file = std::fopen("{}", "r"); if ({}file) return;'
+        self.assertEqual(self.judge(first=opened.format("/proc/cpuinfo", "!"))["verdict"], "ok")
+        if "Landlock" in strop("doctor").stdout:   # named where it is missing
+            self.skipTest("nothing restricts reading here")
+        self.assertEqual(self.judge(first=opened.format("/etc/passwd", ""))["verdict"], "ok")
 
     def test_no_file_may_be_written(self):
         escaped = self.folder / "escaped"
