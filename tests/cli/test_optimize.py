@@ -267,7 +267,7 @@ class Judging(InFolder):
         self.assertIn("a write to an input", document["evidence"])
 
     def test_what_describes_the_machine_may_be_read_and_nothing_else(self):
-        opened = 'std::FILE* file = std::fopen("{}", "r"); if ({}file) return;'
+        opened = 'std::FILE* file = std::fopen("{}", "r"); if (file) std::fclose(file); if ({}file) return;'
         self.assertEqual(self.judge(first=opened.format("/proc/cpuinfo", "!"))["verdict"], "ok")
         if "Landlock" in strop("doctor").stdout:   # named where it is missing
             self.skipTest("nothing restricts reading here")
