@@ -21,6 +21,10 @@ std::string name_of(Verdict verdict) {
     return {};
 }
 
+double disturbed_share(const Measurement& time) {
+    return time.samples_ns.empty() ? 0 : time.disturbed / static_cast<double>(time.samples_ns.size());
+}
+
 std::string name_of(Decision decision) {
     switch (decision) {
         case Decision::faster: return "faster";

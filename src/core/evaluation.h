@@ -32,6 +32,10 @@ struct Measurement {
     int disturbed = 0;                // of the samples: others had a core meanwhile, every time it was tried
 };
 
+// Of the samples, those during which others had a core; and from which share on that is worth telling.
+double disturbed_share(const Measurement& time);
+inline constexpr double disturbed_enough_to_tell = 0.2;
+
 struct PointResult {
     ShapePoint point;
     Verdict verdict = Verdict::ok;

@@ -33,6 +33,8 @@ struct InputSet {
 
 // For tensors up to this many bytes in all, everything is compared always and several sets are made.
 inline constexpr int64_t large_bytes = 32 << 20;
+// Up to so many, the timed inputs are turned before every batch.
+inline constexpr int64_t small_bytes = 1 << 18;
 
 // The timed set's inputs lie in longer rows of values. A window is a tensor's worth of them: window 0 is the last one,
 // and each begins this many bytes before its predecessor. Calls of a batch go from window to window: no two have the
@@ -61,6 +63,7 @@ public:
     const std::vector<InputSet>& sets() const { return sets_; }
     size_t timed() const { return sets_.size() - 1; }         // index of the timed set
     bool large() const { return tensor_bytes_ > large_bytes; }
+    bool small() const { return can_turn() && tensor_bytes_ <= small_bytes; }
     int64_t tensor_bytes() const { return tensor_bytes_; }    // inputs and outputs of one call
 
     int64_t windows() const { return windows_; }

@@ -1,14 +1,13 @@
 // Of x86-64: MXCSR, the x87 unit's control and tag words, the direction flag.
 #include <cfenv>
 
+#include "judge/mxcsr.h"
 #include "judge/processor_state.h"
 
 namespace strop::judge {
 
 namespace {
 
-constexpr uint64_t rounding = 0x6000, subnormals = 0x8040,
-                   masks = 0x1f80;  // of MXCSR; the rest are sticky flags
 constexpr uint64_t direction_flag = 0x400;
 
 }  // namespace
@@ -17,14 +16,14 @@ ControlRegisters ControlRegisters::now() {
     fenv_t environment;
     std::fegetenv(&environment);
     const uint64_t flags = __builtin_ia32_readeflags_u64();
-    return {{environment.__mxcsr & rounding, environment.__mxcsr & subnormals, environment.__mxcsr & masks,
+    const uint32_t vector = environment.__mxcsr;
+    return {{vector & mxcsr::parts[0], vector & mxcsr::parts[1], vector & mxcsr::parts[2],
              environment.__control_word | uint64_t{environment.__tags} << 16, flags & direction_flag}};
 }
 
 const char* ControlRegisters::name(int index) {
-    static const char* const names[count] = {"the rounding of vector instructions",
-                                             "the treatment of subnormal numbers", "floating-point traps",
-                                             "the x87 unit", "the direction flag"};
+    static const char* const names[count] = {mxcsr::names[0], mxcsr::names[1], mxcsr::names[2], "the x87 unit",
+                                             "the direction flag"};
     return names[index];
 }
 

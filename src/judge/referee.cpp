@@ -1,16 +1,12 @@
 #include "judge/referee.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/hash.h"
 #include "base/strings.h"
 #include "judge/check.h"
-#include "stats/sample.h"
 
 namespace strop::judge {
 

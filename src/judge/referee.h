@@ -23,6 +23,8 @@ struct RefereeOptions {
     std::vector<std::string> flags;  // added to every compilation ("-fsanitize=address"); such builds are not timed
 };
 
+inline constexpr double long_call_ns = 1e6;   // a call this long is a batch by itself
+
 // Median and interval from the samples.
 void summarise(Measurement& time);
 
@@ -73,7 +75,8 @@ private:
                                 bool watch, double& ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
-    int64_t last_window(Buffers& buffers, Look look);
+    int64_t any_window(const Buffers& buffers);
+    int64_t last_window(const Buffers& buffers, Look look);
     const InputSet& expected_through(Buffers& buffers, int64_t window);
     // A few calls from somewhere, neither compared nor taken as a sample.
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);

@@ -15,7 +15,6 @@ constexpr double sample_target_ns = 2.5e6;
 constexpr double warm_below_ns = 2e6;        // shorter calls find cold caches and sleeping threads after a pause
 constexpr double least_estimate_ns = 20;     // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
-constexpr double disturbed_share = 0.2;      // of a contender's samples
 constexpr size_t least_rounds = 5, most_rounds = 60, rounds_in_any_case = 3,
                  rounds_before_a_launch = 2;
 const Seconds prepare_limit{60}, call_limit{30};
@@ -32,9 +31,7 @@ Decision as_decision(stats::Answer answer) {
 }
 
 // Others had a core so often that no answer can be given, whatever the samples say.
-bool is_disturbed(const Measurement& time) {
-    return time.disturbed > disturbed_share * static_cast<double>(time.samples_ns.size());
-}
+bool is_disturbed(const Measurement& time) { return disturbed_share(time) > disturbed_enough_to_tell; }
 
 // Samples of the same rounds, taken next to each other. A process may be lucky or unlucky with its pages and cores for
 // as long as it lives, which no number of its samples tells: the interval covers what each of two launches said.

@@ -16,7 +16,6 @@ namespace {
 
 constexpr double glance_batch_ns = 1.5e6;
 constexpr int attempts_at_a_glance = 4;      // each with a batch twice as long
-constexpr double longest_call_ns = 1e6;      // a longer one is a batch by itself
 constexpr int glance_elements = 64, glance_tries = 32;
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
@@ -79,11 +78,11 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Buffers& buffers = *runner.points()[index];
     const int64_t windows = buffers.windows();
     late = false;
-    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= longest_call_ns || buffers.slots() < 2) return {};
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || buffers.slots() < 2) return {};
     const double calls = std::clamp(batch_ns / std::max(20.0, estimate_ns), 4.0, 1e6);
     const uint32_t count = static_cast<uint32_t>(calls);
-    (void)last_window(buffers, Look::close);   // turns small inputs
-    const int64_t first = static_cast<int64_t>(random() % static_cast<uint64_t>(windows));
+    if (buffers.small()) buffers.turn(problem_, random());
+    const int64_t first = any_window(buffers);
     const double moment = (0.1 + 0.8 * static_cast<double>(random() % 1000) / 1000) * calls * estimate_ns;
     Glimpse glimpse;
     Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),

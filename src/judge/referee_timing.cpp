@@ -15,9 +15,7 @@ namespace {
 constexpr double abandon_ratio = 1.6;        // slower than the best by this after one batch: enough is known
 constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
-constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
 constexpr double few_samples_above_ns = 4e6;
-constexpr int64_t cheap_bytes = 1 << 18;     // inputs this small change before every batch
 constexpr double disturbed_share = 0.04;     // of a sample's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
@@ -33,17 +31,16 @@ void summarise(Measurement& time) {
     time.high_ns = interval.high;
 }
 
-// Where the last call of a batch looks. Small inputs are turned before every batch, so that all windows are new; one
-// address comes again and again, for those who keep results by address.
-// Larger ones have two windows whose expected values are known; a close look goes to others more often than not, and
-// nobody in the kernel's process can tell which are which.
-int64_t Referee::last_window(Buffers& buffers, Look look) {
-    const uint64_t windows = static_cast<uint64_t>(buffers.windows());
-    if (buffers.can_turn() && buffers.tensor_bytes() <= cheap_bytes) {
-        buffers.turn(problem_, random());
-        return random() % 2 == 0 ? 0 : static_cast<int64_t>(random() % windows);
-    }
-    if (look == Look::close && random() % 3 != 0) return static_cast<int64_t>(random() % windows);
+int64_t Referee::any_window(const Buffers& buffers) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows()));
+}
+
+// Where the last call of a batch looks. Small inputs have been turned, so that all windows are new; one address comes
+// again and again, for those who keep results by address. Larger ones have two windows whose expected values are known;
+// a close look goes to others more often than not, and nobody in the kernel's process can tell which are which.
+int64_t Referee::last_window(const Buffers& buffers, Look look) {
+    if (buffers.small()) return random() % 2 == 0 ? 0 : any_window(buffers);
+    if (look == Look::close && random() % 3 != 0) return any_window(buffers);
     const InputSet* other = buffers.other_known();
     return other && random() % 2 == 0 ? other->window : 0;
 }
@@ -61,6 +58,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
         return outcome;
     };
     if (runner.is_python()) return timed_call(0);
+    if (buffers.small()) buffers.turn(problem_, random());
     const int64_t windows = buffers.windows(), window = last_window(buffers, look);
     const int64_t first = ((window - (int64_t{calls} - 1)) % windows + windows) % windows;
     InputSet last = buffers.seen(window, int64_t{calls} - 1);
@@ -74,8 +72,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
     if (!outcome.ok() || runner.ignores_outputs()) return outcome;
     proof_credit_ns_ = std::min(most_credit_ns, proof_credit_ns_ + proof_share * outcome.outside_ns);
-    const bool cheap = buffers.tensor_bytes() <= cheap_bytes;
-    if (!buffers.known(window) && !can_afford_proof() && !(cheap && window == 0)) return outcome;
+    if (!buffers.known(window) && !can_afford_proof() && !(buffers.small() && window == 0)) return outcome;
     uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     std::vector<Place> outputs = last.outputs;
     last = expected_through(buffers, window);
@@ -103,13 +100,12 @@ const InputSet& Referee::expected_through(Buffers& buffers, int64_t window) {
 
 Runner::Outcome Referee::call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit) {
     const Buffers& buffers = *runner.points()[index];
-    const uint64_t windows = static_cast<uint64_t>(buffers.windows());
-    return runner.call(index, calls, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(random() % windows), limit);
+    return runner.call(index, calls, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(any_window(buffers)), limit);
 }
 
 void Referee::start_closely(Buffers& buffers) {
     if (buffers.can_turn()) buffers.turn(problem_, random());
-    if (buffers.windows() > 1 && !buffers.other_known() && buffers.tensor_bytes() > cheap_bytes)
+    if (buffers.windows() > 1 && !buffers.other_known() && !buffers.small())
         (void)expectation_.through(buffers, 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows() - 1)));
 }
 

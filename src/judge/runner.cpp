@@ -267,26 +267,28 @@ int64_t Runner::progress() const {
 Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::evaluate}, limit); }
 
 int64_t Runner::waited_ns() const {
-    if (!child_) return 0;
     int64_t sum = 0;
-    std::error_code failed;
-    for (const fs::directory_entry& task : fs::directory_iterator(fmt::format("/proc/{}/task", child_->pid()), failed)) {
-        std::ifstream file(task.path() / "schedstat");
+    for (const fs::path& task : tasks()) {
+        std::ifstream file(task / "schedstat");
         int64_t ran = 0, waited = 0;
         if (file >> ran >> waited) sum += waited;
     }
     return sum;
 }
 
-int Runner::threads() const {
-    if (!child_) return 0;
-    std::error_code failed;
-    fs::directory_iterator tasks(fmt::format("/proc/{}/task", child_->pid()), failed);
-    return failed ? 0 : static_cast<int>(std::distance(tasks, fs::directory_iterator()));
-}
+int Runner::threads() const { return static_cast<int>(tasks().size()); }
 
 std::string Runner::changed_thread_state() const {
-    return child_ ? judge::changed_thread_state(child_->pid()) : "";
+    for (const fs::path& task : tasks())
+        if (std::string changed = judge::changed_thread_state(std::stoi(task.filename())); !changed.empty()) return changed;
+    return {};
+}
+
+std::vector<fs::path> Runner::tasks() const {
+    if (!child_) return {};
+    std::error_code failed;
+    fs::directory_iterator tasks(fmt::format("/proc/{}/task", child_->pid()), failed);
+    return failed ? std::vector<fs::path>{} : std::vector<fs::path>(begin(tasks), end(tasks));
 }
 
 double Runner::handshake_ns() {

@@ -75,6 +75,7 @@ public:
 
 private:
     Runner() = default;
+    std::vector<std::filesystem::path> tasks() const;   // of its threads, in /proc
     Outcome exchange(const Request& request, Seconds limit, const Glance* meanwhile = nullptr);
     Outcome ended(sandbox::Child::Wait wait, Seconds limit);
     void compare_clocks(int64_t inside_ns, Outcome& outcome);

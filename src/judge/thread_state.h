@@ -9,8 +9,8 @@
 namespace strop::judge {
 
 // What differs in a thread of a child of ours from what a process starts with: "left the treatment of subnormal numbers
-// changed in a thread of its own"; empty: nothing, or the system lets nobody look. The child must be idle: its threads
-// are stopped for a moment.
-std::string changed_thread_state(pid_t child);
+// changed in one of its threads"; empty: nothing, or it has ended, or the system lets nobody look. It must be idle: it
+// is stopped for a moment.
+std::string changed_thread_state(pid_t thread);
 
 }  // namespace strop::judge

@@ -147,8 +147,6 @@ std::string headline_meaning(const RunRecord& record) {
                        : fmt::format("geometric mean over {} shapes, {}", shapes, versus);
 }
 
-constexpr double disturbed_enough_to_tell = 0.2;
-
 std::vector<std::string> caveats(const RunRecord& record) {
     std::vector<std::string> lines = lost_shapes(record);
     std::vector<std::string> undecided;

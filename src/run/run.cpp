@@ -445,9 +445,7 @@ private:
         shape.nanoseconds = ours.time.median_ns;
         shape.low_ns = ours.time.low_ns;
         shape.high_ns = ours.time.high_ns;
-        shape.disturbed = ours.time.samples_ns.empty()
-                              ? 0
-                              : ours.time.disturbed / static_cast<double>(ours.time.samples_ns.size());
+        shape.disturbed = disturbed_share(ours.time);
         shape.roofline_share = shape.roofline_ns > 0 ? shape.roofline_ns / ours.time.median_ns : 0;
         int winner = pick(dispatch_.tree, dispatch_.winners, problem_, shape.dims);
         shape.kernel = dispatch_.winners[static_cast<size_t>(winner)].kernel.id;
