@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -91,8 +93,42 @@ TEST(BootstrapMedian, OfEqualSamplesHasNoWidth) {
     EXPECT_DOUBLE_EQ(interval.high, 2);
 }
 
+// Values of the tables, four digits.
+TEST(Student, QuantilesAreThoseOfTheTables) {
+    EXPECT_NEAR(student_quantile(0.95, 1), 12.7062, 1e-4);
+    EXPECT_NEAR(student_quantile(0.95, 2), 4.3027, 1e-4);
+    EXPECT_NEAR(student_quantile(0.95, 3), 3.1824, 1e-4);
+    EXPECT_NEAR(student_quantile(0.99, 4), 4.6041, 1e-4);
+    EXPECT_NEAR(student_quantile(0.99, 7), 3.4995, 1e-4);
+    EXPECT_NEAR(student_quantile(0.95, 30), 2.0423, 1e-4);
+}
+
+TEST(TrimmedMean, IntervalCoversAsOftenAsItSays) {
+    for (size_t count : {4u, 5u, 12u, 24u}) {
+        std::mt19937_64 random(7);
+        std::normal_distribution<double> normal(3, 2);
+        int covered = 0;
+        for (int trial = 0; trial < 4000; ++trial) {
+            std::vector<double> samples(count);
+            for (double& sample : samples) sample = normal(random);
+            Interval interval = trimmed_mean_interval(samples, 0.9);
+            covered += interval.low <= 3 && 3 <= interval.high;
+        }
+        EXPECT_NEAR(covered / 4000.0, 0.9, 0.03) << count;
+    }
+}
+
+TEST(TrimmedMean, OutliersNeitherMoveNorWidenIt) {
+    Interval clean = trimmed_mean_interval({1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 0.98, 1.1, 0.9, 1.0});
+    Interval dirty = trimmed_mean_interval({1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 0.98, 9.9, 0.9, 1.0});
+    EXPECT_NEAR(dirty.value, clean.value, 0.03);
+    EXPECT_LT(dirty.high - dirty.low, 1.5 * (clean.high - clean.low));
+    EXPECT_EQ(trimmed_mean_interval({1}).high, infinity);
+    EXPECT_NEAR(trimmed_mean_interval({1, 3}, 0.95).high, 2 + 12.7062, 1e-3);   // no trimming: the mean of two
+}
+
 TEST(PairedRatio, IsAboveOneWhenTheFirstIsFaster) {
-    Interval ratio = paired_ratio({10, 20, 30, 40, 50, 60}, {20, 40, 60, 80, 100, 120});
+    Interval ratio = paired_ratio({10, 20, 30, 40, 50, 60}, {20, 40, 60, 80, 100, 120}, {0, 2, 4});
     EXPECT_DOUBLE_EQ(ratio.value, 2);
     EXPECT_NEAR(ratio.low, 2, 1e-12);
     EXPECT_NEAR(ratio.high, 2, 1e-12);
@@ -106,18 +142,34 @@ TEST(PairedRatio, CancelsWhatDisturbsBothOfAPair) {
         a.push_back(drift);
         b.push_back(1.5 * drift);
     }
-    Interval ratio = paired_ratio(a, b);
+    Interval ratio = paired_ratio(a, b, {0, 3, 6, 9});
     EXPECT_NEAR(ratio.low, 1.5, 1e-9);
     EXPECT_NEAR(ratio.high, 1.5, 1e-9);
 }
 
-TEST(PairedRatio, OfLessThanTwoPairsKnowsNothing) {
-    Interval one = paired_ratio({1}, {3});
+TEST(PairedRatio, TakesLaunchesForObservations) {
+    // However many samples say 1.1 in one launch and 1 in the other two, three launches do not decide.
+    std::vector<double> a(300, 1.0), b(300, 1.0);
+    std::fill(b.begin(), b.begin() + 280, 1.1);
+    Interval ratio = paired_ratio(a, b, {0, 280, 290});
+    EXPECT_NEAR(ratio.value, std::cbrt(1.1), 1e-12);
+    EXPECT_LT(ratio.low, 1);
+    EXPECT_GT(ratio.high, 1.1);
+}
+
+TEST(PairedRatio, LeavesOutWhatHasNoTime) {
+    Interval ratio = paired_ratio({1, 0, 1, 1}, {2, 5, 0, 2}, {0, 2});
+    EXPECT_DOUBLE_EQ(ratio.value, 2);
+    EXPECT_DOUBLE_EQ(ratio.high, 2);
+}
+
+TEST(PairedRatio, OfOneLaunchKnowsNothing) {
+    Interval one = paired_ratio({1, 1}, {3, 3}, {0});
     EXPECT_DOUBLE_EQ(one.value, 3);
     EXPECT_EQ(one.low, 0);
     EXPECT_EQ(one.high, infinity);
     EXPECT_EQ(decide(one), Answer::undecided);
-    EXPECT_EQ(decide(paired_ratio({}, {})), Answer::undecided);
+    EXPECT_EQ(decide(paired_ratio({}, {}, {0})), Answer::undecided);
 }
 
 TEST(Combine, AddsErrorsInSquaresOnTheLogScale) {

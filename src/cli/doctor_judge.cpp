@@ -23,7 +23,8 @@ Json to_document(const Calibration& result) {
         {"planted",
          {{"percent", result.planted_percent},
           {"trials", result.planted.trials},
-          {"found", result.planted.hits}}},
+          {"found", result.planted.hits},
+          {"seconds", result.planted_seconds}}},
         {"resolution_percent", result.resolution_percent},
         {"exploits", {{"total", result.exploits}, {"caught", result.caught}, {"missed", result.missed}}},
         {"weaker", result.weaker},
@@ -35,8 +36,9 @@ std::string to_text(const Calibration& result) {
         {"a kernel against itself", fmt::format("{} of {} trials claimed a difference",
                                                 result.against_itself.hits, result.against_itself.trials)},
         {fmt::format("slowed by {:g}%", result.planted_percent),
-         fmt::format("found in {} of {} trials", result.planted.hits, result.planted.trials)},
-        {"resolution", fmt::format("±{:.1f}% in half a second", result.resolution_percent)},
+         fmt::format("found in {} of {} trials, {} each", result.planted.hits, result.planted.trials,
+                     human_nanoseconds(1e9 * result.planted_seconds))},
+        {"resolution", fmt::format("±{:.1f}%", result.resolution_percent)},
         {"exploits", fmt::format("{} of {} caught", result.caught, result.exploits)}};
     for (const std::string& name : result.missed) rows.push_back({"missed", name});
     for (const std::string& protection : result.weaker) rows.push_back({"weaker", protection});

@@ -102,12 +102,14 @@ private:
     Baseline* find_baseline(const std::string& name);
     std::vector<Built> build_contenders(const ComparisonRequest& request, Comparison& comparison);
     PointComparison compare_point(const ComparisonRequest& request, const std::vector<Built>& built,
-                                  const ShapePoint& point, Comparison& comparison);
+                                  const ShapePoint& point, Seconds limit, Comparison& comparison);
     void enter(const Contender& contender, const Built& built, Buffers& buffers, Effort effort, Timing& timing);
     bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
     void launch(Timing& timing, Buffers& buffers);
     void launch_again(Timing& timing, Buffers& buffers);
-    size_t take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request);
+    std::vector<size_t> take_turns(std::vector<Timing>& timings, Buffers& buffers, bool prove, Seconds limit);
+    size_t take_rounds(std::vector<Timing>& timings, Seconds limit);
+    bool all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);

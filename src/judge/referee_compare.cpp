@@ -1,5 +1,7 @@
 // The referee's paired comparisons: every contender is a living process, and they are timed in turns.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 
 #include "base/interrupt.h"
@@ -11,12 +13,21 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double sample_target_ns = 2.5e6;
+// A sample takes its share of the time within these bounds: longer ones are more precise than more of them.
+constexpr double least_sample_ns = 2.5e6, most_sample_ns = 1e7, samples_of_a_contender = 12;
 constexpr double warm_below_ns = 2e6;        // shorter calls find cold caches and sleeping threads after a pause
 constexpr double least_estimate_ns = 20;     // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
-constexpr size_t least_rounds = 5, most_rounds = 60, rounds_in_any_case = 3,
-                 rounds_before_a_launch = 2;
+// A launch is a round at least, and ends after so many or after this share of the time.
+constexpr size_t most_rounds_of_a_launch = 2;
+constexpr double most_of_a_launch = 0.125;
+// After so many launches the ratios are looked at. A claim is wrong once in a hundred comparisons at most, however often
+// it is looked at: the nominal level of Pocock's boundary (1977) for nine looks.
+constexpr std::array<size_t, 9> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48};
+constexpr double decision_confidence = 1 - 0.0019;
+// Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
+constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
+constexpr double most_of_the_share = 3;    // what others left over goes to those who need it
 const Seconds prepare_limit{60}, call_limit{30};
 
 Ratio as_ratio(const stats::Interval& interval) { return {interval.value, interval.low, interval.high}; }
@@ -33,26 +44,22 @@ Decision as_decision(stats::Answer answer) {
 // Others had a core so often that no answer can be given, whatever the samples say.
 bool is_disturbed(const Measurement& time) { return disturbed_share(time) > disturbed_enough_to_tell; }
 
-// Samples of the same rounds, taken next to each other. A process may be lucky or unlucky with its pages and cores for
-// as long as it lives, which no number of its samples tells: the interval covers what each of two launches said.
-void relate(const ContenderResult& first, ContenderResult& other, size_t second_launch) {
+// Samples of the same rounds, taken next to each other.
+void relate(const ContenderResult& first, ContenderResult& other, const std::vector<size_t>& launches) {
     const std::vector<double>&a = first.time.samples_ns, &b = other.time.samples_ns;
-    const size_t pairs = std::min(a.size(), b.size()), split = std::min(second_launch, pairs);
-    auto ratio_of = [&](size_t begin, size_t end) {
-        auto part = [&](const std::vector<double>& all) {
-            return std::vector<double>(all.begin() + static_cast<ptrdiff_t>(begin), all.begin() + static_cast<ptrdiff_t>(end));
-        };
-        return stats::paired_ratio(part(a), part(b));
-    };
-    stats::Interval ratio = ratio_of(0, pairs);
-    for (auto [begin, end] : {std::pair(size_t{0}, split), std::pair(split, pairs)}) {
-        if (begin == end || end - begin == pairs) continue;
-        const double launch = ratio_of(begin, end).value;
-        ratio.low = std::min(ratio.low, launch);
-        ratio.high = std::max(ratio.high, launch);
-    }
-    other.speedup = as_ratio(ratio);
-    if (!is_disturbed(first.time) && !is_disturbed(other.time)) other.decision = as_decision(stats::decide(ratio));
+    other.speedup = as_ratio(stats::paired_ratio(a, b, launches));
+    if (is_disturbed(first.time) || is_disturbed(other.time)) return;
+    other.decision = as_decision(stats::decide(stats::paired_ratio(a, b, launches, decision_confidence)));
+}
+
+// More samples would change nothing: both are as fast, or one is faster and it is known by how much.
+bool is_settled(const ContenderResult& first, const ContenderResult& other, const std::vector<size_t>& launches) {
+    ContenderResult so_far = other;
+    relate(first, so_far, launches);
+    const double low = std::log(so_far.speedup.low), high = std::log(so_far.speedup.high);
+    if (std::max(-low, high) < practically_equal) return true;
+    return so_far.decision != Decision::undecided &&
+           0.5 * (high - low) < std::max(precise_ratio, precise_difference * std::abs(std::log(so_far.speedup.ratio)));
 }
 
 // What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
@@ -72,7 +79,7 @@ struct Referee::Timing {
     Runner* runner = nullptr;
     size_t index = 0;              // of the point in the runner
     ContenderResult result;
-    double estimate_ns = 0;
+    double estimate_ns = 0, sample_ns = least_sample_ns;
     Glances glances;
     std::optional<size_t> smallest;   // of a Python baseline: the point of one element
     Measurement overhead;             // there, one sample a turn
@@ -92,9 +99,14 @@ Comparison Referee::compare(const ComparisonRequest& request) {
     buffers_for(request.points);
     comparison.reference_seconds = reference_seconds() - reference_before;
     std::vector<Built> built = build_contenders(request, comparison);
+    double left = request.seconds_per_point * static_cast<double>(request.points.size());
     for (const ShapePoint& point : request.points) {
         check_interrupt();
-        comparison.points.push_back(compare_point(request, built, point, comparison));
+        const double share = left / static_cast<double>(request.points.size() - comparison.points.size());
+        const Seconds limit(std::clamp(share, request.seconds_per_point, most_of_the_share * request.seconds_per_point));
+        left += comparison.time_seconds;
+        comparison.points.push_back(compare_point(request, built, point, limit, comparison));
+        left -= comparison.time_seconds;
         bool of_baselines = point.dims == tiny_.dims;
         if (!in_sweep(problem_, point.dims) && !of_baselines) expectation_.forget(point);
     }
@@ -118,7 +130,7 @@ std::vector<Built> Referee::build_contenders(const ComparisonRequest& request, C
 }
 
 PointComparison Referee::compare_point(const ComparisonRequest& request, const std::vector<Built>& built,
-                                       const ShapePoint& point, Comparison& comparison) {
+                                       const ShapePoint& point, Seconds limit, Comparison& comparison) {
     Buffers& buffers = expectation_.at(point);
     std::vector<Timing> timings(request.contenders.size());
     {
@@ -128,7 +140,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
             enter(request.contenders[c], built[c], buffers, request.effort, timings[c]);
     }
     PhaseTimer timer(comparison.time_seconds);
-    const size_t second_launch = take_turns(timings, buffers, request);
+    const std::vector<size_t> launches = take_turns(timings, buffers, request.prove, limit);
     PointComparison result{point, {}};
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
@@ -137,7 +149,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
         summarise(timing.result.time);
         if (timing.running() && timing.own)
             timing.note(possible_time(*timing.own, timing.index, timing.result.time.median_ns));
-        if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result, second_launch);
+        if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result, launches);
         result.results.push_back(timing.result);
     }
     return result;
@@ -189,29 +201,47 @@ void Referee::launch(Timing& timing, Buffers& buffers) {
     timing.runner = timing.own.get();
 }
 
-// Rounds in random order; whoever is not being measured is stopped. Half-way kernels get another process. The number
-// of rounds before that.
-size_t Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request) {
-    const double seconds = request.seconds_per_point;
-    for (Timing& timing : timings) timing.glances = {request.prove ? 2 : 0, static_cast<int>(least_rounds)};
+// Launch after launch, until the time is over or everything is settled: where each began, counted in rounds.
+std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, bool prove, Seconds limit) {
+    const double share_ns = 1e9 * limit.count() / (samples_of_a_contender * static_cast<double>(timings.size()));
+    for (Timing& timing : timings) {
+        timing.sample_ns = std::clamp(share_ns, least_sample_ns, most_sample_ns);
+        timing.glances = {prove ? 2 : 0, static_cast<int>(looks.front())};
+    }
+    std::vector<size_t> launches;
+    size_t rounds = 0;
+    const Clock::time_point start = Clock::now();
+    while (launches.size() < looks.back()) {
+        const bool look = std::count(looks.begin(), looks.end(), launches.size()) > 0;
+        const bool over = launches.size() >= looks.front() && Clock::now() - start > limit;
+        if (over || (look && all_settled(timings, launches))) break;
+        for (Timing& timing : timings)
+            if (!launches.empty()) launch_again(timing, buffers);
+        launches.push_back(rounds);
+        rounds += take_rounds(timings, most_of_a_launch * limit);
+    }
+    return launches;
+}
+
+// Rounds in random order; whoever is not being measured is stopped. Their number.
+size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit) {
     std::vector<size_t> order(timings.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    Clock::time_point start = Clock::now();
-    size_t second_launch = 0;
-    for (size_t round = 0; round < most_rounds; ++round) {
-        double spent = seconds_since(start);
-        if (round >= least_rounds && spent > seconds) break;
-        if (round >= rounds_in_any_case && spent > 4 * seconds) break;
-        const bool half_way = round >= rounds_before_a_launch && (spent > seconds / 2 || round == most_rounds / 2);
-        if (second_launch == 0 && half_way) {
-            second_launch = round;
-            for (Timing& timing : timings) launch_again(timing, buffers);
-        }
+    const Clock::time_point start = Clock::now();
+    size_t rounds = 0;
+    while (rounds == 0 || (rounds < most_rounds_of_a_launch && Clock::now() - start < limit)) {
         std::shuffle(order.begin(), order.end(), random_);
         for (size_t c : order)
-            if (timings[c].running()) take_turn(timings[c], round == 0 || round == second_launch);
+            if (timings[c].running()) take_turn(timings[c], rounds == 0);
+        ++rounds;
     }
-    return second_launch;
+    return rounds;
+}
+
+bool Referee::all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
+    return std::all_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
+        return !timing.running() || is_settled(timings.front().result, timing.result, launches);
+    });
 }
 
 void Referee::launch_again(Timing& timing, Buffers& buffers) {
@@ -231,7 +261,7 @@ void Referee::take_turn(Timing& timing, bool first) {
     }
     Measurement& time = timing.result.time;
     if (timing.note(glance_perhaps(*timing.runner, timing.index, timing.estimate_ns, Look::close, timing.glances)) &&
-        timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_target_ns, Look::close, true, time))) {
+        timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, timing.sample_ns, Look::close, true, time))) {
         double ns = time.samples_ns.back();
         timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
@@ -243,7 +273,7 @@ void Referee::take_turn(Timing& timing, bool first) {
 void Referee::take_overhead(Timing& timing) {
     std::vector<double>& samples = timing.overhead.samples_ns;
     double estimate = samples.empty() ? usual_overhead_ns : std::max(least_estimate_ns, samples.back());
-    if (!sample(*timing.runner, *timing.smallest, estimate, sample_target_ns, Look::close, true, timing.overhead).ok())
+    if (!sample(*timing.runner, *timing.smallest, estimate, timing.sample_ns, Look::close, true, timing.overhead).ok())
         timing.smallest.reset();
 }
 

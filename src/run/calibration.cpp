@@ -27,7 +27,7 @@ namespace strop {
 namespace {
 
 const std::vector<std::string> trial_problems = {"softmax", "row_sum", "matmul"};
-const std::vector<std::string> trial_points = {"small", "medium"};
+const std::vector<std::string> trial_points = {"small", "medium", "large"};
 const std::vector<std::string> exploit_points = {"small", "ragged"};
 
 // A process that wants a core of its own, as long as it lives.
@@ -106,18 +106,20 @@ public:
         Clock::time_point start = Clock::now();
         std::vector<Bench> benches;
         for (const std::string& name : trial_problems) benches.push_back(set_up(options_, name));
-        for (int trial = 0; trial < options_.trials; ++trial) {
+        const size_t cases = benches.size() * trial_points.size();
+        for (size_t trial = 0; trial < static_cast<size_t>(options_.trials); ++trial) {
             say(fmt::format("trial {} of {}", trial + 1, options_.trials));
-            Bench& bench = benches[static_cast<size_t>(trial) % benches.size()];
-            const ShapePoint& point =
-                bench.problem
-                    .points[static_cast<size_t>(trial) / benches.size() % bench.problem.points.size()];
-            against_itself(bench, point, trial % 2 == 1);
-            planted(bench, point);
+            Bench& bench = benches[trial % benches.size()];
+            const ShapePoint& point = bench.problem.points[trial / benches.size() % bench.problem.points.size()];
+            against_itself(bench, point, trial / cases % 2 == 1);
+            if (trial % 5 < 2) planted(bench, point);
         }
         benches.clear();
         exploits();
-        if (!widths_.empty()) result_.resolution_percent = 100 * stats::median(widths_);
+        if (!widths_.empty()) {
+            result_.resolution_percent = 100 * stats::median(widths_);
+            result_.planted_seconds = stats::median(planted_seconds_);
+        }
         result_.seconds = seconds_since(start);
         return result_;
     }
@@ -127,13 +129,15 @@ private:
         if (options_.progress) options_.progress(what);
     }
 
-    ContenderResult second(Bench& bench, const ShapePoint& point, const Kernel& other) {
+    ContenderResult second(Bench& bench, const ShapePoint& point, const Kernel& other, double* seconds = nullptr) {
         ComparisonRequest request;
         request.contenders = {{"first", "", bench.kernel, bench.kernel.initial},
                               {"second", "", other, other.initial}};
         request.points = {point};
         request.seconds_per_point = options_.seconds_per_trial;
-        return bench.worker->compare(request).points.front().results.back();
+        const Comparison comparison = bench.worker->compare(request);
+        if (seconds) *seconds = comparison.time_seconds;
+        return comparison.points.front().results.back();
     }
 
     void against_itself(Bench& bench, const ShapePoint& point, bool loaded) {
@@ -145,8 +149,9 @@ private:
     }
 
     void planted(Bench& bench, const ShapePoint& point) {
-        ContenderResult result =
-            second(bench, point, slowed(bench.problem, bench.kernel, options_.planted_percent));
+        double seconds = 0;
+        ContenderResult result = second(bench, point, slowed(bench.problem, bench.kernel, options_.planted_percent), &seconds);
+        planted_seconds_.push_back(seconds);
         ++result_.planted.trials;
         result_.planted.hits += result.decision == Decision::faster;
         widths_.push_back(0.5 * (result.speedup.high - result.speedup.low) / result.speedup.ratio);
@@ -211,7 +216,7 @@ private:
 
     const CalibrationOptions& options_;
     Calibration result_;
-    std::vector<double> widths_;
+    std::vector<double> widths_, planted_seconds_;
 };
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace strop {
 struct CalibrationOptions {
     std::vector<std::string> worker_command;
     fs::path home;    // holds problems/ and tests/exploits/
-    int trials = 60;  // of a kernel against itself, and as many with a planted slowdown
+    int trials = 60;  // of a kernel against itself, and two fifths as many with a planted slowdown
     double planted_percent = 3;
-    double seconds_per_trial = 0.5;
+    double seconds_per_trial = 3;   // at most
     std::function<void(const std::string&)> progress;
 };
 
@@ -25,6 +25,7 @@ struct Calibration {
     Trials against_itself;  // half of them while another process loads a core
     Trials planted;
     double planted_percent = 0;
+    double planted_seconds = 0;     // that a typical planted trial took: a clear case ends early
     double resolution_percent = 0;  // half of a typical interval: smaller differences need more time
     int exploits = 0, caught = 0;   // of the corpus, as far as small shapes show them
     std::vector<std::string> missed;

@@ -2,19 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace strop::stats {
 
-Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b, double confidence) {
-    std::vector<double> logs;
-    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-        if (a[i] > 0 && b[i] > 0) logs.push_back(std::log(b[i]) - std::log(a[i]));
-    if (logs.size() < 2) {
-        double value = logs.empty() ? std::numeric_limits<double>::quiet_NaN() : std::exp(logs[0]);
-        return {value, 0, std::numeric_limits<double>::infinity()};
+Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b,
+                      const std::vector<size_t>& launches, double confidence) {
+    const size_t pairs = std::min(a.size(), b.size());
+    std::vector<double> medians;
+    for (size_t i = 0; i < launches.size(); ++i) {
+        std::vector<double> logs;
+        for (size_t k = launches[i]; k < std::min(pairs, i + 1 < launches.size() ? launches[i + 1] : pairs); ++k)
+            if (a[k] > 0 && b[k] > 0) logs.push_back(std::log(b[k]) - std::log(a[k]));
+        if (!logs.empty()) medians.push_back(median(logs));
     }
-    Interval log = median_interval(logs, confidence);
+    Interval log = trimmed_mean_interval(medians, confidence);
     return {std::exp(log.value), std::exp(log.low), std::exp(log.high)};
 }
 

@@ -1,15 +1,20 @@
 // Comparing two kernels from interleaved pairs of samples. Pure.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "stats/sample.h"
 
 namespace strop::stats {
 
-// The ratio b/a of paired samples (a[i] and b[i] taken next to each other): exp of the median of log(b/a), with an
-// interval. Above 1 means that a is faster. With fewer than two pairs the interval is [0, infinity].
-Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b, double confidence = 0.95);
+// The ratio b/a of paired samples: a[i] and b[i] were taken next to each other, in processes that were launched several
+// times; launches[i] is the first pair of launch i. Above 1 means that a is faster. What a launch is lucky or unlucky with
+// (pages, cores) lasts as long as it lives, and no number of its samples tells. So launches are the observations: the
+// trimmed mean of their median log ratios, with its interval. With fewer than two the interval is
+// [0, infinity].
+Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b,
+                      const std::vector<size_t>& launches, double confidence = 0.95);
 
 // Several independent ratios (one a shape) as one geometric mean; the interval is propagated on the log scale.
 Interval combine(const std::vector<Interval>& ratios);

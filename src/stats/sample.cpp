@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <numbers>
+#include <numeric>
 #include <random>
 
 namespace strop::stats {
@@ -36,6 +39,19 @@ size_t outside(size_t count, double tail) {
     return l;
 }
 
+// P(|T| <= t).
+double student_probability(double t, int degrees) {
+    const double angle = std::atan(t / std::sqrt(degrees)), cosine = std::cos(angle);
+    const bool odd = degrees % 2 == 1;
+    double term = odd ? cosine : 1, sum = odd && degrees == 1 ? 0 : term;
+    for (int k = odd ? 3 : 2; k <= degrees - 2; k += 2) {
+        term *= (k - 1.0) / k * cosine * cosine;
+        sum += term;
+    }
+    const double part = std::sin(angle) * sum;
+    return odd ? 2 / std::numbers::pi * (angle + part) : part;
+}
+
 }  // namespace
 
 double quantile(std::vector<double> samples, double q) {
@@ -65,6 +81,33 @@ Interval median_interval(const std::vector<double>& samples, double confidence) 
     size_t cut = outside(sorted.size(), (1 - confidence) / 2);
     size_t lowest = cut == 0 ? 0 : cut - 1;
     return {middle, sorted[lowest], sorted[sorted.size() - 1 - lowest]};
+}
+
+double student_quantile(double confidence, int degrees) {
+    double low = 0, high = 1;
+    while (high < 1e9 && student_probability(high, degrees) < confidence) high *= 2;
+    for (int i = 0; i < 60; ++i) {
+        const double middle = 0.5 * (low + high);
+        (student_probability(middle, degrees) < confidence ? low : high) = middle;
+    }
+    return high;
+}
+
+Interval trimmed_mean_interval(std::vector<double> samples, double confidence) {
+    if (samples.empty()) return {nan, nan, nan};
+    std::sort(samples.begin(), samples.end());
+    const size_t cut = samples.size() / 5, kept = samples.size() - 2 * cut;
+    const auto first = samples.begin() + static_cast<std::ptrdiff_t>(cut);
+    const double n = static_cast<double>(samples.size()), h = static_cast<double>(kept);
+    const double mean = std::accumulate(first, first + static_cast<std::ptrdiff_t>(kept), 0.0) / h;
+    if (kept < 2) return {mean, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (double& sample : samples) sample = std::clamp(sample, *first, samples[cut + kept - 1]);
+    const double center = std::accumulate(samples.begin(), samples.end(), 0.0) / n;
+    double squares = 0;
+    for (double sample : samples) squares += (sample - center) * (sample - center);
+    const double error = std::sqrt(squares / (h * (h - 1)));
+    const double reach = error * student_quantile(confidence, static_cast<int>(kept) - 1);
+    return {mean, mean - reach, mean + reach};
 }
 
 Interval bootstrap_median(const std::vector<double>& samples, double confidence, int resamples,
