@@ -1,6 +1,7 @@
 // The referee against kernels that are right, wrong and hostile. Slow cases (endless loops) have their own script.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <sstream>
 
@@ -159,6 +160,26 @@ TEST(SharedMemory, its_second_descriptor_cannot_be_written_and_it_grows_with_its
         EXPECT_GE(memory.bytes(), 9 << 20);
         ::munmap(seen, size);
     }
+}
+
+TEST(Inputs, normal_values_have_the_moments_and_tails_of_the_distribution) {
+    std::vector<float> x(1 << 21);
+    fill_tensor(x.data(), DType::float32, static_cast<int64_t>(x.size()), Fill::normal, 2, Distribution::declared, 5);
+    double sum = 0, squares = 0, fourth = 0, beyond_2 = 0, beyond_4 = 0;
+    for (double value : x) {
+        sum += value;
+        squares += value * value;
+        fourth += value * value * value * value;
+        beyond_2 += std::abs(value) > 2;
+        beyond_4 += std::abs(value) > 4;
+        ASSERT_LT(std::abs(value), 8);
+    }
+    const double n = static_cast<double>(x.size());
+    EXPECT_NEAR(sum / n, 0, 0.004);
+    EXPECT_NEAR(squares / n, 1, 0.005);
+    EXPECT_NEAR(fourth / n, 3, 0.04);
+    EXPECT_NEAR(beyond_2 / n, 0.0455, 0.001);
+    EXPECT_NEAR(beyond_4 / n, 6.33e-5, 3e-5);
 }
 
 TEST_F(RefereeTest, a_compiler_message_is_evidence_without_our_paths) {
@@ -384,10 +405,10 @@ static_assert(!std::is_convertible_v<ProbeResult, Evaluation>, "a probe must nev
 // It neither stores nor keeps what it computes: as a kernel it would be wrong, and too fast to be believed.
 TEST_F(RefereeTest, a_probe_is_timed_whatever_it_computes) {
     auto request = [](const std::string& body) {
-        EvaluationRequest request;
-        request.kernel.source = kernel_source(body);
-        request.points = problem_->points;
-        return request;
+        EvaluationRequest probe;
+        probe.kernel.source = kernel_source(body);
+        probe.points = problem_->points;
+        return probe;
     };
     const std::string idle = "(void)x; (void)y; (void)total;";
     const std::string ones =

@@ -4,13 +4,6 @@
 
 namespace strop {
 
-uint64_t mix64(uint64_t value) {
-    value += 0x9e3779b97f4a7c15ull;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
-    return value ^ (value >> 31);
-}
-
 std::string content_hash(std::string_view bytes) {
     uint64_t a = 0xcbf29ce484222325ull, b = 0x84222325cbf29ce4ull;
     for (unsigned char c : bytes) {

@@ -111,6 +111,19 @@ void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
     }
 }
 
+std::vector<std::vector<char>> Buffers::input_values(size_t set) {
+    std::vector<std::vector<char>> values;
+    for (size_t t = 0; t < sets_[set].inputs.size(); ++t) {
+        const char* at = input(sets_[set], t);
+        values.emplace_back(at, at + sets_[set].inputs[t].data_bytes);
+    }
+    return values;
+}
+
+void Buffers::set_input_values(size_t set, const std::vector<std::vector<char>>& values) {
+    for (size_t t = 0; t < values.size(); ++t) std::memcpy(input(sets_[set], t), values[t].data(), values[t].size());
+}
+
 void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
     Bindings bindings = bindings_of(problem, point_.dims);
     const int64_t slack = (windows_ - 1) * window_stride;

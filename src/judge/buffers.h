@@ -2,10 +2,12 @@
 // values in a third that no candidate ever inherits.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/problem.h"
 #include "judge/inputs.h"
 #include "judge/shared_memory.h"
@@ -53,6 +55,10 @@ public:
     // Draws the inputs of one set, in place; of the timed one those of window 0.
     void refill(const Problem& problem, size_t set, uint64_t seed);
 
+    // The bytes of each input of a set, and other ones in their place.
+    std::vector<std::vector<char>> input_values(size_t set);
+    void set_input_values(size_t set, const std::vector<std::vector<char>>& values);
+
     // Moves the timed set's values round by a secret number of elements, in place: behind every address there is
     // something else afterwards, and the windows are others.
     void turn(const Problem& problem, uint64_t seed);
@@ -79,6 +85,10 @@ public:
     // The other one, if there is one.
     const InputSet* other_known() const { return known_[1] ? &*known_[1] : nullptr; }
 
+    // How long the reference took at least: its first answer waits for its process.
+    void note_reference(Seconds took) { reference_time_ = std::min(reference_time_, took); }
+    Seconds reference_time() const { return reference_time_; }
+
     SharedMemory& inputs() { return inputs_; }
     SharedMemory& outputs() { return outputs_; }
     char* input(const InputSet& set, size_t tensor) { return inputs_.data() + set.inputs[tensor].data; }
@@ -100,6 +110,7 @@ private:
     std::optional<InputSet> known_[2];
     std::vector<int64_t> other_expected_;
     std::vector<char> turned_;
+    Seconds reference_time_ = Seconds::max();
     SharedMemory inputs_, outputs_, expected_;
 };
 

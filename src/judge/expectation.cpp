@@ -139,6 +139,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
         throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
                          "make it return, or use smaller shapes");
     }
+    buffers.note_reference(Seconds(seconds_since(start)));
     host_->pause();   // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
         throw UsageError(answer.text, fmt::format("the reference failed at {}", describe(dims)));

@@ -13,7 +13,14 @@ namespace strop::judge {
 namespace {
 
 constexpr uint32_t screened_unusual = 2;     // sets that a screening looks at, beside the declared ones
-const Seconds prepare_limit{60}, first_call_limit{10};
+const Seconds prepare_limit{60};
+// A first call may take so many times as long as the reference, within bounds: most that take longer never return.
+constexpr double times_the_reference = 200;
+const Seconds least_first_call{2}, most_first_call{10};
+
+Seconds first_call_limit(const Buffers& buffers) {
+    return std::clamp(times_the_reference * buffers.reference_time(), least_first_call, most_first_call);
+}
 
 }  // namespace
 
@@ -186,7 +193,7 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
         // On large shapes a screening compares the timed set only: the flush one waits for the full judgement.
         for (uint32_t set = full || !buffers.large() ? 0 : timed; set <= timed; ++set) {
             if (!full && set > screened_unusual && set < timed) continue;
-            Runner::Outcome outcome = check(runner, index, set, full, first_call_limit);
+            Runner::Outcome outcome = check(runner, index, set, full, first_call_limit(buffers));
             if (!outcome.ok()) return failed(outcome);
             first_ns = outcome.outside_ns;
         }

@@ -127,12 +127,7 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
 Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
-    std::vector<std::vector<char>> known;
-    for (size_t t = 0; t < problem_.inputs.size(); ++t) {
-        const char* at = buffers.input(buffers.sets()[set], t);
-        known.emplace_back(at, at + buffers.sets()[set].inputs[t].data_bytes);
-    }
-    const uint64_t often = random();
+    std::vector<std::vector<char>> known = buffers.input_values(set), drawn;
     std::vector<double> met, fresh;
     Runner::Outcome outcome;
     // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
@@ -144,18 +139,21 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     do {
         for (int round = 0; round < rounds && outcome.ok(); ++round)
             for (bool change : {round % 2 == 0, round % 2 == 1}) {
-                buffers.refill(problem_, set, often);
+                if (change) {
+                    buffers.refill(problem_, set, random());
+                    drawn = buffers.input_values(set);
+                }
+                buffers.set_input_values(set, known);
                 outcome = runner.call(index, 1, set, 0, new_inputs_limit);
                 if (!outcome.ok()) break;
-                buffers.refill(problem_, set, change ? random() : often);
+                buffers.set_input_values(set, change ? drawn : known);
                 outcome = runner.call(index, 1, set, 0, new_inputs_limit);
                 if (!outcome.ok()) break;
                 (change ? fresh : met).push_back(outcome.outside_ns);
             }
         rounds = std::max(rounds, 5);
     } while (outcome.ok() && apart() && ++looks < 3);
-    for (size_t t = 0; t < known.size(); ++t)
-        std::memcpy(buffers.input(buffers.sets()[set], t), known[t].data(), known[t].size());
+    buffers.set_input_values(set, known);
     if (!outcome.ok()) return outcome;
     if (!apart()) return {};
     return {Verdict::cheated,

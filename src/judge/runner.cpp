@@ -137,6 +137,7 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     command.readable = built.needed;
     command.readable.push_back(built.library.string());
     command.trust = sandbox::Trust::candidate;
+    runner->library_ = built.library.string();
     command.limits.output_bytes = 1 << 16;
     command.limits.memory_bytes = candidate_heap_bytes;
     command.limits.threads = threads_of_a_core * threads + threads_anyway;
@@ -193,7 +194,7 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
         outcome.evidence = fmt::format("no answer within {:.3g} s", limit.count());
     } else if (!python_ && finished.exit_code == 70 && !answered_) {  // later it is the kernel's own
         outcome.verdict = Verdict::compile_failed;
-        outcome.evidence = said;
+        outcome.evidence = said.substr(said.starts_with(library_) ? library_.size() + 2 : 0);   // "FILE: undefined symbol"
         said.clear();
     } else if (said.find("bad_alloc") != std::string::npos) {
         outcome.verdict = Verdict::over_limit;

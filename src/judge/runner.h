@@ -88,6 +88,7 @@ private:
     bool python_ = false, ignores_outputs_ = false;
     double handshake_ns_ = -1;
     bool answered_ = false;          // a request, ever
+    std::string library_;            // of a kernel
     ClockCheck clock_;
 };
 
