@@ -427,6 +427,21 @@ TEST(Run, ConvergesWithoutSeeingTheWholeSpace) {
     EXPECT_GT(result.evaluations, 50);
 }
 
+TEST(Run, SeesTheWholeSpaceWhereThatIsAsked) {
+    Fixture f;
+    std::vector<Tunable> space = large_space();
+    space.pop_back();
+    f.proposer = FakeProposer({proposal("good", space)});
+    f.evaluator = FakeEvaluator(rugged);
+    f.settings.exhaustive = true;
+    f.settings.rounds = 0;
+    f.settings.min_improvement = 0;
+    f.targets.roofline_ns = {{"small", 1e9}, {"large", 1e9}};   // reached at once
+    Result result = f.run();
+    EXPECT_EQ(result.evaluations, 8 * 8 * 8);
+    EXPECT_EQ(result.stopped_by, "exhausted");
+}
+
 TEST(Run, TellsEveryChange) {
     Fixture f;
     Result result = f.run();

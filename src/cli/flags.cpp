@@ -87,15 +87,16 @@ CommandSpec optimize() {
 
 CommandSpec judge() {
     return {"judge",
-            "compile, check and time one kernel against the baselines",
-            {{"KERNEL", "a C++ source file"}},
+            "compile, check and time kernels against the baselines",
+            {{"KERNEL", "a C++ source file; of several each is judged by the same referee", true, true}},
             {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)",
               Kind::folder, ""},
              {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
              json_flag},
             {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
              {"./strop judge softmax.cpp --problem softmax --set UNROLL=4",
-              "the same with another configuration"}},
+              "the same with another configuration"},
+             {"./strop judge mine/*.cpp --problem softmax --json", "several; a line of JSON each"}},
             command_judge};
 }
 
@@ -106,6 +107,7 @@ CommandSpec tune() {
             {{"--problem", "DIR", "the problem that it solves (default: the kernel's own folder)", Kind::folder, ""},
              {"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
              {"--evaluations", "N", "measure at most N configurations; 0: no limit", Kind::whole, "0"},
+             {"--exhaustive", "", "go on where little is left to gain, until every configuration was measured"},
              {"--seed", "N", "of every random choice", Kind::whole, "0"},
              {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
              store_flag,
@@ -163,8 +165,10 @@ CommandSpec show() {
             "one run: result, strategies with reasons, verdicts",
             {run_position},
             {store_flag, {"--history", "", "also every evaluation in order"},
-             {"--calls", "", "also every call of a language model"}, json_flag},
-            {{"./strop show softmax-2026", "the run whose name begins like this"}},
+             {"--calls", "", "also every call of a language model"},
+             {"--kernel", "ID", "only the source of that winner, with its tunables", Kind::text, ""}, json_flag},
+            {{"./strop show softmax-2026", "the run whose name begins like this"},
+             {"./strop show softmax-2026 --kernel online > kernel.cpp", "to change it, or to tune it further"}},
             command_show};
 }
 
@@ -210,7 +214,7 @@ CommandSpec doctor() {
             {},
             {{"--fresh", "", "measure the machine's ceilings again"},
              {"--judge", "", "try the judge: a kernel against itself, planted slowdowns, kernels that cheat"},
-             {"--trials", "N", "of each kind, with --judge", Kind::count, "60"},
+             {"--trials", "N", "of a kernel against itself, with --judge; two fifths as many with a slowdown", Kind::count, "60"},
              json_flag},
             {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"},
              {"./strop doctor --judge", "how far verdicts and speedups can be trusted on this machine"}},

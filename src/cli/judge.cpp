@@ -1,4 +1,5 @@
-// strop judge: compile, check and time one kernel against the baselines.
+// strop judge: compile, check and time kernels against the baselines.
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -36,7 +37,8 @@ Configuration configuration_of(const Kernel& kernel, const std::vector<std::stri
     }
 }
 
-void print_json(const Judgement& judgement) {
+// One document; of several kernels each is a line.
+void print_json(const std::string& file, const Judgement& judgement, bool one_of_several) {
     Json shapes = Json::array();
     for (const PointResult& result : judgement.evaluation.points) {
         Json shape = {{"label", result.point.label},
@@ -56,13 +58,14 @@ void print_json(const Judgement& judgement) {
                         {"decision", name_of(point.results[i].decision)}};
         shapes.push_back(shape);
     }
-    Json document = {{"verdict", name_of(judgement.evaluation.verdict)},
+    Json document = {{"kernel", file},
+                     {"verdict", name_of(judgement.evaluation.verdict)},
                      {"evidence", judgement.evaluation.evidence},
                      {"configuration", configuration_to_json(judgement.evaluation.configuration)},
                      {"shapes", shapes},
                      {"speedup", judgement.speedup ? Json(*judgement.speedup) : Json()},
                      {"seconds", judgement.seconds}};
-    fmt::print("{}\n", dump(document, 2));
+    fmt::print("{}\n", one_of_several ? dump(document) : dump(document, 2));
 }
 
 void print_text(const Judgement& judgement) {
@@ -92,20 +95,34 @@ void print_text(const Judgement& judgement) {
 }  // namespace
 
 int command_judge(const Arguments& arguments) {
-    Kernel kernel =
-        read_kernel(arguments, "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)");
+    const std::vector<std::string> files = arguments.all("KERNEL");
+    std::vector<Kernel> kernels;
+    std::vector<Configuration> configurations;
+    for (const std::string& file : files) {
+        kernels.push_back(
+            read_kernel(file, "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)"));
+        configurations.push_back(configuration_of(kernels.back(), arguments.all("--set")));
+    }
     Problem problem = problem_of_kernel(arguments);
     check_memory(problem);
-    Configuration configuration = configuration_of(kernel, arguments.all("--set"));
     install_interrupt_handler();
     judge::WorkerClient worker(worker_command(), problem.folder.string(), {}, std::random_device{}(),
                                [] { check_interrupt(); });
-    Judgement judgement = judge_kernel(worker, problem, kernel, configuration, std::random_device{}());
-    std::string& evidence = judgement.evaluation.evidence;   // the compiler saw a copy under another name
-    evidence = replace_all(evidence, "kernel0.cpp:", fs::path(arguments.text("KERNEL")).filename().string() + ":");
-    if (arguments.has("--json")) print_json(judgement);
-    else print_text(judgement);
-    return judgement.evaluation.ok() ? 0 : static_cast<int>(Exit::no_improvement);
+    bool all_ok = true;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+        Judgement judgement = judge_kernel(worker, problem, kernels[i], configurations[i], std::random_device{}());
+        std::string& evidence = judgement.evaluation.evidence;   // the compiler saw a copy under another name
+        evidence = replace_all(evidence, "kernel0.cpp:", fs::path(files[i]).filename().string() + ":");
+        all_ok = all_ok && judgement.evaluation.ok();
+        if (arguments.has("--json")) {
+            print_json(files[i], judgement, files.size() > 1);
+        } else {
+            if (files.size() > 1) fmt::print("{}{}\n", i == 0 ? "" : "\n", files[i]);
+            print_text(judgement);
+        }
+        std::fflush(stdout);
+    }
+    return all_ok ? 0 : static_cast<int>(Exit::no_improvement);
 }
 
 }  // namespace strop::cli

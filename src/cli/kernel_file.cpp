@@ -9,8 +9,7 @@
 
 namespace strop::cli {
 
-Kernel read_kernel(const Arguments& arguments, const std::string& hint) {
-    const std::string given = arguments.text("KERNEL");
+Kernel read_kernel(const std::string& given, const std::string& hint) {
     fs::path file = fs::absolute(given);
     if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{}: there is no such kernel", given), hint);
     Kernel kernel;

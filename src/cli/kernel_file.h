@@ -9,10 +9,10 @@
 
 namespace strop::cli {
 
-// The file that the positional KERNEL names, with its tunables read. UsageError where there is none, with the hint.
-Kernel read_kernel(const Arguments& arguments, const std::string& hint);
+// The kernel in that file, with its tunables. UsageError where there is none, with the hint.
+Kernel read_kernel(const std::string& file, const std::string& hint);
 
-// --problem, else the folder that KERNEL lies in.
+// --problem, else the folder that the (first) KERNEL lies in.
 Problem problem_of_kernel(const Arguments& arguments);
 
 }  // namespace strop::cli

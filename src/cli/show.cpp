@@ -1,8 +1,11 @@
 // strop show: one run with its strategies, verdicts and history.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/models.h"
@@ -54,10 +57,25 @@ std::string verdicts_text(const RunRecord& record) {
                        join(parts, ", "));
 }
 
+// With its tunables, as `strop tune` takes it.
+void print_kernel(const RunRecord& record, const std::string& id) {
+    std::vector<std::string> known;
+    for (const Kernel& kernel : record.kernels) {
+        if (kernel.id == id) return fmt::print("{}", kernel.source);
+        if (std::find(known.begin(), known.end(), kernel.id) == known.end()) known.push_back(kernel.id);
+    }
+    throw UsageError(fmt::format("{}: no winner of the run {}", id, record.run),
+                     known.empty() ? "it has none" : "they are " + join(known, ", "));
+}
+
 }  // namespace
 
 int command_show(const Arguments& arguments) {
     RunRecord record = load_named_run(arguments);
+    if (arguments.has("--kernel")) {
+        print_kernel(record, arguments.text("--kernel"));
+        return 0;
+    }
     if (arguments.has("--json")) {
         fmt::print("{}\n", trim(report::json(record)));
         return 0;

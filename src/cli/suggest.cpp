@@ -48,7 +48,7 @@ void print(const std::vector<agent::Suggestion>& suggestions, bool json) {
 }  // namespace
 
 int command_suggest(const Arguments& arguments) {
-    Kernel kernel = read_kernel(arguments, "give a C++ file with `// strop:tune NAME = 1 | 2` comments");
+    Kernel kernel = read_kernel(arguments.text("KERNEL"), "give a C++ file with `// strop:tune NAME = 1 | 2` comments");
     if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: has no tunables", arguments.text("KERNEL")), "declare some: `// strop:tune NAME = 1 | 2`");
     if (!arguments.has("--model")) throw UsageError("no model was named", "--model anthropic/NAME, or exec:COMMAND");

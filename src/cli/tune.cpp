@@ -129,7 +129,7 @@ void check_space(const TunableSpace& space, const std::string& file) {
 
 int tune_kernel(const Arguments& arguments) {
     Kernel kernel =
-        read_kernel(arguments, "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
+        read_kernel(arguments.text("KERNEL"), "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
     if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),
                          "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`");
@@ -139,6 +139,7 @@ int tune_kernel(const Arguments& arguments) {
     RunSettings& settings = options.settings;
     settings.rounds = 0;           // there is nothing to deepen
     settings.min_improvement = 0;  // the searcher says when little is left to gain
+    settings.exhaustive = arguments.has("--exhaustive");
     settings.kernel_name = kernel.id;
     settings.kernel_source = kernel.source;
     install_interrupt_handler();

@@ -180,7 +180,7 @@ private:
             double highest = 0;
             for (const auto& track : tracks_) {
                 bool waits = !track->succeeded() && track->asked() >= tries_of_a_failure;
-                if (!track->active() || track->done() || waits) continue;
+                if (!track->active() || done(*track) || waits) continue;
                 double own = score(*track);
                 if (best && own <= highest) continue;
                 best = track.get();
@@ -377,6 +377,8 @@ private:
 
     // ---- stopping --------------------------------------------------------------------------------------
 
+    bool done(const Track& track) const { return settings_.exhaustive ? track.exhausted() : track.done(); }
+
     size_t evaluations_left() const {
         if (settings_.evaluations <= 0) return batch_size;
         return static_cast<size_t>(std::max(settings_.evaluations - result_.evaluations, 0));
@@ -384,7 +386,7 @@ private:
 
     bool nothing_left() const {
         return std::all_of(tracks_.begin(), tracks_.end(),
-                           [](const auto& t) { return !t->active() || t->done(); });
+                           [this](const auto& t) { return !t->active() || done(*t); });
     }
 
     bool all_exhausted() const {
@@ -407,7 +409,7 @@ private:
             stop("budget");
         else if (target_reached())
             stop("target");
-        else if (roofline_is_reached())
+        else if (!settings_.exhaustive && roofline_is_reached())
             stop("roofline");
     }
 

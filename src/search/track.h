@@ -38,6 +38,7 @@ public:
     size_t asked() const { return asked_; }
     size_t configurations() const { return configurations_; }
     bool exhausted() const { return exhausted_ || asked_ >= configurations_; }
+    // Nothing is left that could gain much.
     bool done() const { return exhausted() || (queue_.empty() && searcher_->converged()); }
     // Enough was measured to speak of its own best.
     bool judged() const;

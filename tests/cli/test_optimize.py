@@ -109,6 +109,16 @@ class OneRun(unittest.TestCase):
             self.assertIn(strategy["id"], shown.stdout)
         self.assertEqual(json.loads(strop("show", run, "--json", cwd=self.folder).stdout), self.document)
 
+    def test_the_source_of_a_winner_can_be_had(self):
+        run, winner = self.document["run"], self.document["regimes"][0]["kernel"]
+        shown = strop("show", run, "--kernel", winner, cwd=self.folder)
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertIn("// strop:tune ", shown.stdout)
+        self.assertIn('extern "C" void shifted(', shown.stdout)
+        refused = strop("show", run, "--kernel", "splendid", cwd=self.folder)
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertRegex(refused.stderr, rf"splendid: no winner of the run {run}\nhint: they are .*{re.escape(winner)}")
+
     def test_every_form_of_the_report(self):
         run = self.document["run"]
         texts = {}
@@ -208,9 +218,23 @@ class Judging(InFolder):
         done = strop("judge", "mine.cpp", "--problem", "shifted", "--json", *words, cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual(set(document), {"verdict", "evidence", "configuration", "shapes", "speedup", "seconds"})
+        self.assertEqual(set(document), {"kernel", "verdict", "evidence", "configuration", "shapes", "speedup", "seconds"})
         self.assertEqual(done.returncode, 0 if document["verdict"] == "ok" else 1)
         return document
+
+    def test_several_kernels(self):
+        self.problem("shifted")
+        for name, value in (("right", "value > 0 ? value : 0"), ("wrong", "value"), ("again", "value < 0 ? 0 : value")):
+            (self.folder / f"{name}.cpp").write_text(KERNEL.format(first="", value=value), encoding="utf-8")
+        files = ["right.cpp", "wrong.cpp", "again.cpp"]
+        done = strop("judge", *files, "--problem", "shifted", "--json", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        documents = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([document["kernel"] for document in documents], files)
+        self.assertEqual([document["verdict"] for document in documents], ["ok", "wrong_output", "ok"])
+        done = strop("judge", "again.cpp", "right.cpp", "--problem", "shifted", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?s)^again.cpp\nverdict: ok\n.*\n\nright.cpp\nverdict: ok\n")
 
     def test_a_right_kernel(self):
         document = self.judge()

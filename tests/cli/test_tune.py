@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import unittest
 
 from tests.cli.strop_cli import InFolder, strop
@@ -157,6 +158,20 @@ class OwnKernel(InFolder):
         self.assertEqual(len(exported["cache"]), 7)
         self.assertIn("1,16,0,1.0", exported["cache"])
         self.assertTrue((self.folder / "strop-out" / "mine" / "shifted.cpp").is_file())
+
+    def test_goes_on_to_the_end_where_that_is_asked(self):
+        self.problem("shifted")
+        chunks = " | ".join(str(chunk) for chunk in range(1, 121))
+        source = KERNEL.replace("16 | 64", chunks).replace("<= 128", "<= 1000")
+        (self.folder / "mine.cpp").write_text(re.sub("(?m)^// strop:(tune [BS]|require BRANCH|require SHARE).*\n", "", source)
+                                              .replace("UNROLL = 1 | 2 | 4", "UNROLL = 1")
+                                              .replace("#if BRANCH", "#if 1").replace("static_assert", "// "),
+                                              encoding="utf-8")
+        done = strop("tune", "mine.cpp", "--problem", "shifted", "--point", "small", "--budget", "120s", "--seed", "1",
+                     "--exhaustive", "--json", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual((document["evaluations"]["total"], document["stopped_by"]), (120, "exhausted"))
 
     def test_a_kernel_without_tunables_is_refused(self):
         self.problem("shifted")
