@@ -9,16 +9,12 @@ smallest and the largest. Exit 1: a median is above its bound. Nothing else shou
 """
 
 import argparse
-import json
-import os
-import pathlib
 import statistics
-import subprocess
 import sys
 import time
 
-HOME = pathlib.Path(__file__).resolve().parent.parent
-STROP = os.environ.get("STROP_BINARY", str(HOME / "build/release/strop"))
+from worker import HOME, Worker
+
 PROBLEM = HOME / "problems" / "softmax"
 
 CORRECT = """#include <math.h>
@@ -34,24 +30,6 @@ extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N) {
 """
 WRONG = CORRECT.replace("y[j] /= sum", "y[j] /= sum + 0.01f * y[0]")
 BOUNDS = {"correct": 0.150, "wrong": 0.060}
-
-
-class Worker:
-    def __init__(self):
-        self.process = subprocess.Popen([STROP, "worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env={**os.environ, "STROP_HOME": str(HOME)})
-
-    def ask(self, **message):
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        if "error" in answer:
-            sys.exit(f"the worker failed: {answer['error']['phrase']}")
-        return answer
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(10)
 
 
 def request(source, dims, effort):

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""How fast configurations of a real kernel are screened, and what leaving slow ones early saves.
+
+    benchmarks/tuners/screening.py REPORT --kernel ID --point LABEL [--configurations 64] [--seed 1]
+
+REPORT is the report.json of a run on a shipped problem, ID one of its winners. Random configurations of that kernel are
+judged twice, batch after batch in random order: four at a time by a worker that has all cores, and one after the other
+by a worker that is bound to one core. The ratio of the two is what compiling in parallel brings; asked is 1.6 with two
+cores. Then every one that works is screened with and without knowing the best time, again in random order, from a
+library that is compiled already: the share of the time for timing that early abandonment saves; asked is a half, on a
+kernel whose configurations lie far apart. Nothing else should run meanwhile.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import os
+import pathlib
+import random
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from worker import HOME, Worker  # noqa: E402
+
+BATCH = 4    # as the search asks
+
+
+def read_kernel(report, name, label):
+    document = json.loads(pathlib.Path(report).read_text(encoding="utf-8"))
+    found = [kernel for kernel in document["kernels"] if kernel["id"] == name]
+    if not found:
+        sys.exit(f"{report}: no kernel '{name}'\nhint: they are {', '.join(k['id'] for k in document['kernels'])}")
+    dims = {shape["label"]: shape["dims"] for shape in document["shapes"]}
+    if label not in dims:
+        sys.exit(f"{report}: no shape '{label}'\nhint: they are {', '.join(dims)}")
+    return document["problem"], {**found[0], "initial": {}, "condition": None}, {"label": label, "dims": dims[label]}
+
+
+def configurations(kernel):
+    """All valid ones. Constraints are written as in Python."""
+    tunables = kernel["space"]["tunables"]
+    for values in itertools.product(*(tunable["values"] for tunable in tunables)):
+        chosen = {tunable["name"]: value for tunable, value in zip(tunables, values)}
+        if all(eval(text, {"min": min, "max": max}, chosen) for text in kernel["space"]["constraints"]):
+            yield chosen
+
+
+def ask(worker, kernel, point, chosen, best_ns=None):
+    requests = [{"kernel": kernel, "configuration": configuration, "points": [point], "effort": "screen",
+                 "best_ns": {point["label"]: best_ns} if best_ns else {}} for configuration in chosen]
+    return worker.ask(op="evaluate", requests=requests)["evaluations"]
+
+
+def open_worker(problem, point, *before):
+    worker = Worker(*before)
+    worker.ask(op="open", problem=str(HOME / "problems" / problem), points=[point["label"]], seed=1)
+    return worker
+
+
+def interval(values):
+    """Median with the interval from order statistics (95%)."""
+    ordered, n = sorted(values), len(values)
+    below = max(0, int(n / 2 - 0.98 * math.sqrt(n)))
+    return f"{statistics.median(ordered):.2f} ({ordered[below]:.2f} to {ordered[n - 1 - below]:.2f})"
+
+
+def throughput(together, alone, kernel, point, batches, order):
+    seconds, evaluations = {together: [], alone: []}, []
+    for batch in [batches[0], *batches]:    # the first time is for starting
+        for worker in order.sample([together, alone], 2):
+            began = time.monotonic()
+            answers = ask(worker, kernel, point, batch) if worker is together else \
+                [answer for configuration in batch for answer in ask(worker, kernel, point, [configuration])]
+            seconds[worker].append(time.monotonic() - began)
+            if worker is together:
+                evaluations.append(answers)
+    pairs = list(zip(seconds[alone][1:], seconds[together][1:]))
+    rate = [60 * len(batches) * BATCH / sum(column) for column in zip(*pairs)]
+    print(f"{rate[1]:.0f} evaluations a minute, {rate[0]:.0f} one after the other on one core: "
+          f"{rate[1] / rate[0]:.2f} times as many; batch by batch {interval([a / b for a, b in pairs])}")
+    return [answer for answers in evaluations[1:] for answer in answers]
+
+
+def abandonment(worker, kernel, point, evaluations, order):
+    times = [(e["configuration"], e["points"][0]["time"]["median_ns"]) for e in evaluations if e["verdict"] == "ok"]
+    best = min(time for _, time in times)
+    spent, pairs = {False: 0.0, True: 0.0}, []
+    for configuration, _ in times:
+        both = {}
+        for known in order.sample([False, True], 2):
+            both[known] = ask(worker, kernel, point, [configuration], best if known else None)[0]["time_seconds"]
+            spent[known] += both[known]
+        pairs.append(1 - both[True] / both[False])
+    slow = sum(time > 1.6 * best for _, time in times)
+    print(f"{len(times)} work, the slowest {max(time for _, time in times) / best:.1f} times as slow as the best, {slow} "
+          f"more than 1.6 times\ntiming takes {1e3 * spent[False] / len(times):.1f} ms each, knowing the best "
+          f"{1e3 * spent[True] / len(times):.1f} ms: {100 * (1 - spent[True] / spent[False]):.0f}% saved; one by one "
+          f"{interval(pairs)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("report", metavar="REPORT")
+    parser.add_argument("--kernel", required=True, metavar="ID")
+    parser.add_argument("--point", required=True, metavar="LABEL")
+    parser.add_argument("--configurations", type=int, default=64, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    order = random.Random(given.seed)
+    problem, kernel, point = read_kernel(given.report, given.kernel, given.point)
+    every = list(configurations(kernel))
+    chosen = order.sample(every, min(given.configurations, len(every)) // BATCH * BATCH)
+    batches = [chosen[start:start + BATCH] for start in range(0, len(chosen), BATCH)]
+    core = min(os.sched_getaffinity(0))
+    together, alone = open_worker(problem, point), open_worker(problem, point, "taskset", "-c", str(core))
+    print(f"{kernel['id']} of {problem} at {point['label']}: {len(chosen)} of {len(every)} configurations")
+    evaluations = throughput(together, alone, kernel, point, batches, order)
+    alone.close()
+    abandonment(together, kernel, point, evaluations, order)
+    together.close()
+
+
+if __name__ == "__main__":
+    main()
