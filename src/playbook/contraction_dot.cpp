@@ -28,10 +28,17 @@ const char* const dot_members = R"(
                 for (int i = 0; i < ROWS; ++i) sums[i][j] += row[i] * column;
             }
         }
-        if (k < k1)
-            for (int i = 0; i < ROWS; ++i)
-                for (int j = 0; j < COLUMNS; ++j)
-                    sums[i][j] += load_tail(a + @a_row@, k1 - k) * load_tail(b + @b_column@, k1 - k);
+        if (k < k1) {
+            const int64_t rest = k1 - k;
+            const bool room = k1 - k0 >= VL;
+            k = k1;
+            vec row[ROWS];
+            for (int i = 0; i < ROWS; ++i) row[i] = load_end(a + @a_row@, rest, room);
+            for (int j = 0; j < COLUMNS; ++j) {
+                const vec column = load_end(b + @b_column@, rest, room);
+                for (int i = 0; i < ROWS; ++i) sums[i][j] += row[i] * column;
+            }
+        }
 #pragma GCC unroll 8
         for (int i = 0; i < ROWS; ++i)
 #pragma GCC unroll 16
@@ -105,7 +112,7 @@ void add_dot_choices(const KernelText& text, Body& body) {
                     {"UNROLL", {"1", "2", "4"}, "1"},
                     {"NC", {"24", "48", "96", "192", "1000000"}, vector_only ? "1000000" : "48", true}};
     body.require = {text.fits_registers("DR * DC + DR + 1")};
-    body.helpers = {"sum", "load_tail"};
+    body.helpers = {"sum", "load_end"};
     body.constants = "constexpr int unroll = UNROLL;\n";
     body.m_step = "DR";
     body.n_step = "DC";

@@ -49,6 +49,17 @@ static inline vec load_tail(const float* p, int64_t n) {
     return load(lanes);
 }
 )"},
+        {"load_end", {"load_tail"}, R"(
+// The n elements before `end`, n < VL; the other lanes are 0. Where there is room for a whole vector they are its last
+// lanes, else the first.
+static inline vec load_end(const float* end, int64_t n, bool room) {
+    if (!room) return load_tail(end - n, n);
+    vmask lane;
+#pragma GCC unroll 64
+    for (int i = 0; i < VL; ++i) lane[i] = i;
+    return lane >= (int32_t)(VL - n) ? load(end - VL) : vec{};
+}
+)"},
         {"store_tail", {"store"}, R"(
 static inline void store_tail(float* p, vec v, int64_t n) {
     float lanes[VL];

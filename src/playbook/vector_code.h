@@ -12,6 +12,7 @@ namespace strop::playbook {
 //
 //   load(p) store(p, v)            unaligned
 //   load_tail(p, n) store_tail(p, v, n)   the first n of VL lanes, others read as 0 / are not written
+//   load_end(end, n, room)         the n elements before `end`
 //   stream(p, v) fence()           non-temporal store (p aligned to the vector) and its fence
 //   splat(s)
 //   vmax(a, b) vmin(a, b) vabs(a) vsqrt(a) vfloor(a)     NaN-propagating where NumPy's are
