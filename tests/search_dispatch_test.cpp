@@ -289,6 +289,16 @@ TEST(FitDispatch, HasAtMostTheLeavesAllowed) {
     EXPECT_EQ(fit_dispatch(problem, winners(2), samples, 0).nodes.size(), 1u);
 }
 
+// Ten shapes that nobody named against one that somebody did.
+TEST(FitDispatch, IsRightAtWhatCountsForMore) {
+    Problem problem = row_problem();
+    std::vector<DispatchSample> samples = {{{{"M", 64}, {"N", 64}}, {1, 1.3}, 8}};
+    for (int64_t i = 0; i < 10; ++i) samples.push_back({{{"M", 60 + i}, {"N", 70 - i}}, {1.1, 1}});
+    EXPECT_EQ(fit_dispatch(problem, winners(2), samples, 1).nodes[0].winner, 0);
+    samples[0].weight = 1;
+    EXPECT_EQ(fit_dispatch(problem, winners(2), samples, 1).nodes[0].winner, 1);
+}
+
 TEST(FitDispatch, DoesNotSplitForNoise) {
     Problem problem = row_problem();
     std::vector<DispatchSample> samples;

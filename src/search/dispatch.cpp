@@ -24,6 +24,7 @@ constexpr size_t finalists_at_a_point = 4;
 constexpr size_t most_winners = 5;
 constexpr size_t most_probes = 96;
 constexpr size_t probes_in_a_batch = 4;
+constexpr double weight_of_a_labelled_point = 20;   // the user named it: the dispatch has to be right there
 constexpr double share_of_finals = 0.35;  // of the time
 constexpr double missing_penalty = 2.3;   // log regret of a kernel without a time at a point
 
@@ -246,16 +247,16 @@ private:
             }
             bool stopped = options_.stop && options_.stop();
             if (complete || winners_.size() == 1 || stopped)
-                samples_.push_back({point.dims, times});
+                samples_.push_back({point.dims, times, weight_of_a_labelled_point});
             else
-                measure({point});
+                measure({point}, weight_of_a_labelled_point);
         }
     }
 
-    double seconds_per_probe() const { return 0.05 * static_cast<double>(winners_.size()); }
+    double seconds_per_probe() const { return 0.03 * static_cast<double>(winners_.size()); }
 
     // One comparison for all points where the same winners may run.
-    void measure(const std::vector<ShapePoint>& points) {
+    void measure(const std::vector<ShapePoint>& points, double weight = 1) {
         std::map<std::vector<size_t>, std::vector<ShapePoint>> groups;
         for (const ShapePoint& point : points) {
             std::vector<size_t> who;
@@ -272,7 +273,7 @@ private:
                     times.push_back(found == who.end() ? infinity
                                                        : measured[static_cast<size_t>(found - who.begin())]);
                 }
-                samples_.push_back({at.point.dims, times});
+                samples_.push_back({at.point.dims, times, weight});
             }
         }
     }

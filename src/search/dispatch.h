@@ -12,10 +12,12 @@
 
 namespace strop::search {
 
-// One measured shape: time of every winner there (infinity where it may not be called or failed).
+// One measured shape: time of every winner there (infinity where it may not be called or failed), and what it counts
+// for among the others.
 struct DispatchSample {
     Dimensions dims;
     std::vector<double> nanoseconds;
+    double weight = 1;
 };
 
 // Fits a tree with at most `max_leaves` leaves that minimises the mean log regret over the samples; features
@@ -23,7 +25,7 @@ struct DispatchSample {
 // of kernels are respected. Thresholds lie between samples (geometric middle), rounded to a number that reads
 // well.
 DispatchTree fit_dispatch(const Problem& problem, const std::vector<DispatchWinner>& winners,
-                          const std::vector<DispatchSample>& samples, size_t max_leaves = 6);
+                          const std::vector<DispatchSample>& samples, size_t max_leaves = 12);
 
 struct DispatchOptions {
     double seconds = 10;  // for finals, thresholds and probes together

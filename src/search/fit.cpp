@@ -12,6 +12,7 @@ namespace strop::search {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double noise = 0.03;        // log regret that is none
 constexpr double not_callable = 3.0;  // log regret where neither a winner nor the fallback may run
 constexpr double least_gain = 0.02;   // total log regret that a split must save, plus the next a sample
 constexpr double least_gain_a_sample = 0.001;
@@ -126,7 +127,8 @@ private:
             for (const DispatchSample& sample : samples_) {
                 double fastest = *std::min_element(sample.nanoseconds.begin(), sample.nanoseconds.end());
                 double own = sample.nanoseconds[w];
-                if (fastest < infinity) sum += own < infinity ? std::log(own / fastest) : not_callable;
+                if (fastest < infinity)
+                    sum += sample.weight * (own < infinity ? std::log(own / fastest) : not_callable);
             }
             if (best >= 0 && sum >= least) continue;
             least = sum;
@@ -145,7 +147,7 @@ private:
         for (size_t w = 0; w < count; ++w) {
             double own =
                 std::min(sample.nanoseconds[w] < infinity ? sample.nanoseconds[w] : fallback, infinity);
-            regrets[w] = own < infinity ? std::log(own / fastest) : not_callable;
+            regrets[w] = sample.weight * (own < infinity ? std::max(std::log(own / fastest) - noise, 0.0) : not_callable);
         }
         return regrets;
     }
