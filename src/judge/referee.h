@@ -107,8 +107,9 @@ private:
     bool enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing);
     void launch(Timing& timing, Buffers& buffers);
     void launch_again(Timing& timing, Buffers& buffers);
-    std::vector<size_t> take_turns(std::vector<Timing>& timings, Buffers& buffers, bool prove, Seconds limit);
-    size_t take_rounds(std::vector<Timing>& timings, Seconds limit);
+    std::vector<size_t> take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request,
+                                   Seconds limit);
+    size_t take_rounds(std::vector<Timing>& timings, Seconds limit, size_t most);
     bool all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);

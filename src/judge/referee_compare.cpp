@@ -21,6 +21,7 @@ constexpr double usual_overhead_ns = 5000;
 // A launch is a round at least, and ends after so many or after this share of the time.
 constexpr size_t most_rounds_of_a_launch = 2;
 constexpr double most_of_a_launch = 0.125;
+constexpr size_t most_rounds_of_a_screening = 12;
 // After so many launches the ratios are looked at. A claim is wrong once in a hundred comparisons at most, however often
 // it is looked at: the nominal level of Pocock's boundary (1977) for nine looks.
 constexpr std::array<size_t, 9> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48};
@@ -140,7 +141,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
             enter(request.contenders[c], built[c], buffers, request.effort, timings[c]);
     }
     PhaseTimer timer(comparison.time_seconds);
-    const std::vector<size_t> launches = take_turns(timings, buffers, request.prove, limit);
+    const std::vector<size_t> launches = take_turns(timings, buffers, request, limit);
     PointComparison result{point, {}};
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
@@ -201,15 +202,21 @@ void Referee::launch(Timing& timing, Buffers& buffers) {
     timing.runner = timing.own.get();
 }
 
-// Launch after launch, until the time is over or everything is settled: where each began, counted in rounds.
-std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, bool prove, Seconds limit) {
+// Launch after launch, until the time is over or everything is settled: where each began, counted in rounds. A screening
+// wants times of many shapes and no claims: one launch.
+std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request,
+                                        Seconds limit) {
     const double share_ns = 1e9 * limit.count() / (samples_of_a_contender * static_cast<double>(timings.size()));
     for (Timing& timing : timings) {
         timing.sample_ns = std::clamp(share_ns, least_sample_ns, most_sample_ns);
-        timing.glances = {prove ? 2 : 0, static_cast<int>(looks.front())};
+        timing.glances = {request.prove ? 2 : 0, static_cast<int>(looks.front())};
     }
     std::vector<size_t> launches;
     size_t rounds = 0;
+    if (request.effort == Effort::screen) {
+        take_rounds(timings, limit, most_rounds_of_a_screening);
+        return {0};
+    }
     const Clock::time_point start = Clock::now();
     while (launches.size() < looks.back()) {
         const bool look = std::count(looks.begin(), looks.end(), launches.size()) > 0;
@@ -218,18 +225,18 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
         for (Timing& timing : timings)
             if (!launches.empty()) launch_again(timing, buffers);
         launches.push_back(rounds);
-        rounds += take_rounds(timings, most_of_a_launch * limit);
+        rounds += take_rounds(timings, most_of_a_launch * limit, most_rounds_of_a_launch);
     }
     return launches;
 }
 
 // Rounds in random order; whoever is not being measured is stopped. Their number.
-size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit) {
+size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t most) {
     std::vector<size_t> order(timings.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const Clock::time_point start = Clock::now();
     size_t rounds = 0;
-    while (rounds == 0 || (rounds < most_rounds_of_a_launch && Clock::now() - start < limit)) {
+    while (rounds == 0 || (rounds < most && Clock::now() - start < limit)) {
         std::shuffle(order.begin(), order.end(), random_);
         for (size_t c : order)
             if (timings[c].running()) take_turn(timings[c], rounds == 0);

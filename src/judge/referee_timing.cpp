@@ -13,6 +13,8 @@ namespace strop::judge {
 namespace {
 
 constexpr double abandon_ratio = 1.6;        // slower than the best by this after one batch: enough is known
+constexpr double hopeless_ratio = 2.5;       // and by this in calls that only warm up: no sample is needed
+constexpr double hopeless_least_ns = 5e4;    // shorter ones are mostly waking up
 constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
 constexpr double few_samples_above_ns = 4e6;
@@ -167,9 +169,18 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
 void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                           PointResult& result) {
     auto known = request.best_ns.find(result.point.label);
-    double best = known == request.best_ns.end() ? 0 : known->second;
-    double handshake = runner.handshake_ns();
+    const bool may_leave = known != request.best_ns.end() && request.effort == Effort::screen;
+    const double best = may_leave ? known->second : 0, handshake = runner.handshake_ns();
+    auto hopeless = [&](double outside_ns, int calls) {
+        const double ns = (outside_ns - handshake) / calls;
+        if (best <= 0 || ns < hopeless_ratio * best || outside_ns - handshake < hopeless_least_ns) return false;
+        result.time.samples_ns = {ns};
+        result.time.abandoned = true;
+        summarise(result.time);
+        return true;
+    };
     double estimate = std::max(1.0, first_ns - handshake);
+    if (estimate >= long_call_ns && hopeless(first_ns, 1)) return;
     if (estimate < long_call_ns * 3) {   // the first call was cold: find out how long a warm one takes
         Runner::Outcome warm = call_unseen(runner, index, 3, Seconds(60));
         if (!warm.ok()) {
@@ -177,6 +188,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
             result.evidence = warm.evidence;
             return;
         }
+        if (hopeless(warm.outside_ns, 3)) return;
         // Hand-shake included: too long an estimate costs samples, too short a one a batch without end.
         estimate = std::max(50.0, warm.outside_ns / 3);
     }
@@ -193,7 +205,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         if (!outcome.ok()) return;
         double ns = result.time.samples_ns.back();
         estimate = std::clamp(ns, estimate / 8, estimate);
-        if (i == 0 && best > 0 && ns > abandon_ratio * best && request.effort == Effort::screen) {
+        if (i == 0 && best > 0 && ns > abandon_ratio * best) {
             result.time.abandoned = true;
             break;
         }
