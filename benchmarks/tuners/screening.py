@@ -40,11 +40,12 @@ def read_kernel(report, name, label):
 
 
 def configurations(kernel):
-    """All valid ones. Constraints are written as in Python."""
+    """All valid ones. Constraints are written as in Python, with one function more."""
+    functions = {"min": min, "max": max, "ceildiv": lambda a, b: -(-a // b)}
     tunables = kernel["space"]["tunables"]
     for values in itertools.product(*(tunable["values"] for tunable in tunables)):
         chosen = {tunable["name"]: value for tunable, value in zip(tunables, values)}
-        if all(eval(text, {"min": min, "max": max}, chosen) for text in kernel["space"]["constraints"]):
+        if all(eval(text, functions, chosen) for text in kernel["space"]["constraints"]):
             yield chosen
 
 
