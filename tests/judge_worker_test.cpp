@@ -37,6 +37,7 @@ TEST(WorkerMessage, names_what_the_problem_does_not_have) {
               "worker: reference_limit -2 is no time to wait");
     EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': 'inf'}}"),
               "worker: seconds_per_point is inf");
+    EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': -1}}"), "worker: seconds_per_point is -1");
     EXPECT_EQ(complaint("{'op': 'shave'}"), "worker: unknown op 'shave'");
 }
 

@@ -86,7 +86,7 @@ void check_kernel(const Kernel& kernel, const Configuration& configuration) {
 
 void check_comparison(const ComparisonRequest& request, const Problem& problem) {
     check_points(request.points, problem);
-    if (!std::isfinite(request.seconds_per_point))
+    if (!std::isfinite(request.seconds_per_point) || request.seconds_per_point < 0)
         throw UsageError(fmt::format("worker: seconds_per_point is {}", request.seconds_per_point));
     for (const Contender& contender : request.contenders)
         if (contender.baseline.empty()) check_kernel(contender.kernel, contender.configuration);
