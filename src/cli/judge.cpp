@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,12 @@ Configuration configuration_of(const Kernel& kernel, const std::vector<std::stri
     } catch (const UsageError& error) {
         throw UsageError(fmt::format("--set {}: {}", join(assignments, " "), error.what()), error.hint());
     }
+}
+
+// The compiler saw a numbered copy.
+void name_the_file(std::string& evidence, const std::string& name) {
+    static const std::regex copy("kernel[0-9]+\\.cpp:");
+    evidence = std::regex_replace(evidence, copy, replace_all(name, "$", "$$") + ":");
 }
 
 // One document; of several kernels each is a line.
@@ -111,8 +118,7 @@ int command_judge(const Arguments& arguments) {
     bool all_ok = true;
     for (size_t i = 0; i < kernels.size(); ++i) {
         Judgement judgement = judge_kernel(worker, problem, kernels[i], configurations[i], std::random_device{}());
-        std::string& evidence = judgement.evaluation.evidence;   // the compiler saw a copy under another name
-        evidence = replace_all(evidence, "kernel0.cpp:", fs::path(files[i]).filename().string() + ":");
+        name_the_file(judgement.evaluation.evidence, fs::path(files[i]).filename().string());
         all_ok = all_ok && judgement.evaluation.ok();
         if (arguments.has("--json")) {
             print_json(files[i], judgement, files.size() > 1);

@@ -236,6 +236,18 @@ class Judging(InFolder):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"(?s)^again.cpp\nverdict: ok\n.*\n\nright.cpp\nverdict: ok\n")
 
+    def test_several_kernels_that_do_not_compile(self):
+        self.problem("shifted")
+        files = ["first.cpp", "$1 second.cpp"]
+        for name in files:
+            (self.folder / name).write_text(KERNEL.format(first="nonsense;", value="value"), encoding="utf-8")
+        done = strop("judge", *files, "--problem", "shifted", "--json", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        for name, line in zip(files, done.stdout.splitlines(), strict=True):
+            document = json.loads(line)
+            self.assertEqual(document["verdict"], "compile_failed")
+            self.assertRegex(document["evidence"], rf"^{re.escape(name)}:\d+")
+
     def test_a_right_kernel(self):
         document = self.judge()
         self.assertEqual((document["verdict"], document["evidence"]), ("ok", ""))
