@@ -45,22 +45,26 @@ Decision as_decision(stats::Answer answer) {
 // Others had a core so often that no answer can be given, whatever the samples say.
 bool is_disturbed(const Measurement& time) { return disturbed_share(time) > disturbed_enough_to_tell; }
 
+struct Relation {
+    Ratio speedup;
+    Decision decision = Decision::undecided;
+};
+
 // Samples of the same rounds, taken next to each other.
-void relate(const ContenderResult& first, ContenderResult& other, const std::vector<size_t>& launches) {
-    const std::vector<double>&a = first.time.samples_ns, &b = other.time.samples_ns;
-    other.speedup = as_ratio(stats::paired_ratio(a, b, launches));
-    if (is_disturbed(first.time) || is_disturbed(other.time)) return;
-    other.decision = as_decision(stats::decide(stats::paired_ratio(a, b, launches, decision_confidence)));
+Relation relate(const Measurement& first, const Measurement& other, const std::vector<size_t>& launches) {
+    const std::vector<double>&a = first.samples_ns, &b = other.samples_ns;
+    Relation relation{as_ratio(stats::paired_ratio(a, b, launches))};
+    if (!is_disturbed(first) && !is_disturbed(other))
+        relation.decision = as_decision(stats::decide(stats::paired_ratio(a, b, launches, decision_confidence)));
+    return relation;
 }
 
 // More samples would change nothing: both are as fast, or one is faster and it is known by how much.
-bool is_settled(const ContenderResult& first, const ContenderResult& other, const std::vector<size_t>& launches) {
-    ContenderResult so_far = other;
-    relate(first, so_far, launches);
-    const double low = std::log(so_far.speedup.low), high = std::log(so_far.speedup.high);
+bool is_settled(const Relation& relation) {
+    const double low = std::log(relation.speedup.low), high = std::log(relation.speedup.high);
     if (std::max(-low, high) < practically_equal) return true;
-    return so_far.decision != Decision::undecided &&
-           0.5 * (high - low) < std::max(precise_ratio, precise_difference * std::abs(std::log(so_far.speedup.ratio)));
+    return relation.decision != Decision::undecided &&
+           0.5 * (high - low) < std::max(precise_ratio, precise_difference * std::abs(std::log(relation.speedup.ratio)));
 }
 
 // What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
@@ -150,7 +154,11 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
         summarise(timing.result.time);
         if (timing.running() && timing.own)
             timing.note(possible_time(*timing.own, timing.index, timing.result.time.median_ns));
-        if (c > 0 && timings[0].running() && timing.running()) relate(result.results[0], timing.result, launches);
+        if (c > 0 && timings[0].running() && timing.running()) {
+            const Relation relation = relate(result.results[0].time, timing.result.time, launches);
+            timing.result.speedup = relation.speedup;
+            timing.result.decision = relation.decision;
+        }
         result.results.push_back(timing.result);
     }
     return result;
@@ -247,7 +255,7 @@ size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t 
 
 bool Referee::all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
     return std::all_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
-        return !timing.running() || is_settled(timings.front().result, timing.result, launches);
+        return !timing.running() || is_settled(relate(timings.front().result.time, timing.result.time, launches));
     });
 }
 

@@ -129,32 +129,36 @@ private:
         if (options_.progress) options_.progress(what);
     }
 
-    ContenderResult second(Bench& bench, const ShapePoint& point, const Kernel& other, double* seconds = nullptr) {
+    struct Trial {
+        ContenderResult other;
+        double seconds = 0;
+    };
+
+    Trial try_against(Bench& bench, const ShapePoint& point, const Kernel& other) {
         ComparisonRequest request;
         request.contenders = {{"first", "", bench.kernel, bench.kernel.initial},
                               {"second", "", other, other.initial}};
         request.points = {point};
         request.seconds_per_point = options_.seconds_per_trial;
         const Comparison comparison = bench.worker->compare(request);
-        if (seconds) *seconds = comparison.time_seconds;
-        return comparison.points.front().results.back();
+        return {comparison.points.front().results.back(), comparison.time_seconds};
     }
 
     void against_itself(Bench& bench, const ShapePoint& point, bool loaded) {
         std::optional<Neighbour> neighbour;
         if (loaded) neighbour.emplace();
-        ContenderResult result = second(bench, point, bench.kernel);
+        const Trial trial = try_against(bench, point, bench.kernel);
         ++result_.against_itself.trials;
-        result_.against_itself.hits += result.decision != Decision::undecided;
+        result_.against_itself.hits += trial.other.decision != Decision::undecided;
     }
 
     void planted(Bench& bench, const ShapePoint& point) {
-        double seconds = 0;
-        ContenderResult result = second(bench, point, slowed(bench.problem, bench.kernel, options_.planted_percent), &seconds);
-        planted_seconds_.push_back(seconds);
+        const Trial trial = try_against(bench, point, slowed(bench.problem, bench.kernel, options_.planted_percent));
+        const Ratio& speedup = trial.other.speedup;
+        planted_seconds_.push_back(trial.seconds);
         ++result_.planted.trials;
-        result_.planted.hits += result.decision == Decision::faster;
-        widths_.push_back(0.5 * (result.speedup.high - result.speedup.low) / result.speedup.ratio);
+        result_.planted.hits += trial.other.decision == Decision::faster;
+        widths_.push_back(0.5 * (speedup.high - speedup.low) / speedup.ratio);
     }
 
     // ---- the corpus ------------------------------------------------------------------------------------
