@@ -26,16 +26,8 @@ sandbox::Child::Wait read_answer(const Receive& receive, Answer& answer);
 // The verdict that a status stands for. A kernel's process has no way to be unsupported.
 Verdict verdict_of(int32_t status, bool is_python);
 
-// The clock in a kernel's process beside the referee's, over the batches of a runner. A busy system delays a wake-up
-// now and then, which only the referee sees: one batch that agrees is enough.
-class ClockCheck {
-public:
-    // False from the batch on that proves that they disagree.
-    bool agrees(int64_t inside_ns, double batch_ns);
-
-private:
-    bool agreed_ = false;      // once, in a batch that was long enough to tell
-    int disagreements_ = 0;    // before that
-};
+// The clock in a kernel's process beside the referee's, of the same batch: within a factor of ten. A busy system delays
+// wake-ups, which only the referee sees: who disagrees is no liar yet.
+bool clocks_agree(int64_t inside_ns, double batch_ns);
 
 }  // namespace strop::judge

@@ -37,6 +37,8 @@ constexpr double largest_tolerance = 1e-2;
 // Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
 constexpr int64_t few_outputs = 256;
 constexpr int perturbations_of_few = 8;
+// And they may all happen to be small, so that no sum in float32 would be right: their scale is also that of more draws.
+constexpr int draws_of_few = 7;
 // A shape whose sets of every distribution fit in this gets them all.
 constexpr int64_t all_distributions_bytes = 16 << 20;
 
@@ -222,11 +224,14 @@ void Expectation::expect_all(Buffers& buffers, bool estimate) {
             continue;
         }
         bool own = few || (estimate && (i == 0 || sets[i].distribution != Distribution::declared));
-        bool usable = expect(buffers, i) && (!own || estimate_tolerance(buffers, i));
+        bool usable = expect(buffers, i);
+        if (usable && few) widen_scale(buffers, i);
+        usable = usable && (!own || estimate_tolerance(buffers, i));
         if (!usable && sets[i].distribution != Distribution::declared) {
             sets[i].distribution = Distribution::declared;
             buffers.refill(problem_, i, mix64(point_seed(describe(buffers.point().dims)) + i));
             expect(buffers, i);
+            if (few) widen_scale(buffers, i);
             own = few && estimate_tolerance(buffers, i);
         }
         if (!own && sets[i].distribution == Distribution::declared) sets[i].tolerance = sets[0].tolerance;
@@ -278,6 +283,32 @@ bool Expectation::expect(Buffers& buffers, size_t index) {
         set.scale[t] = root_mean_square(wide, count);
     }
     return finite;
+}
+
+// The root mean square of few outputs over other inputs from the same distribution, where it is larger than theirs.
+void Expectation::widen_scale(Buffers& buffers, size_t index) {
+    InputSet& set = buffers.sets()[index];
+    const std::vector<std::vector<char>> own = buffers.input_values(index);
+    std::vector<double> squares;
+    for (double scale : set.scale) squares.push_back(scale * scale);
+    int drawn = 1;
+    std::vector<std::vector<char>> results;
+    for (int draw = 0; draw < draws_of_few; ++draw) {
+        buffers.refill(problem_, index, mix64(seed_ + index) + static_cast<uint64_t>(draw));
+        if (!tries(buffers, set, {}, &results)) continue;
+        ++drawn;
+        for (size_t t = 0; t < results.size(); ++t) {
+            if (!is_floating(problem_.outputs[t].dtype)) continue;
+            const double scale = root_mean_square(reinterpret_cast<const double*>(results[t].data()),
+                                                  static_cast<int64_t>(results[t].size() / 8));
+            squares[t] += scale * scale;
+        }
+    }
+    buffers.set_input_values(index, own);
+    for (size_t t = 0; t < squares.size(); ++t)
+        if (is_floating(problem_.outputs[t].dtype) &&
+            element_count(problem_, problem_.outputs[t], buffers.point().dims) < few_outputs)
+            set.scale[t] = std::max(set.scale[t], std::sqrt(squares[t] / drawn));
 }
 
 // From what float32 gives, and from what rounding errors as large as those of the inputs do when every input element of

@@ -50,6 +50,7 @@ private:
     std::vector<Distribution> deal(const ShapePoint& point);
     void expect_all(Buffers& buffers, bool estimate);
     bool expect(Buffers& buffers, size_t index);
+    void widen_scale(Buffers& buffers, size_t index);
     bool estimate_tolerance(Buffers& buffers, size_t index);
     void find_benign_distributions();
     void set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const;

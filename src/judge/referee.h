@@ -94,8 +94,9 @@ private:
     Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
+    Runner::Outcome compare_clocks(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
-    Runner::Outcome possible_time(const Runner& runner, size_t index, double median_ns) const;
+    Runner::Outcome possible_time(Runner& runner, size_t index, double median_ns);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
     void start_baselines();
     void add_baseline(const std::string& name, std::unique_ptr<Runner> runner);

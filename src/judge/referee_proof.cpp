@@ -16,10 +16,15 @@ namespace {
 
 constexpr double glance_batch_ns = 1.5e6;
 constexpr int attempts_at_a_glance = 4;      // each with a batch twice as long
+constexpr int glances_at_a_suspect = 6;
 constexpr int glance_elements = 64, glance_tries = 32;
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
-const Seconds glance_limit{30}, new_inputs_limit{30};
+constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
+constexpr double clock_batch_ns = 5e7;       // no wake-up takes as long
+constexpr int disagreements_that_count = 3;
+constexpr uint32_t most_calls = 1 << 26;
+const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
 
 // An element of an output as the referee found it while a batch ran.
 struct Found {
@@ -66,11 +71,22 @@ Glimpse look_at(const Runner& runner, const Problem& problem, Buffers& buffers, 
 // written has to be there. Who skips calls, and how many, cannot be told by the last call alone: a kernel's process
 // can find out which one that is.
 Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns) {
-    bool late = true;
-    Runner::Outcome outcome;
-    double batch_ns = glance_batch_ns;
-    for (int attempt = 0; late && outcome.ok() && attempt < attempts_at_a_glance; ++attempt, batch_ns *= 2)
-        outcome = glance_once(runner, index, estimate_ns, batch_ns, late);
+    auto look = [&] {
+        bool late = true;
+        Runner::Outcome outcome;
+        double batch_ns = glance_batch_ns;
+        for (int attempt = 0; late && outcome.ok() && attempt < attempts_at_a_glance; ++attempt, batch_ns *= 2)
+            outcome = glance_once(runner, index, estimate_ns, batch_ns, late);
+        return outcome;
+    };
+    Runner::Outcome outcome = look();
+    if (outcome.verdict != Verdict::nondeterministic) return outcome;
+    // Who skips calls is found out every time; threads that race are wrong now and then.
+    int wrong = 0;
+    for (int again = 0; again < glances_at_a_suspect; ++again) wrong += look().verdict == Verdict::nondeterministic;
+    if (2 * wrong < glances_at_a_suspect) return outcome;
+    outcome.verdict = Verdict::cheated;
+    outcome.evidence += ": it skips calls";
     return outcome;
 }
 
@@ -104,9 +120,9 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
         std::string wrong = wrong_element(problem_, set, buffers.point().dims, one.output, one.element, one.bytes,
                                           expected[one.output]);
         if (wrong.empty()) continue;
-        return {Verdict::cheated,
-                fmt::format("call {} of a batch of {} had returned, and {} at {}: it skips calls", glimpse.call + 1,
-                            count, wrong, strop::describe(buffers.point().dims)),
+        return {Verdict::nondeterministic,
+                fmt::format("call {} of a batch of {} had returned, and {} at {}", glimpse.call + 1, count, wrong,
+                            strop::describe(buffers.point().dims)),
                 0};
     }
     return outcome;
@@ -116,6 +132,7 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
     Runner::Outcome outcome = glance(runner, index, median_ns);
     if (outcome.ok()) outcome = meet_new_inputs(runner, index);
     if (outcome.ok()) outcome = count_threads(runner);
+    if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_python()) outcome.evidence = runner.changed_thread_state();
     if (!outcome.evidence.empty() && outcome.ok()) outcome.verdict = Verdict::cheated;
     return outcome;
@@ -163,25 +180,59 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
             0};
 }
 
+// Usually some batch has settled it. Else batches grow until a delayed wake-up is no part of them that matters, and what
+// the process waited for a core is taken off.
+Runner::Outcome Referee::compare_clocks(Runner& runner, size_t index) {
+    if (runner.is_python() || runner.clocks_agreed()) return {};
+    int disagreed = 0;
+    for (uint32_t calls = 1; calls <= most_calls && disagreed < disagreements_that_count;) {
+        const int64_t waited = runner.waited_ns();
+        Runner::Outcome outcome = call_unseen(runner, index, calls, whole_batch_limit);
+        if (!outcome.ok() || runner.clocks_agreed()) return outcome;
+        const double batch_ns = outcome.outside_ns - static_cast<double>(runner.waited_ns() - waited);
+        if (batch_ns < clock_batch_ns) {
+            calls *= 4;
+            continue;
+        }
+        if (clocks_agree(outcome.inside_ns, batch_ns)) return {};
+        if (++disagreed == disagreements_that_count)
+            return {Verdict::cheated,
+                    fmt::format("the clock in its process says {} where the referee's says {}",
+                                human_nanoseconds(static_cast<double>(outcome.inside_ns)), human_nanoseconds(batch_ns)),
+                    0};
+    }
+    return {};
+}
+
 // OpenMP's threads are known; others work behind the clock's back or live longer than a call should.
 Runner::Outcome Referee::count_threads(const Runner& runner) const {
-    int threads = runner.threads(), most = 2 * machine_.cores + 2;
+    const int threads = static_cast<int>(runner.threads().size()), most = 2 * machine_.cores + 2;
     if (threads <= most) return {};
     return {Verdict::cheated, fmt::format("keeps {} threads, on {} cores", threads, machine_.cores), 0};
 }
 
-// Every call writes its outputs; no core stores more than two vectors of 64 bytes a cycle.
-Runner::Outcome Referee::possible_time(const Runner& runner, size_t index, double median_ns) const {
+// Every call writes its outputs; no core stores more than two vectors of 64 bytes a cycle. A sample is a difference of
+// batches, and under load it can be anything: who is accused is seen in whole batches, hand-shake and wake-up included.
+Runner::Outcome Referee::possible_time(Runner& runner, size_t index, double median_ns) {
     if (runner.is_python() || runner.ignores_outputs()) return {};
     const Buffers& buffers = *runner.points()[index];
     double bytes = 0;
     for (const Place& place : buffers.sets().back().outputs) bytes += static_cast<double>(place.data_bytes);
-    double least_ns = bytes / (machine_.cores * stored_a_ns);
-    if (!(median_ns < least_ns)) return {};
-    return {Verdict::cheated,
-            fmt::format("takes {} at {}, where its outputs cannot be written in less than {}: it skips calls",
-                        human_nanoseconds(median_ns), strop::describe(buffers.point().dims), human_nanoseconds(least_ns)),
-            0};
+    const double least_ns = bytes / (machine_.cores * stored_a_ns);
+    double most_ns = median_ns;
+    for (uint32_t calls = 1; most_ns < least_ns && calls < most_calls; calls *= 8) {
+        const uint32_t some = calls + static_cast<uint32_t>(random() % calls);
+        Runner::Outcome outcome = batch(runner, index, some, whole_batch_limit, Look::close, false);
+        if (!outcome.ok()) return outcome;
+        if (outcome.outside_ns / some < least_ns)
+            return {Verdict::cheated,
+                    fmt::format("{} calls take {} at {}, where the outputs of one cannot be written in less than {}: it "
+                                "skips calls", some, human_nanoseconds(outcome.outside_ns),
+                                strop::describe(buffers.point().dims), human_nanoseconds(least_ns)),
+                    0};
+        if (outcome.outside_ns > whole_batch_ns) most_ns = outcome.outside_ns / some;
+    }
+    return {};
 }
 
 }  // namespace strop::judge

@@ -129,7 +129,8 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
     if (estimate_ns >= long_call_ns) {
         uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
         Runner::Outcome outcome = batch(runner, index, calls, limit, look, watch);
-        ns = std::max(0.0, outcome.outside_ns - runner.handshake_ns()) / calls;
+        const double net_ns = outcome.outside_ns - runner.handshake_ns();
+        ns = (net_ns > 0 ? net_ns : outcome.outside_ns) / calls;   // short after all: what bounds it from above
         return outcome;
     }
     double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;

@@ -14,7 +14,6 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/thread_state.h"
-#include "stats/sample.h"
 
 namespace strop::judge {
 
@@ -231,17 +230,10 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Gl
     answered_ = true;
     outcome.verdict = verdict_of(answer.reply.status, python_);
     outcome.evidence = std::move(answer.text);
-    if (outcome.ok()) compare_clocks(answer.reply.inside_nanoseconds, outcome);
+    outcome.inside_ns = answer.reply.inside_nanoseconds;
+    const double batch_ns = outside - std::max(0.0, handshake_ns_);
+    if (batch_ns > least_to_compare_ns && clocks_agree(outcome.inside_ns, batch_ns)) clocks_agreed_ = true;
     return outcome;
-}
-
-void Runner::compare_clocks(int64_t inside_ns, Outcome& outcome) {
-    if (python_ || handshake_ns_ < 0) return;
-    double batch_ns = outcome.outside_ns - handshake_ns_;
-    if (batch_ns < least_to_compare_ns || clock_.agrees(inside_ns, batch_ns)) return;
-    outcome.verdict = Verdict::cheated;
-    outcome.evidence = fmt::format("the clock in its process says {} where the referee's says {}",
-                                   human_nanoseconds(static_cast<double>(inside_ns)), human_nanoseconds(batch_ns));
 }
 
 Runner::Outcome Runner::prepare(size_t point, Seconds limit) {
@@ -269,38 +261,38 @@ Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::eva
 
 int64_t Runner::waited_ns() const {
     int64_t sum = 0;
-    for (const fs::path& task : tasks()) {
-        std::ifstream file(task / "schedstat");
+    for (pid_t thread : threads()) {
+        std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", pid(), thread));
         int64_t ran = 0, waited = 0;
         if (file >> ran >> waited) sum += waited;
     }
     return sum;
 }
 
-int Runner::threads() const { return static_cast<int>(tasks().size()); }
-
-std::string Runner::changed_thread_state() const {
-    for (const fs::path& task : tasks())
-        if (std::string changed = judge::changed_thread_state(std::stoi(task.filename())); !changed.empty()) return changed;
-    return {};
+std::vector<pid_t> Runner::threads() const {
+    std::error_code failed;
+    fs::directory_iterator tasks(fmt::format("/proc/{}/task", pid()), failed);
+    std::vector<pid_t> threads;
+    if (!failed)
+        for (const fs::path& task : tasks) threads.push_back(std::stoi(task.filename()));
+    return threads;
 }
 
-std::vector<fs::path> Runner::tasks() const {
-    if (!child_) return {};
-    std::error_code failed;
-    fs::directory_iterator tasks(fmt::format("/proc/{}/task", child_->pid()), failed);
-    return failed ? std::vector<fs::path>{} : std::vector<fs::path>(begin(tasks), end(tasks));
+std::string Runner::changed_thread_state() const {
+    for (pid_t thread : threads())
+        if (std::string changed = judge::changed_thread_state(thread); !changed.empty()) return changed;
+    return {};
 }
 
 double Runner::handshake_ns() {
     if (handshake_ns_ >= 0) return handshake_ns_;
-    std::vector<double> samples;
+    double least_ns = 0;
     for (int i = 0; i < 7; ++i) {
         Outcome outcome = call(0, 0, 0, 0, Seconds(10));
         if (!outcome.ok()) return 0;
-        samples.push_back(outcome.outside_ns);
+        least_ns = i == 0 ? outcome.outside_ns : std::min(least_ns, outcome.outside_ns);
     }
-    return handshake_ns_ = stats::median(samples);
+    return handshake_ns_ = least_ns;
 }
 
 }  // namespace strop::judge

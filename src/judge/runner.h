@@ -28,6 +28,7 @@ public:
         Verdict verdict = Verdict::ok;
         std::string evidence;
         double outside_ns = 0;      // by the referee's clock, hand-shake included
+        int64_t inside_ns = 0;      // by the clock in its own process, which may say anything
         double waited_ns = 0;       // of timed batches: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
     };
@@ -59,14 +60,18 @@ public:
     int64_t progress() const;
     // Python: puts the last call's result into the outputs.
     Outcome publish(Seconds limit);
-    // The time of an empty batch, measured once.
+    // What an empty batch takes at least, measured once: a load at that moment must not make later batches look short.
     double handshake_ns();
+
+    // In some batch that was long enough to tell.
+    bool clocks_agreed() const { return clocks_agreed_; }
 
     // Nanoseconds so far in which its threads could have run and did not, because somebody else had the core
     // (run_delay of proc_pid_schedstat(5), all threads together). 0 where the system does not count.
     int64_t waited_ns() const;
-    // How many it has, the first included.
-    int threads() const;
+    pid_t pid() const { return child_ ? child_->pid() : -1; }
+    // Its threads, the first included.
+    std::vector<pid_t> threads() const;
     // What its threads have left changed (thread_state.h); empty: nothing.
     std::string changed_thread_state() const;
 
@@ -75,10 +80,8 @@ public:
 
 private:
     Runner() = default;
-    std::vector<std::filesystem::path> tasks() const;   // of its threads, in /proc
     Outcome exchange(const Request& request, Seconds limit, const Glance* meanwhile = nullptr);
     Outcome ended(sandbox::Child::Wait wait, Seconds limit);
-    void compare_clocks(int64_t inside_ns, Outcome& outcome);
 
     std::unique_ptr<TemporaryFolder> scratch_;
     std::vector<SharedMemory> layouts_;
@@ -89,7 +92,7 @@ private:
     double handshake_ns_ = -1;
     bool answered_ = false;          // a request, ever
     std::string library_;            // of a kernel
-    ClockCheck clock_;
+    bool clocks_agreed_ = false;
 };
 
 // Beside the program: the executable that kernels run in.
