@@ -427,7 +427,7 @@ TEST(ReportHtml, PicturesWithoutDataAreLeftOut) {
     EXPECT_THAT(html(empty_record()), Not(HasSubstr("<svg")));
     RunRecord record = sample_record();
     record.machine = Machine{};
-    EXPECT_EQ(roofline_figure(record), "");
+    EXPECT_EQ(roofline_figure(record.shapes, record.machine), "");
     record.shapes.clear();
     EXPECT_EQ(speedup_figure(record), "");
     EXPECT_NE(history_figure(record), "") << "failures are drawn without shapes too";

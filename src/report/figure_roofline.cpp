@@ -36,9 +36,9 @@ struct Dot {
     double intensity, rate;  // FLOP per byte, FLOP/s
 };
 
-std::vector<Dot> dots_of(const RunRecord& record) {
+std::vector<Dot> dots_of(const std::vector<ShapeReport>& shapes) {
     std::vector<Dot> dots;
-    for (const ShapeReport& shape : record.shapes)
+    for (const ShapeReport& shape : shapes)
         if (shape.bytes > 0 && shape.flops > 0 && shape.nanoseconds > 0 && std::isfinite(shape.nanoseconds))
             dots.push_back({&shape, shape.flops / shape.bytes, shape.flops / shape.nanoseconds * 1e9});
     return dots;
@@ -57,7 +57,7 @@ Axes axes_of(const std::vector<Dot>& dots, const std::vector<Slope>& slopes, dou
         y_low = std::min(y_low, dot.rate);
         y_high = std::max(y_high, dot.rate);
     }
-    x_low /= 8;
+    x_low = std::min(x_low / 8, roof / slopes.back().bytes_per_second / 16);   // enough of the slopes to be read
     x_high = std::max(x_high * 4, 4 * roof / slopes.back().bytes_per_second);
     y_low = std::min(y_low / 3, x_low * slopes.back().bytes_per_second);
     return {LogScale(x_low, x_high, left, right),
@@ -140,10 +140,10 @@ void draw_dots(Svg& svg, const Axes& axes, const std::vector<Dot>& dots) {
 
 }  // namespace
 
-std::string roofline_figure(const RunRecord& record) {
-    std::vector<Dot> dots = dots_of(record);
-    std::vector<Slope> slopes = slopes_of(record.machine);
-    double roof = record.machine.ceilings.fma_flops_all_cores;
+std::string roofline_figure(const std::vector<ShapeReport>& shapes, const Machine& machine) {
+    std::vector<Dot> dots = dots_of(shapes);
+    std::vector<Slope> slopes = slopes_of(machine);
+    double roof = machine.ceilings.fma_flops_all_cores;
     if (dots.empty() || slopes.empty() || !(roof > 0)) return {};
     Svg svg(width, height, "Roofline: each shape against the machine's measured ceilings");
     Axes axes = axes_of(dots, slopes, roof);

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/record.h"
 
 namespace strop::report {
 
 std::string speedup_figure(const RunRecord& record);   // one row a shape, one mark a baseline, intervals
-std::string roofline_figure(const RunRecord& record);  // Williams, Waterman and Patterson 2009
+// Williams, Waterman and Patterson 2009
+std::string roofline_figure(const std::vector<ShapeReport>& shapes, const Machine& machine);
 std::string history_figure(const RunRecord& record);   // every evaluation, and the best so far
 std::string strategy_figure(const RunRecord& record);  // the tree with states and reasons
 

@@ -7,8 +7,8 @@
 #include "report/facts.h"
 #include "report/figures.h"
 #include "report/format.h"
+#include "report/page.h"
 #include "report/report.h"
-#include "report/style.h"
 #include "report/svg.h"
 #include "stats/sample.h"
 
@@ -128,12 +128,6 @@ std::string shapes(const RunRecord& record) {
                               escaped(overhead_note(record)));
 }
 
-std::string figure(std::string_view title, const std::string& picture, std::string_view caption) {
-    if (picture.empty()) return {};
-    return fmt::format("<h2>{}</h2>\n<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", title, picture,
-                       caption);
-}
-
 std::string regimes(const RunRecord& record) {
     if (record.regimes.empty()) return {};
     std::string text =
@@ -223,7 +217,7 @@ std::string pictures_before_regimes(const RunRecord& record) {
 }
 
 std::string pictures_of_search(const RunRecord& record) {
-    return figure("Roofline", roofline_figure(record),
+    return figure("Roofline", roofline_figure(record.shapes, record.machine),
                   "Both axes logarithmic. The lines are bandwidths and the multiply-add rate measured on "
                   "this machine; "
                   "a dot under its line could still gain the distance between them. The share is of the "
@@ -249,13 +243,9 @@ std::string html(const RunRecord& record) {
                        verification(record) + pictures_of_search(record) + search(record) + models(record) +
                        pairs("Machine", machine_rows(record.machine)) +
                        pairs("Settings", settings_rows(record)) + kernels(record);
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>{}: {}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
-        "<footer>Made by Strop {}. Again: <code>{}</code></footer>\n</body>\n</html>\n",
-        escaped(record.problem), escaped(headline(record)), style_sheet, body, escaped(record.strop_version),
-        escaped(reproduce_command(record)));
+    return page(escaped(record.problem) + ": " + escaped(headline(record)), body,
+                fmt::format("Made by Strop {}. Again: <code>{}</code>", escaped(record.strop_version),
+                            escaped(reproduce_command(record))));
 }
 
 }  // namespace strop::report

@@ -1,9 +1,13 @@
-#include "report/style.h"
+#include "report/page.h"
+
+#include <fmt/format.h>
 
 namespace strop::report {
 
+namespace {
+
 // Series colours after Okabe and Ito (2008), which people with any colour vision tell apart.
-const char* const style_sheet = R"css(
+constexpr const char* style_sheet = R"css(
 :root {
   color-scheme: light dark;
   --paper: #fdfdfb; --ink: #1b1d20; --dim: #63686f; --rule: #dcdcd6; --grid: #ecece6; --panel: #f5f5f1;
@@ -43,7 +47,7 @@ p { margin: 6px 0 14px; max-width: 78ch; }
 .facts b { display: block; font-size: 21px; line-height: 1.3; font-weight: 650;
   font-variant-numeric: tabular-nums; }
 .facts span { color: var(--dim); font-size: 12.5px; line-height: 1.35; display: block; }
-.caveats { margin: 0 0 8px; padding: 12px 16px 12px 34px; border-left: 3px solid var(--c4);
+.caveats { margin: 14px 0 8px; padding: 12px 16px 12px 34px; border-left: 3px solid var(--c4);
   background: var(--panel);
            border-radius: 0 8px 8px 0; font-size: 14px; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin: 14px 0; }
@@ -119,5 +123,20 @@ footer { margin-top: 56px; padding-top: 14px; border-top: 1px solid var(--rule);
   pre { white-space: pre-wrap; }
 }
 )css";
+
+}  // namespace
+
+std::string page(const std::string& title, const std::string& body, const std::string& footer) {
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n<footer>{}</footer>\n</body>\n</html>\n",
+        title, style_sheet, body, footer);
+}
+
+std::string figure(const std::string& title, const std::string& svg, const std::string& caption) {
+    if (svg.empty()) return {};
+    return fmt::format("<h2>{}</h2>\n<figure>\n{}<figcaption>{}</figcaption>\n</figure>\n", title, svg, caption);
+}
 
 }  // namespace strop::report
