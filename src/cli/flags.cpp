@@ -100,6 +100,20 @@ CommandSpec judge() {
             command_judge};
 }
 
+CommandSpec profile() {
+    return {"profile",
+            "why a kernel takes as long as it does: ceilings, threads, hot loops, and the change to try next",
+            {{"KERNEL", "a C++ source file", true}},
+            {{"--problem", "DIR", "the problem that it solves (default: the kernel's own folder)", Kind::folder, ""},
+             {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
+             {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
+             {"--html", "FILE", "write a page with the roofline and the hot loops' instructions", Kind::file, ""},
+             json_flag},
+            {{"./strop profile softmax.cpp --problem softmax --point large", "what limits it at one shape?"},
+             {"./strop profile softmax.cpp --problem softmax --html softmax.html", "with pictures and assembly"}},
+            command_profile};
+}
+
 CommandSpec tune() {
     return {"tune",
             "turn the tunables of one kernel, or replay a search on a measured space",
@@ -280,7 +294,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(),  tune(), suggest(), list(),   runs(),  show(),
+    static const std::vector<CommandSpec> table = {optimize(), judge(), profile(), tune(), suggest(), list(),   runs(),  show(),
                                                    report(),   export_run(), resume(), doctor(), setup(), completion(),
                                                    man(),      help(),   worker()};
     return table;

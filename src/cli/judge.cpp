@@ -1,9 +1,7 @@
 // strop judge: compile, check and time kernels against the baselines.
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <random>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -24,25 +22,6 @@
 namespace strop::cli {
 
 namespace {
-
-Configuration configuration_of(const Kernel& kernel, const std::vector<std::string>& assignments) {
-    std::map<std::string, std::string> values;
-    for (const std::string& assignment : assignments) {
-        size_t equals = assignment.find('=');
-        values[assignment.substr(0, equals)] = assignment.substr(equals + 1);
-    }
-    try {
-        return chosen_configuration(kernel.space, values);
-    } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--set {}: {}", join(assignments, " "), error.what()), error.hint());
-    }
-}
-
-// The compiler saw a numbered copy.
-void name_the_file(std::string& evidence, const std::string& name) {
-    static const std::regex copy("kernel[0-9]+\\.cpp:");
-    evidence = std::regex_replace(evidence, copy, replace_all(name, "$", "$$") + ":");
-}
 
 // One document; of several kernels each is a line.
 void print_json(const std::string& file, const Judgement& judgement, bool one_of_several) {
@@ -106,9 +85,8 @@ int command_judge(const Arguments& arguments) {
     std::vector<Kernel> kernels;
     std::vector<Configuration> configurations;
     for (const std::string& file : files) {
-        kernels.push_back(
-            read_kernel(file, "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)"));
-        configurations.push_back(configuration_of(kernels.back(), arguments.all("--set")));
+        kernels.push_back(read_kernel(file, kernel_file_hint));
+        configurations.push_back(configuration_of(kernels.back(), arguments));
     }
     Problem problem = problem_of_kernel(arguments);
     check_memory(problem);
@@ -118,7 +96,7 @@ int command_judge(const Arguments& arguments) {
     bool all_ok = true;
     for (size_t i = 0; i < kernels.size(); ++i) {
         Judgement judgement = judge_kernel(worker, problem, kernels[i], configurations[i], std::random_device{}());
-        name_the_file(judgement.evaluation.evidence, fs::path(files[i]).filename().string());
+        judgement.evaluation.evidence = with_file_name(judgement.evaluation.evidence, files[i]);
         all_ok = all_ok && judgement.evaluation.ok();
         if (arguments.has("--json")) {
             print_json(files[i], judgement, files.size() > 1);

@@ -1,9 +1,13 @@
 #include "cli/kernel_file.h"
 
+#include <map>
+#include <regex>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "language/contract.h"
 #include "problem/loader.h"
 
@@ -18,6 +22,26 @@ Kernel read_kernel(const std::string& given, const std::string& hint) {
     kernel.author = "a person";
     kernel.space = parse_tunables(kernel.source, given);
     return kernel;
+}
+
+Configuration configuration_of(const Kernel& kernel, const Arguments& arguments) {
+    const std::vector<std::string> assignments = arguments.all("--set");
+    std::map<std::string, std::string> values;
+    for (const std::string& assignment : assignments) {
+        size_t equals = assignment.find('=');
+        values[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+    }
+    try {
+        return chosen_configuration(kernel.space, values);
+    } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--set {}: {}", join(assignments, " "), error.what()), error.hint());
+    }
+}
+
+std::string with_file_name(const std::string& evidence, const std::string& file) {
+    static const std::regex copy("kernel[0-9]+\\.cpp:");
+    const std::string name = fs::path(file).filename();
+    return std::regex_replace(evidence, copy, replace_all(name, "$", "$$") + ":");
 }
 
 Problem problem_of_kernel(const Arguments& arguments) {

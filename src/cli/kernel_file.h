@@ -9,8 +9,17 @@
 
 namespace strop::cli {
 
+inline constexpr const char* kernel_file_hint =
+    "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)";
+
 // The kernel in that file, with its tunables. UsageError where there is none, with the hint.
 Kernel read_kernel(const std::string& file, const std::string& hint);
+
+// The configuration that --set chooses among the kernel's tunables; their first values else.
+Configuration configuration_of(const Kernel& kernel, const Arguments& arguments);
+
+// Evidence in which the compiler's numbered copy has the file's name again.
+std::string with_file_name(const std::string& evidence, const std::string& file);
 
 // --problem, else the folder that the (first) KERNEL lies in.
 Problem problem_of_kernel(const Arguments& arguments);

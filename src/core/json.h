@@ -12,6 +12,7 @@
 #include "core/kernel.h"
 #include "core/machine.h"
 #include "core/problem.h"
+#include "core/profile.h"
 #include "core/record.h"
 
 namespace strop {
@@ -50,6 +51,12 @@ void to_json(Json&, const Comparison&);
 void from_json(const Json&, Comparison&);
 void to_json(Json&, const TestVector&);
 void from_json(const Json&, TestVector&);
+void to_json(Json&, const PointProfile&);
+void from_json(const Json&, PointProfile&);
+void to_json(Json&, const Profile&);
+void from_json(const Json&, Profile&);
+void to_json(Json&, const Diagnosis&);
+void from_json(const Json&, Diagnosis&);
 void to_json(Json&, const Experiment&);
 void from_json(const Json&, Experiment&);
 void to_json(Json&, const Machine&);

@@ -10,9 +10,11 @@
 
 #include "core/evaluator.h"
 #include "core/machine.h"
+#include "core/profile.h"
 #include "core/record.h"
 #include "judge/expectation.h"
 #include "judge/runner.h"
+#include "judge/sightings.h"
 #include "language/cpp.h"
 
 namespace strop::judge {
@@ -36,6 +38,8 @@ public:
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
+    // Judges in full, then looks at where the kernel's time goes at each of the points.
+    Profile profile(EvaluationRequest request);
 
     // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
     const std::vector<std::string>& baselines();
@@ -96,6 +100,10 @@ private:
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
+    PointProfile profile_point(const Built& built, const PointResult& judged, std::vector<std::string>& missing);
+    void time_in_turns(Runner& all, Runner& one, double estimate_ns, PointProfile& result);
+    std::vector<Sighting> watch(Runner& runner, double estimate_ns);
+    std::map<std::string, double> count_events(Runner& runner, double estimate_ns, std::vector<std::string>& missing);
     Runner::Outcome possible_time(Runner& runner, size_t index, double median_ns);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
     void start_baselines();

@@ -54,6 +54,7 @@ private:
     }
     Json answer_to(const EvaluateMessage& asked) { return {{"evaluations", referee_->evaluate(asked.requests)}}; }
     Json answer_to(const ProbeMessage& asked) { return {{"probes", referee_->probe(asked.requests)}}; }
+    Json answer_to(const ProfileMessage& asked) { return {{"profile", referee_->profile(asked.request)}}; }
     Json answer_to(const CompareMessage& asked) { return {{"comparison", referee_->compare(asked.request)}}; }
     Json answer_to(const VectorsMessage& asked) {
         Json vectors = Json::array();
@@ -122,6 +123,10 @@ std::vector<Evaluation> WorkerClient::evaluate(const std::vector<EvaluationReque
 
 std::vector<ProbeResult> WorkerClient::probe(const std::vector<EvaluationRequest>& requests) {
     return part_of<std::vector<ProbeResult>>(ask(dump({{"op", "probe"}, {"requests", requests}})), "probes");
+}
+
+Profile WorkerClient::profile(const EvaluationRequest& request) {
+    return part_of<Profile>(ask(dump({{"op", "profile"}, {"request", request}})), "profile");
 }
 
 Comparison WorkerClient::compare(const ComparisonRequest& request) {

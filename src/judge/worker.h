@@ -4,6 +4,7 @@
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
 //   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
 //   {"op": "probe", "requests": [...]}            -> {"probes": [...]}
+//   {"op": "profile", "request": {...}}           -> {"profile": {...}}
 //   {"op": "compare", "request": {...}}           -> {"comparison": {...}}
 //   {"op": "vectors", "points": [...]}            -> {"vectors": [...]}
 //   {"op": "reseed", "seed": N}                   -> {}
@@ -21,6 +22,7 @@
 #include "base/file.h"
 #include "core/evaluator.h"
 #include "core/json.h"
+#include "core/profile.h"
 #include "core/record.h"
 
 namespace strop::sandbox {
@@ -46,6 +48,7 @@ public:
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
+    Profile profile(const EvaluationRequest& request);
     std::vector<std::string> baselines(std::vector<MissingBaseline>& missing);
     std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
     void reseed(uint64_t seed);

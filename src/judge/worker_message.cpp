@@ -44,6 +44,7 @@ WorkerMessage message_of(const Json& json) {
     if (op == "baselines") return BaselinesMessage{};
     if (op == "evaluate") return EvaluateMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
     if (op == "probe") return ProbeMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
+    if (op == "profile") return ProfileMessage{json.at("request").get<EvaluationRequest>()};
     if (op == "compare") return CompareMessage{json.at("request").get<ComparisonRequest>()};
     if (op == "vectors") return VectorsMessage{json.at("points").get<std::vector<ShapePoint>>()};
     if (op == "reseed") return ReseedMessage{seed_from_json(json.at("seed"))};
@@ -116,6 +117,7 @@ void check_message(const WorkerMessage& message, const Problem& problem) {
     };
     std::visit(Visitor{[&](const EvaluateMessage& asked) { check_requests(asked.requests); },
                        [&](const ProbeMessage& asked) { check_requests(asked.requests); },
+                       [&](const ProfileMessage& asked) { check_requests({asked.request}); },
                        [&](const CompareMessage& asked) { check_comparison(asked.request, problem); },
                        [&](const VectorsMessage& asked) { check_points(asked.points, problem); },
                        [](const auto&) {}},

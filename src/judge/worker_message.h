@@ -26,6 +26,9 @@ struct EvaluateMessage {
 struct ProbeMessage {
     std::vector<EvaluationRequest> requests;
 };
+struct ProfileMessage {
+    EvaluationRequest request;
+};
 struct CompareMessage {
     ComparisonRequest request;
 };
@@ -35,8 +38,8 @@ struct VectorsMessage {
 struct ReseedMessage {
     uint64_t seed = 0;
 };
-using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, ProbeMessage, CompareMessage,
-                                   VectorsMessage, ReseedMessage>;
+using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, ProbeMessage, ProfileMessage,
+                                   CompareMessage, VectorsMessage, ReseedMessage>;
 
 WorkerMessage parse_message(const std::string& line);
 

@@ -47,12 +47,15 @@ Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Ma
         if (result.bytes > whole || cache.read_bytes_per_second <= 0) continue;
         traffic = result.bytes / cache.read_bytes_per_second;
         result.bound = "cache";
+        result.traffic_from_cache = true;
         break;
     }
     if (result.bound == "memory") traffic = memory_seconds(ceilings, read, written);
     double compute = result.flops / ceilings.fma_flops_all_cores;
     if (compute > traffic) result.bound = "compute";
-    result.nanoseconds = 1e9 * std::max(compute, traffic);
+    result.traffic_ns = 1e9 * traffic;
+    result.compute_ns = 1e9 * compute;
+    result.nanoseconds = std::max(result.traffic_ns, result.compute_ns);
     return result;
 }
 

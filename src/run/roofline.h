@@ -13,6 +13,8 @@ struct Roofline {
     double nanoseconds = 0;   // 0: nothing was measured
     std::string bound;        // "memory", "cache" or "compute"
     double bytes = 0, flops = 0;
+    double traffic_ns = 0, compute_ns = 0;   // each alone
+    bool traffic_from_cache = false;         // everything fits in a cache
 };
 
 // Compulsory traffic: every input read once, every output written once; or the problem's own `work`.

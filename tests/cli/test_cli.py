@@ -9,7 +9,7 @@ import unittest
 
 from tests.cli.strop_cli import BINARY, InFolder, environment, strop, strop_in_terminal
 
-COMMANDS = ["optimize", "judge", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
+COMMANDS = ["optimize", "judge", "profile", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
             "help"]
 
 
