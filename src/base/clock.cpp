@@ -14,7 +14,7 @@ namespace strop {
 Seconds parse_duration(const std::string& text) {
     auto fail = [&]() -> Seconds {
         throw UsageError(fmt::format("'{}' is not a duration", text),
-                         "write it as 60s, 2m or 1h30m; it must be positive");
+                         "write it as 60s, 2m, 1h30m or 500ms; it must be positive");
     };
     double total = 0;
     const char* at = text.c_str();
@@ -27,7 +27,10 @@ Seconds parse_duration(const std::string& text) {
         at = end;
         switch (*at) {
             case 'h': total += value * 3600; ++at; break;
-            case 'm': total += value * 60; ++at; break;
+            case 'm':
+                if (at[1] == 's') total += value / 1000, at += 2;
+                else total += value * 60, ++at;
+                break;
             case 's': total += value; ++at; break;
             case '\0': total += value; break;
             default: return fail();

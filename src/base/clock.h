@@ -27,7 +27,7 @@ private:
     Clock::time_point start_;
 };
 
-// "60s", "2m", "1h30m", "90" (seconds) as seconds; a UsageError otherwise. Must be positive.
+// "60s", "2m", "1h30m", "500ms", "90" (seconds) as seconds; a UsageError otherwise. Must be positive.
 Seconds parse_duration(const std::string& text);
 
 // The wall-clock time as "2026-01-31T12:34:56Z".

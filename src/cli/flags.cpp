@@ -92,6 +92,8 @@ CommandSpec judge() {
             {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)",
               Kind::folder, ""},
              {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
+             {"--per-shape", "DURATION", "time for comparing with the baselines at a shape; close cases need more",
+              Kind::duration, "500ms"},
              json_flag},
             {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
              {"./strop judge softmax.cpp --problem softmax --set UNROLL=4",

@@ -95,7 +95,9 @@ int command_judge(const Arguments& arguments) {
                                [] { check_interrupt(); });
     bool all_ok = true;
     for (size_t i = 0; i < kernels.size(); ++i) {
-        Judgement judgement = judge_kernel(worker, problem, kernels[i], configurations[i], std::random_device{}());
+        Judgement judgement =
+            judge_kernel(worker, problem, kernels[i], configurations[i],
+                         {std::random_device{}(), true, arguments.duration("--per-shape")});
         judgement.evaluation.evidence = with_file_name(judgement.evaluation.evidence, files[i]);
         all_ok = all_ok && judgement.evaluation.ok();
         if (arguments.has("--json")) {

@@ -40,7 +40,7 @@ std::string loop_section(const HotLoop& loop) {
                                                       : fmt::format("lines {}–{}", loop.line, loop.last_line);
     std::string model;
     if (loop.throughput)
-        model = fmt::format(", {:.1f} cycles an iteration in the best case ({} of them wait for results, {} for units)",
+        model = fmt::format(", {:.1f} cycles an iteration by the model ({} of them wait for results, {} for units)",
                             loop.throughput->cycles, percent_text(loop.throughput->dependency_share),
                             percent_text(loop.throughput->resource_share));
     return fmt::format("<details><summary>{} of the samples: <code>{}</code>, {}<span class=\"dim\">, {} instructions{}</span>"

@@ -209,7 +209,7 @@ private:
             kernel.space = parse_tunables(kernel.source, name);
             kernel.initial = default_configuration(kernel.space);
             Judgement judgement =
-                judge_kernel(*worker, problem, kernel, kernel.initial, std::random_device{}(), false);
+                judge_kernel(*worker, problem, kernel, kernel.initial, {std::random_device{}(), false});
             ++result_.exploits;
             if (judgement.evaluation.ok())
                 result_.missed.push_back(name);

@@ -129,7 +129,7 @@ std::string loop_text(const HotLoop& loop) {
     text += fmt::format(", {} load{}, {} store{}", mix.loads, mix.loads == 1 ? "" : "s", mix.stores,
                         mix.stores == 1 ? "" : "s");
     if (!loop.throughput) return text;
-    text += fmt::format(", {:.1f} cycles in the best case", loop.throughput->cycles);
+    text += fmt::format(", {:.1f} cycles by the model", loop.throughput->cycles);
     if (!loop.throughput->busiest.empty()) text += ", most of them for " + loop.throughput->busiest;
     return text;
 }

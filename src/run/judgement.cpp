@@ -28,15 +28,16 @@ void judge_unlisted(judge::WorkerClient& worker, const Problem& problem, const E
 }
 
 void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
-                            const Configuration& configuration, bool paired, Judgement& judgement) {
+                            const Configuration& configuration, const JudgementOptions& options, Judgement& judgement) {
     ComparisonRequest request;
     request.contenders.push_back({kernel.id, "", kernel, configuration});
     std::vector<MissingBaseline> missing;
-    if (paired)
+    if (options.paired)
         for (const std::string& name : worker.baselines(missing))
             request.contenders.push_back({name, name, {}, {}});
     request.points = problem.points;
     request.prove = true;
+    request.seconds_per_point = options.seconds_per_shape.count();
     judgement.comparison = worker.compare(request);
     std::vector<stats::Interval> ratios;
     for (const PointComparison& point : judgement.comparison.points) {
@@ -56,14 +57,14 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
 }  // namespace
 
 Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
-                       const Configuration& configuration, uint64_t seed, bool paired) {
+                       const Configuration& configuration, const JudgementOptions& options) {
     Clock::time_point start = Clock::now();
     Judgement judgement;
     EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
     judgement.evaluation = worker.evaluate({request}).front();
-    if (judgement.evaluation.ok()) judge_unlisted(worker, problem, request, seed, judgement);
+    if (judgement.evaluation.ok()) judge_unlisted(worker, problem, request, options.seed, judgement);
     if (judgement.evaluation.ok())
-        compare_with_baselines(worker, problem, kernel, configuration, paired, judgement);
+        compare_with_baselines(worker, problem, kernel, configuration, options, judgement);
     judgement.seconds = seconds_since(start);
     return judgement;
 }

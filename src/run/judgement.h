@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "core/evaluation.h"
 #include "judge/worker.h"
 
@@ -18,8 +19,13 @@ struct Judgement {
     double seconds = 0;
 };
 
-// `seed`: of the shapes that nobody listed. `paired`: compare with the baselines as well.
+struct JudgementOptions {
+    uint64_t seed = 0;                // of the shapes that nobody listed
+    bool paired = true;               // compare with the baselines as well
+    Seconds seconds_per_shape{0.5};   // for that; clear cases need less
+};
+
 Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
-                       const Configuration& configuration, uint64_t seed, bool paired = true);
+                       const Configuration& configuration, const JudgementOptions& options);
 
 }  // namespace strop

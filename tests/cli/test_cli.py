@@ -100,8 +100,8 @@ class WrongUsage(InFolder):
                    "--seed N: of every random choice")
 
     def test_values_that_do_not_fit(self):
-        for flag, value, hint in [("--budget", "soon", "write it as 60s, 2m or 1h30m; it must be positive"),
-                                  ("--budget", "0", "write it as 60s, 2m or 1h30m; it must be positive"),
+        for flag, value, hint in [("--budget", "soon", "write it as 60s, 2m, 1h30m or 500ms; it must be positive"),
+                                  ("--budget", "0", "write it as 60s, 2m, 1h30m or 500ms; it must be positive"),
                                   ("--evaluations", "1.5", "give a whole number, 0 or larger"),
                                   ("--evaluations", "-1", "give a whole number, 0 or larger"),
                                   ("--seed", "99999999999999999999", "give a whole number, 0 or larger"),
