@@ -149,6 +149,28 @@ TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     EXPECT_EQ(f.evaluator.requests.back().best_ns.size(), 2u);
 }
 
+// Configurations that differ in late tunables only share a library.
+TEST(Run, ABatchFillsTheCoresWithCompilations) {
+    Tunable late = numbers("CHUNK", {16, 32, 64, 128});
+    late.kind = Tunable::Kind::late;
+    Fixture f;
+    f.proposer = FakeProposer({proposal("parallel", {unrolls()[0], late})});
+    f.targets.cores = 2;
+    f.run();
+    std::set<Value> compiled;
+    size_t at = 0, longer = 0;
+    for (size_t b = 0; b < f.evaluator.batches.size(); ++b) {
+        const size_t size = f.evaluator.batches[b], before = compiled.size();
+        for (size_t i = 0; i < size; ++i) compiled.insert(f.evaluator.requests[at++].configuration.at("U"));
+        ASSERT_LE(size, 8u);
+        longer += size > 4;
+        const bool last = b + 1 == f.evaluator.batches.size();
+        EXPECT_TRUE(last || size == 8 || (compiled.size() - before) % 2 == 0) << "batch " << b;
+        EXPECT_TRUE(last || size >= 4);
+    }
+    EXPECT_GT(longer, 0u);
+}
+
 TEST(Run, NeverAsksTwiceForTheSame) {
     Fixture f;
     f.run();

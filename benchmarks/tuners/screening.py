@@ -4,8 +4,8 @@
     benchmarks/tuners/screening.py REPORT --kernel ID --point LABEL [--configurations 64] [--seed 1]
 
 REPORT is the report.json of a run on a shipped problem, ID one of its winners. Random configurations of that kernel are
-judged twice, batch after batch in random order: four at a time by a worker that has all cores, and one after the other
-by a worker that is bound to one core. The ratio of the two is what compiling in parallel brings; asked is 1.6 with two
+judged twice, batch after batch in random order: as the search asks, four at a time or up to eight where their
+compilations fill the cores better, by a worker that has all cores, and one after the other by one that is bound to one. The ratio of the two is what compiling in parallel brings; asked is 1.6 with two
 cores. Then every one that works is screened with and without knowing the best time, again in random order, from a
 library that is compiled already: the share of the time for timing that early abandonment saves; asked is a half, on a
 kernel whose configurations lie far apart. Nothing else should run meanwhile.
@@ -25,7 +25,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from worker import HOME, Worker  # noqa: E402
 
-BATCH = 4    # as the search asks
+BATCH, LONGEST_BATCH = 4, 8    # as the search asks
 
 
 def read_kernel(report, name, label):
@@ -68,6 +68,24 @@ def interval(values):
     return f"{statistics.median(ordered):.2f} ({ordered[below]:.2f} to {ordered[n - 1 - below]:.2f})"
 
 
+def library(kernel, configuration):
+    """What is compiled: late tunables are set afterwards."""
+    return tuple(configuration[tunable["name"]] for tunable in kernel["space"]["tunables"] if tunable["kind"] != "late")
+
+
+def in_batches(kernel, chosen, cores):
+    batches, compiled, known = [[]], 0, set()
+    for configuration in chosen:
+        size = len(batches[-1])
+        if size >= LONGEST_BATCH or (size >= BATCH and compiled % cores == 0):
+            batches.append([])
+            compiled = 0
+        batches[-1].append(configuration)
+        compiled += library(kernel, configuration) not in known
+        known.add(library(kernel, configuration))
+    return batches
+
+
 def throughput(together, alone, kernel, point, batches, order):
     seconds, evaluations = {together: [], alone: []}, []
     for batch in [batches[0], *batches]:    # the first time is for starting
@@ -79,7 +97,7 @@ def throughput(together, alone, kernel, point, batches, order):
             if worker is together:
                 evaluations.append(answers)
     pairs = list(zip(seconds[alone][1:], seconds[together][1:]))
-    rate = [60 * len(batches) * BATCH / sum(column) for column in zip(*pairs)]
+    rate = [60 * sum(map(len, batches)) / sum(column) for column in zip(*pairs)]
     print(f"{rate[1]:.0f} evaluations a minute, {rate[0]:.0f} one after the other on one core: "
           f"{rate[1] / rate[0]:.2f} times as many; batch by batch {interval([a / b for a, b in pairs])}")
     return [answer for answers in evaluations[1:] for answer in answers]
@@ -113,8 +131,8 @@ def main():
     order = random.Random(given.seed)
     problem, kernel, point = read_kernel(given.report, given.kernel, given.point)
     every = list(configurations(kernel))
-    chosen = order.sample(every, min(given.configurations, len(every)) // BATCH * BATCH)
-    batches = [chosen[start:start + BATCH] for start in range(0, len(chosen), BATCH)]
+    chosen = order.sample(every, min(given.configurations, len(every)))
+    batches = in_batches(kernel, chosen, len(os.sched_getaffinity(0)))
     core = min(os.sched_getaffinity(0))
     together, alone = open_worker(problem, point), open_worker(problem, point, "taskset", "-c", str(core))
     print(f"{kernel['id']} of {problem} at {point['label']}: {len(chosen)} of {len(every)} configurations")

@@ -228,6 +228,7 @@ private:
             // Small shapes live in caches, where a roofline from bandwidths alone is out of reach: no reason to stop.
             if (line.bound != "cache") targets_.roofline_ns[shape.label] = line.nanoseconds;
         }
+        targets_.cores = record_.machine.cores;
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };

@@ -19,6 +19,7 @@ namespace strop::search {
 namespace {
 
 constexpr size_t batch_size = 4;          // compiled in parallel
+constexpr size_t longest_batch = 8;       // where that fills the cores better
 constexpr size_t tries_of_a_failure = 4;  // configurations before a kernel that never worked is given up
 constexpr double leading = 0.97;          // within this share of the best at a point: may be its winner
 constexpr double exploration = 0.5;       // of the upper confidence bound, on the log scale
@@ -166,16 +167,20 @@ private:
         // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
         size_t allotted = std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size);
         for (size_t used = 0; used < allotted && !stopped();) {
-            std::vector<Choice> batch = choose(std::min(batch_size, evaluations_left()));
+            std::vector<Choice> batch = choose(evaluations_left());
             if (batch.empty()) return;
             used += batch.size();
             measure(batch);
         }
     }
 
-    std::vector<Choice> choose(size_t count) {
+    // A batch goes on until its compilations fill the cores: one library serves all that differ in late tunables only.
+    std::vector<Choice> choose(size_t most) {
         std::vector<Choice> batch;
-        while (batch.size() < count) {
+        size_t compiled = 0;
+        const size_t cores = static_cast<size_t>(std::max(1, targets_.cores));
+        auto complete = [&] { return batch.size() >= batch_size && compiled % cores == 0; };
+        while (batch.size() < std::min(most, longest_batch) && !complete()) {
             Track* best = nullptr;
             double highest = 0;
             for (const auto& track : tracks_) {
@@ -187,9 +192,21 @@ private:
                 highest = own;
             }
             if (!best) break;
-            if (std::optional<Configuration> next = best->next()) batch.push_back({best, *next});
+            if (std::optional<Configuration> next = best->next()) {
+                batch.push_back({best, *next});
+                compiled += libraries_.insert(library_of(best->kernel, *next)).second;
+            }
         }
         return batch;
+    }
+
+    static std::string library_of(const Kernel& kernel, const Configuration& configuration) {
+        std::string text = kernel.id;
+        for (const Tunable& tunable : kernel.space.tunables)
+            if (auto chosen = configuration.find(tunable.name);
+                tunable.kind != Tunable::Kind::late && chosen != configuration.end())
+                text += "\n" + to_string(chosen->second);
+        return text;
     }
 
     // An upper confidence bound over strategies (UCB1, Auer et al. 2002) on the log scale. The nearness at
@@ -380,7 +397,7 @@ private:
     bool done(const Track& track) const { return settings_.exhaustive ? track.exhausted() : track.done(); }
 
     size_t evaluations_left() const {
-        if (settings_.evaluations <= 0) return batch_size;
+        if (settings_.evaluations <= 0) return longest_batch;
         return static_cast<size_t>(std::max(settings_.evaluations - result_.evaluations, 0));
     }
 
@@ -494,6 +511,7 @@ private:
     Observer& observer_;
     std::vector<std::unique_ptr<Track>> tracks_;
     Leaders leaders_;
+    std::set<std::string> libraries_;   // that were asked for
     std::map<std::string, double> opinions_;  // by strategy, in [0, 1]
     Result result_;
 };
