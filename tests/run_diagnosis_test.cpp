@@ -122,6 +122,13 @@ TEST(Diagnosis, flaws_of_a_loop_are_named_with_its_lines) {
     Case chain;
     chain.profile.loops[0].throughput = Throughput{20, 20, 0.8, 0.1, ""};
     EXPECT_TRUE(says(chain.diagnosed(), "independent accumulators")) << chain.diagnosed().next;
+    Case copying;
+    copying.mix().packed.clear();
+    EXPECT_EQ(copying.diagnosed().limit, Dimension::memory);
+    EXPECT_TRUE(says(copying.diagnosed(), "only moves data")) << copying.diagnosed().next;
+    Case full_units;
+    full_units.profile.loops[0].throughput = Throughput{20, 20, 0.4, 0.9, "FP0"};
+    EXPECT_FALSE(says(full_units.diagnosed(), "accumulators")) << full_units.diagnosed().next;
     Case spilled;
     spilled.mix().stack = 6;
     EXPECT_TRUE(says(spilled.diagnosed(), "6 of its 8 memory accesses")) << spilled.diagnosed().next;
@@ -142,6 +149,16 @@ TEST(Diagnosis, what_nothing_explains_goes_to_the_nearer_ceiling) {
     streaming.roofline.traffic_ns = 4e5;
     EXPECT_EQ(streaming.diagnosed().limit, Dimension::memory);
     EXPECT_TRUE(says(streaming.diagnosed(), "fewer passes"));
+}
+
+// Sixteen times by vectors come before twice by cores.
+TEST(Diagnosis, the_largest_gain_comes_first) {
+    Case scalar;
+    scalar.mix().packed.clear();
+    scalar.mix().scalar = 8;
+    scalar.profile.one_core.median_ns = 1.2e6;
+    scalar.profile.places = {{"kernel", 1.0}};
+    EXPECT_EQ(scalar.diagnosed().limit, Dimension::compute);
 }
 
 TEST(Diagnosis, of_nothing_measured_claims_nothing) {

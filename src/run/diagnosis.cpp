@@ -17,9 +17,9 @@ constexpr double at_all = 0.02;        // of the time: not worth a word
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
 
-// What a hot loop loses, and what to do about it.
+// What is lost somewhere, and what to do about it.
 struct Flaw {
-    double lost = 0;                   // share of the loop's time, at most
+    double lost = 0;                   // share of the time there, at most
     Dimension dimension = Dimension::compute;
     std::string next;
 };
@@ -62,6 +62,9 @@ Flaw flaw_of(const HotLoop& loop, const Machine& machine) {
         note(1 - share, Dimension::compute,
              fmt::format("use whole vectors in {}: its arithmetic fills {} of {} bytes", place, percent(share),
                          machine.vector_bytes));
+    if (arithmetic(mix) == 0 && mix.loads + mix.stores > 0)
+        note(loop.share, Dimension::memory,
+             fmt::format("less copying: {}, {} of the samples, only moves data", place, percent(loop.share)));
     if (mix.calls > 0)
         note(nearly, Dimension::algorithm, fmt::format("inline what {} calls in every iteration", place));
     if (mix.stack > many * moves)
@@ -71,8 +74,8 @@ Flaw flaw_of(const HotLoop& loop, const Machine& machine) {
     if (mix.gathers > 0)
         note(std::min(nearly, 2.0 * mix.gathers / moves), Dimension::memory,
              fmt::format("contiguous accesses in {}: it gathers from {} addresses an iteration", place, mix.gathers));
-    if (loop.throughput && loop.throughput->dependency_share > held_back)
-        note(loop.throughput->dependency_share, Dimension::compute,
+    if (loop.throughput && loop.throughput->dependency_share > std::max(held_back, loop.throughput->resource_share))
+        note(std::min(nearly, loop.throughput->dependency_share), Dimension::compute,   // four cycles a sum
              fmt::format("more independent accumulators in {}: {} of its cycles wait for an earlier result", place,
                          percent(loop.throughput->dependency_share)));
     if (mix.divisions > 0 && (!loop.throughput || loop.throughput->resource_share > held_back))
@@ -238,10 +241,11 @@ Diagnosis diagnose(const PointProfile& profile, const Roofline& roofline, const 
     const double parallel = machine.cores > 1 ? diagnosis.findings[2].reached : 1, loops = diagnosis.findings[3].reached;
     Flaw flaw;
     if (!profile.loops.empty()) flaw = flaw_of(profile.loops.front(), machine);
+    // Where mending gains the largest factor, the rest left as it is.
     std::vector<Flaw> losses = {{1 - parallel, Dimension::parallelism, parallel_advice(profile)},
-                                {parallel * (1 - loops), Dimension::algorithm, algorithm_advice(profile)},
-                                {parallel * loops * flaw.lost, flaw.dimension, flaw.next},
-                                rest_of(profile, roofline, parallel * loops * (1 - flaw.lost) * (1 - std::max(memory, compute)) / 2)};
+                                {1 - loops, Dimension::algorithm, algorithm_advice(profile)},
+                                flaw,
+                                rest_of(profile, roofline, (1 - std::max(memory, compute)) / 2)};
     const Flaw& worst = *std::max_element(losses.begin(), losses.end(),
                                           [](const Flaw& a, const Flaw& b) { return a.lost < b.lost; });
     diagnosis.limit = worst.dimension;

@@ -8,8 +8,8 @@
 
 namespace strop {
 
-// A ceiling that is nearly reached is the limit. Else what loses the largest share of the time: threads that wait or are
-// not used; time outside of innermost loops; loops that the processor cannot run fast; at last moving data.
+// A ceiling that is nearly reached is the limit. Else where mending would gain the largest factor: threads that wait or
+// are not used; time outside of innermost loops; loops that the processor cannot run fast; at last the nearer ceiling.
 Diagnosis diagnose(const PointProfile& profile, const Roofline& roofline, const Machine& machine);
 
 }  // namespace strop
