@@ -16,7 +16,7 @@ namespace {
 
 constexpr double glance_batch_ns = 1.5e6;
 constexpr int attempts_at_a_glance = 4;      // each with a batch twice as long
-constexpr int glances_at_a_suspect = 6;
+constexpr int glances_at_a_suspect = 6, most_glances_at_a_suspect = 24;   // some come when the batch is over
 constexpr int glance_elements = 64, glance_tries = 32;
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
@@ -71,8 +71,9 @@ Glimpse look_at(const Runner& runner, const Problem& problem, Buffers& buffers, 
 // written has to be there. Who skips calls, and how many, cannot be told by the last call alone: a kernel's process
 // can find out which one that is.
 Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns) {
+    bool late = true;
     auto look = [&] {
-        bool late = true;
+        late = true;
         Runner::Outcome outcome;
         double batch_ns = glance_batch_ns;
         for (int attempt = 0; late && outcome.ok() && attempt < attempts_at_a_glance; ++attempt, batch_ns *= 2)
@@ -82,9 +83,13 @@ Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns
     Runner::Outcome outcome = look();
     if (outcome.verdict != Verdict::nondeterministic) return outcome;
     // Who skips calls is found out every time; threads that race are wrong now and then.
-    int wrong = 0;
-    for (int again = 0; again < glances_at_a_suspect; ++again) wrong += look().verdict == Verdict::nondeterministic;
-    if (2 * wrong < glances_at_a_suspect) return outcome;
+    int seen = 0, wrong = 0;
+    for (int again = 0; again < most_glances_at_a_suspect && seen < glances_at_a_suspect; ++again) {
+        const bool is_wrong = look().verdict == Verdict::nondeterministic;
+        wrong += is_wrong;
+        seen += is_wrong || !late;
+    }
+    if (seen == 0 || 2 * wrong < seen) return outcome;
     outcome.verdict = Verdict::cheated;
     outcome.evidence += ": it skips calls";
     return outcome;
@@ -109,7 +114,7 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Runner::Outcome outcome =
         runner.call(index, count, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(first), glance_limit,
                     &meanwhile);
-    late = glimpse.late;
+    late = glimpse.late || glimpse.call < 0;   // nothing was seen while it ran
     if (!outcome.ok() || glimpse.call < 0) return outcome;
     InputSet set = buffers.seen((first + glimpse.call) % windows, glimpse.call);
     Clock::time_point start = Clock::now();

@@ -167,7 +167,7 @@ private:
         // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
         size_t allotted = std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size);
         for (size_t used = 0; used < allotted && !stopped();) {
-            std::vector<Choice> batch = choose(evaluations_left());
+            std::vector<Choice> batch = choose(std::min(evaluations_left(), std::max(allotted - used, batch_size)));
             if (batch.empty()) return;
             used += batch.size();
             measure(batch);
