@@ -81,6 +81,7 @@ private:
                      PointResult& result);
     int64_t any_window(const Buffers& buffers);
     int64_t last_window(const Buffers& buffers, Look look);
+    bool known_window_is_due();
     const InputSet& expected_through(Buffers& buffers, int64_t window);
     // A few calls from somewhere, neither compared nor taken as a sample.
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);
@@ -133,6 +134,7 @@ private:
     TemporaryFolder folder_;
     Expectation expectation_;
     std::mt19937_64 random_;
+    uint64_t dealt_ = 0, known_among_four_ = 0;   // of the batches of close looks
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     double proof_credit_ns_ = 0;   // time that may go into evaluating the reference for what batches left behind
     bool baselines_started_ = false;
