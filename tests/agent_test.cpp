@@ -297,6 +297,25 @@ TEST_F(AgentTest, deepening_is_one_diagnosis_and_one_change) {
     EXPECT_TRUE(agent_->deepen(strategy, kernel, evaluation, {"resident_passes"}).empty());
 }
 
+TEST_F(AgentTest, the_analyst_reads_the_profile) {
+    AgentOptions options;
+    std::vector<std::string> profiled;
+    options.profile = [&](const Kernel& kernel, const Evaluation&) {
+        profiled.push_back(kernel.id);
+        return profiled.size() == 1 ? "compute 31%: one accumulator" : "";
+    };
+    agent([](const llm::Request&, int) { return said("{}"); }, options);
+    Kernel kernel;
+    kernel.id = "resident_passes";
+    agent_->deepen({}, kernel, {}, {"resident_passes"});
+    agent_->deepen({}, kernel, {}, {"resident_passes"});
+    EXPECT_EQ(profiled, (std::vector<std::string>{"resident_passes", "resident_passes"}));
+    EXPECT_THAT(model_->requests[0].messages[0].content,
+                HasSubstr("Its profile where it is furthest from the roofline:\ncompute 31%: one accumulator"));
+    EXPECT_THAT(model_->requests[1].messages[0].content, Not(HasSubstr("Its profile")));
+    EXPECT_GE(agent_->seconds(), 0);
+}
+
 // ---- experiments -----------------------------------------------------------------------------------------
 
 std::string diagnosis_json(const std::string& plan, const std::string& alternative) {

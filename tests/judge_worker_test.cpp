@@ -38,6 +38,9 @@ TEST(WorkerMessage, names_what_the_problem_does_not_have) {
     EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': 'inf'}}"),
               "worker: seconds_per_point is inf");
     EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': -1}}"), "worker: seconds_per_point is -1");
+    EXPECT_EQ(complaint("{'op': 'sanitize', 'request': {'points': [{'label': 'a', 'dims': {'M': 8}}]}, 'seconds': 3}"),
+              "worker: the shape 'a' (M=8) is none of the problem's");
+    EXPECT_EQ(complaint("{'op': 'sanitize', 'request': {}, 'seconds': 0}"), "worker: seconds 0 is no time to wait");
     EXPECT_EQ(complaint("{'op': 'shave'}"), "worker: unknown op 'shave'");
 }
 

@@ -41,6 +41,7 @@ RunRecord hostile_record() {
         shape.speedups[text] = {infinity, 0, infinity};
         shape.baselines[text] = not_a_number;
         shape.baseline_overhead[text] = 5;
+        shape.cold_baselines = {{text, 3}};
     }
     for (Strategy& strategy : record.strategies) {
         strategy.family = strategy.proposer = strategy.hypothesis = strategy.reason = strategy.bottleneck =
@@ -57,6 +58,7 @@ RunRecord hostile_record() {
         {record.strategies[0].id, text, {{text, 1}}, {{text, text, Verdict::crashed, text, {{text, 1}}}}}};
     record.missing_baselines = {{text, text}};
     record.weaker = {text};
+    record.sanitizers = {{text, 0, Verdict::crashed, text, ""}, {text, 0, Verdict::ok, "", text}};
     return record;
 }
 
@@ -169,6 +171,21 @@ TEST(ReportFacts, CaveatsNameWhatIsMissingUndecidedAndUnverified) {
     EXPECT_THAT(all, HasSubstr("no user namespaces"));
 }
 
+TEST(ReportFacts, SanitizersAndColdTimes) {
+    RunRecord record;
+    EXPECT_EQ(sanitizers_text(record), "not run under sanitizers");
+    record.sanitizers = {{"A", 1, Verdict::ok, "", ""}, {"B", 0, Verdict::ok, "", "clang 1.0 has no run-time of it"},
+                         {"C", 3, Verdict::crashed, "C: overflow at k.cpp:3", ""}};
+    EXPECT_EQ(sanitizers_text(record),
+              "A found nothing at 1 shape; B: not run, clang 1.0 has no run-time of it; C: overflow at k.cpp:3");
+    ShapeReport shape;
+    EXPECT_EQ(cold_text(shape) + " " + cold_ratio_text(shape), "– –");
+    shape.cold_ns = 2000;
+    EXPECT_EQ(cold_text(shape) + " " + cold_ratio_text(shape), "2.00 µs –");
+    shape.cold_baselines = {{"numpy", 9000}, {"onednn", 5000}};
+    EXPECT_EQ(cold_ratio_text(shape), "2.50×");
+}
+
 TEST(ReportFacts, BaselinesComeHardestFirst) {
     EXPECT_THAT(baseline_names(sample_record({4, 6})),
                 ElementsAre("onednn", "torch_compile_max_autotune", "pytorch", "jax", "naive_cpp", "numpy"));
@@ -238,7 +255,7 @@ void expect_each_key_missed(const Json& rules, const Json& document, const Json:
         without[at].erase(key);
         EXPECT_NE(fakes::violation(rules, without), "") << (at / key).to_string();
         bool named_by_user = key == "by_verdict" || key == "configuration" || key == "initial" ||
-                             key == "dims" || key == "baselines" || key == "baseline_overhead" ||
+                             key == "dims" || key == "baselines" || key == "cold_baselines" || key == "baseline_overhead" ||
                              key == "nanoseconds" || key == "speedups" || key == "kernel_ns";
         if (!named_by_user) expect_each_key_missed(rules, document, at / key);
     }
@@ -315,10 +332,12 @@ TEST(ReportTerminal, SaysWhatADistrustfulReaderAsks) {
     for (const char* part : {"softmax: 1.21× faster than the best baseline", "Example CPU 9000",
                              "clang 19.1.7", "M*N <= 4194304", "otherwise", "strided loads", "12 fresh seeds",
                              "22 of 24 timed", "4 compile_failed", "compile 21.7 s",
-                             "/home/user/strop-out/softmax", "vs pytorch", "not compared with jax"})
+                             "/home/user/strop-out/softmax", "vs pytorch", "not compared with jax",
+                             "AddressSanitizer found nothing at 7 shapes",
+                             "ThreadSanitizer found nothing at 5 shapes, no time was left for 2 of 7 shapes"})
         EXPECT_THAT(text, HasSubstr(part));
     EXPECT_THAT(
-        text, ContainsRegex("large +15.6 ms +.*1.15× +1.13–1.18 +onednn .* 51% memory +online_single_read"));
+        text, ContainsRegex("large +15.6 ms +.*1.15× +1.13–1.18 +onednn .* 51% memory +24.9 ms 1.44× +online_single_read"));
 }
 
 TEST(ReportTerminal, NamesTheColumnsThatDoNotFit) {

@@ -266,7 +266,8 @@ std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kern
     int step = ++deepenings_[family];
     Facts facts = {{"id", strategy.id},         {"hypothesis", strategy.hypothesis},
                    {"source", kernel.source},   {"configuration", strop::describe(evaluation.configuration)},
-                   {"tried", join(tried, ", ")}, {"measured", describe_times(briefing_, evaluation)}};
+                   {"tried", join(tried, ", ")}, {"measured", describe_times(briefing_, evaluation)},
+                   {"profile", profile_of(kernel, evaluation)}};
     std::string why, model;
     std::optional<Diagnosis> diagnosis = diagnose(strategy, kernel, evaluation, facts);
     if (!diagnosis) return {};
@@ -286,6 +287,14 @@ std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kern
     if (!proposal) return {};
     proposal->kernel.parent = kernel.id;
     return {*proposal};
+}
+
+std::string Agent::profile_of(const Kernel& kernel, const Evaluation& evaluation) {
+    if (!options_.profile) return {};
+    const Clock::time_point start = Clock::now();
+    const std::string text = options_.profile(kernel, evaluation);
+    seconds_ -= seconds_since(start);   // that was no model's
+    return text.empty() ? "" : "\nIts profile where it is furthest from the roofline:\n" + text;
 }
 
 // The second question goes to whom the first went: that conversation is in the provider's cache.

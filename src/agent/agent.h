@@ -3,6 +3,7 @@
 // reflector for what was learned. A call that fails costs an idea, never the run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@
 
 namespace strop::agent {
 
+// What a profiler says of a kernel where it is slow, in words; empty: nothing.
+using Profiler = std::function<std::string(const Kernel& kernel, const Evaluation& evaluation)>;
+
 struct AgentOptions {
     int strategies = 4;            // planned at once
     int parallel = 4;              // calls in flight
@@ -24,6 +28,7 @@ struct AgentOptions {
     int most_widenings = 2;        // of one run
     int most_deepenings = 4;       // of one strategy's family
     int most_experiments = 4;      // of one run
+    Profiler profile;              // absent: the analyst gets times only
 };
 
 class Agent : public Proposer {
@@ -64,6 +69,7 @@ private:
     std::optional<Proposal> fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
                                 const std::string& evidence, const Configuration& configuration);
     // One bottleneck and one change; where the analyst names two explanations, after an experiment.
+    std::string profile_of(const Kernel& kernel, const Evaluation& evaluation);
     std::optional<Diagnosis> diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                       Facts facts);
     // Empty when enough were made, nobody fills the role, or no probe could be read.

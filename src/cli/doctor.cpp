@@ -11,6 +11,7 @@
 #include "cli/table.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "language/sanitizer.h"
 #include "sandbox/process.h"
 
 namespace strop::cli {
@@ -27,6 +28,7 @@ struct Findings {
     std::vector<Compiler> compilers;
     std::string python, python_problem, python_hint;
     std::vector<Baseline> baselines;
+    std::vector<Sanitizer> sanitizers;
     std::vector<std::string> weaker;
 
     bool usable() const { return !compilers.empty() && !python.empty(); }
@@ -85,6 +87,7 @@ Findings examine(bool fresh) {
         {"pytorch", python_package(findings.python, "torch"), "./strop setup torch"},
         {"jax", python_package(findings.python, "jax"), "./strop setup jax"},
         {"onednn", onednn_version(findings.compilers), "apt-get install libdnnl-dev, or ./strop setup"}};
+    if (!findings.compilers.empty()) findings.sanitizers = sanitizers_of(findings.compilers.front());
     findings.weaker = sandbox::weaker_protections();
     return findings;
 }
@@ -102,12 +105,17 @@ Json to_document(const Findings& findings) {
             entry["version"] = baseline.version;
         baselines.push_back(entry);
     }
+    Json sanitizers = Json::array();
+    for (const Sanitizer& sanitizer : findings.sanitizers)
+        sanitizers.push_back(
+            {{"name", sanitizer.name}, {"usable", sanitizer.missing.empty()}, {"missing", sanitizer.missing}});
     Json document = {{"strop", STROP_VERSION},
                      {"usable", findings.usable()},
                      {"machine", findings.machine},
                      {"compilers", compilers},
                      {"python", findings.python},
                      {"baselines", baselines},
+                     {"sanitizers", sanitizers},
                      {"weaker_protections", findings.weaker}};
     if (!findings.unmeasured.empty()) document["unmeasured"] = findings.unmeasured;
     if (!findings.python_problem.empty()) document["python_problem"] = findings.python_problem;
@@ -156,6 +164,9 @@ std::string to_text(const Findings& findings) {
             {"baseline", baseline.version.empty()
                              ? fmt::format("{} is not installed; get it with {}", baseline.name, baseline.how)
                              : fmt::format("{} {}", baseline.name, baseline.version)});
+    for (const Sanitizer& sanitizer : findings.sanitizers)
+        rows.push_back(
+            {"sanitizer", sanitizer.missing.empty() ? sanitizer.name : sanitizer.name + ": " + sanitizer.missing});
     for (const std::string& protection : findings.weaker) rows.push_back({"weaker", protection});
     if (findings.weaker.empty()) rows.push_back({"sandbox", "all protections hold"});
     return table(rows);

@@ -94,6 +94,7 @@ CommandSpec judge() {
              {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
              {"--per-shape", "DURATION", "time for comparing with the baselines at a shape; close cases need more",
               Kind::duration, "500ms"},
+             {"--sanitize", "", "run it under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer too"},
              json_flag},
             {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
              {"./strop judge softmax.cpp --problem softmax --set UNROLL=4",

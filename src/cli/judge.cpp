@@ -17,11 +17,16 @@
 #include "core/json.h"
 #include "language/contract.h"
 #include "problem/loader.h"
+#include "report/facts.h"
 #include "run/judgement.h"
 
 namespace strop::cli {
 
 namespace {
+
+Json cold_of(const ContenderResult& result) {
+    return result.cold.samples_ns.empty() ? Json() : Json(result.cold.median_ns);
+}
 
 // One document; of several kernels each is a line.
 void print_json(const std::string& file, const Judgement& judgement, bool one_of_several) {
@@ -36,12 +41,15 @@ void print_json(const std::string& file, const Judgement& judgement, bool one_of
                       {"high", result.time.high_ns},
                       {"baselines", Json::object()}};
         for (const PointComparison& point : judgement.comparison.points)
-            if (point.point.label == result.point.label)
+            if (point.point.label == result.point.label) {
+                shape["cold"] = cold_of(point.results[0]);
                 for (size_t i = 1; i < point.results.size(); ++i)
                     shape["baselines"][point.results[i].name] = {
                         {"nanoseconds", point.results[i].time.median_ns},
                         {"speedup", point.results[i].speedup},
-                        {"decision", name_of(point.results[i].decision)}};
+                        {"decision", name_of(point.results[i].decision)},
+                        {"cold", cold_of(point.results[i])}};
+            }
         shapes.push_back(shape);
     }
     Json document = {{"kernel", file},
@@ -50,6 +58,7 @@ void print_json(const std::string& file, const Judgement& judgement, bool one_of
                      {"configuration", configuration_to_json(judgement.evaluation.configuration)},
                      {"shapes", shapes},
                      {"speedup", judgement.speedup ? Json(*judgement.speedup) : Json()},
+                     {"sanitizers", judgement.sanitizers},
                      {"seconds", judgement.seconds}};
     fmt::print("{}\n", one_of_several ? dump(document) : dump(document, 2));
 }
@@ -73,6 +82,8 @@ void print_text(const Judgement& judgement) {
                          timed ? human_nanoseconds(result.time.median_ns) : "-", join(against, ", ")});
     }
     if (!evaluation.points.empty()) fmt::print("\n{}", table(cells));
+    for (const SanitizerRun& run : judgement.sanitizers)
+        if (run.verdict == Verdict::ok) fmt::print("\n{}\n", report::sanitizer_text(run));
     if (judgement.speedup)
         fmt::print("\n{:.2f}× the best baselines ({:.2f}–{:.2f}), geometric mean over shapes\n",
                    judgement.speedup->ratio, judgement.speedup->low, judgement.speedup->high);
@@ -97,8 +108,10 @@ int command_judge(const Arguments& arguments) {
     for (size_t i = 0; i < kernels.size(); ++i) {
         Judgement judgement =
             judge_kernel(worker, problem, kernels[i], configurations[i],
-                         {std::random_device{}(), true, arguments.duration("--per-shape")});
+                         {std::random_device{}(), true, arguments.duration("--per-shape"),
+                          arguments.has("--sanitize")});
         judgement.evaluation.evidence = with_file_name(judgement.evaluation.evidence, files[i]);
+        for (SanitizerRun& run : judgement.sanitizers) run.evidence = with_file_name(run.evidence, files[i]);
         all_ok = all_ok && judgement.evaluation.ok();
         if (arguments.has("--json")) {
             print_json(files[i], judgement, files.size() > 1);

@@ -106,6 +106,7 @@ struct ComparisonRequest {
     Effort effort = Effort::full;
     double seconds_per_point = 0.5;      // for all contenders together
     bool prove = false;                  // kernels meet new inputs at known addresses, in time as well as in value
+    bool cold = false;                   // also times calls whose tensors lie in no cache
 };
 
 struct ContenderResult {
@@ -114,6 +115,7 @@ struct ContenderResult {
     std::string evidence;
     Measurement time;
     double overhead_ns = 0;        // cost of one call from its host language, already left out of `time`
+    Measurement cold;              // of calls whose tensors lay in no cache; empty unless asked for
     Ratio speedup;                 // of the first contender over this one, paired
     Decision decision = Decision::undecided;  // first contender against this one
 };
@@ -126,6 +128,15 @@ struct PointComparison {
 struct Comparison {
     std::vector<PointComparison> points;
     double compile_seconds = 0, check_seconds = 0, time_seconds = 0, reference_seconds = 0;
+};
+
+// What a build that watches itself while it runs says of a kernel (AddressSanitizer and its like).
+struct SanitizerRun {
+    std::string sanitizer;         // "ThreadSanitizer"
+    int shapes = 0;                // where it ran and found nothing
+    Verdict verdict = Verdict::ok;
+    std::string evidence;          // of a finding
+    std::string missing;           // why it did not run, or not at every shape
 };
 
 // A small case with its right answer, in the order of the problem's tensors. Integers are exact in a double.

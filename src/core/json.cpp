@@ -215,6 +215,8 @@ void to_json(Json& json, const Comparison& value) { json = encode(value); }
 void from_json(const Json& json, Comparison& value) { decode(json, value); }
 void to_json(Json& json, const TestVector& value) { json = encode(value); }
 void from_json(const Json& json, TestVector& value) { decode(json, value); }
+void to_json(Json& json, const SanitizerRun& value) { json = encode(value); }
+void from_json(const Json& json, SanitizerRun& value) { decode(json, value); }
 void to_json(Json& json, const PointProfile& value) { json = encode(value); }
 void from_json(const Json& json, PointProfile& value) { decode(json, value); }
 void to_json(Json& json, const Profile& value) { json = encode(value); }

@@ -49,6 +49,8 @@ void to_json(Json&, const PointComparison&);
 void from_json(const Json&, PointComparison&);
 void to_json(Json&, const Comparison&);
 void from_json(const Json&, Comparison&);
+void to_json(Json&, const SanitizerRun&);
+void from_json(const Json&, SanitizerRun&);
 void to_json(Json&, const TestVector&);
 void from_json(const Json&, TestVector&);
 void to_json(Json&, const PointProfile&);

@@ -108,7 +108,8 @@ inline auto fields_of(const ComparisonRequest*) {
                       Field{"points", &ComparisonRequest::points},
                       Field{"effort", &ComparisonRequest::effort},
                       Field{"seconds_per_point", &ComparisonRequest::seconds_per_point},
-                      Field{"prove", &ComparisonRequest::prove}};
+                      Field{"prove", &ComparisonRequest::prove},
+                      Field{"cold", &ComparisonRequest::cold}};
 }
 
 inline auto fields_of(const ContenderResult*) {
@@ -117,6 +118,7 @@ inline auto fields_of(const ContenderResult*) {
                       Field{"evidence", &ContenderResult::evidence},
                       Field{"time", &ContenderResult::time},
                       Field{"overhead_ns", &ContenderResult::overhead_ns},
+                      Field{"cold", &ContenderResult::cold},
                       Field{"speedup", &ContenderResult::speedup},
                       Field{"decision", &ContenderResult::decision}};
 }
@@ -130,6 +132,12 @@ inline auto fields_of(const Comparison*) {
         Field{"points", &Comparison::points}, Field{"compile_seconds", &Comparison::compile_seconds},
         Field{"check_seconds", &Comparison::check_seconds}, Field{"time_seconds", &Comparison::time_seconds},
         Field{"reference_seconds", &Comparison::reference_seconds}};
+}
+
+inline auto fields_of(const SanitizerRun*) {
+    return std::tuple{Field{"sanitizer", &SanitizerRun::sanitizer}, Field{"shapes", &SanitizerRun::shapes},
+                      Field{"verdict", &SanitizerRun::verdict}, Field{"evidence", &SanitizerRun::evidence},
+                      Field{"missing", &SanitizerRun::missing}};
 }
 
 inline auto fields_of(const TestVector*) {
@@ -219,7 +227,9 @@ inline auto fields_of(const ShapeReport*) {
                       Field{"baselines", &ShapeReport::baselines},
                       Field{"speedups", &ShapeReport::speedups},
                       Field{"baseline_overhead", &ShapeReport::baseline_overhead},
-                      Field{"disturbed", &ShapeReport::disturbed}};
+                      Field{"disturbed", &ShapeReport::disturbed},
+                      Field{"cold_ns", &ShapeReport::cold_ns},
+                      Field{"cold_baselines", &ShapeReport::cold_baselines}};
 }
 
 inline auto fields_of(const HistoryEntry*) {
@@ -337,6 +347,7 @@ inline auto fields_of(const RunRecord*) {
                       Field{"shapes", &RunRecord::shapes},
                       Field{"regimes", &RunRecord::regimes},
                       Field{"dispatch", &RunRecord::dispatch},
+                      Field{"sanitizers", &RunRecord::sanitizers},
                       Field{"strategies", &RunRecord::strategies},
                       Field{"kernels", &RunRecord::kernels},
                       Field{"history", &RunRecord::history},

@@ -69,6 +69,8 @@ struct Profile {
 // Where time can be lost.
 enum class Dimension { memory, compute, parallelism, algorithm };
 std::string name_of(Dimension dimension);
+// "line 12", "lines 12–15" of the source, or where it begins in the library.
+std::string lines_of(const HotLoop& loop);
 
 struct Finding {
     Dimension dimension = Dimension::memory;

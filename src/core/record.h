@@ -50,6 +50,8 @@ struct ShapeReport {
     std::map<std::string, Ratio> speedups;              // name -> ratio over that baseline
     std::map<std::string, double> baseline_overhead;    // name -> ns of one call from its host language
     double disturbed = 0;               // share of our samples during which others had a core
+    double cold_ns = 0;                 // a call of ours whose tensors lie in no cache; 0: not measured
+    std::map<std::string, double> cold_baselines;       // the same of baselines
 };
 
 // One line of the search's history.
@@ -141,6 +143,7 @@ struct RunRecord {
     std::vector<ShapeReport> shapes;
     std::vector<Regime> regimes;
     DispatchCheck dispatch;
+    std::vector<SanitizerRun> sanitizers;   // of the dispatching function
     std::vector<Strategy> strategies;
     std::vector<Kernel> kernels;        // of regimes' winners only
     std::vector<HistoryEntry> history;

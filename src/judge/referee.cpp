@@ -13,7 +13,6 @@ namespace strop::judge {
 namespace {
 
 constexpr uint32_t screened_unusual = 2;     // sets that a screening looks at, beside the declared ones
-const Seconds prepare_limit{60};
 // A first call may take so many times as long as the reference, within bounds: most that take longer never return.
 constexpr double times_the_reference = 200;
 const Seconds least_first_call{2}, most_first_call{10};
@@ -132,6 +131,16 @@ std::vector<ProbeResult> Referee::probe(const std::vector<EvaluationRequest>& re
     return results;
 }
 
+std::vector<Buffers*> Referee::callable_at(const EvaluationRequest& request) {
+    std::vector<ShapePoint> points;
+    for (const ShapePoint& point : request.points)
+        if (may_be_called(request.kernel, bindings_of(problem_, point.dims))) points.push_back(point);
+    std::vector<Buffers*> buffers = buffers_for(points);
+    std::stable_sort(buffers.begin(), buffers.end(),
+                     [](Buffers* a, Buffers* b) { return a->tensor_bytes() < b->tensor_bytes(); });
+    return buffers;
+}
+
 void Referee::judge(const EvaluationRequest& request, const Built& built, bool ignores_outputs,
                     Evaluation& evaluation) {
     if (!built.ok) {
@@ -139,18 +148,12 @@ void Referee::judge(const EvaluationRequest& request, const Built& built, bool i
         evaluation.evidence = built.message;
         return;
     }
-    std::vector<ShapePoint> points;
-    for (const ShapePoint& point : request.points)
-        if (may_be_called(request.kernel, bindings_of(problem_, point.dims))) points.push_back(point);
-    if (points.empty()) {
+    std::vector<Buffers*> buffers = callable_at(request);
+    if (buffers.empty()) {
         evaluation.verdict = Verdict::unsupported;
         evaluation.evidence = "its condition holds at none of the shapes";
         return;
     }
-    // Small ones first: a hopeless kernel is dropped before it costs anything.
-    std::vector<Buffers*> buffers = buffers_for(points);
-    std::stable_sort(buffers.begin(), buffers.end(),
-                     [](Buffers* a, Buffers* b) { return a->tensor_bytes() < b->tensor_bytes(); });
     std::unique_ptr<Runner> runner;
     {
         PhaseTimer timer(evaluation.time_seconds);

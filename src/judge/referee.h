@@ -26,6 +26,7 @@ struct RefereeOptions {
 };
 
 inline constexpr double long_call_ns = 1e6;   // a call this long is a batch by itself
+inline constexpr Seconds prepare_limit{60};   // for mapping a point's buffers
 
 // Median and interval from the samples.
 void summarise(Measurement& time);
@@ -40,6 +41,10 @@ public:
     Comparison compare(const ComparisonRequest& request) override;
     // Judges in full, then looks at where the kernel's time goes at each of the points.
     Profile profile(EvaluationRequest request);
+
+    // Builds it once with each sanitizer and runs it at all of the points, at small ones first, so far as the time
+    // reaches: at least one.
+    std::vector<SanitizerRun> sanitize(const EvaluationRequest& request, Seconds limit);
 
     // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
     const std::vector<std::string>& baselines();
@@ -61,6 +66,8 @@ private:
     };
 
     std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
+    // Of the points where it may be called, small ones first: a hopeless kernel is dropped before it costs anything.
+    std::vector<Buffers*> callable_at(const EvaluationRequest& request);
     void judge(const EvaluationRequest& request, const Built& built, bool ignores_outputs, Evaluation& evaluation);
     bool judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
                      PointResult& result);
@@ -101,6 +108,8 @@ private:
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
+    void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
+                       SanitizerRun& result);
     PointProfile profile_point(const Built& built, const PointResult& judged, std::vector<std::string>& missing);
     void time_in_turns(Runner& all, Runner& one, double estimate_ns, PointProfile& result);
     std::vector<Sighting> watch(Runner& runner, double estimate_ns);
@@ -123,6 +132,8 @@ private:
     bool all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);
+    void time_cold(std::vector<Timing>& timings, Buffers& buffers, Seconds limit);
+    bool take_cold_call(Timing& timing, Buffers& buffers);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
     std::optional<size_t> smallest_call(const Runner& runner) const;
     uint64_t random() { return random_(); }

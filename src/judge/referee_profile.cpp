@@ -21,7 +21,7 @@ const Nanoseconds sightings_apart{700'000};
 constexpr double hot_share = 0.03;             // of the sightings, that a loop is worth telling
 constexpr size_t most_hot_loops = 4;
 constexpr const char* lines_flag = "-g1";      // line numbers, and the same code
-const Seconds prepare_limit{60}, watched_limit{60};
+const Seconds watched_limit{60};
 
 bool is_thread_library(const std::string& name) { return name.starts_with("libomp") || name.starts_with("libgomp"); }
 

@@ -120,7 +120,21 @@ std::filesystem::path candidate_program() {
     return program;
 }
 
-std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points, int threads) {
+namespace {
+
+// Its shadow memory takes address space without end.
+void load_sanitizer(const Sanitizer& sanitizer, sandbox::Command& command) {
+    command.environment["LD_PRELOAD"] = join(sanitizer.preloaded, ":");
+    for (const auto& [name, value] : sanitizer.environment) command.environment[name] = value;
+    command.readable.insert(command.readable.end(), sanitizer.preloaded.begin(), sanitizer.preloaded.end());
+    command.limits.memory_bytes = 0;
+    command.same_addresses = true;
+}
+
+}  // namespace
+
+std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points,
+                                       int threads, const Sanitizer* sanitizer) {
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
     runner->progress_ = SharedMemory(4096);
@@ -144,6 +158,10 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
         command.limits.memory_bytes += buffers->inputs().bytes() + buffers->outputs().bytes() +
                                        guard_bytes * (static_cast<int64_t>(buffers->sets().size()) + buffers->slots()) *
                                            static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
+    if (sanitizer) {
+        load_sanitizer(*sanitizer, command);
+        runner->finding_ = sanitizer->verdict;
+    }
     runner->child_ = std::make_unique<sandbox::Child>(command);
     runner->layouts_.push_back(std::move(layout));
     return runner;
@@ -154,6 +172,7 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
     runner->python_ = true;
+    runner->copies_inputs_ = framework == "jax";
     runner->scratch_ = std::make_unique<TemporaryFolder>("strop-baseline");
     // Compiled graphs are kept between runs; everything else in the scratch folder goes with the process.
     fs::path compiled = cache_folder() / "frameworks";
@@ -187,6 +206,8 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     sandbox::Finished finished = child_->kill();
     child_.reset();
     Outcome outcome;
+    if (finding_ && finished.exit_code == sanitizer_exit_code)
+        return {*finding_, finding_in(finished.err, library_), 0};
     std::string said = first_lines(finished.err, 4);
     if (wait == sandbox::Child::Wait::timed_out) {
         outcome.verdict = Verdict::timed_out;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "judge/buffers.h"
 #include "judge/protocol.h"
 #include "language/cpp.h"
+#include "language/sanitizer.h"
 #include "sandbox/process.h"
 
 namespace strop::judge {
@@ -33,15 +35,19 @@ public:
         bool ok() const { return verdict == Verdict::ok; }
     };
 
-    // A compiled kernel on some points; the points' buffers must outlive it.
+    // A compiled kernel on some points; the points' buffers must outlive it. `sanitizer`: the one that it was built
+    // with, which then ends its process with a finding.
     static std::unique_ptr<Runner> kernel(const Built& built, const Problem& problem,
-                                          const std::vector<Buffers*>& points, int threads);
+                                          const std::vector<Buffers*>& points, int threads,
+                                          const Sanitizer* sanitizer = nullptr);
     // A function of a Python file in a framework ("numpy", "pytorch", "torch.compile", "jax").
     static std::unique_ptr<Runner> python(const std::string& framework, const std::filesystem::path& file,
                                           const Problem& problem, const std::vector<Buffers*>& points, int threads);
 
     const std::vector<Buffers*>& points() const { return points_; }
     bool is_python() const { return python_; }
+    // Of a framework whose arrays cannot be views.
+    bool copies_inputs() const { return copies_inputs_; }
     // Of a kernel that is only timed: nobody looks at its outputs.
     void ignore_outputs() { ignores_outputs_ = true; }
     bool ignores_outputs() const { return ignores_outputs_; }
@@ -88,10 +94,11 @@ private:
     SharedMemory progress_;
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
-    bool python_ = false, ignores_outputs_ = false;
+    bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
     double handshake_ns_ = -1;
     bool answered_ = false;          // a request, ever
     std::string library_;            // of a kernel
+    std::optional<Verdict> finding_; // that its sanitizer ends it with
     bool clocks_agreed_ = false;
 };
 

@@ -55,6 +55,9 @@ private:
     Json answer_to(const EvaluateMessage& asked) { return {{"evaluations", referee_->evaluate(asked.requests)}}; }
     Json answer_to(const ProbeMessage& asked) { return {{"probes", referee_->probe(asked.requests)}}; }
     Json answer_to(const ProfileMessage& asked) { return {{"profile", referee_->profile(asked.request)}}; }
+    Json answer_to(const SanitizeMessage& asked) {
+        return {{"sanitizers", referee_->sanitize(asked.request, asked.limit)}};
+    }
     Json answer_to(const CompareMessage& asked) { return {{"comparison", referee_->compare(asked.request)}}; }
     Json answer_to(const VectorsMessage& asked) {
         Json vectors = Json::array();
@@ -127,6 +130,11 @@ std::vector<ProbeResult> WorkerClient::probe(const std::vector<EvaluationRequest
 
 Profile WorkerClient::profile(const EvaluationRequest& request) {
     return part_of<Profile>(ask(dump({{"op", "profile"}, {"request", request}})), "profile");
+}
+
+std::vector<SanitizerRun> WorkerClient::sanitize(const EvaluationRequest& request, Seconds limit) {
+    return part_of<std::vector<SanitizerRun>>(
+        ask(dump({{"op", "sanitize"}, {"request", request}, {"seconds", limit.count()}})), "sanitizers");
 }
 
 Comparison WorkerClient::compare(const ComparisonRequest& request) {

@@ -5,6 +5,7 @@
 //   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
 //   {"op": "probe", "requests": [...]}            -> {"probes": [...]}
 //   {"op": "profile", "request": {...}}           -> {"profile": {...}}
+//   {"op": "sanitize", "request": {...}, "seconds": N}   -> {"sanitizers": [...]}
 //   {"op": "compare", "request": {...}}           -> {"comparison": {...}}
 //   {"op": "vectors", "points": [...]}            -> {"vectors": [...]}
 //   {"op": "reseed", "seed": N}                   -> {}
@@ -49,6 +50,7 @@ public:
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
     Profile profile(const EvaluationRequest& request);
+    std::vector<SanitizerRun> sanitize(const EvaluationRequest& request, Seconds limit);
     std::vector<std::string> baselines(std::vector<MissingBaseline>& missing);
     std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
     void reseed(uint64_t seed);

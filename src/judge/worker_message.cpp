@@ -20,10 +20,10 @@ struct Visitor : Case... {
     using Case::operator()...;
 };
 
-Seconds limit_of(const Json& json) {
-    Seconds limit(json.get<double>());
+Seconds limit_of(const Json& json, const char* key) {
+    Seconds limit(json.at(key).get<double>());
     if (!(limit.count() > 0) || limit > longest_limit)
-        throw UsageError(fmt::format("worker: reference_limit {} is no time to wait", limit.count()),
+        throw UsageError(fmt::format("worker: {} {} is no time to wait", key, limit.count()),
                          fmt::format("a number of seconds up to {:.0f}", longest_limit.count()));
     return limit;
 }
@@ -33,7 +33,7 @@ WorkerMessage open_message(const Json& json) {
     message.problem = json.at("problem").get<std::string>();
     message.points = json.value("points", message.points);
     message.seed = seed_from_json(json.at("seed"));
-    if (json.contains("reference_limit")) message.reference_limit = limit_of(json["reference_limit"]);
+    if (json.contains("reference_limit")) message.reference_limit = limit_of(json, "reference_limit");
     message.scratch = json.value("scratch", message.scratch);
     return message;
 }
@@ -45,6 +45,8 @@ WorkerMessage message_of(const Json& json) {
     if (op == "evaluate") return EvaluateMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
     if (op == "probe") return ProbeMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
     if (op == "profile") return ProfileMessage{json.at("request").get<EvaluationRequest>()};
+    if (op == "sanitize")
+        return SanitizeMessage{json.at("request").get<EvaluationRequest>(), limit_of(json, "seconds")};
     if (op == "compare") return CompareMessage{json.at("request").get<ComparisonRequest>()};
     if (op == "vectors") return VectorsMessage{json.at("points").get<std::vector<ShapePoint>>()};
     if (op == "reseed") return ReseedMessage{seed_from_json(json.at("seed"))};
@@ -118,6 +120,7 @@ void check_message(const WorkerMessage& message, const Problem& problem) {
     std::visit(Visitor{[&](const EvaluateMessage& asked) { check_requests(asked.requests); },
                        [&](const ProbeMessage& asked) { check_requests(asked.requests); },
                        [&](const ProfileMessage& asked) { check_requests({asked.request}); },
+                       [&](const SanitizeMessage& asked) { check_requests({asked.request}); },
                        [&](const CompareMessage& asked) { check_comparison(asked.request, problem); },
                        [&](const VectorsMessage& asked) { check_points(asked.points, problem); },
                        [](const auto&) {}},

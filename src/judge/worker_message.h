@@ -29,6 +29,10 @@ struct ProbeMessage {
 struct ProfileMessage {
     EvaluationRequest request;
 };
+struct SanitizeMessage {
+    EvaluationRequest request;
+    Seconds limit{0};
+};
 struct CompareMessage {
     ComparisonRequest request;
 };
@@ -39,7 +43,7 @@ struct ReseedMessage {
     uint64_t seed = 0;
 };
 using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, ProbeMessage, ProfileMessage,
-                                   CompareMessage, VectorsMessage, ReseedMessage>;
+                                   SanitizeMessage, CompareMessage, VectorsMessage, ReseedMessage>;
 
 WorkerMessage parse_message(const std::string& line);
 

@@ -176,6 +176,7 @@ std::string how_measured() {
            "warm, "
            "with every contender interleaved in random order on the same inputs, threads and kind of memory "
            "pages. "
+           "Cold times are of single calls whose tensors were in no cache. "
            "Speedups are medians of paired ratios with 95% intervals. What one call from a baseline's host "
            "language "
            "costs is measured apart and left out. Outputs of timed calls are checked too.";
@@ -184,6 +185,29 @@ std::string how_measured() {
 std::string verification_text(const RunRecord& record) {
     std::string detail = record.verification.empty() ? "" : ": " + record.verification;
     return (record.verified ? "verified" : "not verified") + detail;
+}
+
+std::string sanitizer_text(const SanitizerRun& run) {
+    if (run.verdict != Verdict::ok) return run.evidence;
+    if (run.shapes == 0) return fmt::format("{}: not run, {}", run.sanitizer, run.missing);
+    const std::string found =
+        fmt::format("{} found nothing at {} shape{}", run.sanitizer, run.shapes, run.shapes == 1 ? "" : "s");
+    return run.missing.empty() ? found : fmt::format("{}, {}", found, run.missing);
+}
+
+std::string sanitizers_text(const RunRecord& record) {
+    std::vector<std::string> texts;
+    for (const SanitizerRun& run : record.sanitizers) texts.push_back(sanitizer_text(run));
+    return texts.empty() ? "not run under sanitizers" : join(texts, "; ");
+}
+
+std::string cold_text(const ShapeReport& shape) { return shape.cold_ns > 0 ? time_text(shape.cold_ns) : "–"; }
+
+std::string cold_ratio_text(const ShapeReport& shape) {
+    double best = 0;
+    for (const auto& [name, nanoseconds] : shape.cold_baselines)
+        if (best == 0 || nanoseconds < best) best = nanoseconds;
+    return shape.cold_ns > 0 && best > 0 ? ratio_text(best / shape.cold_ns) : "–";
 }
 
 std::string dispatch_text(const RunRecord& record) {

@@ -28,6 +28,13 @@ std::string headline_meaning(const RunRecord& record);
 std::vector<std::string> caveats(const RunRecord& record);
 std::string how_measured();
 std::string verification_text(const RunRecord& record);
+// "ThreadSanitizer found nothing at 6 shapes", "ThreadSanitizer: not run, ...", or what it found.
+std::string sanitizer_text(const SanitizerRun& run);
+std::string sanitizers_text(const RunRecord& record);
+// A call with cold tensors: its time, and how many times faster it is than the best of the baselines so; "–" where
+// there is none.
+std::string cold_text(const ShapeReport& shape);
+std::string cold_ratio_text(const ShapeReport& shape);
 std::string dispatch_text(const RunRecord& record);
 std::string stopped_text(const RunRecord& record);   // "stopped at a plateau after 60 evaluations in 92.4 s"
 std::string verdicts_text(const RunRecord& record);  // "53 ok, 4 compile_failed"

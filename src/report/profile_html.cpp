@@ -35,9 +35,6 @@ std::string findings_table(const Diagnosis& diagnosis) {
 }
 
 std::string loop_section(const HotLoop& loop) {
-    std::string where = loop.line == 0 ? fmt::format("at {:#x}", loop.first)
-                        : loop.line == loop.last_line ? fmt::format("line {}", loop.line)
-                                                      : fmt::format("lines {}–{}", loop.line, loop.last_line);
     std::string model;
     if (loop.throughput)
         model = fmt::format(", {:.1f} cycles an iteration by the model ({} of them wait for results, {} for units)",
@@ -45,7 +42,7 @@ std::string loop_section(const HotLoop& loop) {
                             percent_text(loop.throughput->resource_share));
     return fmt::format("<details><summary>{} of the samples: <code>{}</code>, {}<span class=\"dim\">, {} instructions{}</span>"
                        "</summary>\n<pre>{}</pre>\n</details>\n",
-                       percent_text(loop.share), escaped_name(loop.function), where, loop.mix.total, model,
+                       percent_text(loop.share), escaped_name(loop.function), lines_of(loop), loop.mix.total, model,
                        escaped(loop.listing));
 }
 

@@ -94,8 +94,10 @@ std::string shape_row(const ShapeReport& shape, const std::vector<std::string>& 
                             ratio ? css_of(*ratio) : "dim", ratio ? ratio_text(ratio->ratio) : "–",
                             time == shape.baselines.end() ? "not measured" : time_text(time->second));
     }
-    return text + fmt::format("<td class=\"r\">{}<small>{}</small></td><td><code>{}</code></td></tr>\n",
-                              percent_text(shape.roofline_share), escaped(shape.bound),
+    return text + fmt::format("<td class=\"r\">{}<small>{}</small></td><td class=\"r\">{}<small>{}</small></td>"
+                              "<td><code>{}</code></td></tr>\n",
+                              percent_text(shape.roofline_share), escaped(shape.bound), cold_text(shape),
+                              cold_ratio_text(shape),
                               escaped_name(shape.kernel));
 }
 
@@ -121,7 +123,7 @@ std::string shapes(const RunRecord& record) {
         text += fmt::format("<th class=\"r\">over {}<small>its time</small></th>",
                             escaped_name(truncated(one_line(name), 24)));
     text +=
-        "<th class=\"r\">roofline<small>bound by</small></th><th "
+        "<th class=\"r\">roofline<small>bound by</small></th><th class=\"r\">cold<small>over the best</small></th><th "
         "class=\"name\">kernel</th></tr></thead><tbody>\n";
     for (const ShapeReport& shape : record.shapes) text += shape_row(shape, names);
     return text + fmt::format("</tbody></table></div>\n<p class=\"note\">{}{}</p>\n", escaped(how_measured()),
@@ -144,8 +146,8 @@ std::string regimes(const RunRecord& record) {
 }
 
 std::string verification(const RunRecord& record) {
-    return fmt::format("<h2>Verification</h2>\n<p>{}.</p>\n",
-                       escaped(capitalized(verification_text(record))));
+    return fmt::format("<h2>Verification</h2>\n<p>{}.</p>\n<p>{}.</p>\n",
+                       escaped(capitalized(verification_text(record))), escaped(capitalized(sanitizers_text(record))));
 }
 
 std::string failure_table(const RunRecord& record) {

@@ -54,7 +54,9 @@ Json shape_json(const ShapeReport& shape) {
             {"baselines", numbers(shape.baselines)},
             {"speedups", speedups},
             {"baseline_overhead", numbers(shape.baseline_overhead)},
-            {"disturbed", shape.disturbed}};
+            {"disturbed", shape.disturbed},
+            {"cold_ns", number(shape.cold_ns)},
+            {"cold_baselines", numbers(shape.cold_baselines)}};
 }
 
 Json regime_json(const Regime& regime) {
@@ -150,6 +152,7 @@ std::string json(const RunRecord& record) {
         {"shapes", list(record.shapes, shape_json)},
         {"regimes", list(record.regimes, regime_json)},
         {"dispatch", dispatch_json(record.dispatch)},
+        {"sanitizers", list(record.sanitizers, [](const SanitizerRun& run) { return Json(run); })},
         {"strategies", list(record.strategies, [](const Strategy& s) { return Json(s); })},
         {"experiments", list(record.experiments, experiment_json)},
         {"kernels", list(record.kernels, [](const Kernel& k) { return Json(k); })},

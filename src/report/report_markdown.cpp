@@ -58,7 +58,7 @@ std::string summary(const RunRecord& record) {
     if (!meaning.empty()) text += fmt::format("{}. ", escaped(meaning));
     text += fmt::format("Measured on {} ({}, {} cores) with {}; {}.\n\n", escaped(record.machine.cpu),
                         escaped(record.machine.isa), record.machine.cores, escaped(record.compiler),
-                        escaped(verification_text(record)));
+                        escaped(verification_text(record) + "; " + sanitizers_text(record)));
     for (const std::string& line : caveats(record)) text += fmt::format("- {}\n", escaped(line));
     return text + (caveats(record).empty() ? "" : "\n");
 }
@@ -68,7 +68,7 @@ std::string shapes(const RunRecord& record) {
     std::vector<std::string> names = baseline_names(record);
     std::vector<std::string> titles = {"shape", "dimensions", "time", "±", "speedup over the best", "95%"};
     for (const std::string& name : names) titles.push_back(escaped(name));
-    titles.insert(titles.end(), {"of roofline", "kernel"});
+    titles.insert(titles.end(), {"of roofline", "cold", "kernel"});
     std::vector<std::vector<std::string>> rows;
     for (const ShapeReport& shape : record.shapes) {
         bool compared = !shape.best_baseline.empty();
@@ -88,10 +88,11 @@ std::string shapes(const RunRecord& record) {
                                         ratio ? ratio_text(ratio->ratio) : "–"));
         }
         cells.push_back(fmt::format("{} {}", percent_text(shape.roofline_share), escaped(shape.bound)));
+        cells.push_back(fmt::format("{} ({})", cold_text(shape), cold_ratio_text(shape)));
         cells.push_back(code(shape.kernel));
         rows.push_back(cells);
     }
-    return "### Shapes\n\n" + table(titles, "llrrrr" + std::string(names.size() + 1, 'r') + "l", rows) +
+    return "### Shapes\n\n" + table(titles, "llrrrr" + std::string(names.size() + 2, 'r') + "l", rows) +
            "Columns of baselines: their time, and in brackets how many times faster the kernel is. " +
            how_measured() + "\n\n";
 }

@@ -149,6 +149,7 @@ std::vector<Column> shape_columns(const RunRecord& record, const std::vector<std
     int rank = 10;
     for (const std::string& name : baselines) columns.push_back({"vs " + one_line(name), true, rank++});
     columns.push_back({"roofline", true, 1});
+    columns.push_back({"cold", true, 4});
     columns.push_back({"kernel", false, 5, 12});
     for (const ShapeReport& shape : record.shapes) {
         bool compared = !shape.best_baseline.empty();
@@ -165,6 +166,7 @@ std::vector<Column> shape_columns(const RunRecord& record, const std::vector<std
         }
         cells.push_back(
             {percent_text(shape.roofline_share) + (shape.bound.empty() ? "" : " " + one_line(shape.bound))});
+        cells.push_back({cold_text(shape) + " " + cold_ratio_text(shape)});
         cells.push_back({one_line(shape.kernel), Style::dim});
         for (size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
     }
@@ -235,6 +237,7 @@ void add_closing(Page& page, const RunRecord& record) {
                : record.verified           ? record.verification
                                            : "no: " + record.verification,
                record.verified ? Style::plain : Style::bad);
+    page.named("sanitizers", sanitizers_text(record));
     page.named("search", fmt::format("{} ({})", stopped_text(record), verdicts_text(record)));
     if (!record.models.empty()) page.named("models", models_text(record));
     for (const std::string& lesson : record.lessons) page.named("learned", lesson);

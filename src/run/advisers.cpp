@@ -37,8 +37,9 @@ Advisers::Advisers(const RunSettings& settings, Store& store, const std::string&
 
 Advisers::~Advisers() = default;
 
-void Advisers::brief(agent::Briefing briefing, Evaluator& judge) {
+void Advisers::brief(agent::Briefing briefing, Evaluator& judge, agent::Profiler profile) {
     agent::AgentOptions options;
+    options.profile = std::move(profile);
     if (settings_.dry_run) options.strategies = 1;
     agent_ = std::make_unique<agent::Agent>(std::move(briefing), *panel_, judge, options);
 }

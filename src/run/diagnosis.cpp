@@ -24,11 +24,7 @@ struct Flaw {
     std::string next;
 };
 
-std::string place_of(const HotLoop& loop) {
-    if (loop.line == 0) return fmt::format("the loop at {:#x}", loop.first);
-    if (loop.line == loop.last_line) return fmt::format("the loop at line {}", loop.line);
-    return fmt::format("the loop at lines {}–{}", loop.line, loop.last_line);
-}
+std::string place_of(const HotLoop& loop) { return "the loop at " + lines_of(loop); }
 
 int arithmetic(const InstructionMix& mix) {
     int count = mix.scalar;

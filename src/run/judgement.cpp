@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t unlisted_shapes = 8;
 constexpr int64_t unlisted_bytes = int64_t{1} << 20;  // of their tensors
+const Seconds sanitize_limit{120};                    // after which no further shape is begun
 
 // A failure anywhere is the kernel's.
 void note(Judgement& judgement, Verdict verdict, const std::string& evidence) {
@@ -18,13 +19,21 @@ void note(Judgement& judgement, Verdict verdict, const std::string& evidence) {
     judgement.evaluation.evidence = evidence;
 }
 
-void judge_unlisted(judge::WorkerClient& worker, const Problem& problem, const EvaluationRequest& listed,
-                    uint64_t seed, Judgement& judgement) {
+void judge_unlisted(judge::WorkerClient& worker, const EvaluationRequest& listed,
+                    const std::vector<ShapePoint>& unlisted, Judgement& judgement) {
     EvaluationRequest request = listed;
-    request.points = search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, seed, problem.points);
+    request.points = unlisted;
     request.effort = Effort::screen;
     Evaluation evaluation = worker.evaluate({request}).front();
     note(judgement, evaluation.verdict, evaluation.evidence);
+}
+
+void sanitize(judge::WorkerClient& worker, const EvaluationRequest& listed, const std::vector<ShapePoint>& unlisted,
+              Judgement& judgement) {
+    EvaluationRequest request = listed;
+    request.points.insert(request.points.end(), unlisted.begin(), unlisted.end());
+    judgement.sanitizers = worker.sanitize(request, sanitize_limit);
+    for (const SanitizerRun& run : judgement.sanitizers) note(judgement, run.verdict, run.evidence);
 }
 
 void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
@@ -36,7 +45,7 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
         for (const std::string& name : worker.baselines(missing))
             request.contenders.push_back({name, name, {}, {}});
     request.points = problem.points;
-    request.prove = true;
+    request.prove = request.cold = true;
     request.seconds_per_point = options.seconds_per_shape.count();
     judgement.comparison = worker.compare(request);
     std::vector<stats::Interval> ratios;
@@ -62,7 +71,10 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
     Judgement judgement;
     EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
     judgement.evaluation = worker.evaluate({request}).front();
-    if (judgement.evaluation.ok()) judge_unlisted(worker, problem, request, options.seed, judgement);
+    const std::vector<ShapePoint> unlisted =
+        search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, options.seed, problem.points);
+    if (judgement.evaluation.ok()) judge_unlisted(worker, request, unlisted, judgement);
+    if (judgement.evaluation.ok() && options.sanitize) sanitize(worker, request, unlisted, judgement);
     if (judgement.evaluation.ok())
         compare_with_baselines(worker, problem, kernel, configuration, options, judgement);
     judgement.seconds = seconds_since(start);

@@ -15,6 +15,7 @@ namespace strop {
 struct Judgement {
     Evaluation evaluation;         // of the sweep; verdict and evidence also of what came after
     Comparison comparison;         // empty after a failure
+    std::vector<SanitizerRun> sanitizers;   // empty unless asked for
     std::optional<Ratio> speedup;  // over the best baseline of each shape; nothing when no baseline ran
     double seconds = 0;
 };
@@ -23,6 +24,7 @@ struct JudgementOptions {
     uint64_t seed = 0;                // of the shapes that nobody listed
     bool paired = true;               // compare with the baselines as well
     Seconds seconds_per_shape{0.5};   // for that; clear cases need less
+    bool sanitize = false;            // run builds that watch themselves, too
 };
 
 Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,

@@ -1,13 +1,26 @@
 // Why a kernel takes as long as it does: its profile from the judge, set against the machine's ceilings.
 #pragma once
 
+#include <string>
+
 #include "judge/worker.h"
+#include "playbook/graph.h"
 #include "report/profile_report.h"
 
 namespace strop {
 
-// Only a kernel that is right gets a profile; else the verdict says why there is none.
+// Only a kernel that is right has a profile; else the verdict says why there is none.
 report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                                      const Configuration& configuration);
+
+// Points of it get their rooflines and diagnoses.
+report::ProfileReport explained(Profile profile, const Problem& problem, const playbook::Graph& graph,
+                                const Machine& machine);
+
+// Where a profile is worth most: of the points where a kernel was ok, those that are the furthest from their rooflines.
+std::vector<ShapePoint> worth_profiling(const Evaluation& evaluation, const std::vector<ShapeReport>& shapes);
+
+// For a model: what a terminal shows, and the instructions of each point's hottest loop.
+std::string profile_text(const report::ProfileReport& report);
 
 }  // namespace strop

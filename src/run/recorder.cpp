@@ -78,4 +78,32 @@ Comparison Recorder::compare(const ComparisonRequest& request) {
     return comparison;
 }
 
+template <typename Answer>
+Answer Recorder::once(const std::string& what, const EvaluationRequest& request, double& seconds,
+                      const std::function<Answer()>& ask) {
+    const std::string key = content_hash(what + "\n" + evaluation_key(request, worker_.toolchain(),
+                                                                      worker_.machine_fingerprint(), problem_hash_));
+    if (std::optional<std::string> known = store_.find_document(run_, key)) {
+        ++replayed_;
+        return Json::parse(*known).get<Answer>();
+    }
+    const double reference_before = worker_.reference_seconds();
+    const Clock::time_point start = Clock::now();
+    Answer answer = ask();
+    const double reference = worker_.reference_seconds() - reference_before;
+    seconds_.reference += reference;
+    seconds += seconds_since(start) - reference;
+    store_.add_document(run_, key, dump(Json(answer)));
+    return answer;
+}
+
+Profile Recorder::profile(const EvaluationRequest& request) {
+    return once<Profile>("profile", request, seconds_.time, [&] { return worker_.profile(request); });
+}
+
+std::vector<SanitizerRun> Recorder::sanitize(const EvaluationRequest& request, Seconds limit) {
+    return once<std::vector<SanitizerRun>>("sanitize", request, seconds_.check,
+                                           [&] { return worker_.sanitize(request, limit); });
+}
+
 }  // namespace strop

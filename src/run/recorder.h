@@ -2,6 +2,7 @@
 // again. A resumed run walks the same way and finds its answers here.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/evaluator.h"
@@ -18,12 +19,19 @@ public:
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
+    Profile profile(const EvaluationRequest& request);
+    std::vector<SanitizerRun> sanitize(const EvaluationRequest& request, Seconds limit);
 
     const PhaseSeconds& seconds() const { return seconds_; }   // of what was really done now
     int replayed() const { return replayed_; }
     int comparisons() const { return comparisons_; }   // asked for so far
 
 private:
+    // What is kept under what was asked, with the time that it took.
+    template <typename Answer>
+    Answer once(const std::string& what, const EvaluationRequest& request, double& seconds,
+                const std::function<Answer()>& ask);
+
     judge::WorkerClient& worker_;
     Store& store_;
     std::string run_, problem_hash_;

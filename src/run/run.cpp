@@ -23,14 +23,15 @@
 #include "run/advisers.h"
 #include "run/earlier.h"
 #include "run/own_kernel.h"
+#include "run/profiling.h"
 #include "run/recorder.h"
 #include "run/recording.h"
 #include "run/result_folder.h"
 #include "run/roofline.h"
+#include "run/verification.h"
 #include "sandbox/process.h"
 #include "search/dispatch.h"
 #include "search/search.h"
-#include "stats/paired.h"
 
 namespace strop {
 
@@ -40,15 +41,17 @@ constexpr int64_t probe_bytes = int64_t{48} << 20;    // of shapes that nobody l
 constexpr int64_t vector_elements = 3000;             // of a case in the generated test
 constexpr double save_every_seconds = 2;
 constexpr double replayed_seconds = 1e6;              // time is no limit where nothing is measured
+constexpr double least_budget_to_sanitize = 30;       // seconds: two more builds of all winners have no room in less
 constexpr double longest_reference_seconds = 60;      // one call of the reference; less where the budget is less
 
 // Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
 struct Shares {
-    double dispatch, held_out, verify;
+    double dispatch, held_out, verify, sanitize;
     explicit Shares(double budget)
         : dispatch(std::clamp(0.10 * budget, 2.0, 40.0)), held_out(std::clamp(0.06 * budget, 1.5, 20.0)),
-          verify(std::clamp(0.08 * budget, 1.5, 20.0)) {}
-    double reserved() const { return dispatch + held_out + verify; }
+          verify(std::clamp(0.08 * budget, 1.5, 20.0)),
+          sanitize(budget < least_budget_to_sanitize ? 0 : std::clamp(0.1 * budget, 4.0, 30.0)) {}
+    double reserved() const { return dispatch + held_out + verify + sanitize; }
 };
 
 std::string new_run_id(const std::string& problem) {
@@ -237,7 +240,18 @@ private:
         };
         if (!record_.settings.kernel_source.empty())
             own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);
-        if (advisers_) advisers_->brief(briefing(), *recorder_);
+        if (advisers_)
+            advisers_->brief(briefing(), *recorder_, [this](const Kernel& kernel, const Evaluation& evaluation) {
+                return why_slow(kernel, evaluation);
+            });
+    }
+
+    std::string why_slow(const Kernel& kernel, const Evaluation& evaluation) {
+        const EvaluationRequest request{kernel, evaluation.configuration, worth_profiling(evaluation, record_.shapes),
+                                        Effort::full, {}};
+        if (request.points.empty()) return {};
+        const Profile profile = recorder_->profile(request);
+        return profile_text(explained(profile, problem_, playbook_->graph(), record_.machine));
     }
 
     agent::Briefing briefing() {
@@ -281,7 +295,8 @@ private:
     void plan_dispatch() {
         view_.phase("finals and dispatch");
         search::DispatchOptions options;
-        double deadline = std::max(budget() - shares_.held_out - shares_.verify, elapsed() + shares_.dispatch / 2);
+        const double later = shares_.reserved() - shares_.dispatch;
+        double deadline = std::max(budget() - later, elapsed() + shares_.dispatch / 2);
         deadline = std::min(deadline, elapsed() + shares_.dispatch * 1.5);
         options.seconds = deadline - elapsed();
         options.seed = record_.settings.seed;
@@ -350,7 +365,7 @@ private:
         for (const search::DispatchSample& sample : dispatch_.samples) seen.push_back({"", sample.dims});
         std::vector<ShapePoint> shapes =
             search::held_out_shapes(problem_, 40, probe_bytes, mix64(record_.settings.seed + 5), seen);
-        double deadline = std::max(budget() - shares_.verify, elapsed() + shares_.held_out / 2);
+        double deadline = std::max(budget() - shares_.verify - shares_.sanitize, elapsed() + shares_.held_out / 2);
         Kernel kernel = final_kernel();
         record_.dispatch = {};
         size_t chunk = 4;
@@ -398,7 +413,7 @@ private:
         }
     }
 
-    // Fresh inputs, a fresh process, every element, paired with every baseline.
+    // Fresh inputs, a fresh process, every element, paired with every baseline; then builds that watch themselves.
     void verify() {
         view_.phase("verifying on fresh inputs, paired with the baselines");
         double before = worker_->reference_seconds();
@@ -410,61 +425,33 @@ private:
         for (const std::string& name : baseline_names_) request.contenders.push_back({name, name, {}, {}});
         request.points = problem_.points;
         request.effort = Effort::full;
-        request.prove = true;
-        double left = std::max(budget() - elapsed(), shares_.verify);
+        request.prove = request.cold = true;
+        double left = std::max(budget() - shares_.sanitize - elapsed(), shares_.verify);
         request.seconds_per_point = std::clamp(0.7 * left / static_cast<double>(problem_.points.size()), 0.2, 2.0);
-        Comparison comparison = recorder_->compare(request);
-        std::string failure;
-        std::vector<stats::Interval> best_ratios;
-        std::map<std::string, int> best_count;
-        for (size_t p = 0; p < comparison.points.size(); ++p)
-            verify_point(comparison.points[p], record_.shapes[p], best_ratios, best_count, failure);
+        auto kernel_at = [this](const Dimensions& dims) {
+            return dispatch_.winners[static_cast<size_t>(pick(dispatch_.tree, dispatch_.winners, problem_, dims))].kernel.id;
+        };
+        std::string failure = note_verification(recorder_->compare(request), kernel_at, record_);
+        if (failure.empty()) failure = sanitize(kernel);
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
         record_.verification =
             !failure.empty() ? failure
             : record_.verified
                 ? fmt::format("{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out "
                               "shapes; paired with {}",
-                              comparison.points.size(), record_.dispatch.shapes, join(baseline_names_, ", "))
+                              problem_.points.size(), record_.dispatch.shapes, join(baseline_names_, ", "))
                 : held_out_failure_;
-        if (!best_ratios.empty()) {
-            stats::Interval whole = stats::combine(best_ratios);
-            record_.headline = {whole.value, whole.low, whole.high};
-            record_.headline_baseline = std::max_element(best_count.begin(), best_count.end(), [](auto& a, auto& b) {
-                                            return a.second < b.second;
-                                        })->first;
-        }
     }
 
-    void verify_point(const PointComparison& point, ShapeReport& shape, std::vector<stats::Interval>& best_ratios,
-                      std::map<std::string, int>& best_count, std::string& failure) {
-        const ContenderResult& ours = point.results.front();
-        if (ours.verdict != Verdict::ok) {
-            failure = fmt::format("{} at {}: {}", name_of(ours.verdict), describe(shape.dims), ours.evidence);
-            return;
-        }
-        shape.nanoseconds = ours.time.median_ns;
-        shape.low_ns = ours.time.low_ns;
-        shape.high_ns = ours.time.high_ns;
-        shape.disturbed = disturbed_share(ours.time);
-        shape.roofline_share = shape.roofline_ns > 0 ? shape.roofline_ns / ours.time.median_ns : 0;
-        int winner = pick(dispatch_.tree, dispatch_.winners, problem_, shape.dims);
-        shape.kernel = dispatch_.winners[static_cast<size_t>(winner)].kernel.id;
-        shape.baselines.clear();
-        const ContenderResult* best = nullptr;
-        for (size_t i = 1; i < point.results.size(); ++i) {
-            const ContenderResult& result = point.results[i];
-            if (result.verdict != Verdict::ok) continue;
-            shape.baselines[result.name] = result.time.median_ns;
-            shape.speedups[result.name] = result.speedup;
-            if (result.overhead_ns > 0) shape.baseline_overhead[result.name] = result.overhead_ns;
-            if (!best || result.time.median_ns < best->time.median_ns) best = &result;
-        }
-        if (!best) return;
-        shape.best_baseline = best->name;
-        shape.speedup = best->speedup;
-        best_ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
-        ++best_count[best->name];
+    std::string sanitize(const Kernel& kernel) {
+        record_.sanitizers.clear();
+        if (shares_.sanitize == 0) return {};
+        view_.phase("looking for errors with sanitizers");
+        EvaluationRequest request{kernel, kernel.initial, problem_.points, Effort::full, {}};
+        for (const ShapePoint& point : small_shapes())
+            if (!in_sweep(problem_, point.dims)) request.points.push_back(point);
+        record_.sanitizers = recorder_->sanitize(request, Seconds(std::max(shares_.sanitize, budget() - elapsed())));
+        return finding_of(record_.sanitizers);
     }
 
     void conclude() {
@@ -513,7 +500,8 @@ private:
         return more.empty() ? flags : flags + " " + more;
     }
 
-    std::vector<TestVector> small_vectors() {
+    // With few elements, boundary values among them.
+    std::vector<ShapePoint> small_shapes() {
         std::vector<ShapePoint> small;
         std::vector<ShapePoint> pool =
             search::held_out_shapes(problem_, 60, 16 << 10, mix64(record_.settings.seed + 9), {});
@@ -524,6 +512,11 @@ private:
                 for (const Tensor& tensor : *tensors) elements += element_count(problem_, tensor, point.dims);
             if (elements <= vector_elements && elements > 0 && small.size() < 4) small.push_back(point);
         }
+        return small;
+    }
+
+    std::vector<TestVector> small_vectors() {
+        const std::vector<ShapePoint> small = small_shapes();
         double before = worker_->reference_seconds();
         std::vector<TestVector> vectors = small.empty() ? std::vector<TestVector>{} : worker_->test_vectors(small);
         extra_reference_ += worker_->reference_seconds() - before;

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -158,6 +159,7 @@ bool confine(const Command& command, const Prepared& prepared) {
     move_descriptors(fds, command.keep_fds);
     if (!command.working_folder.empty() && ::chdir(command.working_folder.c_str()) != 0)
         ::_exit(sandbox_failed);
+    if (command.same_addresses) ::personality(ADDR_NO_RANDOMIZE);
     if (!confine(command, prepared)) ::_exit(sandbox_failed);
     ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
     ::_exit(exec_failed);

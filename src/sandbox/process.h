@@ -45,6 +45,7 @@ struct Command {
     std::vector<int> keep_fds;                 // descriptors of ours that the child inherits under the same numbers
     Trust trust = Trust::tool;
     Limits limits;
+    bool same_addresses = false;               // every time, which ThreadSanitizer's shadow memory needs on some systems
     const Protections* only = nullptr;         // as if the system offered no more than this
 };
 

@@ -13,7 +13,7 @@ import unittest
 from tests.cli.strop_cli import (HOME, InFolder, environment, screen, strop, strop_in_terminal, violations,
                                  write_problem)
 
-QUICK = ["--budget", "4s", "--evaluations", "12", "--seed", "7"]
+FEW = ["--evaluations", "12", "--seed", "7"]
 
 
 class OneRun(unittest.TestCase):
@@ -25,7 +25,8 @@ class OneRun(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         write_problem(cls.folder, "shifted")
-        cls.done = strop("optimize", "shifted", *QUICK, "--json", cwd=cls.folder)
+        # A budget with room for sanitizers; evaluations end it long before.
+        cls.done = strop("optimize", "shifted", "--budget", "30s", *FEW, "--json", cwd=cls.folder)
         cls.document = json.loads(cls.done.stdout) if cls.done.returncode in (0, 1) else {}
         cls.out = cls.folder / "strop-out" / "shifted"
 
@@ -36,6 +37,21 @@ class OneRun(unittest.TestCase):
         schema = json.loads((pathlib.Path(HOME) / "docs" / "report.schema.json").read_text(encoding="utf-8"))
         self.assertEqual(violations(self.document, schema), [])
         self.assertNotEqual(violations({**self.document, "outcome": "splendid"}, schema), [])
+
+    def test_the_final_function_ran_under_every_sanitizer_that_there_is(self):
+        usable = {entry["name"] for entry in json.loads(strop("doctor", "--json").stdout)["sanitizers"] if entry["usable"]}
+        for run in self.document["sanitizers"]:
+            self.assertEqual((run["verdict"], run["evidence"]), ("ok", ""))
+            self.assertEqual(run["sanitizer"] in usable, run["shapes"] >= 1, run)
+        self.assertEqual(len(self.document["sanitizers"]), 2)
+        shown = strop("show", cwd=self.folder).stdout
+        self.assertRegex(shown, r"sanitizers +\w")
+
+    def test_cold_times_stand_beside_the_others(self):
+        for shape in self.document["shapes"]:
+            names = set(shape["cold_baselines"])
+            self.assertLessEqual(names, set(shape["baselines"]) - {"jax"})
+            self.assertEqual(shape["cold_ns"] > 0, "numpy" in names)
 
     def test_the_exit_code_is_the_outcome(self):
         self.assertEqual(self.document["outcome"], ["improved", "no_improvement"][self.done.returncode])
@@ -143,7 +159,7 @@ class OneRun(unittest.TestCase):
 class Screens(InFolder):
     def test_a_terminal_shows_a_live_block_and_is_clean_at_the_end(self):
         self.problem("shifted")
-        shown, code = strop_in_terminal("optimize", "shifted", *QUICK, columns=100, cwd=self.folder)
+        shown, code = strop_in_terminal("optimize", "shifted", "--budget", "4s", *FEW, columns=100, cwd=self.folder)
         self.assertIn(code, (0, 1), shown)
         self.assertRegex(shown, r"\x1b\[\d+A\x1b\[J")
         self.assertIn("  tried ", shown)
@@ -218,9 +234,20 @@ class Judging(InFolder):
         done = strop("judge", "mine.cpp", "--problem", "shifted", "--json", *words, cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual(set(document), {"kernel", "verdict", "evidence", "configuration", "shapes", "speedup", "seconds"})
+        self.assertEqual(set(document), {"kernel", "verdict", "evidence", "configuration", "shapes", "speedup", "sanitizers",
+                                         "seconds"})
         self.assertEqual(done.returncode, 0 if document["verdict"] == "ok" else 1)
         return document
+
+    def test_an_error_that_no_output_shows_is_found_on_request(self):
+        first = "float* own = new float[M > 0 ? 8 : 9]; volatile float one = own[8]; (void)one; delete[] own;"
+        self.assertEqual(self.judge("--per-shape", "50ms", first=first)["verdict"], "ok")
+        document = self.judge("--per-shape", "50ms", "--sanitize", first=first)
+        if document["sanitizers"][0]["missing"]:
+            self.skipTest(document["sanitizers"][0]["missing"])
+        self.assertEqual(document["verdict"], "crashed")
+        self.assertRegex(document["evidence"], r"^AddressSanitizer: heap-buffer-overflow: READ of size 4 at mine\.cpp:\d+ at M=")
+        self.assertEqual(document["sanitizers"][0]["evidence"], document["evidence"])
 
     def test_several_kernels(self):
         self.problem("shifted")

@@ -97,6 +97,7 @@ inline ShapeReport sample_shape(int i, const SampleOptions& options) {
     shape.roofline_share = 0.45 + 0.4 * std::abs(std::sin(i + 1.0));
     shape.nanoseconds = shape.roofline_ns / shape.roofline_share;
     shape.low_ns = shape.nanoseconds * 0.985;
+    shape.cold_ns = shape.nanoseconds * 1.6;
     shape.high_ns = shape.nanoseconds * 1.02;
     shape.kernel = elements > 4e6 ? "online_single_read+prefetch" : "three_pass_cached";
     for (int b = 0; b < options.baselines; ++b) {
@@ -105,6 +106,7 @@ inline ShapeReport sample_shape(int i, const SampleOptions& options) {
         shape.speedups[names[b]] = {ratio, ratio * (1 - spread), ratio * (1 + spread)};
         shape.baselines[names[b]] = shape.nanoseconds * ratio;
         shape.baseline_overhead[names[b]] = b == 0 ? 0 : 2500.0 * b;
+        shape.cold_baselines[names[b]] = shape.nanoseconds * ratio * 2;
         if (shape.best_baseline.empty() || ratio < shape.speedup.ratio) {
             shape.best_baseline = names[b];
             shape.speedup = shape.speedups[names[b]];
@@ -168,8 +170,7 @@ inline RunRecord sample_record(const SampleOptions& options = {}) {
     record.outcome = options.pace >= 0.9 ? Outcome::improved : Outcome::no_improvement;
     record.verified = true;
     record.verification =
-        "12 fresh seeds over 5 distributions, 40 paired batches a shape, address and undefined-behaviour "
-        "sanitizers clean, 24 held-out shapes";
+        "12 fresh seeds over 5 distributions, 40 paired batches a shape, 24 held-out shapes";
     record.stopped_by = "plateau";
     double logs = 0;
     for (int i = 0; i < options.shapes; ++i) {
@@ -192,6 +193,8 @@ inline RunRecord sample_record(const SampleOptions& options = {}) {
     for (const ShapeReport& shape : record.shapes)
         record.regimes[shape.bound == "memory" ? 1 : 0].points.push_back(shape.label);
     record.dispatch = {24, 24, 24, 22, 0.083};
+    record.sanitizers = {{"AddressSanitizer", 7, Verdict::ok, "", ""},
+                         {"ThreadSanitizer", 5, Verdict::ok, "", "no time was left for 2 of 7 shapes"}};
     record.strategies = sample_strategies(options.long_texts);
     record.experiments = {{"online_single_read",
                            "The stores, not the loads, limit it.",

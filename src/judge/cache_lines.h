@@ -1,0 +1,12 @@
+// Memory that no cache holds: what a call finds whose tensors were not used for long.
+#pragma once
+
+#include <cstdint>
+
+namespace strop::judge {
+
+// Takes the lines out of the caches of all cores, whoever has mapped the memory (CLFLUSH goes by the physical address).
+// False where the processor lets only the system do that.
+bool flush_from_caches(const void* data, int64_t bytes);
+
+}  // namespace strop::judge

@@ -1,0 +1,78 @@
+#include "run/verification.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "stats/paired.h"
+
+namespace strop {
+
+namespace {
+
+// The fastest baseline; null where none ran.
+const ContenderResult* note_baselines(const PointComparison& point, ShapeReport& shape) {
+    const ContenderResult* best = nullptr;
+    shape.baselines.clear();
+    for (size_t i = 1; i < point.results.size(); ++i) {
+        const ContenderResult& result = point.results[i];
+        if (result.verdict != Verdict::ok) continue;
+        shape.baselines[result.name] = result.time.median_ns;
+        shape.speedups[result.name] = result.speedup;
+        if (result.overhead_ns > 0) shape.baseline_overhead[result.name] = result.overhead_ns;
+        if (!result.cold.samples_ns.empty()) shape.cold_baselines[result.name] = result.cold.median_ns;
+        if (!best || result.time.median_ns < best->time.median_ns) best = &result;
+    }
+    return best;
+}
+
+void note_times(const ContenderResult& ours, ShapeReport& shape) {
+    shape.nanoseconds = ours.time.median_ns;
+    shape.low_ns = ours.time.low_ns;
+    shape.high_ns = ours.time.high_ns;
+    shape.cold_ns = ours.cold.samples_ns.empty() ? 0 : ours.cold.median_ns;
+    shape.disturbed = disturbed_share(ours.time);
+    shape.roofline_share = shape.roofline_ns > 0 ? shape.roofline_ns / ours.time.median_ns : 0;
+}
+
+}  // namespace
+
+std::string note_verification(const Comparison& comparison,
+                              const std::function<std::string(const Dimensions&)>& kernel_at, RunRecord& record) {
+    std::string failure;
+    std::vector<stats::Interval> best_ratios;
+    std::map<std::string, int> best_count;
+    for (size_t p = 0; p < comparison.points.size(); ++p) {
+        const PointComparison& point = comparison.points[p];
+        ShapeReport& shape = record.shapes[p];
+        const ContenderResult& ours = point.results.front();
+        if (ours.verdict != Verdict::ok) {
+            failure = fmt::format("{} at {}: {}", name_of(ours.verdict), describe(shape.dims), ours.evidence);
+            continue;
+        }
+        note_times(ours, shape);
+        shape.kernel = kernel_at(shape.dims);
+        const ContenderResult* best = note_baselines(point, shape);
+        if (!best) continue;
+        shape.best_baseline = best->name;
+        shape.speedup = best->speedup;
+        best_ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
+        ++best_count[best->name];
+    }
+    if (best_ratios.empty()) return failure;
+    const stats::Interval whole = stats::combine(best_ratios);
+    record.headline = {whole.value, whole.low, whole.high};
+    record.headline_baseline = std::max_element(best_count.begin(), best_count.end(), [](auto& a, auto& b) {
+                                    return a.second < b.second;
+                                })->first;
+    return failure;
+}
+
+std::string finding_of(const std::vector<SanitizerRun>& runs) {
+    for (const SanitizerRun& run : runs)
+        if (run.verdict != Verdict::ok) return fmt::format("{}: {}", name_of(run.verdict), run.evidence);
+    return {};
+}
+
+}  // namespace strop

@@ -1,0 +1,64 @@
+// What the last comparison and the sanitizers leave in a record.
+#include <gtest/gtest.h>
+
+#include "run/verification.h"
+
+namespace strop {
+namespace {
+
+ContenderResult result(const std::string& name, double ns, double cold_ns, double ratio) {
+    ContenderResult result;
+    result.name = name;
+    result.time = {{ns, ns, ns}, ns, ns, ns, false, 0};
+    if (cold_ns > 0) result.cold = {{cold_ns}, cold_ns, cold_ns, cold_ns, false, 0};
+    result.speedup = {ratio, 0.9 * ratio, 1.1 * ratio};
+    return result;
+}
+
+RunRecord record_of(size_t shapes) {
+    RunRecord record;
+    record.shapes.resize(shapes);
+    for (size_t i = 0; i < shapes; ++i) {
+        record.shapes[i].label = "shape" + std::to_string(i);
+        record.shapes[i].dims = {{"N", static_cast<int64_t>(i)}};
+        record.shapes[i].roofline_ns = 50;
+    }
+    return record;
+}
+
+std::string who(const Dimensions& dims) { return "kernel" + std::to_string(dims.at("N")); }
+
+TEST(Verification, shapes_get_times_and_their_best_baseline) {
+    RunRecord record = record_of(2);
+    Comparison comparison;
+    comparison.points = {{{}, {result("strop", 100, 300, 1), result("numpy", 400, 500, 4), result("jax", 200, 0, 2)}},
+                         {{}, {result("strop", 100, 0, 1), result("numpy", 800, 0, 8)}}};
+    EXPECT_EQ(note_verification(comparison, who, record), "");
+    EXPECT_EQ(record.shapes[0].best_baseline, "jax");
+    EXPECT_EQ(record.shapes[0].kernel, "kernel0");
+    EXPECT_EQ(record.shapes[0].cold_ns, 300);
+    EXPECT_EQ(record.shapes[0].cold_baselines, (std::map<std::string, double>{{"numpy", 500}}));
+    EXPECT_EQ(record.shapes[0].roofline_share, 0.5);
+    EXPECT_EQ(record.shapes[1].cold_ns, 0);
+    EXPECT_NEAR(record.headline.ratio, 4, 1e-9);
+}
+
+TEST(Verification, a_failure_is_named_and_leaves_no_time) {
+    RunRecord record = record_of(1);
+    Comparison comparison;
+    comparison.points = {{{}, {result("strop", 100, 300, 1), result("numpy", 400, 500, 4)}}};
+    comparison.points[0].results[0].verdict = Verdict::wrong_output;
+    comparison.points[0].results[0].evidence = "y[3]";
+    EXPECT_EQ(note_verification(comparison, who, record), "wrong_output at N=0: y[3]");
+    EXPECT_EQ(record.shapes[0].nanoseconds, 0);
+    EXPECT_TRUE(record.shapes[0].best_baseline.empty());
+}
+
+TEST(Verification, a_sanitizers_finding_is_a_failure) {
+    EXPECT_EQ(finding_of({{"A", 3, Verdict::ok, "", "no time"}}), "");
+    EXPECT_EQ(finding_of({{"A", 3, Verdict::ok, "", ""}, {"T", 0, Verdict::nondeterministic, "a race", ""}}),
+              "nondeterministic: a race");
+}
+
+}  // namespace
+}  // namespace strop
