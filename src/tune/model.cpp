@@ -13,7 +13,6 @@ namespace strop::tune {
 namespace {
 
 constexpr size_t piece = 128;              // candidates: what a few hundred observations say of them fits a near cache
-constexpr size_t most_combinations = 256;  // of a group of tunables
 constexpr size_t learned_from = 128;       // observations; more cost more than they teach
 constexpr size_t least_to_doubt = 8;       // observations
 constexpr double clearly = 2;              // log of how much more probable the costs must be without earlier runs
@@ -42,18 +41,11 @@ std::vector<float> as_floats(const std::vector<double>& values, size_t count, do
 }  // namespace
 
 CostModel::CostModel(const Space& space, const Prior* prior)
-    : space_(space), prior_(prior), positions_(space.tunables()), weights_(usual_weights(positions_.tunables())) {
-    group_tunables();
-}
-
-void CostModel::group_tunables() {
-    for (size_t t = 0; t < positions_.tunables(); ++t) {
-        size_t values = positions_.values(t);
-        if (groups_.empty() || groups_.back().combinations * values > most_combinations) groups_.push_back({t, t, 1});
-        groups_.back().last = t + 1;
-        groups_.back().combinations *= values;
-    }
-}
+    : space_(space),
+      prior_(prior),
+      positions_(space.tunables()),
+      weights_(usual_weights(positions_.tunables())),
+      candidates_(space, positions_) {}
 
 double CostModel::similarity(size_t row, size_t other) const {
     return matern52(static_cast<float>(
@@ -65,19 +57,10 @@ double CostModel::similarity(size_t row, size_t other) const {
 size_t CostModel::earlier_runs() const { return prior_ ? prior_->runs() : 0; }
 
 void CostModel::set_candidates(std::vector<size_t> rows) {
-    candidates_ = std::move(rows);
-    columns_.assign(groups_.size(), Point(candidates_.size()));
+    candidates_.set(std::move(rows));
     candidate_scores_.assign(earlier_runs(), std::vector<float>(candidates_.size()));
-    for (size_t c = 0; c < candidates_.size(); ++c) {
-        Point point = space_.coordinates(candidates_[c]);
-        for (size_t g = 0; g < groups_.size(); ++g) {
-            size_t combination = 0;
-            for (size_t t = groups_[g].last; t-- > groups_[g].first;)
-                combination = combination * positions_.values(t) + point[t];
-            columns_[g][c] = static_cast<uint16_t>(combination);
-        }
-        if (earlier_runs() == 0) continue;
-        std::vector<double> scores = prior_->scores(candidates_[c]);
+    for (size_t c = 0; earlier_runs() > 0 && c < candidates_.size(); ++c) {
+        std::vector<double> scores = prior_->scores(candidates()[c]);
         for (size_t r = 0; r < scores.size(); ++r) candidate_scores_[r][c] = static_cast<float>(scores[r]);
     }
     forget_factor();
@@ -106,30 +89,6 @@ void CostModel::forget_factor() {
     variance_.assign(candidates_.size(), 1.0f);
 }
 
-std::vector<float> CostModel::distances(const Group& group, const Point& point) const {
-    std::vector<float> result = {0};
-    for (size_t t = group.first; t < group.last; ++t) {
-        std::vector<float> longer;
-        for (size_t v = 0; v < positions_.values(t); ++v) {
-            double step = positions_.squared_step(t, static_cast<uint16_t>(v), point[t]);
-            float own = v == point[t] ? 0 : static_cast<float>(weights_.of[t] * (step + weights_.hamming));
-            for (float before : result) longer.push_back(before + own);
-        }
-        result = std::move(longer);
-    }
-    return result;
-}
-
-std::vector<float> CostModel::covariances(const Point& point) const {
-    std::vector<float> result(candidates_.size(), 0.0f);
-    for (size_t g = 0; g < groups_.size(); ++g) {
-        std::vector<float> apart = distances(groups_[g], point);
-        for (size_t c = 0; c < result.size(); ++c) result[c] += apart[columns_[g][c]];
-    }
-    for (float& value : result) value = matern52(value);
-    return result;
-}
-
 void CostModel::extend(size_t first) {
     for (size_t i = first; i < points_.size(); ++i) {
         std::vector<double> left;
@@ -137,7 +96,7 @@ void CostModel::extend(size_t first) {
             left.push_back(
                 matern52(static_cast<float>(positions_.squared_distance(points_[i], points_[j], weights_))));
         factor_.append(std::move(left), 1 + weights_.noise, 1e-9);
-        solved_.push_back(covariances(points_[i]));
+        solved_.push_back(candidates_.covariances(points_[i], weights_));
     }
     std::vector<std::vector<float>> factors;
     for (size_t i = first; i < points_.size(); ++i) factors.push_back(as_floats(factor_.row(i), i, -1));
@@ -197,13 +156,14 @@ std::vector<float> CostModel::improvement_bounds(double best) const {
     return bounds;
 }
 
-std::optional<size_t> CostModel::most_promising(double best, const std::vector<bool>& excluded) const {
+std::optional<size_t> CostModel::most_promising(double best, const std::vector<bool>& excluded,
+                                                const std::vector<float>& success) const {
     std::vector<float> bounds = improvement_bounds(best);
     std::optional<size_t> result;
     double highest = 0;
     for (size_t c = 0; c < bounds.size(); ++c) {
-        if (bounds[c] <= highest || excluded[c]) continue;
-        double improvement = expected_improvement(c, best);
+        if (success[c] * bounds[c] <= highest || excluded[c]) continue;
+        double improvement = success[c] * expected_improvement(c, best);
         if (improvement <= highest) continue;
         highest = improvement;
         result = c;

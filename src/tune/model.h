@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "tune/candidates.h"
 #include "tune/cholesky.h"
 #include "tune/covariance.h"
 #include "tune/space.h"
@@ -26,7 +27,7 @@ public:
     CostModel(const Space& space, const class Prior* prior);
 
     void set_candidates(std::vector<size_t> rows);
-    const std::vector<size_t>& candidates() const { return candidates_; }
+    const std::vector<size_t>& candidates() const { return candidates_.rows(); }
 
     // Observations are numbered in the order of their arrival. Costs are logarithms, on any scale.
     size_t observations() const { return points_.size(); }
@@ -45,24 +46,17 @@ public:
     double mean(size_t candidate) const { return mean_[candidate]; }
     double deviation(size_t candidate) const;
     // The candidate, not `excluded` (one a candidate), that a measurement should gain most of over `best`: expected
-    // improvement (Jones, Schonlau, Welch 1998). None when nothing is to be gained.
-    std::optional<size_t> most_promising(double best, const std::vector<bool>& excluded) const;
+    // improvement (Jones, Schonlau, Welch 1998) times how probably it works. None when nothing is to be gained.
+    std::optional<size_t> most_promising(double best, const std::vector<bool>& excluded,
+                                         const std::vector<float>& success) const;
     // How alike two rows are, in [0, 1].
     double similarity(size_t row, size_t other) const;
 
 private:
-    // Tunables first, ..., last - 1, whose values together have few combinations: one look-up answers for all of them.
-    struct Group {
-        size_t first, last, combinations;
-    };
-    void group_tunables();
-    std::vector<float> distances(const Group& group, const Point& point) const;  // squared, of each combination
-
     size_t earlier_runs() const;
     double expected_improvement(size_t candidate, double best) const;
     std::vector<float> improvement_bounds(double best) const;
     void extend(size_t first);  // the factor and what is kept of candidates by the observations from `first` on
-    std::vector<float> covariances(const Point& point) const;  // with each candidate
     void forget_factor();
 
     const Space& space_;
@@ -75,9 +69,7 @@ private:
     std::vector<std::vector<double>> scores_;  // earlier run -> what it says of each observation
     Cholesky factor_;
 
-    std::vector<size_t> candidates_;
-    std::vector<Group> groups_;
-    std::vector<Point> columns_;                        // group -> combination of each candidate
+    Candidates candidates_;
     std::vector<std::vector<float>> candidate_scores_;  // earlier run -> of each candidate
     std::vector<std::vector<float>> solved_;  // observation -> factor^-1 · covariance with each candidate
     std::vector<float> variance_;             // left of 1

@@ -11,6 +11,7 @@
 
 #include "stats/sample.h"
 #include "tune/costs.h"
+#include "tune/failures.h"
 #include "tune/model.h"
 
 namespace strop::tune {
@@ -33,7 +34,8 @@ public:
           initial_(start.initial),
           random_(start.seed),
           prior_(space, start.earlier),
-          model_(space, prior_.runs() > 0 ? &prior_ : nullptr) {
+          model_(space, prior_.runs() > 0 ? &prior_ : nullptr),
+          failures_(space) {
         if (prior_.runs() > 0) starts_ = prior_.best(prior_starts);
         std::reverse(starts_.begin(), starts_.end());
     }
@@ -63,6 +65,7 @@ public:
         if (row) {
             proposed_.insert(*row);
             told_[*row] = cost;
+            failures_.observe(*row, cost < infinity);
         } else {
             outside_[configuration] = cost;
         }
@@ -93,6 +96,11 @@ public:
 
 private:
     bool seen(size_t row) const { return proposed_.count(row) > 0; }
+
+    bool worked(size_t row) const {
+        auto told = told_.find(row);
+        return told != told_.end() && told->second < infinity;
+    }
 
     Configuration begin(size_t row) {
         proposed_.insert(row);
@@ -129,7 +137,7 @@ private:
         if (proposed_.size() < wanted || !best) return far_row();
         if (since_gain_ >= patience || told_.size() > model_observations) {
             std::vector<size_t> around = fresh_neighbours(*best);
-            if (!around.empty()) return around[random_() % around.size()];
+            if (!around.empty()) return one_of(around);
         }
         if (told_.size() > model_observations) return random_row();
         return by_model(*best);
@@ -146,7 +154,14 @@ private:
         return std::nullopt;
     }
 
-    // Of some random rows the one that is least like any seen.
+    // At random, or the one that most probably works.
+    size_t one_of(const std::vector<size_t>& rows) {
+        if (!failures_.any()) return rows[random_() % rows.size()];
+        std::vector<float> success = failures_.success(rows);
+        return rows[static_cast<size_t>(std::max_element(success.begin(), success.end()) - success.begin())];
+    }
+
+    // Of some random rows the one that is least like any seen and probably works.
     std::optional<size_t> far_row() {
         std::optional<size_t> farthest;
         double lowest = infinity;
@@ -155,6 +170,7 @@ private:
             if (!row) break;
             double nearest = 0;
             for (size_t other : proposed_) nearest = std::max(nearest, model_.similarity(*row, other));
+            if (failures_.any()) nearest = 1 - (1 - nearest) * failures_.success({*row})[0];
             if (nearest >= lowest) continue;
             lowest = nearest;
             farthest = row;
@@ -189,6 +205,7 @@ private:
                 rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
             } while (rows.size() < most_candidates);
         }
+        failures_.set_candidates(rows);
         model_.set_candidates(std::move(rows));
     }
 
@@ -199,13 +216,30 @@ private:
         return static_cast<size_t>(found - rows.begin());
     }
 
-    // What is still being measured, or failed, counts as the median.
-    double target(size_t row, double median, double highest) const {
-        auto told = told_.find(row);
-        bool known = told != told_.end() && told->second < infinity;
-        return known ? std::min(std::log(told->second), highest) : median;
+    struct Observed {
+        size_t row;
+        std::optional<size_t> candidate;
+        double expected;  // by the model, before
+    };
+
+    // What is still being measured counts as the model expects it. So does a failure as far as it was not to be
+    // foreseen; as far as it was, it counts as the median at least, or else a region that fails and would be fast stays
+    // promising.
+    double target(const Observed& observed, double median, double highest) {
+        if (worked(observed.row)) return std::min(std::log(told_.at(observed.row)), highest);
+        if (!told_.count(observed.row) || !observed.candidate) return observed.expected;
+        double success = failures_.success_of_candidates()[*observed.candidate];
+        return success * observed.expected + (1 - success) * std::max(observed.expected, median);
     }
 
+    Observed expectation(size_t row, double median) {
+        std::optional<size_t> candidate = candidate_of(row);
+        if (worked(row) || !candidate || model_.observations() == 0) return {row, candidate, median};
+        model_.predict();
+        return {row, candidate, model_.mean(*candidate)};
+    }
+
+    // The model forgets failures when it learns: from then on the model of failures tells of them alone.
     void update_model(size_t best) {
         std::vector<double> costs;
         for (const auto& [row, cost] : told_)
@@ -217,21 +251,20 @@ private:
             observed_.clear();
             choose_candidates(best);
         }
-        for (size_t i = 0; i < observed_.size(); ++i)
-            if (told_.count(observed_[i])) model_.revise(i, target(observed_[i], median, highest));
         std::set<size_t> unseen(proposed_.begin(), proposed_.end());
-        for (size_t row : observed_) unseen.erase(row);
+        for (size_t i = 0; i < observed_.size(); ++i) {
+            if (told_.count(observed_[i].row)) model_.revise(i, target(observed_[i], median, highest));
+            unseen.erase(observed_[i].row);
+        }
         for (size_t row : unseen) {
-            bool failed = told_.count(row) && !(told_.at(row) < infinity);
+            bool failed = told_.count(row) && !worked(row);
             if (failed && learn) continue;
-            observed_.push_back(row);
-            std::optional<size_t> candidate = candidate_of(row);
-            bool guess = !told_.count(row) && candidate && model_.observations() > 0;
-            if (guess) model_.predict();
-            model_.observe(row, guess ? model_.mean(*candidate) : target(row, median, highest));
+            observed_.push_back(expectation(row, median));
+            model_.observe(row, target(observed_.back(), median, highest));
         }
         if (learn) {
             model_.learn();
+            failures_.learn();
             learn_at_ = std::max(told_.size() + 4, told_.size() * 4 / 3);
         }
         model_.predict();
@@ -242,7 +275,8 @@ private:
         std::vector<bool> excluded(model_.candidates().size());
         for (size_t row : proposed_)
             if (std::optional<size_t> candidate = candidate_of(row)) excluded[*candidate] = true;
-        std::optional<size_t> choice = model_.most_promising(std::log(told_.at(best)), excluded);
+        std::optional<size_t> choice =
+            model_.most_promising(std::log(told_.at(best)), excluded, failures_.success_of_candidates());
         return choice ? model_.candidates()[*choice] : random_row();
     }
 
@@ -251,11 +285,12 @@ private:
     std::mt19937_64 random_;
     Prior prior_;
     CostModel model_;
+    FailureModel failures_;
     std::vector<size_t> starts_;           // what earlier runs found best, the best last
     std::unordered_set<size_t> proposed_;  // also what was told without being proposed
     std::map<size_t, double> told_;
     std::map<Configuration, double> outside_;  // told, but not of the space
-    std::vector<size_t> observed_;             // the model's observations
+    std::vector<Observed> observed_;           // the model's observations
     size_t learn_at_ = 0;
     int since_gain_ = 0;
 };
