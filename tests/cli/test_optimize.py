@@ -44,7 +44,7 @@ class OneRun(unittest.TestCase):
             self.assertEqual((run["verdict"], run["evidence"]), ("ok", ""))
             self.assertEqual(run["sanitizer"] in usable, run["shapes"] >= 1, run)
         self.assertEqual(len(self.document["sanitizers"]), 2)
-        shown = strop("show", cwd=self.folder).stdout
+        shown = strop("report", self.document["run"], cwd=self.folder).stdout
         self.assertRegex(shown, r"sanitizers +\w")
 
     def test_cold_times_stand_beside_the_others(self):
