@@ -376,7 +376,7 @@ protected:
         build.source = source;
         build.flags = {"-gline-tables-only"};
         CppToolchain toolchain{Machine{}};
-        if (toolchain.compiler().name != "clang") build.flags = {"-g1"};
+        if (toolchain.find("")->name != "clang") build.flags = {"-g1"};
         Built built = toolchain.build(problem, {build}, folder_.path(), 1).at(0);
         ASSERT_TRUE(built.ok) << built.message;
         assembly_ = disassemble(built.library, built.library.stem().string() + ".cpp");

@@ -272,6 +272,15 @@ TEST(Bundle, KeepsExternalDeclarationsOfOthers) {
     EXPECT_EQ(compiled.factor(2, 2), 7);
 }
 
+TEST(BundleFlags, TheCompilerIsWhatAWinnerAsksFor) {
+    DispatchWinner asks = serial();
+    EXPECT_EQ(bundle_compiler({asks, parallel()}), "");
+    asks.kernel.space.tunables.push_back({"CXX", {"clang", "g++"}, Tunable::Kind::compiler});
+    EXPECT_EQ(bundle_compiler({parallel(), asks}), "clang");
+    asks.configuration["CXX"] = "g++";
+    EXPECT_EQ(bundle_compiler({parallel(), asks}), "g++");
+}
+
 TEST(BundleFlags, AreTheUnionWithTheHighestLevel) {
     DispatchWinner a = serial(), b = serial();
     b.configuration["OPT"] = "-O2 -fno-math-errno -funroll-loops";

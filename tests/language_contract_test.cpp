@@ -142,6 +142,10 @@ TEST(Contract, ErrorsNameFileLineAndValue) {
     EXPECT_EQ(failure("// strop:flags OPT = -Ofast | -mprefer-vector-width=256 -mllvm -unroll-count=4 -fno-vectorize"),
               "no error");
     EXPECT_EQ(failure("// strop:flags OPT = O2"), "kernel.cpp:1: 'O2' in 'OPT' is not a compiler flag");
+    EXPECT_EQ(failure("// strop:compiler CXX = g++ | clang"), "no error");
+    EXPECT_EQ(failure("// strop:compiler CXX = clang | icc"), "kernel.cpp:1: 'icc' of tunable 'CXX' is no compiler for kernels");
+    EXPECT_EQ(failure("// strop:compiler A = clang\n// strop:compiler B = g++"),
+              "kernel.cpp:2: a second choice of the compiler");
     EXPECT_EQ(failure("// strop:late A = 1 | x"), "kernel.cpp:1: 'x' of tunable 'A' is not a whole number");
     EXPECT_EQ(failure("// strop:late A = 1.5"), "kernel.cpp:1: '1.5' of tunable 'A' is not a whole number");
     EXPECT_EQ(failure("// strop:tunes A = 1"), "kernel.cpp:1: unknown comment 'strop:tunes'");

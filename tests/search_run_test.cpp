@@ -258,6 +258,24 @@ TEST(Run, ConfigurationThatIsWrongSomewhereIsNoCandidateAnywhere) {
         EXPECT_NE(std::get<int64_t>(candidate.configuration.at("U")), 16);
 }
 
+TEST(Run, FinalistsAgreeOnACompiler) {
+    Tunable compiler{"CXX", {std::string("clang"), std::string("g++")}, Tunable::Kind::compiler};
+    FakeProposer proposer({proposal("serial", {compiler}), proposal("parallel", {compiler}), proposal("naive")});
+    // g++ is better for "serial" at the small shape, clang for "parallel", and by more.
+    FakeEvaluator evaluator([](const Kernel& kernel, const Configuration& c, const ShapePoint& point) {
+        const bool gcc = c.count("CXX") && c.at("CXX") == Value("g++");
+        if (kernel.id == "serial") return model(kernel, {}, point) * (gcc ? 0.8 : 1);
+        return model(kernel, {}, point) * (kernel.id == "parallel" && gcc ? 3 : 1);
+    });
+    Recorder recorder;
+    const Result result = run(points, {&proposer}, evaluator, {}, {}, recorder);
+    std::map<std::string, std::string> asked;
+    for (const Candidate& candidate : result.finalists)
+        asked[candidate.kernel.id] = compiler_of(candidate.kernel.space, candidate.configuration);
+    EXPECT_EQ(asked["serial"], "clang");
+    EXPECT_EQ(asked["parallel"], "clang");
+}
+
 TEST(Run, AsksOnlyForPointsWhereTheConditionHolds) {
     Fixture f;
     Proposal narrow = proposal("serial_narrow", unrolls()), never = proposal("never");

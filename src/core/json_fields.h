@@ -237,7 +237,10 @@ inline auto fields_of(const HistoryEntry*) {
         Field{"seconds", &HistoryEntry::seconds},        Field{"kernel", &HistoryEntry::kernel},
         Field{"strategy", &HistoryEntry::strategy},      Field{"configuration", &HistoryEntry::configuration},
         Field{"verdict", &HistoryEntry::verdict},        Field{"evidence", &HistoryEntry::evidence},
-        Field{"nanoseconds", &HistoryEntry::nanoseconds}};
+        Field{"nanoseconds", &HistoryEntry::nanoseconds},
+        Field{"compile_seconds", &HistoryEntry::compile_seconds},
+        Field{"check_seconds", &HistoryEntry::check_seconds},
+        Field{"time_seconds", &HistoryEntry::time_seconds}};
 }
 
 inline auto fields_of(const MissingBaseline*) {

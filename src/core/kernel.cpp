@@ -25,6 +25,16 @@ std::string name_of(Tunable::Kind kind) {
         case Tunable::Kind::constant: return "constant";
         case Tunable::Kind::late: return "late";
         case Tunable::Kind::flags: return "flags";
+        case Tunable::Kind::compiler: return "compiler";
+    }
+    return {};
+}
+
+std::string compiler_of(const TunableSpace& space, const Configuration& configuration) {
+    for (const Tunable& tunable : space.tunables) {
+        if (tunable.kind != Tunable::Kind::compiler) continue;
+        auto chosen = configuration.find(tunable.name);
+        return to_string(chosen == configuration.end() ? tunable.values.at(0) : chosen->second);
     }
     return {};
 }

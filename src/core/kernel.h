@@ -28,10 +28,11 @@ struct Strategy {
 std::string name_of(Strategy::State state);
 
 // One tunable: `// strop:tune MR = 6 | 8 | 14`, one whose value is set before the first call, so that all its values
-// share one compilation: `// strop:late KC = 128 | 256`, or compiler flags: `// strop:flags OPT = -O2 | -O3`.
+// share one compilation: `// strop:late KC = 128 | 256`, compiler flags: `// strop:flags OPT = -O2 | -O3`, or the
+// compiler: `// strop:compiler CXX = clang | g++`.
 // The first value is the default.
 struct Tunable {
-    enum class Kind { constant, late, flags };
+    enum class Kind { constant, late, flags, compiler };
     std::string name;
     std::vector<Value> values;
     Kind kind = Kind::constant;
@@ -46,6 +47,8 @@ struct TunableSpace {
 // A value for each tunable.
 using Configuration = std::map<std::string, Value>;
 std::string describe(const Configuration& configuration);  // "KC=256 MR=8"
+// "clang" or "g++"; empty where the space leaves that open.
+std::string compiler_of(const TunableSpace& space, const Configuration& configuration);
 
 enum class Language { cpp, opencl, cuda, triton, tilelang };
 std::string name_of(Language language);

@@ -62,6 +62,7 @@ struct HistoryEntry {
     Verdict verdict = Verdict::ok;
     std::string evidence;
     std::map<std::string, double> nanoseconds;   // by label
+    double compile_seconds = 0, check_seconds = 0, time_seconds = 0;   // what it cost
 };
 
 struct MissingBaseline {

@@ -17,7 +17,9 @@ constexpr int least_racers = 2;   // threads
 
 std::vector<SanitizerRun> Referee::sanitize(const EvaluationRequest& request, Seconds limit) {
     const Clock::time_point start = Clock::now();
-    const std::vector<Sanitizer> sanitizers = sanitizers_of(toolchain_.compiler());
+    const Compiler* compiler = toolchain_.find(compiler_of(request.kernel.space, request.configuration));
+    if (!compiler) return {};
+    const std::vector<Sanitizer> sanitizers = sanitizers_of(*compiler);
     std::vector<Build> builds;
     for (const Sanitizer& sanitizer : sanitizers)
         if (sanitizer.missing.empty())

@@ -41,7 +41,9 @@ private:
         options.reference_limit = message.reference_limit;
         referee_ = std::make_unique<Referee>(problem, machine, options);
         problem_ = std::move(problem);
-        return {{"toolchain", referee_->toolchain().description()}, {"machine", machine.fingerprint},
+        return {{"toolchain", referee_->toolchain().description()},
+                {"toolchains", referee_->toolchain().descriptions()},
+                {"machine", machine.fingerprint},
                 {"reference_seconds", 0.0}};
     }
 
@@ -106,10 +108,16 @@ WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::s
                                        {"reference_limit", reference_limit.count()},
                                        {"scratch", scratch_.path().string()}}));
     toolchain_ = part_of<std::string>(reply, "toolchain");
+    toolchains_ = part_of<std::map<std::string, std::string>>(reply, "toolchains");
     fingerprint_ = part_of<std::string>(reply, "machine");
 }
 
 WorkerClient::~WorkerClient() = default;
+
+const std::string& WorkerClient::toolchain(const std::string& compiler) const {
+    auto found = toolchains_.find(compiler);
+    return found == toolchains_.end() ? toolchain_ : found->second;
+}
 
 Json WorkerClient::ask(const std::string& message) {
     std::string line;

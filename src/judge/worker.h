@@ -14,6 +14,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -56,6 +57,8 @@ public:
     void reseed(uint64_t seed);
 
     const std::string& toolchain() const { return toolchain_; }
+    // With a compiler of that name; empty, or unknown: with the usual one.
+    const std::string& toolchain(const std::string& compiler) const;
     const std::string& machine_fingerprint() const { return fingerprint_; }
     double reference_seconds() const { return reference_seconds_; }
 
@@ -66,6 +69,7 @@ private:
     std::unique_ptr<sandbox::LineProcess> process_;
     std::function<void()> idle_;
     std::string toolchain_, fingerprint_;
+    std::map<std::string, std::string> toolchains_;   // by compiler
     double reference_seconds_ = 0;
 };
 

@@ -206,7 +206,8 @@ private:
         std::string text;
         for (const Tunable& tunable : winner_.kernel.space.tunables) {
             auto value = winner_.configuration.find(tunable.name);
-            if (tunable.kind == Tunable::Kind::flags || value == winner_.configuration.end()) continue;
+            const bool text_only = tunable.kind == Tunable::Kind::flags || tunable.kind == Tunable::Kind::compiler;
+            if (text_only || value == winner_.configuration.end()) continue;
             if (!mentions(code_, tunable.name) && !mentions(directives_, tunable.name)) continue;
             const int64_t* whole = std::get_if<int64_t>(&value->second);
             if (whole && !mentions(directives_, tunable.name)) {
@@ -415,6 +416,13 @@ std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& wi
     text += fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", problem.name, kernels,
                         problem.name);
     return text + Dispatcher(problem, winners, identifiers, tree, notes).text();
+}
+
+std::string bundle_compiler(const std::vector<DispatchWinner>& winners) {
+    for (const DispatchWinner& winner : winners)
+        if (std::string compiler = compiler_of(winner.kernel.space, winner.configuration); !compiler.empty())
+            return compiler;
+    return {};
 }
 
 std::string bundle_flags(const std::vector<DispatchWinner>& winners) {

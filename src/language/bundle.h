@@ -22,6 +22,9 @@ struct BundleNotes {
 std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& winners, const DispatchTree& tree,
                    const BundleNotes& notes);
 
+// The compiler that the winners' compiler tunables ask for, the first where they differ; empty where none does.
+std::string bundle_compiler(const std::vector<DispatchWinner>& winners);
+
 // The union of compiler flags that the winners' flags tunables ask for ("-O3 -funroll-loops").
 std::string bundle_flags(const std::vector<DispatchWinner>& winners);
 

@@ -23,7 +23,7 @@ constexpr size_t most_tunables = 1000;
 constexpr size_t longest_flag = 200;    // std::regex takes stack for each character
 
 struct Directive {
-    std::string word;  // "tune", "late", "require", "flags"
+    std::string word;  // "tune", "late", "require", "flags", "compiler"
     std::string text;  // what follows
 };
 
@@ -78,10 +78,12 @@ public:
             read_tunable(directive->text, Tunable::Kind::late);
         else if (directive->word == "flags")
             read_tunable(directive->text, Tunable::Kind::flags);
+        else if (directive->word == "compiler")
+            read_tunable(directive->text, Tunable::Kind::compiler);
         else if (directive->word == "require")
             read_constraint(directive->text);
         else
-            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, late, require or flags");
+            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, late, require, flags or compiler");
     }
 
     TunableSpace finish() {
@@ -102,6 +104,7 @@ private:
             case Tunable::Kind::constant: return "strop:tune MR = 6 | 8 | 14";
             case Tunable::Kind::late: return "strop:late KC = 128 | 256";
             case Tunable::Kind::flags: return "strop:flags OPT = -O2 | -O3";
+            case Tunable::Kind::compiler: return "strop:compiler CXX = clang | g++";
         }
         return {};
     }
@@ -124,6 +127,8 @@ private:
             if (!seen.insert(tunable.values.back()).second)
                 fail(fmt::format("tunable '{}' has the value '{}' twice", tunable.name, word), "remove one");
         }
+        compilers_ += kind == Tunable::Kind::compiler;
+        if (compilers_ > 1) fail("a second choice of the compiler", "a kernel is compiled by one: remove a line");
         late_ += kind == Tunable::Kind::late;
         if (late_ > most_late_tunables)
             fail(fmt::format("more than {} late tunables", most_late_tunables), "declare some with strop:tune");
@@ -136,6 +141,9 @@ private:
         if (text.empty())
             fail(fmt::format("tunable '{}' has an empty value", tunable.name),
                  "separate values by single '|'");
+        if (tunable.kind == Tunable::Kind::compiler && text != "clang" && text != "g++")
+            fail(fmt::format("'{}' of tunable '{}' is no compiler for kernels", text, tunable.name),
+                 "write " + form_of(tunable.kind));
         bool flags = tunable.kind == Tunable::Kind::flags;
         if (flags) check_flags(tunable.name, text);
         Value value = flags ? Value(text) : parse_value(text);
@@ -199,7 +207,7 @@ private:
     const std::string file_;
     int line_ = 0;
     TunableSpace space_;
-    size_t late_ = 0;
+    size_t late_ = 0, compilers_ = 0;
     std::set<std::string> names_;
     std::vector<int> constraint_lines_;
 };

@@ -22,19 +22,18 @@ constexpr size_t message_lines = 20;
 constexpr size_t kept_libraries = 256;
 constexpr const char* late_header = "late.h";
 
-Compiler preferred_compiler() {
+std::vector<Compiler> installed_compilers() {
     std::vector<Compiler> compilers = kernel_compilers();
     if (compilers.empty())
         throw EnvironmentError("no C++ compiler for kernels was found",
                                "install one: apt-get install clang-19 libomp-19-dev lld-19 (or g++)");
-    return compilers.front();
+    return compilers;
 }
 
-std::vector<std::string> usual_flags(const Compiler& compiler, const Machine& machine) {
+std::vector<std::string> usual_flags(const Machine& machine) {
     std::vector<std::string> flags = {"-std=c++17", "-O3", "-march=native", "-fopenmp", "-ffp-contract=fast",
                                       "-fno-math-errno"};
     if (machine.vector_bytes == 64) flags.push_back("-mprefer-vector-width=512");
-    (void)compiler;
     return flags;
 }
 
@@ -63,6 +62,8 @@ std::vector<std::string> configuration_flags(const Build& build) {
                 break;
             case Tunable::Kind::flags:
                 for (const std::string& word : words(value)) flags.push_back(word);
+                break;
+            case Tunable::Kind::compiler: break;   // command()
         }
     }
     return flags;
@@ -175,11 +176,28 @@ std::string call_adapter(const Problem& problem) {
         problem.name, join(arguments, ",\n        "));
 }
 
-CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(preferred_compiler(), machine) {}
+CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(installed_compilers(), machine) {}
 
-CppToolchain::CppToolchain(const Compiler& compiler, const Machine& machine)
-    : compiler_(compiler), flags_(usual_flags(compiler, machine)), folders_(toolchain_folders(compiler)) {
-    description_ = fmt::format("{} {} {}", compiler_.name, compiler_.version, join(flags_, " "));
+CppToolchain::CppToolchain(std::vector<Compiler> compilers, const Machine& machine)
+    : compilers_(std::move(compilers)), flags_(usual_flags(machine)) {
+    for (const Compiler& compiler : compilers_) append(folders_, toolchain_folders(compiler));
+    description_ = describe(compilers_.front());
+}
+
+std::string CppToolchain::describe(const Compiler& compiler) const {
+    return fmt::format("{} {} {}", compiler.name, compiler.version, join(flags_, " "));
+}
+
+const Compiler* CppToolchain::find(const std::string& name) const {
+    for (const Compiler& compiler : compilers_)
+        if (name.empty() || compiler.name == name) return &compiler;
+    return nullptr;
+}
+
+std::map<std::string, std::string> CppToolchain::descriptions() const {
+    std::map<std::string, std::string> all;
+    for (const Compiler& compiler : compilers_) all.emplace(compiler.name, describe(compiler));
+    return all;
 }
 
 // The adapter is the same for every kernel of a problem: compiled once.
@@ -190,10 +208,11 @@ fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& fol
     write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n", late_values_name,
                                                  most_late_tunables));
     sandbox::Command command = confined(folder);
-    command.argv = {compiler_.path, "-std=c++17", "-O2", "-fPIC", "-w", "-c", "-o", object.string(), source.string()};
+    const std::string& compiler = compilers_.front().path;
+    command.argv = {compiler, "-std=c++17", "-O2", "-fPIC", "-w", "-c", "-o", object.string(), source.string()};
     sandbox::Finished finished = sandbox::run(command);
     if (!finished.ok())
-        throw EnvironmentError(fmt::format("{}: cannot compile: {} {}", compiler_.path, finished.describe(),
+        throw EnvironmentError(fmt::format("{}: cannot compile: {} {}", compiler, finished.describe(),
                                            shorten(finished.err, folder)),
                                "strop doctor says what is installed");
     return object;
@@ -213,10 +232,10 @@ sandbox::Command CppToolchain::confined(const fs::path& folder) const {
     return command;
 }
 
-sandbox::Command CppToolchain::command(const Build& build, const fs::path& folder, const std::string& stem,
-                                       const fs::path& adapter) const {
+sandbox::Command CppToolchain::command(const Build& build, const Compiler& compiler, const fs::path& folder,
+                                       const std::string& stem, const fs::path& adapter) const {
     sandbox::Command command = confined(folder);
-    command.argv = {compiler_.path};
+    command.argv = {compiler.path};
     // A library that is only called brings its own threads: a second OpenMP runtime would fight with them.
     bool calls_only = build.trusted_links && build.source.find("#pragma omp") == std::string::npos;
     for (const std::string& flag : flags_)
@@ -231,7 +250,7 @@ sandbox::Command CppToolchain::command(const Build& build, const fs::path& folde
     command.argv.push_back((folder / (stem + ".so")).string());
     command.argv.push_back((folder / (stem + ".cpp")).string());
     command.argv.push_back(adapter.string());
-    if (compiler_.name == "clang") command.argv.push_back("-fuse-ld=lld");
+    if (compiler.name == "clang") command.argv.push_back("-fuse-ld=lld");
     append(command.readable, paths_in(build.flags));
     if (!build.trusted_links) return command;
     append(command.argv, link_flags(build.source));
@@ -260,17 +279,24 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     std::vector<std::string> keys, fresh;
     std::vector<bool> linked;
     for (const Build& build : builds) {
+        const std::string wanted = compiler_of(build.space, build.configuration);
         const std::string key = content_hash(join({build.source, join(configuration_flags(build), " "),
-                                                   join(build.flags, " "), folder.string()}, "\n"));
+                                                   join(build.flags, " "), wanted, folder.string()}, "\n"));
         keys.push_back(key);
         if (built_.count(key)) continue;
+        const Compiler* compiler = find(wanted);
+        if (!compiler) {
+            built_[key].message = wanted + " is not installed";
+            order_.push_back(key);
+            continue;
+        }
         std::string stem = fmt::format("kernel{}", next_++);
         write_file(folder / (stem + ".cpp"), build.source);
         built_[key].library = folder / (stem + ".so");
         order_.push_back(key);
         fresh.push_back(key);
         linked.push_back(build.trusted_links);
-        commands.push_back(command(build, folder, stem, adapter));
+        commands.push_back(command(build, *compiler, folder, stem, adapter));
     }
     std::vector<sandbox::Finished> finished = sandbox::run_all(commands, parallel);
     for (size_t i = 0; i < fresh.size(); ++i) {
@@ -294,7 +320,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
 }
 
 std::string CppToolchain::message_of(const sandbox::Finished& finished, const fs::path& folder) const {
-    std::string message = finished.not_found   ? compiler_.path + " could not be started"
+    std::string message = finished.not_found   ? "the compiler could not be started"
                           : finished.timed_out ? "the compiler " + finished.describe()
                                                : limit_that_was_met(finished.err);
     if (message.empty()) message = shorten(finished.err, folder);

@@ -44,11 +44,13 @@ class CppToolchain {
 public:
     // EnvironmentError when no compiler is installed.
     explicit CppToolchain(const Machine& machine);
-    CppToolchain(const Compiler& compiler, const Machine& machine);
+    CppToolchain(std::vector<Compiler> compilers, const Machine& machine);
 
-    // "clang 19.1.7 -O3 -march=native ...": part of every evaluation's key.
+    // "clang 19.1.7 -O3 -march=native ...": the usual compiler, part of every evaluation's key.
     const std::string& description() const { return description_; }
-    const Compiler& compiler() const { return compiler_; }
+    std::map<std::string, std::string> descriptions() const;   // by name, of all compilers that a kernel may ask for
+    // By name, "g++"; the usual one where that is empty, null where there is none of that name.
+    const Compiler* find(const std::string& name) const;
     const std::vector<std::string>& flags() const { return flags_; }
 
     // Compiles side by side on `parallel` cores into `folder`, the same nothing twice: builds that differ in late
@@ -59,12 +61,13 @@ public:
 private:
     std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
-    sandbox::Command command(const Build& build, const std::filesystem::path& folder, const std::string& stem,
-                             const std::filesystem::path& adapter) const;
+    std::string describe(const Compiler& compiler) const;
+    sandbox::Command command(const Build& build, const Compiler& compiler, const std::filesystem::path& folder,
+                             const std::string& stem, const std::filesystem::path& adapter) const;
     std::string message_of(const sandbox::Finished& finished, const std::filesystem::path& folder) const;
     void forget_oldest(const std::set<std::string>& needed);
 
-    Compiler compiler_;
+    std::vector<Compiler> compilers_;      // the usual one first
     std::vector<std::string> flags_, folders_;
     std::string description_;
     std::map<std::string, Built> built_;   // by content

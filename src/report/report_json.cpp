@@ -74,7 +74,10 @@ Json history_json(const HistoryEntry& entry) {
             {"configuration", configuration_to_json(entry.configuration)},
             {"verdict", name_of(entry.verdict)},
             {"evidence", entry.evidence},
-            {"nanoseconds", numbers(entry.nanoseconds)}};
+            {"nanoseconds", numbers(entry.nanoseconds)},
+            {"compile_seconds", number(entry.compile_seconds)},
+            {"check_seconds", number(entry.check_seconds)},
+            {"time_seconds", number(entry.time_seconds)}};
 }
 
 Json experiment_json(const Experiment& experiment) {

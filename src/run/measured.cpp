@@ -35,6 +35,9 @@ tune::MeasuredSpace measured_space(const RunRecord& record, const Kernel& kernel
         tune::Measured measured;
         measured.configuration = entry.configuration;
         measured.failure = failure_of(entry.verdict);
+        measured.phases = {{"compilation", 1e3 * entry.compile_seconds},
+                           {"validation", 1e3 * entry.check_seconds},
+                           {"benchmark", 1e3 * entry.time_seconds}};
         std::vector<double> milliseconds;
         for (const auto& [label, nanoseconds] : entry.nanoseconds) {
             milliseconds.push_back(1e-6 * nanoseconds);

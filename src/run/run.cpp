@@ -109,6 +109,9 @@ public:
                            evaluation.evidence.substr(0, 2000), {}};
         for (const PointResult& result : evaluation.points)
             if (!result.time.samples_ns.empty()) entry.nanoseconds[result.point.label] = result.time.median_ns;
+        entry.compile_seconds = evaluation.compile_seconds;
+        entry.check_seconds = evaluation.check_seconds;
+        entry.time_seconds = evaluation.time_seconds;
         record_.history.push_back(entry);
         ++record_.evaluations;
         ++record_.evaluations_by_verdict[name_of(evaluation.verdict)];
@@ -318,6 +321,7 @@ private:
                                     problem_.name),
                         fmt::format("strop show {} tells why each failed", record_.run));
         record_.regimes = dispatch_.regimes;
+        record_.compiler = worker_->toolchain(bundle_compiler(dispatch_.winners));
         notes_ = {};
         for (size_t i = 0; i < dispatch_.winners.size(); ++i) notes_.winners[static_cast<int>(i)] = winner_note(i);
         bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes_);
@@ -354,6 +358,10 @@ private:
         if (!flags.empty()) {   // the flags that the winners were measured with
             kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, Tunable::Kind::flags});
             kernel.initial["FLAGS"] = Value(flags);
+        }
+        if (const std::string compiler = bundle_compiler(dispatch_.winners); !compiler.empty()) {
+            kernel.space.tunables.push_back({"COMPILER", {Value(compiler)}, Tunable::Kind::compiler});
+            kernel.initial["COMPILER"] = Value(compiler);
         }
         return kernel;
     }

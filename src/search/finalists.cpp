@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace strop::search {
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr size_t finalists_per_point = 3;
 constexpr double within = 1.08;  // of the best at a point
 
@@ -20,10 +22,11 @@ public:
         : points_(points), tracks_(tracks), leaders_(leaders) {}
 
     std::vector<Candidate> choose() {
+        choose_compiler();
         for (const ShapePoint& point : points_) add_best_of(point.label);
         for (const Track* track : tracks_)
             if (track->strategy.state != Strategy::State::pruned)
-                if (const Evaluation* best = track->best_evaluation(leaders_)) add(*track, *best);
+                if (const Evaluation* best = best_of(*track)) add(*track, *best);
         add_unconditional();
         std::stable_sort(chosen_.begin(), chosen_.end(),
                          [&](const Candidate& a, const Candidate& b) { return slowness(a) < slowness(b); });
@@ -31,15 +34,56 @@ public:
     }
 
 private:
+    // Of those that are asked for the one that is faster over the points.
+    void choose_compiler() {
+        std::map<std::string, std::map<std::string, double>> best;   // compiler -> label -> nanoseconds
+        for (const Track* track : tracks_)
+            for (const Evaluation& evaluation : track->evaluations())
+                if (std::string asked = compiler_of(track->kernel.space, evaluation.configuration); !asked.empty())
+                    for (const auto& [label, leader] : leaders_) {
+                        double& least = best[asked].try_emplace(label, infinity).first->second;
+                        least = std::min(least, usable_nanoseconds(evaluation, label));
+                    }
+        double lowest = infinity;
+        for (const auto& [asked, times] : best)
+            if (double sum = slowness({{}, {}, times}); sum < lowest) {
+                lowest = sum;
+                compiler_ = asked;
+            }
+    }
+
+    bool compatible(const Track& track, const Evaluation& evaluation) const {
+        const std::string asked = compiler_of(track.kernel.space, evaluation.configuration);
+        return asked.empty() || asked == compiler_;
+    }
+
+    const Evaluation* best_of(const Track& track) const {
+        const Evaluation* best = track.best_evaluation(leaders_);
+        if (!best || compatible(track, *best)) return best;
+        best = nullptr;
+        double lowest = infinity;
+        for (const Evaluation& evaluation : track.evaluations()) {
+            if (!evaluation.ok() || !compatible(track, evaluation)) continue;
+            if (double sum = slowness(candidate_of(track, evaluation)); sum < lowest) {
+                lowest = sum;
+                best = &evaluation;
+            }
+        }
+        return best;
+    }
+
     void add(const Track& track, const Evaluation& evaluation) {
         if (!seen_.insert({track.kernel.id, evaluation.configuration}).second) return;
+        chosen_.push_back(candidate_of(track, evaluation));
+    }
+
+    static Candidate candidate_of(const Track& track, const Evaluation& evaluation) {
         Candidate candidate{track.kernel, evaluation.configuration, {}};
         for (const ShapePoint& point : track.points) {
             double nanoseconds = usable_nanoseconds(evaluation, point.label);
-            if (nanoseconds < std::numeric_limits<double>::infinity())
-                candidate.nanoseconds[point.label] = nanoseconds;
+            if (nanoseconds < infinity) candidate.nanoseconds[point.label] = nanoseconds;
         }
-        chosen_.push_back(std::move(candidate));
+        return candidate;
     }
 
     void add_best_of(const std::string& label) {
@@ -54,7 +98,7 @@ private:
         for (const Track* track : tracks_)
             for (const Evaluation& evaluation : track->evaluations()) {
                 double nanoseconds = usable_nanoseconds(evaluation, label);
-                if (nanoseconds <= leader->second.nanoseconds * within)
+                if (nanoseconds <= leader->second.nanoseconds * within && compatible(*track, evaluation))
                     entries.push_back({nanoseconds, track, &evaluation});
             }
         std::stable_sort(entries.begin(), entries.end(),
@@ -68,10 +112,10 @@ private:
         if (std::any_of(chosen_.begin(), chosen_.end(), free)) return;
         const Track* best = nullptr;
         for (const Track* track : tracks_) {
-            if (track->kernel.condition || !track->succeeded()) continue;
+            if (track->kernel.condition || !best_of(*track)) continue;
             if (!best || track->mean_share(leaders_) > best->mean_share(leaders_)) best = track;
         }
-        if (best) add(*best, *best->best_evaluation(leaders_));
+        if (const Evaluation* evaluation = best ? best_of(*best) : nullptr) add(*best, *evaluation);
     }
 
     // Geometric mean of time over the best; a point without a time counts tenfold.
@@ -79,7 +123,8 @@ private:
         double sum = 0;
         for (const auto& [label, leader] : leaders_) {
             auto own = candidate.nanoseconds.find(label);
-            sum += std::log(own == candidate.nanoseconds.end() ? 10 : own->second / leader.nanoseconds);
+            const bool timed = own != candidate.nanoseconds.end() && own->second < infinity;
+            sum += std::log(timed ? own->second / leader.nanoseconds : 10);
         }
         return sum;
     }
@@ -89,6 +134,7 @@ private:
     const Leaders& leaders_;
     std::set<std::pair<std::string, Configuration>> seen_;
     std::vector<Candidate> chosen_;
+    std::string compiler_;   // that all of them can be built with; empty: the usual one
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace strop::search {
 
 // The best few of each point (screening times are noisy) and the best of each strategy that is not pruned,
-// best first; among them at least one kernel without a condition, if any worked.
+// best first; among them at least one kernel without a condition, if any worked. All may stand in one file: where
+// kernels ask for different compilers, those of the better one stay.
 std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
                                         const std::vector<const Track*>& tracks, const Leaders& leaders);
 

@@ -157,6 +157,10 @@ class OwnKernel(InFolder):
         self.assertEqual(exported["tune_params_keys"], ["UNROLL", "CHUNK", "BRANCH", "SHARE"])
         self.assertEqual(len(exported["cache"]), 7)
         self.assertIn("1,16,0,1.0", exported["cache"])
+        for entry in exported["cache"].values():
+            self.assertGreater(entry["verification_time"], 0)
+            self.assertGreater(entry["benchmark_time"], 0)
+        self.assertTrue(any(entry["compile_time"] > 0 for entry in exported["cache"].values()))
         self.assertTrue((self.folder / "strop-out" / "mine" / "shifted.cpp").is_file())
 
     def test_goes_on_to_the_end_where_that_is_asked(self):
