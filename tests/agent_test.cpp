@@ -458,6 +458,19 @@ TEST_F(ExperimentTest, a_broken_reply_leaves_the_first_diagnosis) {
     EXPECT_EQ(agent_->experiments().size(), 1u);
 }
 
+TEST_F(ExperimentTest, what_a_probe_declares_beside_the_kernels_tunables_keeps_its_first_value) {
+    agent(doubtful(R"({"hypothesis": "h", "probes": [
+        {"name": "wider", "source": "// strop:tune BLOCK = 8 | 16\n// strop:late ROWS = 4 | 2", "tells": "t"},
+        {"name": "mistaken", "source": "// strop:tune ROWS = ", "tells": "t"}]})"));
+    deepen();
+    ASSERT_EQ(judge_.probes.size(), 3u);
+    EXPECT_EQ(strop::describe(judge_.probes[0].configuration), "BLOCK=32");
+    EXPECT_EQ(strop::describe(judge_.probes[1].configuration), "BLOCK=32 ROWS=4");
+    ASSERT_EQ(judge_.probes[1].kernel.space.tunables.size(), 2u);
+    EXPECT_EQ(judge_.probes[1].kernel.space.tunables[1].kind, Tunable::Kind::late);
+    EXPECT_EQ(strop::describe(judge_.probes[2].configuration), "BLOCK=32");
+}
+
 TEST_F(ExperimentTest, a_probe_that_fails_is_a_line_and_is_not_repaired) {
     judge_.judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint&) {
         return kernel.id == "no_stores" ? Verdict::compile_failed : Verdict::ok;

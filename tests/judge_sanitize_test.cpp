@@ -59,6 +59,12 @@ constexpr size_t addresses = 0, races = 1;
 #define NEEDS(run) \
     if (!(run).missing.empty()) GTEST_SKIP() << (run).missing
 
+void expect_finding(const SanitizerRun& run, Verdict verdict, const std::string& what, const std::string& where) {
+    EXPECT_EQ(run.verdict, verdict);
+    EXPECT_NE(run.evidence.find(what), std::string::npos) << run.evidence;
+    EXPECT_NE(run.evidence.find(where), std::string::npos) << run.evidence;
+}
+
 TEST_F(SanitizeTest, an_honest_kernel_passes_both_at_every_shape) {
     for (const SanitizerRun& run : referee_->sanitize(request("none", ""), Seconds(60))) {
         NEEDS(run);
@@ -68,39 +74,32 @@ TEST_F(SanitizeTest, an_honest_kernel_passes_both_at_every_shape) {
 }
 
 TEST_F(SanitizeTest, a_read_behind_the_kernels_own_memory_is_found) {
-    const SanitizerRun run =
-        this->run(addresses, "in each row", "float* own = new float[N > 0 ? 8 : 9]; volatile float one = own[8]; (void)one; delete[] own;");
+    const SanitizerRun run = this->run(addresses, "in each row",
+                                       "float* own = new float[N > 0 ? 8 : 9]; volatile float one = own[8]; (void)one; "
+                                       "delete[] own;");
     NEEDS(run);
-    EXPECT_EQ(run.verdict, Verdict::crashed);
     EXPECT_EQ(run.shapes, 0);
-    EXPECT_NE(run.evidence.find("AddressSanitizer: heap-buffer-overflow: READ of size 4 at kernel"), std::string::npos)
-        << run.evidence;
-    EXPECT_NE(run.evidence.find(".cpp:11 at M="), std::string::npos) << run.evidence;
+    expect_finding(run, Verdict::crashed, "AddressSanitizer: heap-buffer-overflow: READ of size 4 at kernel",
+                   ".cpp:11 at M=");
 }
 
 // The page before it is the tensor's own, so that nothing faults.
 TEST_F(SanitizeTest, a_read_before_an_output_is_found) {
     const SanitizerRun run = this->run(addresses, "before", "volatile float one = y[-1]; (void)one;");
     NEEDS(run);
-    EXPECT_EQ(run.verdict, Verdict::crashed);
-    EXPECT_NE(run.evidence.find("use-after-poison"), std::string::npos) << run.evidence;
-    EXPECT_NE(run.evidence.find(".cpp:7 at M="), std::string::npos) << run.evidence;
+    expect_finding(run, Verdict::crashed, "use-after-poison", ".cpp:7 at M=");
 }
 
 TEST_F(SanitizeTest, undefined_behaviour_is_found) {
     const SanitizerRun run = this->run(addresses, "before", "largest = largest + (M > 0);");
     NEEDS(run);
-    EXPECT_EQ(run.verdict, Verdict::crashed);
-    EXPECT_NE(run.evidence.find("UndefinedBehaviorSanitizer: signed integer overflow"), std::string::npos) << run.evidence;
-    EXPECT_NE(run.evidence.find(".cpp:7 at M="), std::string::npos) << run.evidence;
+    expect_finding(run, Verdict::crashed, "UndefinedBehaviorSanitizer: signed integer overflow", ".cpp:7 at M=");
 }
 
 TEST_F(SanitizeTest, a_race_that_changes_no_output_is_found) {
     const SanitizerRun run = this->run(races, "in each row", "if (widest < i) widest = i;");
     NEEDS(run);
-    EXPECT_EQ(run.verdict, Verdict::nondeterministic);
-    EXPECT_NE(run.evidence.find("ThreadSanitizer: data race"), std::string::npos) << run.evidence;
-    EXPECT_NE(run.evidence.find(".cpp:11"), std::string::npos) << run.evidence;
+    expect_finding(run, Verdict::nondeterministic, "ThreadSanitizer: data race", ".cpp:11");
 }
 
 TEST_F(SanitizeTest, what_openmp_orders_is_no_race) {

@@ -56,5 +56,11 @@ TEST(Sanitizer, a_compiler_without_run_times_says_so) {
     EXPECT_EQ(of_gcc.at(1).missing, "g++'s OpenMP cannot tell it what its barriers order");
 }
 
+// A kernel writes to the same stream.
+TEST(FindingIn, a_line_without_end_takes_no_stack) {
+    const std::string endless(1 << 22, 'a');
+    EXPECT_EQ(finding_in("ThreadSanitizer: " + endless + "\n" + endless, "k.so").find("ThreadSanitizer: aaa"), 0u);
+}
+
 }  // namespace
 }  // namespace strop

@@ -18,6 +18,21 @@ constexpr double near_duplicate = 0.6;   // share of words in common
 constexpr size_t longest_evidence = 2000;
 constexpr double far_slower = 10;         // than the kernel: one sample of a probe is enough
 
+// A probe shares its kernel's tunables and their values; others that it declares all the same keep their first value.
+void make_probe(const ProbeDraft& probe, EvaluationRequest& request) {
+    request.kernel.id = probe.name;
+    request.kernel.source = probe.source;
+    TunableSpace own;
+    try {
+        own = parse_tunables(probe.source, probe.name);
+    } catch (const UsageError&) {
+        return;   // comments to the compiler, which says what is missing
+    }
+    for (Tunable& tunable : own.tunables)
+        if (request.configuration.emplace(tunable.name, tunable.values.at(0)).second)
+            request.kernel.space.tunables.push_back(std::move(tunable));
+}
+
 std::set<std::string> words_of(const Strategy& strategy) {
     std::set<std::string> words;
     std::string word;
@@ -342,8 +357,7 @@ Experiment Agent::measure(const ExperimentDraft& draft, const Strategy& strategy
     std::vector<EvaluationRequest> requests = {request};
     for (const ProbeDraft& probe : draft.probes) {
         requests.push_back(request);
-        requests.back().kernel.id = probe.name;
-        requests.back().kernel.source = probe.source;
+        make_probe(probe, requests.back());
     }
     double judging = 0;
     std::vector<ProbeResult> results;

@@ -68,8 +68,8 @@ private:
     // Asks the fixer, as often as a kernel may be repaired, until its reply can be read.
     std::optional<Proposal> fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
                                 const std::string& evidence, const Configuration& configuration);
-    // One bottleneck and one change; where the analyst names two explanations, after an experiment.
     std::string profile_of(const Kernel& kernel, const Evaluation& evaluation);
+    // One bottleneck and one change; where the analyst names two explanations, after an experiment.
     std::optional<Diagnosis> diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                       Facts facts);
     // Empty when enough were made, nobody fills the role, or no probe could be read.

@@ -111,17 +111,6 @@ std::string first_lines(const std::string& text, size_t count) {
     return printable(join(kept, "; "));
 }
 
-}  // namespace
-
-std::filesystem::path candidate_program() {
-    std::filesystem::path program = fs::read_symlink("/proc/self/exe").parent_path() / "strop-candidate";
-    if (!fs::exists(program))
-        throw EnvironmentError(fmt::format("{}: is missing", program.string()), "build Strop again: ./strop setup");
-    return program;
-}
-
-namespace {
-
 // Its shadow memory takes address space without end.
 void load_sanitizer(const Sanitizer& sanitizer, sandbox::Command& command) {
     command.environment["LD_PRELOAD"] = join(sanitizer.preloaded, ":");
@@ -132,6 +121,13 @@ void load_sanitizer(const Sanitizer& sanitizer, sandbox::Command& command) {
 }
 
 }  // namespace
+
+std::filesystem::path candidate_program() {
+    std::filesystem::path program = fs::read_symlink("/proc/self/exe").parent_path() / "strop-candidate";
+    if (!fs::exists(program))
+        throw EnvironmentError(fmt::format("{}: is missing", program.string()), "build Strop again: ./strop setup");
+    return program;
+}
 
 std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points,
                                        int threads, const Sanitizer* sanitizer) {

@@ -154,6 +154,15 @@ std::string limit_that_was_met(const std::string& said) {
     return {};
 }
 
+// Why a compiler made no library.
+std::string message_of(const Compiler& compiler, const sandbox::Finished& finished, const fs::path& folder) {
+    std::string message = finished.not_found   ? fmt::format("{}: could not be started", compiler.path)
+                          : finished.timed_out ? "the compiler " + finished.describe()
+                                               : limit_that_was_met(finished.err);
+    if (message.empty()) message = shorten(finished.err, folder);
+    return message.empty() ? "the compiler said nothing: " + finished.describe() : message;
+}
+
 }  // namespace
 
 std::string call_adapter(const Problem& problem) {
@@ -181,7 +190,6 @@ CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(installed_comp
 CppToolchain::CppToolchain(std::vector<Compiler> compilers, const Machine& machine)
     : compilers_(std::move(compilers)), flags_(usual_flags(machine)) {
     for (const Compiler& compiler : compilers_) append(folders_, toolchain_folders(compiler));
-    description_ = describe(compilers_.front());
 }
 
 std::string CppToolchain::describe(const Compiler& compiler) const {
@@ -277,6 +285,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     fs::path adapter = build_adapter(problem, folder);
     std::vector<sandbox::Command> commands;
     std::vector<std::string> keys, fresh;
+    std::vector<const Compiler*> compilers;
     std::vector<bool> linked;
     for (const Build& build : builds) {
         const std::string wanted = compiler_of(build.space, build.configuration);
@@ -295,6 +304,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         built_[key].library = folder / (stem + ".so");
         order_.push_back(key);
         fresh.push_back(key);
+        compilers.push_back(compiler);
         linked.push_back(build.trusted_links);
         commands.push_back(command(build, *compiler, folder, stem, adapter));
     }
@@ -302,7 +312,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     for (size_t i = 0; i < fresh.size(); ++i) {
         Built& result = built_[fresh[i]];
         result.ok = finished[i].ok();
-        if (!result.ok) result.message = message_of(finished[i], folder);
+        if (!result.ok) result.message = message_of(*compilers[i], finished[i], folder);
         else if (linked[i]) result.needed = needed_libraries(result.library);
     }
     std::vector<Built> results;
@@ -317,14 +327,6 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     }
     forget_oldest({keys.begin(), keys.end()});
     return results;
-}
-
-std::string CppToolchain::message_of(const sandbox::Finished& finished, const fs::path& folder) const {
-    std::string message = finished.not_found   ? "the compiler could not be started"
-                          : finished.timed_out ? "the compiler " + finished.describe()
-                                               : limit_that_was_met(finished.err);
-    if (message.empty()) message = shorten(finished.err, folder);
-    return message.empty() ? "the compiler said nothing: " + finished.describe() : message;
 }
 
 }  // namespace strop

@@ -47,7 +47,7 @@ public:
     CppToolchain(std::vector<Compiler> compilers, const Machine& machine);
 
     // "clang 19.1.7 -O3 -march=native ...": the usual compiler, part of every evaluation's key.
-    const std::string& description() const { return description_; }
+    std::string description() const { return describe(compilers_.front()); }
     std::map<std::string, std::string> descriptions() const;   // by name, of all compilers that a kernel may ask for
     // By name, "g++"; the usual one where that is empty, null where there is none of that name.
     const Compiler* find(const std::string& name) const;
@@ -64,12 +64,10 @@ private:
     std::string describe(const Compiler& compiler) const;
     sandbox::Command command(const Build& build, const Compiler& compiler, const std::filesystem::path& folder,
                              const std::string& stem, const std::filesystem::path& adapter) const;
-    std::string message_of(const sandbox::Finished& finished, const std::filesystem::path& folder) const;
     void forget_oldest(const std::set<std::string>& needed);
 
     std::vector<Compiler> compilers_;      // the usual one first
     std::vector<std::string> flags_, folders_;
-    std::string description_;
     std::map<std::string, Built> built_;   // by content
     std::deque<std::string> order_;        // of built_, oldest first
     int next_ = 0;                         // libraries are numbered

@@ -18,6 +18,7 @@ namespace {
 
 const Seconds question_limit{20};
 constexpr size_t told_accesses = 2;   // of a race
+constexpr size_t read_of_a_line = 1000;   // characters: a kernel may write there too, and std::regex recurses
 
 std::string machine_name() {
     utsname name = {};
@@ -96,15 +97,11 @@ Sanitizer races(const Compiler& compiler) {
 
 // Of the last instruction up to an address.
 int line_at(const std::optional<Assembly>& assembly, uint64_t address) {
+    const Function* function = assembly ? assembly->function_at(address) : nullptr;
     int line = 0;
-    uint64_t nearest = 0;
-    if (!assembly) return 0;
-    for (const Function& function : assembly->functions)
-        for (const Instruction& instruction : function.instructions)
-            if (instruction.line > 0 && instruction.address <= address && instruction.address >= nearest) {
-                nearest = instruction.address;
-                line = instruction.line;
-            }
+    if (!function) return 0;
+    for (const Instruction& instruction : function->instructions)
+        if (instruction.line > 0 && instruction.address <= address) line = instruction.line;
     return line;
 }
 
@@ -130,7 +127,8 @@ std::string finding_in(const std::string& report, const fs::path& library) {
     std::string what;
     std::vector<std::string> accesses;
     bool placed = true;   // what was read last has its line
-    for (const std::string& line : split(report, '\n')) {
+    for (const std::string& whole : split(report, '\n')) {
+        const std::string line = whole.substr(0, read_of_a_line);
         std::smatch match;
         if (std::regex_search(line, match, undefined) && what.empty())
             return printable(fmt::format("UndefinedBehaviorSanitizer: {} at {}", match.str(2), match.str(1)));

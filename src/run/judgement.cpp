@@ -1,8 +1,8 @@
 #include "run/judgement.h"
 
 #include "base/clock.h"
+#include "run/verification.h"
 #include "search/dispatch.h"
-#include "stats/paired.h"
 
 namespace strop {
 
@@ -45,22 +45,13 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
         for (const std::string& name : worker.baselines(missing))
             request.contenders.push_back({name, name, {}, {}});
     request.points = problem.points;
-    request.prove = request.cold = true;
+    request.prove = true;
+    request.cold = options.paired;
     request.seconds_per_point = options.seconds_per_shape.count();
     judgement.comparison = worker.compare(request);
-    std::vector<stats::Interval> ratios;
-    for (const PointComparison& point : judgement.comparison.points) {
+    for (const PointComparison& point : judgement.comparison.points)
         note(judgement, point.results[0].verdict, point.results[0].evidence);
-        const ContenderResult* best = nullptr;
-        for (size_t i = 1; i < point.results.size(); ++i)
-            if (point.results[i].verdict == Verdict::ok &&
-                (!best || point.results[i].time.median_ns < best->time.median_ns))
-                best = &point.results[i];
-        if (best) ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
-    }
-    if (ratios.empty() || !judgement.evaluation.ok()) return;
-    stats::Interval whole = stats::combine(ratios);
-    judgement.speedup = Ratio{whole.value, whole.low, whole.high};
+    if (judgement.evaluation.ok()) judgement.speedup = speedup_over_best(judgement.comparison);
 }
 
 }  // namespace
@@ -71,10 +62,12 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
     Judgement judgement;
     EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
     judgement.evaluation = worker.evaluate({request}).front();
-    const std::vector<ShapePoint> unlisted =
-        search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, options.seed, problem.points);
-    if (judgement.evaluation.ok()) judge_unlisted(worker, request, unlisted, judgement);
-    if (judgement.evaluation.ok() && options.sanitize) sanitize(worker, request, unlisted, judgement);
+    if (judgement.evaluation.ok()) {
+        const std::vector<ShapePoint> unlisted =
+            search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, options.seed, problem.points);
+        judge_unlisted(worker, request, unlisted, judgement);
+        if (judgement.evaluation.ok() && options.sanitize) sanitize(worker, request, unlisted, judgement);
+    }
     if (judgement.evaluation.ok())
         compare_with_baselines(worker, problem, kernel, configuration, options, judgement);
     judgement.seconds = seconds_since(start);

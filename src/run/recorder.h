@@ -27,10 +27,13 @@ public:
     int comparisons() const { return comparisons_; }   // asked for so far
 
 private:
-    // What is kept under what was asked, with the time that it took.
+    std::string key_of(const EvaluationRequest& request) const;
+    // The answer that is kept under a key; asked for, and kept, where there is none.
     template <typename Answer>
-    Answer once(const std::string& what, const EvaluationRequest& request, double& seconds,
-                const std::function<Answer()>& ask);
+    Answer once(const std::string& key, const std::function<Answer()>& ask);
+    // Adds what asking took, but for the reference's share, to `seconds`.
+    template <typename Answer>
+    Answer timed(double& seconds, const std::function<Answer()>& ask);
 
     judge::WorkerClient& worker_;
     Store& store_;

@@ -11,9 +11,7 @@ namespace strop {
 
 namespace {
 
-// The fastest baseline; null where none ran.
-const ContenderResult* note_baselines(const PointComparison& point, ShapeReport& shape) {
-    const ContenderResult* best = nullptr;
+void note_baselines(const PointComparison& point, ShapeReport& shape) {
     shape.baselines.clear();
     for (size_t i = 1; i < point.results.size(); ++i) {
         const ContenderResult& result = point.results[i];
@@ -22,9 +20,7 @@ const ContenderResult* note_baselines(const PointComparison& point, ShapeReport&
         shape.speedups[result.name] = result.speedup;
         if (result.overhead_ns > 0) shape.baseline_overhead[result.name] = result.overhead_ns;
         if (!result.cold.samples_ns.empty()) shape.cold_baselines[result.name] = result.cold.median_ns;
-        if (!best || result.time.median_ns < best->time.median_ns) best = &result;
     }
-    return best;
 }
 
 void note_times(const ContenderResult& ours, ShapeReport& shape) {
@@ -38,10 +34,30 @@ void note_times(const ContenderResult& ours, ShapeReport& shape) {
 
 }  // namespace
 
+const ContenderResult* best_baseline(const PointComparison& point) {
+    const ContenderResult* best = nullptr;
+    for (size_t i = 1; i < point.results.size(); ++i) {
+        const ContenderResult& result = point.results[i];
+        if (result.verdict == Verdict::ok && (!best || result.time.median_ns < best->time.median_ns)) best = &result;
+    }
+    return best;
+}
+
+std::optional<Ratio> speedup_over_best(const Comparison& comparison) {
+    std::vector<stats::Interval> ratios;
+    for (const PointComparison& point : comparison.points) {
+        const ContenderResult* best = best_baseline(point);
+        if (point.results.front().verdict == Verdict::ok && best)
+            ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
+    }
+    if (ratios.empty()) return {};
+    const stats::Interval whole = stats::combine(ratios);
+    return Ratio{whole.value, whole.low, whole.high};
+}
+
 std::string note_verification(const Comparison& comparison,
                               const std::function<std::string(const Dimensions&)>& kernel_at, RunRecord& record) {
     std::string failure;
-    std::vector<stats::Interval> best_ratios;
     std::map<std::string, int> best_count;
     for (size_t p = 0; p < comparison.points.size(); ++p) {
         const PointComparison& point = comparison.points[p];
@@ -53,16 +69,16 @@ std::string note_verification(const Comparison& comparison,
         }
         note_times(ours, shape);
         shape.kernel = kernel_at(shape.dims);
-        const ContenderResult* best = note_baselines(point, shape);
+        note_baselines(point, shape);
+        const ContenderResult* best = best_baseline(point);
         if (!best) continue;
         shape.best_baseline = best->name;
         shape.speedup = best->speedup;
-        best_ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
         ++best_count[best->name];
     }
-    if (best_ratios.empty()) return failure;
-    const stats::Interval whole = stats::combine(best_ratios);
-    record.headline = {whole.value, whole.low, whole.high};
+    const std::optional<Ratio> whole = speedup_over_best(comparison);
+    if (!whole) return failure;
+    record.headline = *whole;
     record.headline_baseline = std::max_element(best_count.begin(), best_count.end(), [](auto& a, auto& b) {
                                     return a.second < b.second;
                                 })->first;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,8 +10,12 @@
 
 namespace strop {
 
+// The fastest of those after the first that ran; null where none did.
+const ContenderResult* best_baseline(const PointComparison& point);
+// Of the first over the best baseline of each point, over all points; nothing where no baseline ran.
+std::optional<Ratio> speedup_over_best(const Comparison& comparison);
 // The comparison of the dispatching function, named first, with baselines; points in the order of the record's shapes,
-// which get their times. `kernel_at`: who runs at a shape. The first failure, or nothing.
+// which get their times. `kernel_at`: who runs at a shape. The last failure, or nothing.
 std::string note_verification(const Comparison& comparison,
                               const std::function<std::string(const Dimensions&)>& kernel_at, RunRecord& record);
 // The first finding, or nothing.

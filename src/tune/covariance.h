@@ -54,4 +54,8 @@ inline float matern52(float squared_distance) {
     return (1 + r + r * r * (1.0f / 3)) * exp_of_minus(r);
 }
 
+inline float covariance(const Positions& positions, const Point& a, const Point& b, const Weights& weights) {
+    return matern52(static_cast<float>(positions.squared_distance(a, b, weights)));
+}
+
 }  // namespace strop::tune

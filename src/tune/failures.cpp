@@ -65,15 +65,11 @@ void FailureModel::forget_covariances() {
     success_.clear();
 }
 
-float FailureModel::covariance(const Point& a, const Point& b) const {
-    return matern52(static_cast<float>(positions_.squared_distance(a, b, weights_)));
-}
-
 // The average is as if one more had worked, so that it is not 0 while everything fails.
 void FailureModel::update() {
     for (size_t i = factor_.size(); i < points_.size(); ++i) {
         std::vector<double> left;
-        for (size_t j = 0; j < i; ++j) left.push_back(covariance(points_[i], points_[j]));
+        for (size_t j = 0; j < i; ++j) left.push_back(covariance(positions_, points_[i], points_[j], weights_));
         factor_.append(std::move(left), 1 + weights_.noise, 1e-9);
     }
     average_ = 1 - static_cast<double>(failed_) / static_cast<double>(points_.size() + 1);
@@ -90,7 +86,8 @@ std::vector<float> FailureModel::success(const std::vector<size_t>& rows) {
     for (size_t row : rows) {
         Point point = space_.coordinates(row);
         double mean = average_;
-        for (size_t i = 0; i < points_.size(); ++i) mean += factors_[i] * covariance(point, points_[i]);
+        for (size_t i = 0; i < points_.size(); ++i)
+            mean += factors_[i] * covariance(positions_, point, points_[i], weights_);
         result.push_back(probability(mean));
     }
     return result;

@@ -36,7 +36,6 @@ public:
 private:
     void update();  // what is estimated
     void forget_covariances();
-    float covariance(const Point& a, const Point& b) const;
 
     const Space& space_;
     Positions positions_;

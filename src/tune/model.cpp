@@ -48,8 +48,7 @@ CostModel::CostModel(const Space& space, const Prior* prior)
       candidates_(space, positions_) {}
 
 double CostModel::similarity(size_t row, size_t other) const {
-    return matern52(static_cast<float>(
-        positions_.squared_distance(space_.coordinates(row), space_.coordinates(other), weights_)));
+    return covariance(positions_, space_.coordinates(row), space_.coordinates(other), weights_);
 }
 
 // ---- observations --------------------------------------------------------------------------------------
@@ -92,9 +91,7 @@ void CostModel::forget_factor() {
 void CostModel::extend(size_t first) {
     for (size_t i = first; i < points_.size(); ++i) {
         std::vector<double> left;
-        for (size_t j = 0; j < i; ++j)
-            left.push_back(
-                matern52(static_cast<float>(positions_.squared_distance(points_[i], points_[j], weights_))));
+        for (size_t j = 0; j < i; ++j) left.push_back(covariance(positions_, points_[i], points_[j], weights_));
         factor_.append(std::move(left), 1 + weights_.noise, 1e-9);
         solved_.push_back(candidates_.covariances(points_[i], weights_));
     }

@@ -236,7 +236,7 @@ class Experiments(WithModel):
         self.assertEqual(len(experiments), len(self.asked("experimenter")))
         for experiment in experiments:
             stores, mistaken = experiment["probes"]
-            self.assertEqual((stores["name"], stores["verdict"]), ("no_stores", "ok"))
+            self.assertEqual((stores["name"], stores["verdict"]), ("no_stores", "ok"), stores)
             self.assertEqual(stores["nanoseconds"].keys(), experiment["kernel_ns"].keys())
             self.assertEqual({shape["label"] for shape in record["shapes"]}, experiment["kernel_ns"].keys())
             self.assertEqual((mistaken["verdict"], mistaken["nanoseconds"]), ("compile_failed", {}))
