@@ -112,6 +112,51 @@ TEST(PlanDispatch, KeepsFewWinnersAndNamesTheirRegimes) {
     for (const DispatchSample& sample : plan.samples) EXPECT_EQ(sample.nanoseconds.size(), 3u);
 }
 
+TEST(PlanDispatch, KeepsNoMoreWinnersThanAskedFor) {
+    Problem problem = row_problem();
+    auto over_all = [&](const std::string& id) {
+        double sum = 0;
+        for (const ShapePoint& point : problem.points) sum += std::log(model(candidate(problem, id).kernel, {}, point));
+        return sum;
+    };
+    ASSERT_LT(over_all("parallel"), std::min(over_all("serial"), over_all("streaming")));
+    for (size_t most : {1, 2}) {
+        FakeEvaluator evaluator(model);
+        DispatchOptions options;
+        options.most_winners = most;
+        DispatchPlan plan = plan_dispatch(problem, all_candidates(problem), evaluator, options);
+        ASSERT_EQ(plan.winners.size(), most);
+        EXPECT_EQ(plan.winners[0].kernel.id, "parallel");
+        EXPECT_EQ(plan.regimes.back().condition, most == 1 ? "all shapes" : "otherwise");
+        // Where one has to serve all shapes, the same meet at each.
+        for (const ComparisonRequest& request : evaluator.comparisons)
+            EXPECT_TRUE(most > 1 || request.contenders.size() == 4);
+    }
+}
+
+// "steady" loses least over all shapes, and is one too many where two may be chosen.
+TEST(PlanDispatch, WinnersAreChosenTogether) {
+    Problem problem = row_problem();
+    auto specialists = [](const Kernel& kernel, const Configuration&, const ShapePoint& point) {
+        const bool large = m_of(point.dims) * n_of(point.dims) > 1e5;
+        const double factor = kernel.id == "steady" ? 2 : (kernel.id == "serial") == large ? 9 : 1;
+        return 1e3 + factor * m_of(point.dims) * n_of(point.dims);
+    };
+    std::vector<Candidate> finalists = {candidate(problem, "serial"), candidate(problem, "parallel"),
+                                        candidate(problem, "steady")};
+    for (Candidate& c : finalists)
+        for (const ShapePoint& point : problem.points) c.nanoseconds[point.label] = specialists(c.kernel, {}, point);
+    for (size_t most : {1, 2}) {
+        FakeEvaluator evaluator(specialists);
+        DispatchOptions options;
+        options.most_winners = most;
+        std::set<std::string> kernels;
+        for (const DispatchWinner& winner : plan_dispatch(problem, finalists, evaluator, options).winners)
+            kernels.insert(winner.kernel.id);
+        EXPECT_EQ(kernels, most == 1 ? (std::set<std::string>{"steady"}) : (std::set<std::string>{"serial", "parallel"}));
+    }
+}
+
 TEST(PlanDispatch, RegimesSayWhatTheTreeTests) {
     Problem problem = row_problem();
     FakeEvaluator evaluator(model);

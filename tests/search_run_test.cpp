@@ -105,6 +105,37 @@ TEST(Run, PrunesOnlyWhatIsBeatenEverywhereAndSaysByWhom) {
         << naive.reason;
 }
 
+// "steady" leads nowhere and is the best one for both points.
+TEST(Run, OneForAllShapesIsWhoIsBestOverAllOfThem) {
+    auto compromise = [](const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
+        const bool small = point.label == "small";
+        const double factor = kernel.id == "steady" ? 1.2 : (kernel.id == "serial") == small ? 1 : 3;
+        return size_of(point) * unroll(configuration) * factor;
+    };
+    for (int winners : {1, 5}) {
+        Fixture f;
+        Proposal narrow = proposal("narrow", unrolls());
+        narrow.kernel.condition = Expression::parse("N <= 64");
+        f.proposer = FakeProposer(
+            {proposal("serial", unrolls()), proposal("parallel", unrolls()), proposal("steady", unrolls()), narrow});
+        f.evaluator = FakeEvaluator(compromise);
+        f.settings.winners = winners;
+        Result result = f.run();
+        if (winners > 1) {
+            EXPECT_EQ(find(result, "steady").state, Strategy::State::pruned);
+            continue;
+        }
+        EXPECT_EQ(find(result, "steady").reason, "fastest at all shapes together");
+        EXPECT_EQ(find(result, "serial").state, Strategy::State::pruned);
+        EXPECT_EQ(find(result, "serial").reason.find("beaten over all shapes together: 1.44× slower than steady"), 0u)
+            << find(result, "serial").reason;
+        EXPECT_EQ(find(result, "narrow").reason, "its condition, N <= 64, excludes shapes, and one kernel is to serve all");
+        EXPECT_EQ(result.finalists.at(0).kernel.id, "steady");
+        EXPECT_EQ(describe(result.finalists[0].configuration), "U=16");
+        for (const EvaluationRequest& request : f.evaluator.requests) EXPECT_NE(request.kernel.id, "narrow");
+    }
+}
+
 TEST(Run, JudgesAKernelNearItsOwnBestBeforeItIsPruned) {
     // Its first configuration is hopeless, its best one wins.
     FakeProposer proposer({proposal("steady"), proposal("late", {numbers("U", {1, 2, 3, 4, 5, 6, 7, 8})})});

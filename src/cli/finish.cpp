@@ -35,6 +35,7 @@ RunOptions run_options(const Arguments& arguments, const Problem& problem, const
     settings.seed = arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed"))
                                             : std::random_device{}();
     settings.points = arguments.all("--point");
+    settings.winners = static_cast<int>(arguments.integer("--winners"));
     std::string out = arguments.text("--out");
     settings.out = fs::absolute(out.empty() ? "strop-out/" + name : out).lexically_normal();
     check_points(problem, settings.points);

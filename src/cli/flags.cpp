@@ -23,6 +23,10 @@ const Positional run_position = {"RUN",
                                  "lists them",
                                  true, false, Completes::runs};
 const Flag quiet_flag = {"--quiet", "", "no progress, only the result"};
+const Flag winners_flag = {"--winners", "N",
+                           "kernels and configurations that the dispatching function chooses from, at most; 1: one for "
+                           "all shapes",
+                           Kind::count, "5"};
 const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};
@@ -66,6 +70,7 @@ CommandSpec optimize() {
          {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
          {"--target-speedup", "X", "stop at X times the best baseline; 0: never", Kind::number, "0"},
          {"--min-improvement", "X", "a round that gains less is a plateau; 0.01 is 1%", Kind::number, "0.01"},
+         winners_flag,
          {"--seed", "N", "of every random choice", Kind::whole, "0"},
          {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
          store_flag,
@@ -125,6 +130,7 @@ CommandSpec tune() {
              {"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
              {"--evaluations", "N", "measure at most N configurations; 0: no limit", Kind::whole, "0"},
              {"--exhaustive", "", "go on where little is left to gain, until every configuration was measured"},
+             winners_flag,
              {"--seed", "N", "of every random choice", Kind::whole, "0"},
              {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
              store_flag,

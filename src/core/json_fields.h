@@ -192,6 +192,7 @@ inline auto fields_of(const RunSettings*) {
                       Field{"max_tokens", &RunSettings::max_tokens},
                       Field{"analysis_advice", &RunSettings::analysis_advice},
                       Field{"dry_run", &RunSettings::dry_run},
+                      Field{"winners", &RunSettings::winners},
                       Field{"exhaustive", &RunSettings::exhaustive},
                       Field{"kernel_name", &RunSettings::kernel_name},
                       Field{"kernel_source", &RunSettings::kernel_source}};

@@ -119,6 +119,7 @@ struct RunSettings {
     int64_t max_tokens = 0;             // input and output together
     std::string analysis_advice;        // the user's own words for the analyst
     bool dry_run = false;               // one candidate, then stop
+    int winners = 5;                    // that the dispatching function chooses from, at most; 1: one for all shapes
     bool exhaustive = false;            // every configuration, also where little is left to gain
     // Of a tuning run: the name and source of the one kernel that is tuned. Empty: strategies are planned.
     std::string kernel_name, kernel_source;

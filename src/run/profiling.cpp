@@ -45,11 +45,8 @@ report::ProfileReport explained(Profile profile, const Problem& problem, const p
         shape.nanoseconds = point.time.median_ns;
         shape.low_ns = point.time.low_ns;
         shape.high_ns = point.time.high_ns;
-        shape.roofline_ns = line.nanoseconds;
+        note_roofline(line, shape);
         if (shape.nanoseconds > 0) shape.roofline_share = line.nanoseconds / shape.nanoseconds;
-        shape.bound = line.bound;
-        shape.bytes = line.bytes;
-        shape.flops = line.flops;
         report.shapes.push_back(shape);
         report.diagnoses.push_back(diagnose(point, line, machine));
     }

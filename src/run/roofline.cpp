@@ -59,4 +59,11 @@ Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Ma
     return result;
 }
 
+void note_roofline(const Roofline& roofline, ShapeReport& shape) {
+    shape.roofline_ns = roofline.nanoseconds;
+    shape.bound = roofline.bound;
+    shape.bytes = roofline.bytes;
+    shape.flops = roofline.flops;
+}
+
 }  // namespace strop

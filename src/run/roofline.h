@@ -5,6 +5,7 @@
 
 #include "core/machine.h"
 #include "core/problem.h"
+#include "core/record.h"
 #include "playbook/graph.h"
 
 namespace strop {
@@ -20,5 +21,6 @@ struct Roofline {
 // Compulsory traffic: every input read once, every output written once; or the problem's own `work`.
 Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Machine& machine,
                   const Dimensions& dims);
+void note_roofline(const Roofline& roofline, ShapeReport& shape);
 
 }  // namespace strop

@@ -226,11 +226,8 @@ private:
         view_.phase("tracing the reference");
         playbook_ = std::make_unique<playbook::Playbook>(problem_, trace_reference(problem_), record_.machine);
         for (ShapeReport& shape : record_.shapes) {
-            Roofline line = roofline(problem_, playbook_->graph(), record_.machine, shape.dims);
-            shape.roofline_ns = line.nanoseconds;
-            shape.bound = line.bound;
-            shape.bytes = line.bytes;
-            shape.flops = line.flops;
+            const Roofline line = roofline(problem_, playbook_->graph(), record_.machine, shape.dims);
+            note_roofline(line, shape);
             // Small shapes live in caches, where a roofline from bandwidths alone is out of reach: no reason to stop.
             if (line.bound != "cache") targets_.roofline_ns[shape.label] = line.nanoseconds;
         }
@@ -304,6 +301,7 @@ private:
         options.seconds = deadline - elapsed();
         options.seed = record_.settings.seed;
         options.max_bytes = probe_bytes;
+        options.most_winners = static_cast<size_t>(record_.settings.winners);
         options.stop = [] { return interrupted(); };
         options.seconds_left = [this, deadline] { return deadline - elapsed(); };
         if (marks_) {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,7 +22,6 @@ constexpr double clearly_different =
     0.04;                           // log ratio above which a border between two shapes is worth finding
 constexpr double in_finals = 1.15;  // of the best screening time at a point
 constexpr size_t finalists_at_a_point = 4;
-constexpr size_t most_winners = 5;
 constexpr size_t most_probes = 96;
 constexpr size_t probes_in_a_batch = 4;
 constexpr double weight_of_a_labelled_point = 20;   // the user named it: the dispatch has to be right there
@@ -107,8 +107,17 @@ private:
 
     // ---- finals ----------------------------------------------------------------------------------------
 
+    // Where one has to serve all shapes, the same everywhere.
+    std::vector<size_t> field_for_all() const {
+        std::vector<size_t> field;
+        for (size_t f = 0; f < finalists_.size() && field.size() < finalists_at_a_point; ++f)
+            if (finalists_[f].alive && !finalists_[f].candidate.kernel.condition) field.push_back(f);
+        return field;
+    }
+
     // The nearest to the best in screening, and always the best kernel that may run anywhere.
     std::vector<size_t> field_at(const std::string& label) const {
+        if (options_.most_winners == 1) return field_for_all();
         std::vector<std::pair<double, size_t>> order;
         for (size_t f = 0; f < finalists_.size(); ++f) {
             auto own = finalists_[f].candidate.nanoseconds.find(label);
@@ -190,7 +199,7 @@ private:
         if (winners_.empty()) return;
         for (const ShapePoint& point : problem_.points)
             regrets[point.label] = regret(finalists_[winners_[0]], point.label);
-        while (winners_.size() < most_winners) {
+        while (winners_.size() < options_.most_winners) {
             double most = 0;
             size_t choice = finalists_.size();
             for (size_t f = 0; f < finalists_.size(); ++f) {
@@ -208,6 +217,37 @@ private:
             winners_.push_back(choice);
             for (auto& [label, known] : regrets) known = std::min(known, regret(finalists_[choice], label));
         }
+        exchange_winners();
+    }
+
+    // The best one for all shapes may be one too many beside those that came later: a winner makes room for another as
+    // long as that saves something.
+    void exchange_winners() {
+        for (bool gained = winners_.size() > 1; gained;) {
+            gained = false;
+            for (size_t& winner : winners_)
+                for (size_t f = 0; f < finalists_.size(); ++f) {
+                    bool known = std::find(winners_.begin(), winners_.end(), f) != winners_.end();
+                    if (!finalists_[f].alive || known) continue;
+                    const double before = loss();
+                    const size_t old = std::exchange(winner, f);
+                    if (loss() < before - same) gained = true;
+                    else winner = old;
+                }
+        }
+    }
+
+    // At the user's shapes, where the winners alone may be chosen; infinity when none of them runs everywhere.
+    double loss() const {
+        auto is_limited = [&](size_t w) { return finalists_[w].candidate.kernel.condition.has_value(); };
+        if (std::all_of(winners_.begin(), winners_.end(), is_limited)) return infinity;
+        double sum = 0;
+        for (const ShapePoint& point : problem_.points) {
+            double least = infinity;
+            for (size_t w : winners_) least = std::min(least, regret(finalists_[w], point.label));
+            sum += least;
+        }
+        return sum;
     }
 
     bool someone_died() const {

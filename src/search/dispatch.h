@@ -30,6 +30,7 @@ DispatchTree fit_dispatch(const Problem& problem, const std::vector<DispatchWinn
 struct DispatchOptions {
     double seconds = 10;  // for finals, thresholds and probes together
     uint64_t seed = 0;
+    size_t most_winners = 5;               // 1: one for all shapes
     int64_t max_bytes = 0;                 // probes whose buffers are larger are not drawn; 0: no limit
     std::function<bool()> stop;            // true: return what there is
     std::function<double()> seconds_left;  // measured by the caller's clock
@@ -37,7 +38,7 @@ struct DispatchOptions {
 
 struct DispatchPlan {
     std::vector<DispatchWinner>
-        winners;  // few: a winner within 2% of another one everywhere is merged into it
+        winners;  // at most as many as asked for: one within 2% of another everywhere is merged into it
     DispatchTree tree;
     std::vector<Regime> regimes;
     std::vector<DispatchSample> samples;  // labelled points first

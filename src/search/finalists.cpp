@@ -12,18 +12,20 @@ namespace strop::search {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr size_t finalists_per_point = 3;
+constexpr size_t finalists_per_point = 3, finalists_over_all = 4;
 constexpr double within = 1.08;  // of the best at a point
 
 class Finalists {
 public:
     Finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
-              const Leaders& leaders)
-        : points_(points), tracks_(tracks), leaders_(leaders) {}
+              const Leaders& leaders, bool one_for_all)
+        : points_(points), tracks_(tracks), leaders_(leaders), one_for_all_(one_for_all) {}
 
     std::vector<Candidate> choose() {
         choose_compiler();
-        for (const ShapePoint& point : points_) add_best_of(point.label);
+        if (one_for_all_) add_best_over_all();
+        else
+            for (const ShapePoint& point : points_) add_best_of(point.label);
         for (const Track* track : tracks_)
             if (track->strategy.state != Strategy::State::pruned)
                 if (const Evaluation* best = best_of(*track)) add(*track, *best);
@@ -86,12 +88,28 @@ private:
         return candidate;
     }
 
+    struct Entry {
+        double cost;
+        const Track* track;
+        const Evaluation* evaluation;
+    };
+
+    void add_first(std::vector<Entry> entries, size_t most) {
+        std::stable_sort(entries.begin(), entries.end(),
+                         [](const Entry& a, const Entry& b) { return a.cost < b.cost; });
+        for (size_t i = 0; i < std::min(entries.size(), most); ++i) add(*entries[i].track, *entries[i].evaluation);
+    }
+
+    void add_best_over_all() {
+        std::vector<Entry> entries;
+        for (const Track* track : tracks_)
+            for (const Evaluation& evaluation : track->evaluations())
+                if (evaluation.ok() && !track->kernel.condition && compatible(*track, evaluation))
+                    entries.push_back({slowness(candidate_of(*track, evaluation)), track, &evaluation});
+        add_first(std::move(entries), finalists_over_all);
+    }
+
     void add_best_of(const std::string& label) {
-        struct Entry {
-            double nanoseconds;
-            const Track* track;
-            const Evaluation* evaluation;
-        };
         auto leader = leaders_.find(label);
         if (leader == leaders_.end()) return;
         std::vector<Entry> entries;
@@ -101,10 +119,7 @@ private:
                 if (nanoseconds <= leader->second.nanoseconds * within && compatible(*track, evaluation))
                     entries.push_back({nanoseconds, track, &evaluation});
             }
-        std::stable_sort(entries.begin(), entries.end(),
-                         [](const Entry& a, const Entry& b) { return a.nanoseconds < b.nanoseconds; });
-        for (size_t i = 0; i < std::min(entries.size(), finalists_per_point); ++i)
-            add(*entries[i].track, *entries[i].evaluation);
+        add_first(std::move(entries), finalists_per_point);
     }
 
     void add_unconditional() {
@@ -132,6 +147,7 @@ private:
     const std::vector<ShapePoint>& points_;
     const std::vector<const Track*>& tracks_;
     const Leaders& leaders_;
+    const bool one_for_all_;
     std::set<std::pair<std::string, Configuration>> seen_;
     std::vector<Candidate> chosen_;
     std::string compiler_;   // that all of them can be built with; empty: the usual one
@@ -140,8 +156,9 @@ private:
 }  // namespace
 
 std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
-                                        const std::vector<const Track*>& tracks, const Leaders& leaders) {
-    return Finalists(points, tracks, leaders).choose();
+                                        const std::vector<const Track*>& tracks, const Leaders& leaders,
+                                        bool one_for_all) {
+    return Finalists(points, tracks, leaders, one_for_all).choose();
 }
 
 }  // namespace strop::search

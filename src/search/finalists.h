@@ -10,8 +10,10 @@ namespace strop::search {
 
 // The best few of each point (screening times are noisy) and the best of each strategy that is not pruned,
 // best first; among them at least one kernel without a condition, if any worked. All may stand in one file: where
-// kernels ask for different compilers, those of the better one stay.
+// kernels ask for different compilers, those of the better one stay. With `one_for_all` the best few over all points
+// instead of each.
 std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
-                                        const std::vector<const Track*>& tracks, const Leaders& leaders);
+                                        const std::vector<const Track*>& tracks, const Leaders& leaders,
+                                        bool one_for_all = false);
 
 }  // namespace strop::search

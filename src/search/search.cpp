@@ -26,6 +26,7 @@ constexpr double exploration = 0.5;       // of the upper confidence bound, on t
 constexpr double opinion_weight = 0.1;    // of a proposer's judgement beside what was measured
 constexpr double roofline_reached = 0.95;
 constexpr int stale_rounds_to_stop = 3;
+constexpr const char* together = "all shapes together";
 
 class Search {
 public:
@@ -95,6 +96,9 @@ private:
         Track& track = *tracks_.back();
         if (parent) track.enqueue(inherited(track.kernel, *parent));
         track.enqueue(track.kernel.initial);
+        if (one_for_all() && track.kernel.condition)
+            give_up(track, fmt::format("its condition, {}, excludes shapes, and one kernel is to serve all",
+                                       track.kernel.condition->text()));
         if (track.configurations() == 0) give_up(track, "no configuration of its tunables is valid");
         if (where.empty())
             give_up(track, fmt::format("its condition holds at no shape: {}",
@@ -161,7 +165,7 @@ private:
     void tune_round(int round) {
         size_t active = 0;
         for (const auto& track : tracks_) {
-            track->reweigh(leaders_);
+            track->reweigh(leaders_, one_for_all());
             active += track->active();
         }
         // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
@@ -217,7 +221,7 @@ private:
         double bonus = exploration * std::sqrt(std::log(2.0 + result_.evaluations) / (1 + asked));
         if (track.asked() == 0) return 1e9;
         if (!track.succeeded()) return 1e6 - asked;
-        double promise = std::log(track.best_share(leaders_)) + 0.25 * std::log(track.mean_share(leaders_)) +
+        double promise = std::log(nearness(track)) + 0.25 * std::log(track.mean_share(leaders_)) +
                          opinion_weight * (opinion_of(track) - 0.5);
         return (track.judged() ? 0 : 1e3 - 10 * asked) + promise + bonus;
     }
@@ -290,9 +294,20 @@ private:
 
     // ---- deciding --------------------------------------------------------------------------------------
 
-    bool beaten_everywhere(const Track& track) const {
-        return track.succeeded() && track.best_share(leaders_) < leading;
+    bool one_for_all() const { return settings_.winners == 1; }
+
+    // To the lead: at the point where it is nearest, or over all of them where one kernel is to serve all.
+    double nearness(const Track& track) const {
+        if (!one_for_all()) return track.best_share(leaders_);
+        return leader_over_all().least_cost(leaders_) / track.least_cost(leaders_);
     }
+
+    const Track& leader_over_all() const {
+        auto slower = [&](const auto& a, const auto& b) { return a->least_cost(leaders_) < b->least_cost(leaders_); };
+        return **std::min_element(tracks_.begin(), tracks_.end(), slower);
+    }
+
+    bool beaten_everywhere(const Track& track) const { return track.succeeded() && nearness(track) < leading; }
 
     // Those that lead nowhere go as soon as they are out of reach; the reach shrinks as more is known.
     void prune(int round) {
@@ -301,13 +316,16 @@ private:
         for (const auto& track : tracks_) {
             if (!track->active()) continue;
             track->strategy.confidence = track->mean_share(leaders_);
-            bool hopeless = track->done() || track->best_share(leaders_) < least;
+            bool hopeless = track->done() || nearness(*track) < least;
             if (beaten_everywhere(*track) && track->judged() && hopeless)
                 give_up(*track, reason_of_defeat(*track));
         }
     }
 
     std::string reason_of_defeat(const Track& track) const {
+        if (one_for_all())
+            return fmt::format("beaten over all shapes together: {:.2f}× slower than {} ({} of {} configurations tried)",
+                               1 / nearness(track), leader_over_all().strategy.id, track.asked(), track.configurations());
         std::string label = track.closest(leaders_);
         const Track& winner = *tracks_[leaders_.at(label).track];
         return fmt::format(
@@ -321,8 +339,7 @@ private:
         for (const auto& track : tracks_)
             if (track->active() && track->succeeded() && track->judged()) beam.push_back(track.get());
         std::stable_sort(beam.begin(), beam.end(), [&](const Track* a, const Track* b) {
-            return a->best_share(leaders_) * a->mean_share(leaders_) >
-                   b->best_share(leaders_) * b->mean_share(leaders_);
+            return nearness(*a) * a->mean_share(leaders_) > nearness(*b) * b->mean_share(leaders_);
         });
         beam.resize(std::min(beam.size(), static_cast<size_t>(std::max(settings_.beam, 1))));
         bool added = false;
@@ -440,14 +457,19 @@ private:
         if (result_.stopped_by.empty()) result_.stopped_by = why;
     }
 
+    // Of what the dispatching function could choose; infinity: nothing yet.
+    double best_nanoseconds(const std::string& label) const {
+        auto leader = leaders_.find(label);
+        if (leader == leaders_.end()) return std::numeric_limits<double>::infinity();
+        const Evaluation* best = one_for_all() ? leader_over_all().best_evaluation(leaders_) : nullptr;
+        return best ? usable_nanoseconds(*best, label) : leader->second.nanoseconds;
+    }
+
     bool target_reached() const {
         if (settings_.target_speedup <= 0 || targets_.baseline_ns.empty()) return false;
         std::vector<double> speedups;
-        for (const auto& [label, nanoseconds] : targets_.baseline_ns) {
-            auto leader = leaders_.find(label);
-            if (leader == leaders_.end()) return false;
-            speedups.push_back(nanoseconds / leader->second.nanoseconds);
-        }
+        for (const auto& [label, nanoseconds] : targets_.baseline_ns)
+            speedups.push_back(nanoseconds / best_nanoseconds(label));
         return stats::geometric_mean(speedups) >= settings_.target_speedup;
     }
 
@@ -455,9 +477,8 @@ private:
     bool roofline_is_reached() const {
         return !points_.empty() && std::all_of(points_.begin(), points_.end(), [&](const ShapePoint& point) {
             auto roofline = targets_.roofline_ns.find(point.label);
-            auto leader = leaders_.find(point.label);
-            return roofline != targets_.roofline_ns.end() && leader != leaders_.end() &&
-                   roofline->second / leader->second.nanoseconds >= roofline_reached;
+            return roofline != targets_.roofline_ns.end() &&
+                   roofline->second / best_nanoseconds(point.label) >= roofline_reached;
         });
     }
 
@@ -475,18 +496,24 @@ private:
         return all;
     }
 
-    void conclude() {
-        std::map<size_t, std::vector<std::string>> wins;
+    std::map<const Track*, std::vector<std::string>> wins_by_track() const {
+        std::map<const Track*, std::vector<std::string>> wins;
+        if (one_for_all() && !leaders_.empty()) return {{&leader_over_all(), {together}}};
         for (const ShapePoint& point : points_)
             if (auto leader = leaders_.find(point.label); leader != leaders_.end())
-                wins[leader->second.track].push_back(point.label);
-        for (size_t t = 0; t < tracks_.size(); ++t) {
-            Track& track = *tracks_[t];
+                wins[tracks_[leader->second.track].get()].push_back(point.label);
+        return wins;
+    }
+
+    void conclude() {
+        const std::map<const Track*, std::vector<std::string>> wins = wins_by_track();
+        for (const auto& owned : tracks_) {
+            Track& track = *owned;
             if (!track.active()) continue;
             track.strategy.confidence = track.mean_share(leaders_);
-            if (wins.count(t)) {
+            if (auto own = wins.find(&track); own != wins.end()) {
                 track.strategy.state = Strategy::State::winner;
-                track.strategy.reason = "fastest at " + join(wins[t], ", ");
+                track.strategy.reason = "fastest at " + join(own->second, ", ");
             } else if (beaten_everywhere(track) && track.judged()) {
                 give_up(track, reason_of_defeat(track));
             } else if (beaten_everywhere(track) || !track.succeeded()) {
@@ -494,13 +521,14 @@ private:
                     fmt::format("not judged to its end: the search stopped after {} of {} configurations",
                                 track.evaluations().size(), track.configurations());
             } else {
-                track.strategy.reason = fmt::format("within 3% of the best at {}", track.closest(leaders_));
+                track.strategy.reason = fmt::format("within 3% of the best at {}",
+                                                    one_for_all() ? together : track.closest(leaders_));
             }
         }
         result_.strategies = strategies();
         std::vector<const Track*> all;
         for (const auto& track : tracks_) all.push_back(track.get());
-        result_.finalists = choose_finalists(points_, all, leaders_);
+        result_.finalists = choose_finalists(points_, all, leaders_, one_for_all());
     }
 
     const std::vector<ShapePoint>& points_;

@@ -70,9 +70,9 @@ void Track::record(const Evaluation& evaluation, const Leaders& leaders) {
     searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
 }
 
-void Track::reweigh(const Leaders& leaders) {
+void Track::reweigh(const Leaders& leaders, bool alike) {
     for (const ShapePoint& point : points)
-        weights_[point.label] = std::max(0.05, std::pow(share(point.label, leaders), 3));
+        weights_[point.label] = alike ? 1 : std::max(0.05, std::pow(share(point.label, leaders), 3));
     for (const Evaluation& evaluation : evaluations_)
         searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
 }
@@ -103,6 +103,11 @@ const Evaluation* Track::best_evaluation(const Leaders& leaders) const {
         best = &evaluation;
     }
     return best;
+}
+
+double Track::least_cost(const Leaders& leaders) const {
+    const Evaluation* best = best_evaluation(leaders);
+    return best ? cost(*best, leaders) : infinity;
 }
 
 const Evaluation* Track::last_failure() const {

@@ -47,13 +47,15 @@ public:
     void enqueue(const Configuration& configuration);
     std::optional<Configuration> next();
     void record(const Evaluation& evaluation, const Leaders& leaders);
-    // Tells the tuner all costs anew: which points matter has changed.
-    void reweigh(const Leaders& leaders);
+    // Tells the tuner all costs anew: which points matter has changed. They matter as this track is near the lead
+    // there, or all `alike`.
+    void reweigh(const Leaders& leaders, bool alike = false);
 
     const std::map<std::string, double>& best() const { return best_; }  // by label
     const std::vector<Evaluation>& evaluations() const { return evaluations_; }
     // The evaluation of least cost; null before the first success.
     const Evaluation* best_evaluation(const Leaders& leaders) const;
+    double least_cost(const Leaders& leaders) const;   // of that evaluation; infinity before the first success
     const Evaluation* last_failure() const;
 
     // Best overall over its own best: 1 where it leads. 0 where it was never ok.

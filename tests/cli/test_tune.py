@@ -177,6 +177,26 @@ class OwnKernel(InFolder):
         document = json.loads(done.stdout)
         self.assertEqual((document["evaluations"]["total"], document["stopped_by"]), (120, "exhausted"))
 
+    def test_one_configuration_for_all_shapes_where_that_is_asked(self):
+        self.problem("shifted")
+        # Each way is forty times as much work as it has to be at one of two shapes, or four times at both.
+        (self.folder / "mine.cpp").write_text(
+            "#include <stdint.h>\n// strop:tune WAY = 0 | 1 | 2\n"
+            'extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N) {\n'
+            "    const bool large = M * N > 1000;\n"
+            "    const int times = WAY == 2 ? 4 : large == (WAY == 1) ? 40 : 1;\n"
+            "    for (volatile int time = 0; time < times; time = time + 1)\n"
+            "        for (int64_t i = 0; i < M * N; ++i) y[i] = x[i] + b[i % N] > 0 ? x[i] + b[i % N] : 0;\n"
+            "}\n", encoding="utf-8")
+        for winners, values in (("2", {0, 1}), ("1", {2})):
+            done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "20s", "--seed", "1", "--winners", winners,
+                         "--json", cwd=self.folder)
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            document = json.loads(done.stdout)
+            self.assertTrue(document["verified"], document["verification"])
+            self.assertEqual({regime["configuration"]["WAY"] for regime in document["regimes"]}, values)
+            self.assertEqual(document["regimes"][-1]["condition"], "all shapes" if winners == "1" else "otherwise")
+
     def test_a_kernel_without_tunables_is_refused(self):
         self.problem("shifted")
         (self.folder / "plain.cpp").write_text("// nothing\n", encoding="utf-8")
