@@ -57,7 +57,7 @@ TEST(Sanitizer, a_compiler_without_run_times_says_so) {
 }
 
 // A kernel writes to the same stream.
-TEST(FindingIn, a_line_without_end_takes_no_stack) {
+TEST(Sanitizer, a_line_without_end_takes_no_stack) {
     const std::string endless(1 << 22, 'a');
     EXPECT_EQ(finding_in("ThreadSanitizer: " + endless + "\n" + endless, "k.so").find("ThreadSanitizer: aaa"), 0u);
 }

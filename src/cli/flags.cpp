@@ -22,11 +22,11 @@ const Positional run_position = {"RUN",
                                  "a run's name, or its first letters where they are unique; `strop runs` "
                                  "lists them",
                                  true, false, Completes::runs};
-const Flag quiet_flag = {"--quiet", "", "no progress, only the result"};
 const Flag winners_flag = {"--winners", "N",
                            "kernels and configurations that the dispatching function chooses from, at most; 1: one for "
                            "all shapes",
                            Kind::count, "5"};
+const Flag quiet_flag = {"--quiet", "", "no progress, only the result"};
 const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -69,6 +70,8 @@ private:
         return options_.stop && options_.stop() ? 0 : left;
     }
 
+    bool unconditional(size_t f) const { return !finalists_[f].candidate.kernel.condition; }
+
     Contender contender(size_t f) const {
         return {
             finalists_[f].name, {}, finalists_[f].candidate.kernel, finalists_[f].candidate.configuration};
@@ -111,7 +114,7 @@ private:
     std::vector<size_t> field_for_all() const {
         std::vector<size_t> field;
         for (size_t f = 0; f < finalists_.size() && field.size() < finalists_at_a_point; ++f)
-            if (finalists_[f].alive && !finalists_[f].candidate.kernel.condition) field.push_back(f);
+            if (finalists_[f].alive && unconditional(f)) field.push_back(f);
         return field;
     }
 
@@ -128,10 +131,9 @@ private:
         std::vector<size_t> field;
         bool free = false;
         for (const auto& [nanoseconds, f] : order) {
-            bool unconditional = !finalists_[f].candidate.kernel.condition;
             bool near = field.size() < finalists_at_a_point && nanoseconds <= order[0].first * in_finals;
-            if (near || (unconditional && !free)) field.push_back(f);
-            free = free || unconditional;
+            if (near || (unconditional(f) && !free)) field.push_back(f);
+            free = free || unconditional(f);
         }
         return field;
     }
@@ -184,28 +186,43 @@ private:
         return std::log(screened->second / best_screened_at(label));
     }
 
+    // As known now, once: they are asked for many times over.
+    void take_regrets() {
+        regrets_.clear();
+        for (const Finalist& finalist : finalists_) {
+            std::vector<double>& own = regrets_.emplace_back();
+            for (const ShapePoint& point : problem_.points) own.push_back(regret(finalist, point.label));
+        }
+    }
+
+    // At each point that of the winner which loses least there.
+    std::vector<double> least_regrets() const {
+        std::vector<double> least(problem_.points.size(), infinity);
+        for (size_t w : winners_)
+            for (size_t p = 0; p < least.size(); ++p) least[p] = std::min(least[p], regrets_[w][p]);
+        return least;
+    }
+
+    static double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
     // Greedy cover: first the kernel without a condition that loses least, then whoever saves most.
     void choose_winners() {
-        std::map<std::string, double> regrets;
+        take_regrets();
         double least = infinity;
         for (size_t f = 0; f < finalists_.size(); ++f) {
-            if (!finalists_[f].alive || finalists_[f].candidate.kernel.condition) continue;
-            double sum = 0;
-            for (const ShapePoint& point : problem_.points) sum += regret(finalists_[f], point.label);
-            if (sum >= least) continue;
-            least = sum;
+            if (!finalists_[f].alive || !unconditional(f) || sum_of(regrets_[f]) >= least) continue;
+            least = sum_of(regrets_[f]);
             winners_ = {f};
         }
         if (winners_.empty()) return;
-        for (const ShapePoint& point : problem_.points)
-            regrets[point.label] = regret(finalists_[winners_[0]], point.label);
         while (winners_.size() < options_.most_winners) {
+            const std::vector<double> known = least_regrets();
             double most = 0;
             size_t choice = finalists_.size();
             for (size_t f = 0; f < finalists_.size(); ++f) {
                 double sum = 0, highest = 0;
-                for (const auto& [label, known] : regrets) {
-                    double saved = std::max(known - regret(finalists_[f], label), 0.0);
+                for (size_t p = 0; p < known.size(); ++p) {
+                    double saved = std::max(known[p] - regrets_[f][p], 0.0);
                     sum += saved;
                     highest = std::max(highest, saved);
                 }
@@ -215,7 +232,6 @@ private:
             }
             if (choice == finalists_.size()) break;
             winners_.push_back(choice);
-            for (auto& [label, known] : regrets) known = std::min(known, regret(finalists_[choice], label));
         }
         exchange_winners();
     }
@@ -239,15 +255,8 @@ private:
 
     // At the user's shapes, where the winners alone may be chosen; infinity when none of them runs everywhere.
     double loss() const {
-        auto is_limited = [&](size_t w) { return finalists_[w].candidate.kernel.condition.has_value(); };
-        if (std::all_of(winners_.begin(), winners_.end(), is_limited)) return infinity;
-        double sum = 0;
-        for (const ShapePoint& point : problem_.points) {
-            double least = infinity;
-            for (size_t w : winners_) least = std::min(least, regret(finalists_[w], point.label));
-            sum += least;
-        }
-        return sum;
+        if (std::none_of(winners_.begin(), winners_.end(), [&](size_t w) { return unconditional(w); })) return infinity;
+        return sum_of(least_regrets());
     }
 
     bool someone_died() const {
@@ -410,6 +419,7 @@ private:
     ShapeSource shapes_;
     std::vector<Finalist> finalists_;
     std::vector<size_t> winners_;          // indices of finalists
+    std::vector<std::vector<double>> regrets_;  // finalist × point, as the winners were chosen
     std::vector<DispatchSample> samples_;  // one time a winner
     double spent_ = 0;
 };

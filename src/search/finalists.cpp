@@ -15,6 +15,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr size_t finalists_per_point = 3, finalists_over_all = 4;
 constexpr double within = 1.08;  // of the best at a point
 
+using Times = std::map<std::string, double>;  // label -> nanoseconds; none or infinity: it did not run there
+
 class Finalists {
 public:
     Finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
@@ -30,15 +32,16 @@ public:
             if (track->strategy.state != Strategy::State::pruned)
                 if (const Evaluation* best = best_of(*track)) add(*track, *best);
         add_unconditional();
-        std::stable_sort(chosen_.begin(), chosen_.end(),
-                         [&](const Candidate& a, const Candidate& b) { return slowness(a) < slowness(b); });
+        std::stable_sort(chosen_.begin(), chosen_.end(), [&](const Candidate& a, const Candidate& b) {
+            return slowness(a.nanoseconds) < slowness(b.nanoseconds);
+        });
         return std::move(chosen_);
     }
 
 private:
     // Of those that are asked for the one that is faster over the points.
     void choose_compiler() {
-        std::map<std::string, std::map<std::string, double>> best;   // compiler -> label -> nanoseconds
+        std::map<std::string, Times> best;   // by compiler
         for (const Track* track : tracks_)
             for (const Evaluation& evaluation : track->evaluations())
                 if (std::string asked = compiler_of(track->kernel.space, evaluation.configuration); !asked.empty())
@@ -48,7 +51,7 @@ private:
                     }
         double lowest = infinity;
         for (const auto& [asked, times] : best)
-            if (double sum = slowness({{}, {}, times}); sum < lowest) {
+            if (double sum = slowness(times); sum < lowest) {
                 lowest = sum;
                 compiler_ = asked;
             }
@@ -66,7 +69,7 @@ private:
         double lowest = infinity;
         for (const Evaluation& evaluation : track.evaluations()) {
             if (!evaluation.ok() || !compatible(track, evaluation)) continue;
-            if (double sum = slowness(candidate_of(track, evaluation)); sum < lowest) {
+            if (double sum = slowness(times_of(track, evaluation)); sum < lowest) {
                 lowest = sum;
                 best = &evaluation;
             }
@@ -76,16 +79,16 @@ private:
 
     void add(const Track& track, const Evaluation& evaluation) {
         if (!seen_.insert({track.kernel.id, evaluation.configuration}).second) return;
-        chosen_.push_back(candidate_of(track, evaluation));
+        chosen_.push_back({track.kernel, evaluation.configuration, times_of(track, evaluation)});
     }
 
-    static Candidate candidate_of(const Track& track, const Evaluation& evaluation) {
-        Candidate candidate{track.kernel, evaluation.configuration, {}};
+    static Times times_of(const Track& track, const Evaluation& evaluation) {
+        Times times;
         for (const ShapePoint& point : track.points) {
             double nanoseconds = usable_nanoseconds(evaluation, point.label);
-            if (nanoseconds < infinity) candidate.nanoseconds[point.label] = nanoseconds;
+            if (nanoseconds < infinity) times[point.label] = nanoseconds;
         }
-        return candidate;
+        return times;
     }
 
     struct Entry {
@@ -105,7 +108,7 @@ private:
         for (const Track* track : tracks_)
             for (const Evaluation& evaluation : track->evaluations())
                 if (evaluation.ok() && !track->kernel.condition && compatible(*track, evaluation))
-                    entries.push_back({slowness(candidate_of(*track, evaluation)), track, &evaluation});
+                    entries.push_back({slowness(times_of(*track, evaluation)), track, &evaluation});
         add_first(std::move(entries), finalists_over_all);
     }
 
@@ -134,11 +137,11 @@ private:
     }
 
     // Geometric mean of time over the best; a point without a time counts tenfold.
-    double slowness(const Candidate& candidate) const {
+    double slowness(const Times& times) const {
         double sum = 0;
         for (const auto& [label, leader] : leaders_) {
-            auto own = candidate.nanoseconds.find(label);
-            const bool timed = own != candidate.nanoseconds.end() && own->second < infinity;
+            auto own = times.find(label);
+            const bool timed = own != times.end() && own->second < infinity;
             sum += std::log(timed ? own->second / leader.nanoseconds : 10);
         }
         return sum;

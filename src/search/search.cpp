@@ -26,6 +26,7 @@ constexpr double exploration = 0.5;       // of the upper confidence bound, on t
 constexpr double opinion_weight = 0.1;    // of a proposer's judgement beside what was measured
 constexpr double roofline_reached = 0.95;
 constexpr int stale_rounds_to_stop = 3;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr const char* together = "all shapes together";
 
 class Search {
@@ -241,6 +242,7 @@ private:
             track.record(evaluations[i], leaders_);
             observer_.on_evaluation(evaluations[i], track.kernel);
         }
+        compare_over_all();
         for (const Choice& choice : batch) give_up_failures(*choice.track);
         check_limits();
     }
@@ -251,8 +253,7 @@ private:
             for (const ShapePoint& point : tracks_[t]->points) {
                 double nanoseconds = usable_nanoseconds(evaluation, point.label);
                 auto leader = leaders_.find(point.label);
-                bool first =
-                    leader == leaders_.end() && nanoseconds < std::numeric_limits<double>::infinity();
+                bool first = leader == leaders_.end() && nanoseconds < infinity;
                 if (first || (leader != leaders_.end() && nanoseconds < leader->second.nanoseconds))
                     leaders_[point.label] = {nanoseconds, t};
             }
@@ -296,15 +297,20 @@ private:
 
     bool one_for_all() const { return settings_.winners == 1; }
 
-    // To the lead: at the point where it is nearest, or over all of them where one kernel is to serve all.
-    double nearness(const Track& track) const {
-        if (!one_for_all()) return track.best_share(leaders_);
-        return leader_over_all().least_cost(leaders_) / track.least_cost(leaders_);
+    // Where one kernel is to serve all shapes: what each track loses over them, after every batch.
+    void compare_over_all() {
+        if (!one_for_all()) return;
+        leader_over_all_ = nullptr;
+        for (const auto& track : tracks_) {
+            const double cost = costs_[track.get()] = track->least_cost(leaders_);
+            if (cost < (leader_over_all_ ? costs_[leader_over_all_] : infinity)) leader_over_all_ = track.get();
+        }
     }
 
-    const Track& leader_over_all() const {
-        auto slower = [&](const auto& a, const auto& b) { return a->least_cost(leaders_) < b->least_cost(leaders_); };
-        return **std::min_element(tracks_.begin(), tracks_.end(), slower);
+    // To the lead: at the point where it is nearest, or over all of them where one kernel is to serve all. Of a track
+    // that was measured.
+    double nearness(const Track& track) const {
+        return one_for_all() ? costs_.at(leader_over_all_) / costs_.at(&track) : track.best_share(leaders_);
     }
 
     bool beaten_everywhere(const Track& track) const { return track.succeeded() && nearness(track) < leading; }
@@ -316,16 +322,15 @@ private:
         for (const auto& track : tracks_) {
             if (!track->active()) continue;
             track->strategy.confidence = track->mean_share(leaders_);
-            bool hopeless = track->done() || nearness(*track) < least;
-            if (beaten_everywhere(*track) && track->judged() && hopeless)
-                give_up(*track, reason_of_defeat(*track));
+            if (!beaten_everywhere(*track) || !track->judged()) continue;
+            if (track->done() || nearness(*track) < least) give_up(*track, reason_of_defeat(*track));
         }
     }
 
     std::string reason_of_defeat(const Track& track) const {
         if (one_for_all())
             return fmt::format("beaten over all shapes together: {:.2f}× slower than {} ({} of {} configurations tried)",
-                               1 / nearness(track), leader_over_all().strategy.id, track.asked(), track.configurations());
+                               1 / nearness(track), leader_over_all_->strategy.id, track.asked(), track.configurations());
         std::string label = track.closest(leaders_);
         const Track& winner = *tracks_[leaders_.at(label).track];
         return fmt::format(
@@ -460,8 +465,8 @@ private:
     // Of what the dispatching function could choose; infinity: nothing yet.
     double best_nanoseconds(const std::string& label) const {
         auto leader = leaders_.find(label);
-        if (leader == leaders_.end()) return std::numeric_limits<double>::infinity();
-        const Evaluation* best = one_for_all() ? leader_over_all().best_evaluation(leaders_) : nullptr;
+        if (leader == leaders_.end()) return infinity;
+        const Evaluation* best = leader_over_all_ ? leader_over_all_->best_evaluation(leaders_) : nullptr;
         return best ? usable_nanoseconds(*best, label) : leader->second.nanoseconds;
     }
 
@@ -498,7 +503,7 @@ private:
 
     std::map<const Track*, std::vector<std::string>> wins_by_track() const {
         std::map<const Track*, std::vector<std::string>> wins;
-        if (one_for_all() && !leaders_.empty()) return {{&leader_over_all(), {together}}};
+        if (leader_over_all_) return {{leader_over_all_, {together}}};
         for (const ShapePoint& point : points_)
             if (auto leader = leaders_.find(point.label); leader != leaders_.end())
                 wins[tracks_[leader->second.track].get()].push_back(point.label);
@@ -539,6 +544,8 @@ private:
     Observer& observer_;
     std::vector<std::unique_ptr<Track>> tracks_;
     Leaders leaders_;
+    std::map<const Track*, double> costs_;       // over all shapes; only where one kernel is to serve them
+    const Track* leader_over_all_ = nullptr;     // of the least cost
     std::set<std::string> libraries_;   // that were asked for
     std::map<std::string, double> opinions_;  // by strategy, in [0, 1]
     Result result_;
