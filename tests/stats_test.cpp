@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "stats/call_time.h"
 #include "stats/paired.h"
 #include "stats/sample.h"
 
@@ -195,6 +196,44 @@ TEST(Decide, NeedsTheWholeIntervalBeyondTheBand) {
     EXPECT_EQ(decide({0.9, 0.8, 0.98}), Answer::slower);
     EXPECT_EQ(decide({0.9, 0.8, 0.995}), Answer::undecided);
     EXPECT_EQ(decide({0.9, 0.8, 0.98}, 0.05), Answer::undecided);
+}
+
+// ---- the time of a call --------------------------------------------------------------------------------
+
+constexpr double call_ns = 40, handshake_ns = 9000;
+
+BatchPair undisturbed_pair(uint32_t calls) {
+    return {handshake_ns + call_ns * calls, handshake_ns + call_ns * (calls / 6), calls, calls / 6};
+}
+
+TEST(CallTime, of_one_pair_is_the_difference_of_its_batches) {
+    EXPECT_DOUBLE_EQ(call_time_ns({{25000, 13000, 400, 100}}), 40);
+    EXPECT_DOUBLE_EQ(call_time_ns({{2e6, 5000, 1, 0}}), 2e6 - 5000);
+}
+
+TEST(CallTime, is_that_of_undisturbed_batches) {
+    std::mt19937_64 random(1);
+    std::vector<BatchPair> pairs;
+    for (int i = 0; i < 40; ++i) {
+        BatchPair pair = undisturbed_pair(6000 + random() % 2000);
+        if (i % 5 < 3) pair.long_ns *= 1.4;      // a neighbour on the same core
+        if (i % 5 == 1) pair.short_ns *= 1.4;    // which stayed
+        pairs.push_back(pair);
+    }
+    EXPECT_NEAR(call_time_ns(pairs), call_ns, 0.002 * call_ns);
+}
+
+TEST(CallTime, is_not_less_where_short_batches_are_disturbed) {
+    std::vector<BatchPair> pairs;
+    for (int i = 0; i < 40; ++i) {
+        pairs.push_back(undisturbed_pair(6000));
+        if (i % 2 == 0) pairs.back().short_ns += 3e5;   // their differences are negative
+    }
+    EXPECT_NEAR(call_time_ns(pairs), call_ns, 0.002 * call_ns);
+}
+
+TEST(CallTime, holds_the_hand_shake_where_nothing_else_is_left) {
+    EXPECT_DOUBLE_EQ(call_time_ns({{9000, 9500, 6, 1}}), 1500);
 }
 
 }  // namespace

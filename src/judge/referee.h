@@ -16,6 +16,7 @@
 #include "judge/runner.h"
 #include "judge/sightings.h"
 #include "language/cpp.h"
+#include "stats/call_time.h"
 
 namespace strop::judge {
 
@@ -26,6 +27,7 @@ struct RefereeOptions {
 };
 
 inline constexpr double long_call_ns = 1e6;   // a call this long is a batch by itself
+inline constexpr double part_ns = 3e5;        // of a sample: a long batch takes so much, as far as calls allow
 inline constexpr Seconds prepare_limit{60};   // for mapping a point's buffers
 
 // Median and interval from the samples.
@@ -79,11 +81,23 @@ private:
     // How much a timed batch is looked at: a screening has many kernels to see, a close look trusts no address twice.
     enum class Look { screen, close };
     Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, Look look, bool watch);
+    // So many glances are due among so many samples to come.
+    struct Glances {
+        int due = 0, among = 0;
+    };
+    bool glance_is_due(Look look, Glances& glances);
     // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
+    // With glances among its parts, unless null.
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
-                           Measurement& time);
+                           Glances* glances, Measurement& time);
+    struct Parts {
+        std::vector<stats::BatchPair> pairs;
+        size_t disturbed = 0;
+    };
     Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
-                                bool watch, double& ns);
+                                bool watch, bool glances, Parts& parts);
+    Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
+                              stats::BatchPair& part);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
     int64_t any_window(const Buffers& buffers);
@@ -94,11 +108,6 @@ private:
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);
     // Before a close look at a point: what was known of its inputs is no longer so, and a second window gets known.
     void start_closely(Buffers& buffers);
-    // So many glances are due among so many samples to come.
-    struct Glances {
-        int due = 0, among = 0;
-    };
-    Runner::Outcome glance_perhaps(Runner& runner, size_t index, double estimate_ns, Look look, Glances& glances);
     bool can_afford_proof() const { return proof_credit_ns_ > 0; }
 
     // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.

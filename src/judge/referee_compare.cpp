@@ -14,18 +14,18 @@ namespace strop::judge {
 
 namespace {
 
-// A sample takes its share of the time within these bounds: longer ones are more precise than more of them.
-constexpr double least_sample_ns = 2.5e6, most_sample_ns = 1e7, samples_of_a_contender = 12;
+// A slow neighbour stays for milliseconds or for seconds: those who are compared have to take turns faster than that.
+constexpr double sample_ns = 2.5e6;
 constexpr double warm_below_ns = 2e6;        // shorter calls find cold caches and sleeping threads after a pause
 constexpr double least_estimate_ns = 20;     // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
 // A launch is a round at least, and ends after so many or after this share of the time.
-constexpr size_t most_rounds_of_a_launch = 2;
+constexpr size_t most_rounds_of_a_launch = 8;
 constexpr double most_of_a_launch = 0.125;
 constexpr size_t most_rounds_of_a_screening = 12;
 // After so many launches the ratios are looked at. A claim is wrong once in a hundred comparisons at most, however often
 // it is looked at: the nominal level of Pocock's boundary (1977) for nine looks.
-constexpr std::array<size_t, 9> looks = {3, 4, 6, 8, 12, 16, 24, 32, 48};
+constexpr std::array<size_t, 9> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64};
 constexpr double decision_confidence = 1 - 0.0019;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
@@ -87,7 +87,7 @@ struct Referee::Timing {
     Runner* runner = nullptr;
     size_t index = 0;              // of the point in the runner
     ContenderResult result;
-    double estimate_ns = 0, sample_ns = least_sample_ns;
+    double estimate_ns = 0;
     Glances glances;
     std::optional<size_t> smallest;   // of a Python baseline: the point of one element
     Measurement overhead;             // there, one sample a turn
@@ -218,11 +218,7 @@ void Referee::launch(Timing& timing, Buffers& buffers) {
 // wants times of many shapes and no claims: one launch.
 std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request,
                                         Seconds limit) {
-    const double share_ns = 1e9 * limit.count() / (samples_of_a_contender * static_cast<double>(timings.size()));
-    for (Timing& timing : timings) {
-        timing.sample_ns = std::clamp(share_ns, least_sample_ns, most_sample_ns);
-        timing.glances = {request.prove ? 2 : 0, static_cast<int>(looks.front())};
-    }
+    for (Timing& timing : timings) timing.glances = {request.prove ? 2 : 0, static_cast<int>(looks.front())};
     std::vector<size_t> launches;
     size_t rounds = 0;
     if (request.effort == Effort::screen) {
@@ -279,8 +275,8 @@ void Referee::take_turn(Timing& timing, bool first) {
         if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
     }
     Measurement& time = timing.result.time;
-    if (timing.note(glance_perhaps(*timing.runner, timing.index, timing.estimate_ns, Look::close, timing.glances)) &&
-        timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, timing.sample_ns, Look::close, true, time))) {
+    if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_ns, Look::close, true,
+                           &timing.glances, time))) {
         double ns = time.samples_ns.back();
         timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
@@ -292,7 +288,7 @@ void Referee::take_turn(Timing& timing, bool first) {
 void Referee::take_overhead(Timing& timing) {
     std::vector<double>& samples = timing.overhead.samples_ns;
     double estimate = samples.empty() ? usual_overhead_ns : std::max(least_estimate_ns, samples.back());
-    if (!sample(*timing.runner, *timing.smallest, estimate, timing.sample_ns, Look::close, true, timing.overhead).ok())
+    if (!sample(*timing.runner, *timing.smallest, estimate, sample_ns, Look::close, true, nullptr, timing.overhead).ok())
         timing.smallest.reset();
 }
 

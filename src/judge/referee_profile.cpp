@@ -124,7 +124,7 @@ void Referee::time_in_turns(Runner& all, Runner& one, double estimate_ns, PointP
             Measurement& time = which == 0 ? result.time : result.one_core;
             runner.resume();
             if (i == 0) (void)call_unseen(runner, 0, 3, watched_limit);
-            if (sample(runner, 0, estimates[which], profile_sample_ns, Look::screen, true, time).ok())
+            if (sample(runner, 0, estimates[which], profile_sample_ns, Look::screen, true, nullptr, time).ok())
                 estimates[which] = std::max(1.0, time.samples_ns.back());
             runner.pause();
         }

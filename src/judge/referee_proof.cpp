@@ -14,8 +14,7 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double glance_batch_ns = 1.5e6;
-constexpr int attempts_at_a_glance = 4;      // each with a batch twice as long
+constexpr int attempts_at_a_glance = 6, as_short_as_parts = 3;   // then each with a batch twice as long
 constexpr int glances_at_a_suspect = 6, most_glances_at_a_suspect = 24;   // some come when the batch is over
 constexpr int glance_elements = 64, glance_tries = 32;
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
@@ -75,9 +74,11 @@ Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns
     auto look = [&] {
         late = true;
         Runner::Outcome outcome;
-        double batch_ns = glance_batch_ns;
-        for (int attempt = 0; late && outcome.ok() && attempt < attempts_at_a_glance; ++attempt, batch_ns *= 2)
+        double batch_ns = part_ns;
+        for (int attempt = 1; late && outcome.ok() && attempt <= attempts_at_a_glance; ++attempt) {
             outcome = glance_once(runner, index, estimate_ns, batch_ns, late);
+            if (attempt >= as_short_as_parts) batch_ns *= 2;
+        }
         return outcome;
     };
     Runner::Outcome outcome = look();
@@ -100,7 +101,8 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     const int64_t windows = buffers.windows();
     late = false;
     if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || buffers.slots() < 2) return {};
-    const double calls = std::clamp(batch_ns / std::max(20.0, estimate_ns), 4.0, 1e6);
+    const double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
+    const double calls = std::clamp(stretch * batch_ns / std::max(20.0, estimate_ns), 4.0, 1e6);
     const uint32_t count = static_cast<uint32_t>(calls);
     if (buffers.small()) buffers.turn(problem_, random());
     const int64_t first = any_window(buffers);

@@ -17,10 +17,12 @@ constexpr double hopeless_ratio = 2.5;       // and by this in calls that only w
 constexpr double hopeless_least_ns = 5e4;    // shorter ones are mostly waking up
 constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
+constexpr double least_calls = 4;            // of a long batch
 constexpr double few_samples_above_ns = 4e6;
-constexpr double disturbed_share = 0.04;     // of a sample's time, that its threads had to wait for a core
+constexpr double disturbed_share = 0.04;     // of a part's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
+constexpr size_t least_parts = 3;            // before a sample may end for the time that looking at outputs took
 // Of the time that batches take, this share may go into the reference for what they left behind.
 constexpr double proof_share = 0.25, most_credit_ns = 5e7;
 
@@ -119,58 +121,79 @@ void Referee::start_closely(Buffers& buffers) {
         (void)expectation_.through(buffers, 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows() - 1)));
 }
 
-// Nobody can foresee before which sample it happens.
-Runner::Outcome Referee::glance_perhaps(Runner& runner, size_t index, double estimate_ns, Look look, Glances& glances) {
+// Nobody can foresee in which sample it happens.
+bool Referee::glance_is_due(Look look, Glances& glances) {
     const bool due = glances.among > 0 && static_cast<int>(random() % static_cast<uint64_t>(glances.among)) < glances.due;
     const bool affordable = can_afford_proof() && random() % (look == Look::close ? 4 : 8) == 0;
     --glances.among;
     glances.due -= due;
-    if (!due && !affordable) return {};
-    return glance(runner, index, estimate_ns);
+    return due || affordable;
 }
 
-// One sample: nanoseconds per call. Short calls are timed as the difference of a long and a short batch, which takes
-// the hand-shake and the wake-up out; the lengths are random, so that a kernel cannot know which call is the last.
-Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
-                                     bool watch, double& ns) {
+// A part of a sample. Short calls are timed by a long and a short batch, which tell the calls from the hand-shake and the
+// wake-up; the lengths are random, so that a kernel cannot know which call is the last.
+Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+                                   bool watch, stats::BatchPair& part) {
     Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
     if (estimate_ns >= long_call_ns) {
-        uint32_t calls = static_cast<uint32_t>(std::max(1.0, std::round(target_ns / estimate_ns)));
-        Runner::Outcome outcome = batch(runner, index, calls, limit, look, watch);
-        const double net_ns = outcome.outside_ns - runner.handshake_ns();
-        ns = (net_ns > 0 ? net_ns : outcome.outside_ns) / calls;   // short after all: what bounds it from above
+        Runner::Outcome outcome = batch(runner, index, 1, limit, look, watch);
+        part = {outcome.outside_ns, runner.handshake_ns()};
         return outcome;
     }
     double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
-    uint32_t longer = static_cast<uint32_t>(std::clamp(stretch * target_ns / std::max(1.0, estimate_ns), 6.0, 1e7));
-    uint32_t shorter = std::max(1u, longer / 6 + static_cast<uint32_t>(random() & 1));
+    part.long_calls = static_cast<uint32_t>(std::clamp(stretch * target_ns / std::max(1.0, estimate_ns), least_calls, 1e7));
+    part.short_calls = std::max(1u, part.long_calls / 6 + static_cast<uint32_t>(random() & 1));
     bool long_first = random() & 1;
-    double outside[2] = {};
     Runner::Outcome both;
     for (int i = 0; i < 2; ++i) {
         bool is_long = (i == 0) == long_first;
-        Runner::Outcome outcome = batch(runner, index, is_long ? longer : shorter, limit, look, watch);
+        Runner::Outcome outcome = batch(runner, index, is_long ? part.long_calls : part.short_calls, limit, look, watch);
         if (!outcome.ok()) return outcome;
-        outside[is_long] = outcome.outside_ns;
+        (is_long ? part.long_ns : part.short_ns) = outcome.outside_ns;
         both.outside_ns += outcome.outside_ns;
         both.waited_ns += outcome.waited_ns;
     }
-    ns = (outside[1] - outside[0]) / (longer - shorter);
-    // A disturbed short batch can swallow the difference; then the long batch alone bounds the time from above.
-    if (ns <= 0) ns = outside[1] / longer;
     return both;
 }
 
-Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
-                                bool watch, Measurement& time) {
-    double ns = 0;
+// Whoever shares the processor without sharing the system (another virtual machine, the host itself) takes its time in
+// pieces of some microseconds to milliseconds, and a third of a millisecond may have seen none of it. So a sample is made
+// of short parts, and it says what the undisturbed ones took.
+Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+                                     bool watch, bool glances, Parts& parts) {
+    const size_t expected = static_cast<size_t>(std::max(1.0, target_ns / std::max(part_ns, estimate_ns)));
+    const size_t glance_at = random() % expected;   // nobody can foresee where
+    const Clock::time_point start = Clock::now();
+    double spent_ns = 0;
+    auto enough = [&] {
+        const bool slow = parts.pairs.size() >= least_parts && 1e9 * seconds_since(start) > 2 * target_ns;
+        return spent_ns >= target_ns || slow;
+    };
+    do {
+        Runner::Outcome outcome;
+        stats::BatchPair part;
+        if (glances && parts.pairs.size() == glance_at) outcome = glance(runner, index, estimate_ns);
+        if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, std::min(part_ns, target_ns), look, watch, part);
+        if (!outcome.ok()) return outcome;
+        parts.pairs.push_back(part);
+        parts.disturbed += outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
+        spent_ns += outcome.outside_ns;
+    } while (!enough());
+    return glances && parts.pairs.size() <= glance_at ? glance(runner, index, estimate_ns) : Runner::Outcome{};
+}
+
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
+                                Glances* glances, Measurement& time) {
+    Parts parts;
     bool disturbed = true;
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
-        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, look, watch, ns);
+        parts = {};
+        const bool glance = attempt == 0 && glances && glance_is_due(look, *glances);
+        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, look, watch, glance, parts);
         if (!outcome.ok()) return outcome;
-        disturbed = outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
+        disturbed = 2 * parts.disturbed > parts.pairs.size();
     }
-    time.samples_ns.push_back(ns);
+    time.samples_ns.push_back(stats::call_time_ns(parts.pairs));
     time.disturbed += disturbed;
     return {};
 }
@@ -207,8 +230,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
     size_t samples = watch ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
     Glances glances{watch ? 2 : 0, static_cast<int>(samples)};
     for (size_t i = 0; i < samples; ++i) {
-        Runner::Outcome outcome = glance_perhaps(runner, index, estimate, look, glances);
-        if (outcome.ok()) outcome = sample(runner, index, estimate, screen_batch_ns, look, watch, result.time);
+        Runner::Outcome outcome = sample(runner, index, estimate, screen_batch_ns, look, watch, &glances, result.time);
         result.verdict = outcome.verdict;
         result.evidence = outcome.evidence;
         if (!outcome.ok()) return;

@@ -14,7 +14,7 @@ struct CalibrationOptions {
     fs::path home;    // holds problems/ and tests/exploits/
     int trials = 60;  // of a kernel against itself, and two fifths as many with a planted slowdown
     double planted_percent = 3;
-    double seconds_per_trial = 3;   // at most
+    double seconds_per_trial = 10;  // at most: clear cases end early
     std::function<void(const std::string&)> progress;
 };
 
