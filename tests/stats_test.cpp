@@ -206,12 +206,12 @@ BatchPair undisturbed_pair(uint32_t calls) {
     return {handshake_ns + call_ns * calls, handshake_ns + call_ns * (calls / 6), calls, calls / 6};
 }
 
-TEST(CallTime, of_one_pair_is_the_difference_of_its_batches) {
+TEST(CallTime, OfOnePairIsTheDifferenceOfItsBatches) {
     EXPECT_DOUBLE_EQ(call_time_ns({{25000, 13000, 400, 100}}), 40);
     EXPECT_DOUBLE_EQ(call_time_ns({{2e6, 5000, 1, 0}}), 2e6 - 5000);
 }
 
-TEST(CallTime, is_that_of_undisturbed_batches) {
+TEST(CallTime, IsThatOfUndisturbedBatches) {
     std::mt19937_64 random(1);
     std::vector<BatchPair> pairs;
     for (int i = 0; i < 40; ++i) {
@@ -223,7 +223,7 @@ TEST(CallTime, is_that_of_undisturbed_batches) {
     EXPECT_NEAR(call_time_ns(pairs), call_ns, 0.002 * call_ns);
 }
 
-TEST(CallTime, is_not_less_where_short_batches_are_disturbed) {
+TEST(CallTime, IsNotLessWhereShortBatchesAreDisturbed) {
     std::vector<BatchPair> pairs;
     for (int i = 0; i < 40; ++i) {
         pairs.push_back(undisturbed_pair(6000));
@@ -232,7 +232,7 @@ TEST(CallTime, is_not_less_where_short_batches_are_disturbed) {
     EXPECT_NEAR(call_time_ns(pairs), call_ns, 0.002 * call_ns);
 }
 
-TEST(CallTime, holds_the_hand_shake_where_nothing_else_is_left) {
+TEST(CallTime, HoldsTheHandshakeWhereNothingElseIsLeft) {
     EXPECT_DOUBLE_EQ(call_time_ns({{9000, 9500, 6, 1}}), 1500);
 }
 

@@ -96,8 +96,10 @@ private:
     };
     Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
                                 bool watch, bool glances, Parts& parts);
-    Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
+    Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, Look look, bool watch,
                               stats::BatchPair& part);
+    // At random, of a batch that is timed or looked into: by its length nobody can tell which it is.
+    double calls_of_long_batch(double batch_ns, double estimate_ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
     int64_t any_window(const Buffers& buffers);

@@ -101,8 +101,7 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     const int64_t windows = buffers.windows();
     late = false;
     if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || buffers.slots() < 2) return {};
-    const double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
-    const double calls = std::clamp(stretch * batch_ns / std::max(20.0, estimate_ns), 4.0, 1e6);
+    const double calls = calls_of_long_batch(batch_ns, std::max(20.0, estimate_ns));
     const uint32_t count = static_cast<uint32_t>(calls);
     if (buffers.small()) buffers.turn(problem_, random());
     const int64_t first = any_window(buffers);
@@ -187,8 +186,8 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
             0};
 }
 
-// Usually some batch has settled it. Else batches grow until a delayed wake-up is no part of them that matters, and what
-// the process waited for a core is taken off.
+// Where calls are long some batch has settled it; parts of samples are too short to. Then batches grow until a delayed
+// wake-up is no part of them that matters, and what the process waited for a core is taken off.
 Runner::Outcome Referee::compare_clocks(Runner& runner, size_t index) {
     if (runner.is_python() || runner.clocks_agreed()) return {};
     int disagreed = 0;

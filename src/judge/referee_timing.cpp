@@ -17,7 +17,7 @@ constexpr double hopeless_ratio = 2.5;       // and by this in calls that only w
 constexpr double hopeless_least_ns = 5e4;    // shorter ones are mostly waking up
 constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
-constexpr double least_calls = 4;            // of a long batch
+constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;
 constexpr double disturbed_share = 0.04;     // of a part's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
@@ -130,18 +130,22 @@ bool Referee::glance_is_due(Look look, Glances& glances) {
     return due || affordable;
 }
 
+double Referee::calls_of_long_batch(double batch_ns, double estimate_ns) {
+    const double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
+    return std::clamp(stretch * batch_ns / estimate_ns, least_calls, most_calls_of_a_batch);
+}
+
 // A part of a sample. Short calls are timed by a long and a short batch, which tell the calls from the hand-shake and the
 // wake-up; the lengths are random, so that a kernel cannot know which call is the last.
-Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
-                                   bool watch, stats::BatchPair& part) {
-    Seconds limit(5 + 1e-9 * (20 * target_ns + 50 * estimate_ns));
+Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate_ns, Look look, bool watch,
+                                   stats::BatchPair& part) {
+    Seconds limit(5 + 1e-9 * (20 * part_ns + 50 * estimate_ns));
     if (estimate_ns >= long_call_ns) {
         Runner::Outcome outcome = batch(runner, index, 1, limit, look, watch);
         part = {outcome.outside_ns, runner.handshake_ns()};
         return outcome;
     }
-    double stretch = 1 + 0.3 * static_cast<double>(random() % 1000) / 1000;
-    part.long_calls = static_cast<uint32_t>(std::clamp(stretch * target_ns / std::max(1.0, estimate_ns), least_calls, 1e7));
+    part.long_calls = static_cast<uint32_t>(calls_of_long_batch(part_ns, std::max(1.0, estimate_ns)));
     part.short_calls = std::max(1u, part.long_calls / 6 + static_cast<uint32_t>(random() & 1));
     bool long_first = random() & 1;
     Runner::Outcome both;
@@ -173,7 +177,7 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
         Runner::Outcome outcome;
         stats::BatchPair part;
         if (glances && parts.pairs.size() == glance_at) outcome = glance(runner, index, estimate_ns);
-        if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, std::min(part_ns, target_ns), look, watch, part);
+        if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, look, watch, part);
         if (!outcome.ok()) return outcome;
         parts.pairs.push_back(part);
         parts.disturbed += outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
