@@ -24,6 +24,7 @@ Json to_document(const Calibration& result) {
          {{"percent", result.planted_percent},
           {"trials", result.planted.trials},
           {"found", result.planted.hits},
+          {"not_found", result.not_found},
           {"seconds", result.planted_seconds}}},
         {"resolution_percent", result.resolution_percent},
         {"exploits", {{"total", result.exploits}, {"caught", result.caught}, {"missed", result.missed}}},
@@ -40,6 +41,8 @@ std::string to_text(const Calibration& result) {
                      human_nanoseconds(1e9 * result.planted_seconds))},
         {"resolution", fmt::format("±{:.1f}%", result.resolution_percent)},
         {"exploits", fmt::format("{} of {} caught", result.caught, result.exploits)}};
+    for (const auto& [place, trials] : result.not_found)
+        rows.push_back({"not found", fmt::format("{}: {}", place, trials)});
     for (const std::string& name : result.missed) rows.push_back({"missed", name});
     for (const std::string& protection : result.weaker) rows.push_back({"weaker", protection});
     rows.push_back({"time", human_nanoseconds(1e9 * result.seconds)});

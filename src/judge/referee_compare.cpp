@@ -24,9 +24,9 @@ constexpr size_t most_rounds_of_a_launch = 8;
 constexpr double most_of_a_launch = 0.125;
 constexpr size_t most_rounds_of_a_screening = 12;
 // After so many launches the ratios are looked at. A claim is wrong once in a hundred comparisons at most, however often
-// it is looked at: the nominal level of Pocock's boundary (1977) for nine looks.
-constexpr std::array<size_t, 9> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64};
-constexpr double decision_confidence = 1 - 0.0019;
+// it is looked at: the nominal level of Pocock's boundary (1977) for ten looks.
+constexpr std::array<size_t, 10> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64, 96};
+constexpr double decision_confidence = 1 - 0.0018;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
 constexpr double most_of_the_share = 3;    // what others left over goes to those who need it

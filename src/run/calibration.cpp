@@ -157,7 +157,9 @@ private:
         const Ratio& speedup = trial.other.speedup;
         planted_seconds_.push_back(trial.seconds);
         ++result_.planted.trials;
-        result_.planted.hits += trial.other.decision == Decision::faster;
+        const bool found = trial.other.decision == Decision::faster;
+        result_.planted.hits += found;
+        if (!found) ++result_.not_found[fmt::format("{} at {}", bench.problem.name, point.label)];
         widths_.push_back(0.5 * (speedup.high - speedup.low) / speedup.ratio);
     }
 

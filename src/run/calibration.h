@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct CalibrationOptions {
     fs::path home;    // holds problems/ and tests/exploits/
     int trials = 60;  // of a kernel against itself, and two fifths as many with a planted slowdown
     double planted_percent = 3;
-    double seconds_per_trial = 10;  // at most: clear cases end early
+    double seconds_per_trial = 20;  // at most: clear cases end early
     std::function<void(const std::string&)> progress;
 };
 
@@ -24,6 +25,7 @@ struct Calibration {
     };
     Trials against_itself;  // half of them while another process loads a core
     Trials planted;
+    std::map<std::string, int> not_found;  // "softmax at large": so many planted slowdowns
     double planted_percent = 0;
     double planted_seconds = 0;     // that a typical planted trial took: a clear case ends early
     double resolution_percent = 0;  // half of a typical interval: smaller differences need more time
