@@ -156,7 +156,8 @@ private:
     TemporaryFolder folder_;
     Expectation expectation_;
     std::mt19937_64 random_;
-    uint64_t dealt_ = 0, known_among_four_ = 0;   // of the batches of close looks
+    uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
+    bool at_known_window_ = false;   // of the present sample
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     double proof_credit_ns_ = 0;   // time that may go into evaluating the reference for what batches left behind
     bool baselines_started_ = false;

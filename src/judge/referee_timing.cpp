@@ -44,12 +44,13 @@ int64_t Referee::any_window(const Buffers& buffers) {
 // a close look goes to others mostly, and nobody in the kernel's process can tell which are which.
 int64_t Referee::last_window(const Buffers& buffers, Look look) {
     if (buffers.small()) return random() % 2 == 0 ? 0 : any_window(buffers);
-    if (look == Look::close && !known_window_is_due()) return any_window(buffers);
+    if (look == Look::close && !at_known_window_) return any_window(buffers);
     const InputSet* other = buffers.other_known();
     return other && random() % 2 == 0 ? other->window : 0;
 }
 
-// One of every four batches, at a secret place: who keeps results by address never has most of a few samples.
+// One of every four samples, at a secret place: who keeps results by address never has most of a few samples. All parts
+// of a sample, also when it is taken again: the lower quartile and the undisturbed would be those that were kept.
 bool Referee::known_window_is_due() {
     if (dealt_ == 0) known_among_four_ = random() % 4;
     const bool due = dealt_ == known_among_four_;
@@ -190,6 +191,7 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
                                 Glances* glances, Measurement& time) {
     Parts parts;
     bool disturbed = true;
+    at_known_window_ = known_window_is_due();
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
         parts = {};
         const bool glance = attempt == 0 && glances && glance_is_due(look, *glances);
