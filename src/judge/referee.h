@@ -13,6 +13,7 @@
 #include "core/profile.h"
 #include "core/record.h"
 #include "judge/expectation.h"
+#include "judge/glimpse.h"
 #include "judge/runner.h"
 #include "judge/sightings.h"
 #include "language/cpp.h"
@@ -78,9 +79,10 @@ private:
     void note_late_writes(Buffers& buffers, const InputSet& set, uint64_t seed, uint64_t seen,
                           Runner::Outcome& outcome);
 
-    // How much a timed batch is looked at: a screening has many kernels to see, a close look trusts no address twice.
+    // How much a sample is looked at: a screening has many kernels to see, a close look trusts no address twice.
     enum class Look { screen, close };
-    Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, Look look, bool watch);
+    // At a window whose expected values are known (of small inputs any may be), or anywhere.
+    Runner::Outcome batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, bool at_known, bool watch);
     // So many glances are due among so many samples to come.
     struct Glances {
         int due = 0, among = 0;
@@ -94,16 +96,16 @@ private:
         std::vector<stats::BatchPair> pairs;
         size_t disturbed = 0;
     };
-    Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+    Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool at_known,
                                 bool watch, bool glances, Parts& parts);
-    Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, Look look, bool watch,
+    Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, bool at_known, bool watch,
                               stats::BatchPair& part);
     // At random, of a batch that is timed or looked into: by its length nobody can tell which it is.
     double calls_of_long_batch(double batch_ns, double estimate_ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
     int64_t any_window(const Buffers& buffers);
-    int64_t last_window(const Buffers& buffers, Look look);
+    int64_t last_window(const Buffers& buffers, bool at_known);
     bool known_window_is_due();
     const InputSet& expected_through(Buffers& buffers, int64_t window);
     // A few calls from somewhere, neither compared nor taken as a sample.
@@ -115,7 +117,15 @@ private:
     // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.
     Runner::Outcome look_closely(Runner& runner, size_t index, double median_ns);
     Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns);
-    Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
+    struct Seen {
+        bool late = true;     // nothing was seen while the batch ran
+        double call_ns = 0;   // what all of the batch took for a call
+        double pace = 0;      // what a call took that was seen to return, over that; 0: none was
+    };
+    Runner::Outcome glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first);
+    Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, Seen& seen);
+    Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
+    Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
@@ -157,7 +167,6 @@ private:
     Expectation expectation_;
     std::mt19937_64 random_;
     uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
-    bool at_known_window_ = false;   // of the present sample
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     double proof_credit_ns_ = 0;   // time that may go into evaluating the reference for what batches left behind
     bool baselines_started_ = false;

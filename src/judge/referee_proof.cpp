@@ -1,7 +1,6 @@
 // What the referee looks for that no compared output tells: calls that are skipped, results that are kept, threads.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 
@@ -15,8 +14,11 @@ namespace strop::judge {
 namespace {
 
 constexpr int attempts_at_a_glance = 6, as_short_as_parts = 3;   // then each with a batch twice as long
-constexpr int glances_at_a_suspect = 6, most_glances_at_a_suspect = 24;   // some come when the batch is over
-constexpr int glance_elements = 64, glance_tries = 32;
+constexpr size_t least_glances = 6;          // at a suspect
+constexpr int most_glances = 24;             // some come when the batch is over
+constexpr double slow_glances_of_skippers = 0.75;
+constexpr double shortest_call_ns = 20;      // with all that calling it takes
+constexpr double out_of_pace = 1.3;          // of calls while a batch runs over those of all of it
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
 constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
@@ -25,99 +27,90 @@ constexpr int disagreements_that_count = 3;
 constexpr uint32_t most_calls = 1 << 26;
 const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
 
-// An element of an output as the referee found it while a batch ran.
-struct Found {
-    size_t output;
-    int64_t element;
-    alignas(8) char bytes[8];
-};
-
-// Reads secret elements of what a call has written, for as long as no later call can have begun to write there.
-struct Glimpse {
-    bool late = false;              // the batch was over
-    int64_t call = -1;              // whose outputs they are, numbered in its batch
-    std::vector<Found> found;
-};
-
-Glimpse look_at(const Runner& runner, const Problem& problem, Buffers& buffers, int64_t calls, std::mt19937_64& random) {
-    Glimpse glimpse;
-    const int64_t returned = std::min(runner.progress(), calls), slots = buffers.slots();
-    glimpse.late = returned == calls;
-    if (returned < 1) return glimpse;
-    // While it runs there is no time to lose.
-    const int64_t back = glimpse.late ? static_cast<int64_t>(random() % static_cast<uint64_t>(std::min(slots, returned))) : 0;
-    const int64_t call = returned - 1 - back;
-    const std::vector<Place>& places = buffers.slot(call % slots);
-    for (int i = 0; i < glance_elements; ++i) {
-        Found one;
-        one.output = random() % places.size();
-        const int64_t size = static_cast<int64_t>(size_of(problem.outputs[one.output].dtype));
-        const int64_t count = places[one.output].data_bytes / size;
-        if (count == 0) continue;
-        one.element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
-        std::memcpy(one.bytes, buffers.outputs().data() + places[one.output].data + one.element * size,
-                    static_cast<size_t>(size));
-        if (runner.progress() >= call + slots) break;   // the call that writes here next has begun
-        glimpse.found.push_back(one);
-    }
-    if (!glimpse.found.empty()) glimpse.call = call;
-    return glimpse;
-}
-
 }  // namespace
 
 // A batch like those that are timed, but the referee looks up at a secret moment: what the latest calls should have
-// written has to be there. Who skips calls, and how many, cannot be told by the last call alone: a kernel's process
-// can find out which one that is.
+// written has to be there, and calls have to return as quickly as all of them did. Who skips calls, and how many, cannot
+// be told by the last call alone: a kernel's process can find out which one that is.
 Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns) {
-    bool late = true;
-    auto look = [&] {
-        late = true;
-        Runner::Outcome outcome;
-        double batch_ns = part_ns;
-        for (int attempt = 1; late && outcome.ok() && attempt <= attempts_at_a_glance; ++attempt) {
-            outcome = glance_once(runner, index, estimate_ns, batch_ns, late);
-            if (attempt >= as_short_as_parts) batch_ns *= 2;
-        }
-        return outcome;
-    };
-    Runner::Outcome outcome = look();
-    if (outcome.verdict != Verdict::nondeterministic) return outcome;
-    // Who skips calls is found out every time; threads that race are wrong now and then.
-    int seen = 0, wrong = 0;
-    for (int again = 0; again < most_glances_at_a_suspect && seen < glances_at_a_suspect; ++again) {
-        const bool is_wrong = look().verdict == Verdict::nondeterministic;
+    Seen seen;
+    Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, seen);
+    const bool wrong = outcome.verdict == Verdict::nondeterministic, slow = outcome.ok() && seen.pace > out_of_pace;
+    return wrong || slow ? glance_at_suspect(runner, index, estimate_ns, outcome) : outcome;
+}
+
+// Who skips calls is found out every time; threads that race are wrong now and then, and a core is lost now and then.
+Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first) {
+    size_t looks = 0, wrong = 0;
+    std::vector<double> paces;
+    auto enough = [&] { return first.ok() ? paces.size() >= least_glances : looks >= least_glances; };
+    for (int again = 0; again < most_glances && !enough(); ++again) {
+        Seen seen;
+        Runner::Outcome another = glance_in_time(runner, index, estimate_ns, seen);
+        const bool is_wrong = another.verdict == Verdict::nondeterministic;
+        if (!another.ok() && !is_wrong) return another;
         wrong += is_wrong;
-        seen += is_wrong || !late;
+        looks += is_wrong || !seen.late;
+        if (seen.pace > 0) paces.push_back(seen.pace);
+        if (is_wrong && first.ok()) first = another;
     }
-    if (seen == 0 || 2 * wrong < seen) return outcome;
-    outcome.verdict = Verdict::cheated;
-    outcome.evidence += ": it skips calls";
+    const bool slow = 2 * paces.size() >= least_glances && stats::quantile(paces, 1 - slow_glances_of_skippers) > out_of_pace;
+    if (!first.ok() && looks > 0 && (slow || 2 * wrong >= looks)) {
+        first.verdict = Verdict::cheated;
+        first.evidence += ": it skips calls";
+    } else if (first.ok() && enough() && slow) {
+        first.verdict = Verdict::cheated;
+        first.evidence = fmt::format("a call that is seen to return took {:.1f} times what all of its batch took for one, at "
+                                     "{}: it skips calls",
+                                     stats::median(paces), strop::describe(runner.points()[index]->point().dims));
+    }
+    return first;
+}
+
+// Some batches are over before the referee looks, or before it has seen calls return; some have to wait for a core.
+Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, Seen& seen) {
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || runner.points()[index]->slots() < 2) {
+        seen.late = false;
+        return {};
+    }
+    Runner::Outcome outcome;
+    double batch_ns = part_ns;
+    for (int attempt = 1; outcome.ok() && (seen.late || seen.pace == 0) && attempt <= attempts_at_a_glance; ++attempt) {
+        outcome = glance_once(runner, index, estimate_ns, batch_ns, seen);
+        if (seen.late && attempt >= as_short_as_parts) batch_ns *= 2;
+    }
     return outcome;
 }
 
-Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
+Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen) {
     Buffers& buffers = *runner.points()[index];
-    const int64_t windows = buffers.windows();
-    late = false;
-    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || buffers.slots() < 2) return {};
-    const double calls = calls_of_long_batch(batch_ns, std::max(20.0, estimate_ns));
+    const double calls = calls_of_long_batch(batch_ns, std::max(shortest_call_ns, estimate_ns));
     const uint32_t count = static_cast<uint32_t>(calls);
+    const double call_ns = std::max(shortest_call_ns, seen.call_ns > 0 ? std::min(seen.call_ns, estimate_ns) : estimate_ns);
+    const double moment = (0.1 + 0.8 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
     if (buffers.small()) buffers.turn(problem_, random());
     const int64_t first = any_window(buffers);
-    const double moment = (0.1 + 0.8 * static_cast<double>(random() % 1000) / 1000) * calls * estimate_ns;
     Glimpse glimpse;
     Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
                              [&] {
-                                 for (int i = 0; i < glance_tries && glimpse.call < 0; ++i)
-                                     glimpse = look_at(runner, problem_, buffers, count, random_);
+                                 glimpse = look_at([&] { return runner.progress(); }, problem_, buffers, count, call_ns,
+                                                   random_);
                              }};
+    const int64_t waited = runner.waited_ns();
     Runner::Outcome outcome =
         runner.call(index, count, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(first), glance_limit,
                     &meanwhile);
-    late = glimpse.late || glimpse.call < 0;   // nothing was seen while it ran
-    if (!outcome.ok() || glimpse.call < 0) return outcome;
-    InputSet set = buffers.seen((first + glimpse.call) % windows, glimpse.call);
+    outcome.waited_ns = static_cast<double>(runner.waited_ns() - waited);
+    seen.call_ns = outcome.outside_ns / count;
+    if (!outcome.disturbed()) seen.pace = glimpse.pace_ns / seen.call_ns;
+    if (!outcome.ok() || glimpse.call < 0 || !seen.late) return outcome;   // once in time is enough of the reference
+    seen.late = glimpse.late;
+    return compare_seen(buffers, first, count, glimpse);
+}
+
+// With what the reference says to the inputs of that call.
+Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse) {
+    InputSet set = buffers.seen((first + glimpse.call) % buffers.windows(), glimpse.call);
     Clock::time_point start = Clock::now();
     std::vector<std::vector<char>> expected = expectation_.values(buffers, set);
     proof_credit_ns_ -= 1e9 * seconds_since(start);
@@ -127,11 +120,11 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
                                           expected[one.output]);
         if (wrong.empty()) continue;
         return {Verdict::nondeterministic,
-                fmt::format("call {} of a batch of {} had returned, and {} at {}", glimpse.call + 1, count, wrong,
+                fmt::format("call {} of a batch of {} had returned, and {} at {}", glimpse.call + 1, calls, wrong,
                             strop::describe(buffers.point().dims)),
                 0};
     }
-    return outcome;
+    return {};
 }
 
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
@@ -228,7 +221,7 @@ Runner::Outcome Referee::possible_time(Runner& runner, size_t index, double medi
     double most_ns = median_ns;
     for (uint32_t calls = 1; most_ns < least_ns && calls < most_calls; calls *= 8) {
         const uint32_t some = calls + static_cast<uint32_t>(random() % calls);
-        Runner::Outcome outcome = batch(runner, index, some, whole_batch_limit, Look::close, false);
+        Runner::Outcome outcome = batch(runner, index, some, whole_batch_limit, known_window_is_due(), false);
         if (!outcome.ok()) return outcome;
         if (outcome.outside_ns / some < least_ns)
             return {Verdict::cheated,

@@ -19,8 +19,6 @@ constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a 
 constexpr size_t screen_samples = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;
-constexpr double disturbed_share = 0.04;     // of a part's time, that its threads had to wait for a core
-constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
 constexpr size_t least_parts = 3;            // before a sample may end for the time that looking at outputs took
 // Of the time that batches take, this share may go into the reference for what they left behind.
@@ -42,9 +40,9 @@ int64_t Referee::any_window(const Buffers& buffers) {
 // Where the last call of a batch looks. Small inputs have been turned, so that all windows are new; one address comes
 // again and again, for those who keep results by address. Larger ones have two windows whose expected values are known;
 // a close look goes to others mostly, and nobody in the kernel's process can tell which are which.
-int64_t Referee::last_window(const Buffers& buffers, Look look) {
+int64_t Referee::last_window(const Buffers& buffers, bool at_known) {
     if (buffers.small()) return random() % 2 == 0 ? 0 : any_window(buffers);
-    if (look == Look::close && !at_known_window_) return any_window(buffers);
+    if (!at_known) return any_window(buffers);
     const InputSet* other = buffers.other_known();
     return other && random() % 2 == 0 ? other->window : 0;
 }
@@ -61,7 +59,7 @@ bool Referee::known_window_is_due() {
 // A timed batch of a kernel is checked as well, outside of the clock: outputs are poisoned before it, and the last
 // call's are compared where its expected values are known or may be had. (Baselines in Python are trusted: their
 // outputs are their own.)
-Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, Look look, bool watch) {
+Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Seconds limit, bool at_known, bool watch) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
     auto timed_call = [&](uint32_t window) {
@@ -72,7 +70,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     };
     if (runner.is_python()) return timed_call(0);
     if (buffers.small()) buffers.turn(problem_, random());
-    const int64_t windows = buffers.windows(), window = last_window(buffers, look);
+    const int64_t windows = buffers.windows(), window = last_window(buffers, at_known);
     const int64_t first = ((window - (int64_t{calls} - 1)) % windows + windows) % windows;
     InputSet last = buffers.seen(window, int64_t{calls} - 1);
     if (long_idle_) {   // cores that have slept are slow to wake, and that would count as waiting
@@ -138,11 +136,11 @@ double Referee::calls_of_long_batch(double batch_ns, double estimate_ns) {
 
 // A part of a sample. Short calls are timed by a long and a short batch, which tell the calls from the hand-shake and the
 // wake-up; the lengths are random, so that a kernel cannot know which call is the last.
-Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate_ns, Look look, bool watch,
+Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate_ns, bool at_known, bool watch,
                                    stats::BatchPair& part) {
     Seconds limit(5 + 1e-9 * (20 * part_ns + 50 * estimate_ns));
     if (estimate_ns >= long_call_ns) {
-        Runner::Outcome outcome = batch(runner, index, 1, limit, look, watch);
+        Runner::Outcome outcome = batch(runner, index, 1, limit, at_known, watch);
         part = {outcome.outside_ns, runner.handshake_ns()};
         return outcome;
     }
@@ -152,7 +150,7 @@ Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate
     Runner::Outcome both;
     for (int i = 0; i < 2; ++i) {
         bool is_long = (i == 0) == long_first;
-        Runner::Outcome outcome = batch(runner, index, is_long ? part.long_calls : part.short_calls, limit, look, watch);
+        Runner::Outcome outcome = batch(runner, index, is_long ? part.long_calls : part.short_calls, limit, at_known, watch);
         if (!outcome.ok()) return outcome;
         (is_long ? part.long_ns : part.short_ns) = outcome.outside_ns;
         both.outside_ns += outcome.outside_ns;
@@ -164,7 +162,7 @@ Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate
 // Whoever shares the processor without sharing the system (another virtual machine, the host itself) takes its time in
 // pieces of some microseconds to milliseconds, and a third of a millisecond may have seen none of it. So a sample is made
 // of short parts, and it says what the undisturbed ones took.
-Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool at_known,
                                      bool watch, bool glances, Parts& parts) {
     const size_t expected = static_cast<size_t>(std::max(1.0, target_ns / std::max(part_ns, estimate_ns)));
     const size_t glance_at = random() % expected;   // nobody can foresee where
@@ -178,10 +176,10 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
         Runner::Outcome outcome;
         stats::BatchPair part;
         if (glances && parts.pairs.size() == glance_at) outcome = glance(runner, index, estimate_ns);
-        if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, look, watch, part);
+        if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, at_known, watch, part);
         if (!outcome.ok()) return outcome;
         parts.pairs.push_back(part);
-        parts.disturbed += outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
+        parts.disturbed += outcome.disturbed();
         spent_ns += outcome.outside_ns;
     } while (!enough());
     return glances && parts.pairs.size() <= glance_at ? glance(runner, index, estimate_ns) : Runner::Outcome{};
@@ -191,11 +189,11 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
                                 Glances* glances, Measurement& time) {
     Parts parts;
     bool disturbed = true;
-    at_known_window_ = known_window_is_due();
+    const bool at_known = look == Look::screen || known_window_is_due();
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
         parts = {};
         const bool glance = attempt == 0 && glances && glance_is_due(look, *glances);
-        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, look, watch, glance, parts);
+        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, at_known, watch, glance, parts);
         if (!outcome.ok()) return outcome;
         disturbed = 2 * parts.disturbed > parts.pairs.size();
     }

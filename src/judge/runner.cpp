@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::chrono::microseconds longest_spin{200};
 constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
+constexpr double disturbed_share = 0.04;       // of a batch's time, that its threads had to wait for a core
+constexpr double disturbed_least_ns = 2e5;     // and more than waking up for two batches takes
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 // More than the cores' number is suspicious (the referee says so), this many is an attack on the machine.
@@ -204,6 +206,10 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
     command.limits.output_bytes = 1 << 16;
     runner->child_ = std::make_unique<sandbox::Child>(command);
     return runner;
+}
+
+bool Runner::Outcome::disturbed() const {
+    return waited_ns > disturbed_share * outside_ns + disturbed_least_ns;
 }
 
 Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {

@@ -31,8 +31,10 @@ public:
         std::string evidence;
         double outside_ns = 0;      // by the referee's clock, hand-shake included
         int64_t inside_ns = 0;      // by the clock in its own process, which may say anything
-        double waited_ns = 0;       // of timed batches: what its threads waited for a core meanwhile
+        double waited_ns = 0;       // of batches that are watched: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
+        // They waited for a part of it that matters.
+        bool disturbed() const;
     };
 
     // A compiled kernel on some points; the points' buffers must outlive it. `sanitizer`: the one that it was built

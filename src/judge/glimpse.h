@@ -1,0 +1,40 @@
+// What the referee sees of a kernel while a batch of its calls runs: outputs of calls that have returned, and how
+// quickly calls return.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "judge/buffers.h"
+
+namespace strop::judge {
+
+// How many calls of the present batch have returned, as a kernel's process says.
+using Progress = std::function<int64_t()>;
+
+// An element of an output as it was found.
+struct Found {
+    size_t output;
+    int64_t element;
+    alignas(8) char bytes[8];
+};
+
+struct Glimpse {
+    bool late = false;              // the batch was over
+    int64_t call = -1;              // whose outputs they are, numbered in its batch; -1: nothing was seen
+    std::vector<Found> found;
+    double pace_ns = 0;             // a call took, between two returns; 0: not seen
+};
+
+// Reads secret elements of what a call has written, for as long as no later call can have begun to write there, then
+// the pace of the next few calls. Waits for the first call to return, a moment at most. `estimate_ns`: of a call.
+Glimpse look_at(const Progress& progress, const Problem& problem, Buffers& buffers, int64_t calls, double estimate_ns,
+                std::mt19937_64& random);
+
+// Between the next return and one some calls later, so that nothing but calls lies between; 0 where the batch ended
+// before, or nothing returned within a moment.
+double pace_ns(const Progress& progress, int64_t calls, double estimate_ns);
+
+}  // namespace strop::judge
