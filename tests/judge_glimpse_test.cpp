@@ -1,27 +1,33 @@
 #include "judge/glimpse.h"
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "judge/other_core.h"
 
 namespace strop::judge {
 namespace {
 
-// A process whose calls take so long each, in a batch that began just now. `skipped`: calls of the middle that take no
+// Of a process whose calls take so long each, begun just now. `skipped`: calls of the middle that take no
 // time at all.
-Progress process(double call_ns, int64_t calls, int64_t skipped = 0) {
-    return [=, start = Clock::now()] {
+RunningBatch process(double call_ns, int64_t calls, int64_t skipped = 0) {
+    const Clock::time_point start = Clock::now();
+    auto returned = [=] {
         const int64_t worked = calls - skipped;
         const auto done = static_cast<int64_t>(static_cast<double>(Nanoseconds(Clock::now() - start).count()) / call_ns);
         return done < worked / 2 ? done : std::min(calls, done + skipped);
     };
+    return {calls, call_ns, returned, [] { return int64_t{0}; }};
 }
 
 // Of so many looks one at least is not disturbed by whoever shares the core.
 double least_pace(double call_ns, int64_t calls, int64_t skipped = 0) {
     double least = 1e300;
     for (int look = 0; look < 30; ++look) {
-        const double seen = pace_ns(process(call_ns, calls, skipped), calls, call_ns);
+        const double seen = pace_ns(process(call_ns, calls, skipped));
         if (seen > 0) least = std::min(least, seen);
     }
     return least;
@@ -37,10 +43,32 @@ TEST(Pace, OfCallsThatAreWorkedIsNotShortenedByThoseThatAreSkipped) {
     EXPECT_NEAR(least_pace(1500, 400, 200), 1500, 400);
 }
 
+TEST(Pace, IsNotTakenWhileThreadsWaitForACore) {
+    RunningBatch batch = process(1500, 400);
+    int64_t waited = 0;
+    batch.waited_ns = [&] { return waited += 1'000'000; };
+    EXPECT_EQ(pace_ns(batch), 0);
+}
+
 TEST(Pace, IsUnknownWhenTheBatchIsOverOrNothingReturns) {
-    EXPECT_EQ(pace_ns([] { return int64_t{100}; }, 100, 1000), 0);
-    EXPECT_EQ(pace_ns([] { return int64_t{3}; }, 100, 1000), 0);
-    EXPECT_EQ(pace_ns([] { return int64_t{0}; }, 100, 1000), 0);
+    auto waited = [] { return int64_t{0}; };
+    EXPECT_EQ(pace_ns({100, 1000, [] { return int64_t{100}; }, waited}), 0);
+    EXPECT_EQ(pace_ns({100, 1000, [] { return int64_t{3}; }, waited}), 0);
+    EXPECT_EQ(pace_ns({100, 1000, [] { return int64_t{0}; }, waited}), 0);
+}
+
+TEST(OtherCore, IsNotThatOfTheProcessAndIsLeftAgain) {
+    cpu_set_t before, meanwhile, after;
+    ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+    if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "there is one core";
+    {
+        const OtherCore other(::getpid());   // this thread's own
+        ASSERT_EQ(::sched_getaffinity(0, sizeof meanwhile, &meanwhile), 0);
+        EXPECT_EQ(CPU_COUNT(&meanwhile), CPU_COUNT(&before) - 1);
+        EXPECT_TRUE(CPU_ISSET(static_cast<size_t>(::sched_getcpu()), &meanwhile));
+    }
+    ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
+    EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 }  // namespace

@@ -11,32 +11,57 @@ namespace strop::judge {
 namespace {
 
 constexpr int elements = 64;
-constexpr Nanoseconds shortest_span{4000};   // a reading of the clock and of the progress is some percent of it
+constexpr Nanoseconds shortest_span{4000};   // a reading of the clock and of the count is some percent of it
 constexpr double most_calls_of_a_span = 4;
+constexpr double waited_share = 0.1;         // of a span, that threads may take to wake up
 constexpr Nanoseconds longest_wait{5'000'000};   // for a call that is not done, by a process that waits for a core
 
-// The number of returned calls once it is another than `before`, and when; `before` where that takes too long.
-int64_t next_return(const Progress& progress, int64_t before, double estimate_ns, Clock::time_point& when) {
-    const Nanoseconds limit = longest_wait + Nanoseconds(static_cast<int64_t>(2 * estimate_ns));
+// The count of returned calls once it is another than `before`, which it stays where that takes too long.
+struct Return {
+    int64_t count;
+    Clock::time_point not_before, not_after;
+};
+
+Return next_return(const RunningBatch& batch, int64_t before) {
+    const Nanoseconds limit = longest_wait + Nanoseconds(static_cast<int64_t>(2 * batch.estimate_ns));
     const Clock::time_point start = Clock::now();
-    int64_t now;
+    Return next{before, start, start};
     do {
-        now = progress();
-        when = Clock::now();
-    } while (now == before && when - start < limit);
-    return now;
+        next.not_before = next.not_after;
+        next.count = batch.returned();
+        next.not_after = Clock::now();
+    } while (next.count == before && next.not_after - start < limit);
+    return next;
+}
+
+// 0: the batch was over, or nothing returned. Whoever reads may lose the core at any moment; that makes a span shorter.
+double span_ns_per_call(const RunningBatch& batch, double& span_ns) {
+    span_ns = 0;
+    const int64_t at_first = batch.returned();
+    const Return first = next_return(batch, at_first);
+    if (first.count == at_first || first.count >= batch.calls) return 0;
+    const double calls = std::clamp(static_cast<double>(batch.calls) / 8, 1.0, most_calls_of_a_span) - 0.5;
+    const Nanoseconds some_calls(static_cast<int64_t>(calls * batch.estimate_ns));
+    // Nobody reads meanwhile: to take turns at a line of the cache costs a short call as much as its work.
+    const Clock::time_point least = first.not_after + std::clamp(some_calls, shortest_span, longest_wait);
+    while (Clock::now() < least) {
+    }
+    const int64_t before = batch.returned();
+    if (before >= batch.calls) return 0;
+    const Return last = next_return(batch, before);
+    if (last.count == before || last.count <= first.count) return 0;
+    span_ns = static_cast<double>(Nanoseconds(last.not_before - first.not_after).count());
+    return span_ns / static_cast<double>(last.count - first.count);
 }
 
 }  // namespace
 
-Glimpse look_at(const Progress& progress, const Problem& problem, Buffers& buffers, int64_t calls, double estimate_ns,
-                std::mt19937_64& random) {
+Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random) {
     Glimpse glimpse;
-    Clock::time_point when;
-    int64_t returned = progress();
-    if (returned < 1) returned = next_return(progress, 0, estimate_ns, when);
-    returned = std::min(returned, calls);
-    glimpse.late = returned == calls;
+    int64_t returned = batch.returned();
+    if (returned < 1) returned = next_return(batch, 0).count;
+    returned = std::min(returned, batch.calls);
+    glimpse.late = returned == batch.calls;
     if (returned < 1) return glimpse;
     // While it runs there is no time to lose: half of the places may be written to before the look is over.
     const int64_t slots = buffers.slots(), places_back = std::min(returned, glimpse.late ? slots : slots / 2);
@@ -51,29 +76,22 @@ Glimpse look_at(const Progress& progress, const Problem& problem, Buffers& buffe
         one.element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
         std::memcpy(one.bytes, buffers.outputs().data() + places[one.output].data + one.element * size,
                     static_cast<size_t>(size));
-        if (progress() >= call + slots) break;   // the call that writes here next has begun
+        if (batch.returned() >= call + slots) break;   // the call that writes here next has begun
         glimpse.found.push_back(one);
     }
     if (!glimpse.found.empty()) glimpse.call = call;
-    if (!glimpse.late) glimpse.pace_ns = pace_ns(progress, calls, estimate_ns);
+    if (!glimpse.late) glimpse.pace_ns = pace_ns(batch);
     return glimpse;
 }
 
-double pace_ns(const Progress& progress, int64_t calls, double estimate_ns) {
-    Clock::time_point begin, end;
-    const int64_t at_first = progress(), first = next_return(progress, at_first, estimate_ns, begin);
-    if (first == at_first || first >= calls) return 0;
-    const double span = std::clamp(static_cast<double>(calls) / 8, 1.0, most_calls_of_a_span) - 0.5;
-    const Nanoseconds some_calls(static_cast<int64_t>(span * estimate_ns));
-    // Nobody reads meanwhile: to take turns at a line of the cache costs a short call as much as its work.
-    const Clock::time_point least = begin + std::clamp(some_calls, shortest_span, longest_wait);
-    while (Clock::now() < least) {
+double pace_ns(const RunningBatch& batch) {
+    while (true) {
+        const int64_t waited = batch.waited_ns();
+        double span_ns = 0;
+        const double pace = span_ns_per_call(batch, span_ns);
+        if (pace == 0) return 0;
+        if (static_cast<double>(batch.waited_ns() - waited) < waited_share * span_ns) return pace;
     }
-    const int64_t before = progress();
-    if (before >= calls) return 0;
-    const int64_t last = next_return(progress, before, estimate_ns, end);
-    if (last == before || last <= first) return 0;
-    return static_cast<double>(Nanoseconds(end - begin).count()) / static_cast<double>(last - first);
 }
 
 }  // namespace strop::judge

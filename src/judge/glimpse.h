@@ -11,8 +11,13 @@
 
 namespace strop::judge {
 
-// How many calls of the present batch have returned, as a kernel's process says.
-using Progress = std::function<int64_t()>;
+// A batch of calls that runs, and what can be told of it from outside.
+struct RunningBatch {
+    int64_t calls;
+    double estimate_ns;                     // of a call
+    std::function<int64_t()> returned;      // how many calls have, as the kernel's process says
+    std::function<int64_t()> waited_ns;     // what its threads have waited for a core so far, all together
+};
 
 // An element of an output as it was found.
 struct Found {
@@ -29,12 +34,11 @@ struct Glimpse {
 };
 
 // Reads secret elements of what a call has written, for as long as no later call can have begun to write there, then
-// the pace of the next few calls. Waits for the first call to return, a moment at most. `estimate_ns`: of a call.
-Glimpse look_at(const Progress& progress, const Problem& problem, Buffers& buffers, int64_t calls, double estimate_ns,
-                std::mt19937_64& random);
+// the pace of the next few calls. Waits for the first call to return, a moment at most.
+Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random);
 
-// Between the next return and one some calls later, so that nothing but calls lies between; 0 where the batch ended
-// before, or nothing returned within a moment.
-double pace_ns(const Progress& progress, int64_t calls, double estimate_ns);
+// What a call takes between the next return and one some calls later, when no thread had to wait for a core; 0 where the
+// batch ended before that was seen, or nothing returned within a moment.
+double pace_ns(const RunningBatch& batch);
 
 }  // namespace strop::judge

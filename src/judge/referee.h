@@ -116,14 +116,16 @@ private:
 
     // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.
     Runner::Outcome look_closely(Runner& runner, size_t index, double median_ns);
-    Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns);
+    // Attempts: batches may be over before anything is seen, or without a core.
+    static constexpr int attempts_at_a_glance = 8;
+    Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
     struct Seen {
         bool late = true;     // nothing was seen while the batch ran
-        double call_ns = 0;   // what all of the batch took for a call
-        double pace = 0;      // what a call took that was seen to return, over that; 0: none was
+        double call_ns = 0;   // what all of the batch took for a call, less the time when it had no core
+        double pace = 0;      // what a call took that was seen to return, over that and what is claimed; 0: none was
     };
     Runner::Outcome glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first);
-    Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, Seen& seen);
+    Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index);

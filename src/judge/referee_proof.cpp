@@ -6,6 +6,7 @@
 
 #include "base/strings.h"
 #include "judge/check.h"
+#include "judge/other_core.h"
 #include "judge/referee.h"
 #include "stats/sample.h"
 
@@ -13,12 +14,14 @@ namespace strop::judge {
 
 namespace {
 
-constexpr int attempts_at_a_glance = 6, as_short_as_parts = 3;   // then each with a batch twice as long
+constexpr int attempts_at_the_last_glance = 32;
+constexpr int as_short_as_parts = 3;         // then each with a batch twice as long, up to this
+constexpr double longest_glance_ns = 5e6;
 constexpr size_t least_glances = 6;          // at a suspect
 constexpr int most_glances = 24;             // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
 constexpr double shortest_call_ns = 20;      // with all that calling it takes
-constexpr double out_of_pace = 1.3;          // of calls while a batch runs over those of all of it
+constexpr double out_of_pace = 1.4;          // of calls while a batch runs over those of all of it
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
 constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
@@ -32,9 +35,9 @@ const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
 // A batch like those that are timed, but the referee looks up at a secret moment: what the latest calls should have
 // written has to be there, and calls have to return as quickly as all of them did. Who skips calls, and how many, cannot
 // be told by the last call alone: a kernel's process can find out which one that is.
-Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns) {
+Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns, int attempts) {
     Seen seen;
-    Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, seen);
+    Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, attempts, seen);
     const bool wrong = outcome.verdict == Verdict::nondeterministic, slow = outcome.ok() && seen.pace > out_of_pace;
     return wrong || slow ? glance_at_suspect(runner, index, estimate_ns, outcome) : outcome;
 }
@@ -46,7 +49,7 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
     auto enough = [&] { return first.ok() ? paces.size() >= least_glances : looks >= least_glances; };
     for (int again = 0; again < most_glances && !enough(); ++again) {
         Seen seen;
-        Runner::Outcome another = glance_in_time(runner, index, estimate_ns, seen);
+        Runner::Outcome another = glance_in_time(runner, index, estimate_ns, attempts_at_a_glance, seen);
         const bool is_wrong = another.verdict == Verdict::nondeterministic;
         if (!another.ok() && !is_wrong) return another;
         wrong += is_wrong;
@@ -68,16 +71,16 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
 }
 
 // Some batches are over before the referee looks, or before it has seen calls return; some have to wait for a core.
-Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, Seen& seen) {
+Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen) {
     if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || runner.points()[index]->slots() < 2) {
         seen.late = false;
         return {};
     }
     Runner::Outcome outcome;
     double batch_ns = part_ns;
-    for (int attempt = 1; outcome.ok() && (seen.late || seen.pace == 0) && attempt <= attempts_at_a_glance; ++attempt) {
+    for (int attempt = 1; outcome.ok() && (seen.late || seen.pace == 0) && attempt <= attempts; ++attempt) {
         outcome = glance_once(runner, index, estimate_ns, batch_ns, seen);
-        if (seen.late && attempt >= as_short_as_parts) batch_ns *= 2;
+        if (attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_glance_ns);
     }
     return outcome;
 }
@@ -93,16 +96,17 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Glimpse glimpse;
     Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
                              [&] {
-                                 glimpse = look_at([&] { return runner.progress(); }, problem_, buffers, count, call_ns,
-                                                   random_);
+                                 const OtherCore apart(runner.pid());
+                                 const RunningBatch running{count, call_ns, [&] { return runner.progress(); },
+                                                            [&] { return runner.waited_ns(); }};
+                                 glimpse = look_at(running, problem_, buffers, random_);
                              }};
-    const int64_t waited = runner.waited_ns();
+    const int64_t waited = runner.calling_thread_waited_ns();
     Runner::Outcome outcome =
         runner.call(index, count, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(first), glance_limit,
                     &meanwhile);
-    outcome.waited_ns = static_cast<double>(runner.waited_ns() - waited);
-    seen.call_ns = outcome.outside_ns / count;
-    if (!outcome.disturbed()) seen.pace = glimpse.pace_ns / seen.call_ns;
+    seen.call_ns = (outcome.outside_ns - static_cast<double>(runner.calling_thread_waited_ns() - waited)) / count;
+    seen.pace = glimpse.pace_ns / std::max(seen.call_ns, estimate_ns);
     if (!outcome.ok() || glimpse.call < 0 || !seen.late) return outcome;   // once in time is enough of the reference
     seen.late = glimpse.late;
     return compare_seen(buffers, first, count, glimpse);
@@ -128,7 +132,7 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
 }
 
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
-    Runner::Outcome outcome = glance(runner, index, median_ns);
+    Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = meet_new_inputs(runner, index);
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);

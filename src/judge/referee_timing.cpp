@@ -19,6 +19,8 @@ constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a 
 constexpr size_t screen_samples = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;
+constexpr double disturbed_share = 0.04;     // of a part's time, that its threads had to wait for a core
+constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
 constexpr size_t least_parts = 3;            // before a sample may end for the time that looking at outputs took
 // Of the time that batches take, this share may go into the reference for what they left behind.
@@ -179,7 +181,7 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
         if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, at_known, watch, part);
         if (!outcome.ok()) return outcome;
         parts.pairs.push_back(part);
-        parts.disturbed += outcome.disturbed();
+        parts.disturbed += outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
         spent_ns += outcome.outside_ns;
     } while (!enough());
     return glances && parts.pairs.size() <= glance_at ? glance(runner, index, estimate_ns) : Runner::Outcome{};

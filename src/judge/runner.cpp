@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::chrono::microseconds longest_spin{200};
 constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
-constexpr double disturbed_share = 0.04;       // of a batch's time, that its threads had to wait for a core
-constexpr double disturbed_least_ns = 2e5;     // and more than waking up for two batches takes
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 // More than the cores' number is suspicious (the referee says so), this many is an attack on the machine.
@@ -124,6 +122,12 @@ void load_sanitizer(const Sanitizer& sanitizer, sandbox::Command& command) {
 }
 
 // Awake at the end: sleeping lasts some ten microseconds longer than asked for.
+int64_t run_delay_ns(pid_t process, pid_t thread) {
+    std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", process, thread));
+    int64_t ran = 0, waited = 0;
+    return file >> ran >> waited ? waited : 0;
+}
+
 void wait_until(Clock::time_point moment) {
     std::this_thread::sleep_until(moment - longest_spin);
     while (Clock::now() < moment) {
@@ -208,10 +212,6 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
     return runner;
 }
 
-bool Runner::Outcome::disturbed() const {
-    return waited_ns > disturbed_share * outside_ns + disturbed_least_ns;
-}
-
 Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     sandbox::Finished finished = child_->kill();
     child_.reset();
@@ -292,13 +292,11 @@ Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::eva
 
 int64_t Runner::waited_ns() const {
     int64_t sum = 0;
-    for (pid_t thread : threads()) {
-        std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", pid(), thread));
-        int64_t ran = 0, waited = 0;
-        if (file >> ran >> waited) sum += waited;
-    }
+    for (pid_t thread : threads()) sum += run_delay_ns(pid(), thread);
     return sum;
 }
+
+int64_t Runner::calling_thread_waited_ns() const { return run_delay_ns(pid(), pid()); }
 
 std::vector<pid_t> Runner::threads() const {
     std::error_code failed;

@@ -31,10 +31,8 @@ public:
         std::string evidence;
         double outside_ns = 0;      // by the referee's clock, hand-shake included
         int64_t inside_ns = 0;      // by the clock in its own process, which may say anything
-        double waited_ns = 0;       // of batches that are watched: what its threads waited for a core meanwhile
+        double waited_ns = 0;       // of timed batches: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
-        // They waited for a part of it that matters.
-        bool disturbed() const;
     };
 
     // A compiled kernel on some points; the points' buffers must outlive it. `sanitizer`: the one that it was built
@@ -77,6 +75,8 @@ public:
     // Nanoseconds so far in which its threads could have run and did not, because somebody else had the core
     // (run_delay of proc_pid_schedstat(5), all threads together). 0 where the system does not count.
     int64_t waited_ns() const;
+    // Of the thread that calls the kernel.
+    int64_t calling_thread_waited_ns() const;
     pid_t pid() const { return child_ ? child_->pid() : -1; }
     // Its threads, the first included.
     std::vector<pid_t> threads() const;
