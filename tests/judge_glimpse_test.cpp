@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "judge/other_core.h"
+#include "stats/sample.h"
 
 namespace strop::judge {
 namespace {
@@ -23,24 +24,22 @@ RunningBatch process(double call_ns, int64_t calls, int64_t skipped = 0) {
     return {calls, call_ns, returned, [] { return int64_t{0}; }};
 }
 
-// Of so many looks one at least is not disturbed by whoever shares the core.
-double least_pace(double call_ns, int64_t calls, int64_t skipped = 0) {
-    double least = 1e300;
-    for (int look = 0; look < 30; ++look) {
-        const double seen = pace_ns(process(call_ns, calls, skipped));
-        if (seen > 0) least = std::min(least, seen);
-    }
-    return least;
+// Of so many looks most are not disturbed by whoever shares the core.
+double usual_pace(double call_ns, int64_t calls, int64_t skipped = 0) {
+    std::vector<double> paces;
+    for (int look = 0; look < 31; ++look)
+        if (const double seen = pace_ns(process(call_ns, calls, skipped)); seen > 0) paces.push_back(seen);
+    return stats::median(paces);
 }
 
 TEST(Pace, IsWhatACallTakes) {
-    EXPECT_NEAR(least_pace(1500, 400), 1500, 400);
-    EXPECT_NEAR(least_pace(150, 4000), 150, 40);
-    EXPECT_NEAR(least_pace(120e3, 4), 120e3, 30e3);
+    EXPECT_NEAR(usual_pace(1500, 400), 1500, 400);
+    EXPECT_NEAR(usual_pace(150, 4000), 150, 40);
+    EXPECT_NEAR(usual_pace(120e3, 4), 120e3, 30e3);
 }
 
 TEST(Pace, OfCallsThatAreWorkedIsNotShortenedByThoseThatAreSkipped) {
-    EXPECT_NEAR(least_pace(1500, 400, 200), 1500, 400);
+    EXPECT_NEAR(usual_pace(1500, 400, 200), 1500, 400);
 }
 
 TEST(Pace, IsNotTakenWhileThreadsWaitForACore) {

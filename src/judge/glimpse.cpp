@@ -10,7 +10,7 @@ namespace strop::judge {
 
 namespace {
 
-constexpr int elements = 64;
+constexpr int elements = 64, tries = 32;    // of short calls places are written to again before they are read
 constexpr Nanoseconds shortest_span{4000};   // a reading of the clock and of the count is some percent of it
 constexpr double most_calls_of_a_span = 4;
 constexpr double waited_share = 0.1;         // of a span, that threads may take to wake up
@@ -54,18 +54,15 @@ double span_ns_per_call(const RunningBatch& batch, double& span_ns) {
     return span_ns / static_cast<double>(last.count - first.count);
 }
 
-}  // namespace
-
-Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random) {
-    Glimpse glimpse;
-    int64_t returned = batch.returned();
-    if (returned < 1) returned = next_return(batch, 0).count;
-    returned = std::min(returned, batch.calls);
+// Of the call that has returned last; `older`: or of one before, but while it runs there is no time to lose: half of the
+// places may be written to before the look is over.
+void read_outputs(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random, bool older,
+                  Glimpse& glimpse) {
+    const int64_t returned = std::min(batch.returned(), batch.calls), slots = buffers.slots();
     glimpse.late = returned == batch.calls;
-    if (returned < 1) return glimpse;
-    // While it runs there is no time to lose: half of the places may be written to before the look is over.
-    const int64_t slots = buffers.slots(), places_back = std::min(returned, glimpse.late ? slots : slots / 2);
-    const int64_t call = returned - 1 - static_cast<int64_t>(random() % static_cast<uint64_t>(places_back));
+    if (returned < 1) return;
+    const int64_t reach = glimpse.late ? slots : older ? slots / 2 : 1;
+    const int64_t call = returned - 1 - static_cast<int64_t>(random() % static_cast<uint64_t>(std::min(returned, reach)));
     const std::vector<Place>& places = buffers.slot(call % slots);
     for (int i = 0; i < elements; ++i) {
         Found one;
@@ -80,6 +77,15 @@ Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buff
         glimpse.found.push_back(one);
     }
     if (!glimpse.found.empty()) glimpse.call = call;
+}
+
+}  // namespace
+
+Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random) {
+    Glimpse glimpse;
+    if (batch.returned() < 1) (void)next_return(batch, 0);
+    for (int attempt = 0; attempt < tries && glimpse.call < 0 && !glimpse.late; ++attempt)
+        read_outputs(batch, problem, buffers, random, attempt == 0, glimpse);
     if (!glimpse.late) glimpse.pace_ns = pace_ns(batch);
     return glimpse;
 }

@@ -42,9 +42,10 @@ Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns
     return wrong || slow ? glance_at_suspect(runner, index, estimate_ns, outcome) : outcome;
 }
 
-// Who skips calls is found out every time; threads that race are wrong now and then, and a core is lost now and then.
+// Who skips calls is found out nearly every time; threads that race are wrong now and then, and a core is lost now and
+// then.
 Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first) {
-    size_t looks = 0, wrong = 0;
+    size_t looks = 0, telling = 0;
     std::vector<double> paces;
     auto enough = [&] { return first.ok() ? paces.size() >= least_glances : looks >= least_glances; };
     for (int again = 0; again < most_glances && !enough(); ++again) {
@@ -52,20 +53,19 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
         Runner::Outcome another = glance_in_time(runner, index, estimate_ns, attempts_at_a_glance, seen);
         const bool is_wrong = another.verdict == Verdict::nondeterministic;
         if (!another.ok() && !is_wrong) return another;
-        wrong += is_wrong;
+        telling += is_wrong || seen.pace > out_of_pace;
         looks += is_wrong || !seen.late;
         if (seen.pace > 0) paces.push_back(seen.pace);
         if (is_wrong && first.ok()) first = another;
     }
-    const bool slow = 2 * paces.size() >= least_glances && stats::quantile(paces, 1 - slow_glances_of_skippers) > out_of_pace;
-    if (!first.ok() && looks > 0 && (slow || 2 * wrong >= looks)) {
-        first.verdict = Verdict::cheated;
-        first.evidence += ": it skips calls";
-    } else if (first.ok() && enough() && slow) {
+    if (first.ok() && enough() && stats::quantile(paces, 1 - slow_glances_of_skippers) > out_of_pace) {
         first.verdict = Verdict::cheated;
         first.evidence = fmt::format("a call that is seen to return took {:.1f} times what all of its batch took for one, at "
                                      "{}: it skips calls",
                                      stats::median(paces), strop::describe(runner.points()[index]->point().dims));
+    } else if (!first.ok() && looks > 0 && 2 * telling >= looks) {
+        first.verdict = Verdict::cheated;
+        first.evidence += ": it skips calls";
     }
     return first;
 }
