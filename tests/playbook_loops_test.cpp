@@ -265,6 +265,9 @@ public:
                               " -std=c++17 -O1 -march=native -fopenmp -shared -fPIC -Wall -Wextra "
                               "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter "
                               "-Wno-invalid-feature-combination";
+        // An index outside an array of the kernel's own ends the tests.
+        if (compiler().find("clang") != std::string::npos)
+            command += " -fsanitize=array-bounds -fsanitize-trap=array-bounds";
         for (const std::pair<const std::string, Value>& tunable : configuration)
             command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
         if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;

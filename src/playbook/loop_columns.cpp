@@ -308,8 +308,9 @@ private:
         }
     }
 
+    // The difference first: an array of one tile has no element j.
     std::string at(const std::string& base) const {
-        return plan_.kind == Kind::blocked ? base + " + j - begin" : base + " + j";
+        return plan_.kind == Kind::blocked ? base + " + (j - begin)" : base + " + j";
     }
 
     // What is known of a column at this point, as loads.
