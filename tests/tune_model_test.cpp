@@ -5,6 +5,7 @@
 #include "fakes/fake_proposer.h"
 #include "tune/model.h"
 #include "tune/posterior.h"
+#include "tune/prior.h"
 
 namespace strop::tune {
 namespace {
@@ -116,6 +117,117 @@ TEST(CostModel, FindsTheHighestExpectedImprovementThatProbablyWorks) {
     EXPECT_EQ(seen.model.most_promising(-9, excluded, success), std::nullopt);  // beyond hope
 }
 
+// What another machine measured of the same space: costs in the same order, and far apart at the upper end.
+EarlierRun stretched(const Seen& seen, double power) {
+    EarlierRun run;
+    for (size_t row : seen.rows) {
+        run.configurations.push_back(seen.space.configuration(row));
+        run.costs.push_back(std::exp(std::pow(1 + Seen::cost(run.configurations.back()), power)));
+    }
+    return run;
+}
+
+TEST(Prior, GivesLogCostsAndRanksOfTheSameSpread) {
+    Seen seen;
+    const EarlierRun run = stretched(seen, 1);
+    const Prior prior(seen.space, {run, run});
+    double costs = 0, ranks = 0, sum = 0;
+    for (size_t row : seen.rows) {
+        const std::vector<double> scores = prior.scores(row);
+        ASSERT_EQ(scores.size(), 4u);
+        EXPECT_EQ(scores[0], scores[1]);
+        EXPECT_EQ(scores[2], scores[3]);
+        costs += scores[0] * scores[0];
+        ranks += scores[2] * scores[2];
+        sum += scores[2];
+    }
+    EXPECT_NEAR(costs, ranks, 1e-6 * costs);
+    EXPECT_NEAR(sum, 0, 1e-6);
+    auto cost = [&](size_t row) { return Seen::cost(seen.space.configuration(row)); };
+    for (size_t row = 0; row + 40 < seen.rows.size(); row += 31)
+        if (cost(row) < cost(row + 40)) {
+            EXPECT_LE(prior.scores(row)[2], prior.scores(row + 40)[2]) << row;
+        }
+}
+
+// Costs that no neighbour tells, in an order that another machine had as well: there the best were far better.
+TEST(CostModel, LearnsFromTheOrderOfEarlierRunsWhereTheirCostsAreOthers) {
+    Seen seen;
+    auto cost = [](size_t row) { return std::fmod(0.618034 * static_cast<double>(row), 1.0); };
+    EarlierRun run;
+    for (size_t row : seen.rows) {
+        run.configurations.push_back(seen.space.configuration(row));
+        run.costs.push_back(std::pow(cost(row) + 1e-3, 3));
+    }
+    const Prior prior(seen.space, {run});
+    CostModel model(seen.space, &prior);
+    for (size_t row = 3; row < seen.rows.size(); row += 31) model.observe(row, cost(row));
+    model.learn();
+    model.set_candidates(seen.rows);
+    model.predict();
+    double error = 0;
+    for (size_t row : seen.rows) error += std::fabs(model.mean(row) - cost(row)) / static_cast<double>(seen.rows.size());
+    EXPECT_LT(error, 0.1);   // of log costs alone: 0.14
+}
+
+// A mean whose factors are normally distributed is part of the covariance: what is not known of it can be had from a
+// larger matrix, without any mean.
+TEST(CostModel, AddsWhatIsNotKnownOfTheMeanToTheVariance) {
+    constexpr double trust = 0.5, unknown = 1e3;   // standard deviations of a run's multiple and of the constant
+    Seen seen;
+    const Prior prior(seen.space, {stretched(seen, 1)});
+    CostModel model(seen.space, &prior);
+    const std::vector<size_t> observed = {3, 71, 110, 207, 320, 333, 401};
+    for (size_t row : observed) model.observe(row, Seen::cost(seen.space.configuration(row)));
+    model.set_candidates(seen.rows);
+    model.predict();
+    auto covariance = [&](size_t a, size_t b) {
+        const double own = prior.scores(a)[0] * prior.scores(b)[0];
+        return model.similarity(a, b) + unknown * unknown + trust * trust * own;
+    };
+    Cholesky factor;
+    for (size_t i = 0; i < observed.size(); ++i) {
+        std::vector<double> left;
+        for (size_t j = 0; j < i; ++j) left.push_back(covariance(observed[i], observed[j]));
+        factor.append(std::move(left), covariance(observed[i], observed[i]) + usual_weights(3).noise, 1e-12);
+    }
+    auto variance = [&](size_t row) {
+        std::vector<double> right;
+        for (size_t other : observed) right.push_back(covariance(row, other));
+        const std::vector<double> solved = factor.solve(right);
+        return covariance(row, row) - dot(solved, solved, solved.size());
+    };
+    const double scale = model.deviation(200) / std::sqrt(variance(200));
+    for (size_t row = 0; row < seen.rows.size(); row += 17)
+        EXPECT_NEAR(model.deviation(row) / scale, std::sqrt(variance(row)), 2e-3) << row;
+}
+
+TEST(CostModel, PredictsTheSameStepByStepAndAtOnceWithEarlierRuns) {
+    Seen seen;
+    const Prior prior(seen.space, {stretched(seen, 1), stretched(seen, 3)});
+    CostModel model(seen.space, &prior);
+    auto observe = [&](size_t row) { model.observe(row, Seen::cost(seen.space.configuration(row))); };
+    for (size_t row = 0; row < 100; row += 7) observe(row);
+    model.learn();
+    model.set_candidates(seen.rows);
+    model.predict();
+    for (size_t row = 100; row < 300; row += 7) {
+        observe(row);
+        model.predict();
+    }
+    std::vector<double> means, deviations;
+    for (size_t row : seen.rows) {
+        means.push_back(model.mean(row));
+        deviations.push_back(model.deviation(row));
+    }
+    model.set_candidates(seen.rows);
+    model.predict();
+    for (size_t row : seen.rows) {
+        EXPECT_NEAR(model.mean(row), means[row], 1e-3);
+        EXPECT_NEAR(model.deviation(row), deviations[row], 1e-2);
+    }
+}
+
 TEST(Posterior, LearnsWhichTunablesMatter) {
     Seen seen;
     Positions positions(seen.space.tunables());
@@ -125,7 +237,7 @@ TEST(Posterior, LearnsWhichTunablesMatter) {
         points.push_back(seen.space.coordinates(row));
         costs.push_back(std::sin(points.back()[0]));
     }
-    Posterior posterior(positions, points, costs, {});
+    Posterior posterior(positions, points, costs);
     Weights learned = most_probable(posterior, usual_weights(3));
     EXPECT_GT(learned.of[0], 10 * learned.of[1]);
     EXPECT_GT(learned.of[0], 10 * learned.of[2]);

@@ -53,7 +53,7 @@ void FailureModel::learn() {
         points.push_back(points_[i]);
         works.push_back(works_[i]);
     }
-    weights_ = most_probable(Posterior(positions_, points, std::move(works), {}), weights_);
+    weights_ = most_probable(Posterior(positions_, points, std::move(works)), weights_);
     weights_.noise = std::max(weights_.noise, least_noise);
     factor_ = {};
     current_ = false;

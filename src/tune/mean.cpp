@@ -14,7 +14,7 @@ Mean estimate_mean(const Cholesky& factor, const std::vector<double>& costs,
     std::vector<std::vector<double>> columns = {factor.solve(std::vector<double>(n, 1.0))};
     for (const std::vector<double>& run : scores) columns.push_back(factor.solve(run));
     std::vector<double> y = factor.solve(costs), right(terms);
-    Cholesky normal;  // of the normal equations
+    Cholesky normal;
     for (size_t i = 0; i < terms; ++i) {
         double precision = i == 0 ? 0 : 1 / (trust * trust);
         right[i] = dot(columns[i], y, n);
@@ -26,7 +26,7 @@ Mean estimate_mean(const Cholesky& factor, const std::vector<double>& costs,
     std::vector<double> solution = normal.solve_transposed(normal.solve(right));
     for (size_t t = 0; t < terms; ++t)
         for (size_t i = 0; i < n; ++i) y[i] -= solution[t] * columns[t][i];
-    return {solution[0], {solution.begin() + 1, solution.end()}, std::move(y)};
+    return {solution[0], {solution.begin() + 1, solution.end()}, std::move(y), std::move(columns), std::move(normal)};
 }
 
 }  // namespace strop::tune

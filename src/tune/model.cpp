@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "tune/costs.h"
 #include "tune/mean.h"
@@ -16,6 +17,7 @@ constexpr size_t piece = 128;              // candidates: what a few hundred obs
 constexpr size_t learned_from = 128;       // observations; more cost more than they teach
 constexpr size_t least_to_doubt = 8;       // observations
 constexpr double clearly = 2;              // log of how much more probable the costs must be without earlier runs
+constexpr double shares_of_ranks[] = {0, 0.4, 0.7, 1};
 constexpr double least_variance = 1e-9;
 
 // sums += factors[0] * rows[0] + factors[1] * rows[1] ..., of each row `count` entries from `begin` on.
@@ -38,6 +40,24 @@ std::vector<float> as_floats(const std::vector<double>& values, size_t count, do
     return result;
 }
 
+// What each earlier run says of rows, with so large a share of ranks. `scores`: as Prior gives them.
+std::vector<std::vector<double>> seen(const std::vector<std::vector<double>>& scores, double ranks) {
+    std::vector<std::vector<double>> result(scores.begin(),
+                                            scores.begin() + static_cast<std::ptrdiff_t>(scores.size() / 2));
+    for (size_t r = 0; r < result.size(); ++r)
+        for (size_t i = 0; i < result[r].size(); ++i)
+            result[r][i] += ranks * (scores[result.size() + r][i] - result[r][i]);
+    return result;
+}
+
+// Multiples of that, as multiples of log costs and of ranks.
+std::vector<float> of_both(const std::vector<double>& multiples, double ranks) {
+    std::vector<float> result;
+    for (double share : {1 - ranks, ranks})
+        for (double multiple : multiples) result.push_back(static_cast<float>(share * multiple));
+    return result;
+}
+
 }  // namespace
 
 CostModel::CostModel(const Space& space, const Prior* prior)
@@ -57,7 +77,7 @@ size_t CostModel::earlier_runs() const { return prior_ ? prior_->runs() : 0; }
 
 void CostModel::set_candidates(std::vector<size_t> rows) {
     candidates_.set(std::move(rows));
-    candidate_scores_.assign(earlier_runs(), std::vector<float>(candidates_.size()));
+    candidate_scores_.assign(2 * earlier_runs(), std::vector<float>(candidates_.size()));
     for (size_t c = 0; earlier_runs() > 0 && c < candidates_.size(); ++c) {
         std::vector<double> scores = prior_->scores(candidates()[c]);
         for (size_t r = 0; r < scores.size(); ++r) candidate_scores_[r][c] = static_cast<float>(scores[r]);
@@ -68,7 +88,7 @@ void CostModel::set_candidates(std::vector<size_t> rows) {
 void CostModel::observe(size_t row, double log_cost) {
     points_.push_back(space_.coordinates(row));
     costs_.push_back(log_cost);
-    scores_.resize(earlier_runs());
+    scores_.resize(2 * earlier_runs());
     if (earlier_runs() > 0) {
         std::vector<double> scores = prior_->scores(row);
         for (size_t r = 0; r < scores.size(); ++r) scores_[r].push_back(scores[r]);
@@ -86,6 +106,21 @@ void CostModel::forget_factor() {
     factor_ = {};
     solved_.clear();
     variance_.assign(candidates_.size(), 1.0f);
+    mean_variance_.assign(candidates_.size(), 0.0f);
+    explained_by_ = 0;
+    unexplained_.assign(1, std::vector<float>(candidates_.size(), 1.0f));
+    for (size_t r = 0; r < earlier_runs(); ++r) {
+        unexplained_.emplace_back(candidates_.size());
+        for (size_t c = 0; c < candidates_.size(); ++c)
+            unexplained_.back()[c] = static_cast<float>((1 - ranks_) * candidate_scores_[r][c] +
+                                                        ranks_ * candidate_scores_[earlier_runs() + r][c]);
+    }
+}
+
+void CostModel::forget_earlier_runs() {
+    prior_ = nullptr;
+    scores_.clear();
+    candidate_scores_.clear();
 }
 
 void CostModel::extend(size_t first) {
@@ -115,19 +150,41 @@ void CostModel::extend(size_t first) {
 
 void CostModel::predict() {
     extend(factor_.size());
-    Mean mean = estimate_mean(factor_, costs_, scores_);
+    Mean mean = estimate_mean(factor_, costs_, seen(scores_, ranks_));
     size_t n = points_.size();
     scale_ = std::max(std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n)), 1e-6);
     mean_.assign(candidates_.size(), static_cast<float>(mean.constant));
-    add_multiples(mean_.data(), as_floats(mean.multiples, mean.multiples.size(), 1), candidate_scores_, 0,
-                  mean_.size());
+    add_multiples(mean_.data(), of_both(mean.multiples, ranks_), candidate_scores_, 0, mean_.size());
+    if (earlier_runs() > 0) doubt(mean);
     std::vector<float> factors = as_floats(mean.whitened, n, 1);
     for (size_t begin = 0; begin < mean_.size(); begin += piece)
         add_multiples(mean_.data() + begin, factors, solved_, begin, std::min(piece, mean_.size() - begin));
 }
 
+// What is left of each term when the observations have said of it what they can, whitened by what is known of the terms'
+// factors (Rasmussen, Williams, 2.42). Kept between observations, as the variance is.
+void CostModel::doubt(const Mean& mean) {
+    const size_t n = points_.size(), terms = mean.columns.size();
+    for (size_t t = 0; t < terms; ++t)
+        for (size_t i = explained_by_; i < n; ++i)
+            for (size_t c = 0; c < candidates_.size(); ++c)
+                unexplained_[t][c] -= static_cast<float>(mean.columns[t][i]) * solved_[i][c];
+    explained_by_ = n;
+    std::vector<std::vector<float>> whitened = unexplained_;
+    mean_variance_.assign(candidates_.size(), 0.0f);
+    for (size_t t = 0; t < terms; ++t) {
+        add_multiples(whitened[t].data(), as_floats(mean.normal.row(t), t, -1), whitened, 0, candidates_.size());
+        const float pivot = 1 / static_cast<float>(mean.normal.row(t)[t]);
+        for (size_t c = 0; c < candidates_.size(); ++c) {
+            whitened[t][c] *= pivot;
+            mean_variance_[c] += whitened[t][c] * whitened[t][c];
+        }
+    }
+}
+
 double CostModel::deviation(size_t candidate) const {
-    return scale_ * std::sqrt(std::max(static_cast<double>(variance_[candidate]), least_variance));
+    const double variance = variance_[candidate] + mean_variance_[candidate];
+    return scale_ * std::sqrt(std::max(variance, least_variance));
 }
 
 double CostModel::expected_improvement(size_t candidate, double best) const {
@@ -146,7 +203,8 @@ std::vector<float> CostModel::improvement_bounds(double best) const {
     float scale = static_cast<float>(scale_), least = static_cast<float>(least_variance),
           lowest = static_cast<float>(best);
     for (size_t c = 0; c < bounds.size(); ++c) {
-        float spread = scale * std::sqrt(std::max(variance_[c], least)), z = (lowest - mean_[c]) / spread;
+        float spread = scale * std::sqrt(std::max(variance_[c] + mean_variance_[c], least));
+        float z = (lowest - mean_[c]) / spread;
         float density = 0.39894228f * exp_of_minus(0.5f * z * z);
         bounds[c] = slack * spread * (std::max(z, 0.0f) + density / (1 + z * z));
     }
@@ -179,17 +237,21 @@ void CostModel::learn() {
         costs.push_back(costs_[i]);
         for (size_t r = 0; r < scores.size(); ++r) scores[r].push_back(scores_[r][i]);
     }
-    Posterior posterior(positions_, points, std::move(costs), std::move(scores));
-    weights_ = most_probable(posterior, weights_);
-    if (earlier_runs() > 0 && points_.size() >= least_to_doubt) {
-        double with = posterior.log(weights_);
-        posterior.forget_earlier_runs();
-        if (posterior.log(weights_) > with + clearly) {
-            prior_ = nullptr;
-            scores_.clear();
-            candidate_scores_.clear();
+    Posterior posterior(positions_, points, std::move(costs));
+    auto probability = [&](const std::vector<std::vector<double>>& of_runs) {
+        posterior.hear(of_runs);
+        return posterior.log(weights_);
+    };
+    const bool may_doubt = earlier_runs() > 0 && points_.size() >= least_to_doubt;
+    double highest = -std::numeric_limits<double>::infinity();
+    for (double ranks : shares_of_ranks)
+        if (double own = may_doubt ? probability(seen(scores, ranks)) : highest; own > highest) {
+            highest = own;
+            ranks_ = ranks;
         }
-    }
+    posterior.hear(seen(scores, ranks_));
+    weights_ = most_probable(posterior, weights_);
+    if (may_doubt && probability({}) > probability(seen(scores, ranks_)) + clearly) forget_earlier_runs();
     forget_factor();
 }
 

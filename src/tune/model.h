@@ -4,7 +4,8 @@
 // Covariances: covariance.h; the difference of the values' ranks for numbers, and a part for being different at all
 // (Hamming), which lets neighbouring values differ as powers of two and odd ones do. Weights, Hamming part and noise
 // maximise the posterior (posterior.h). The mean is a constant, plus a multiple of what earlier runs say where there
-// are any (mean.h).
+// are any (mean.h): as log costs, as ranks or as something between, by what makes the observations most probable. How
+// little the multiples are known adds to the variance (Rasmussen, Williams, equation 2.42).
 //
 // Predictions are kept for a fixed set of candidates and updated with each observation: O(observations ×
 // candidates), no matrix is inverted twice.
@@ -54,6 +55,8 @@ public:
 
 private:
     size_t earlier_runs() const;
+    void forget_earlier_runs();
+    void doubt(const struct Mean& mean);   // how little is known of the mean, for every candidate
     double expected_improvement(size_t candidate, double best) const;
     std::vector<float> improvement_bounds(double best) const;
     void extend(size_t first);  // the factor and what is kept of candidates by the observations from `first` on
@@ -66,13 +69,17 @@ private:
 
     std::vector<Point> points_;
     std::vector<double> costs_;
-    std::vector<std::vector<double>> scores_;  // earlier run -> what it says of each observation
+    std::vector<std::vector<double>> scores_;  // as Prior gives them, of each observation
+    double ranks_ = 0;                         // share of ranks in what is made of scores
     Cholesky factor_;
 
     Candidates candidates_;
-    std::vector<std::vector<float>> candidate_scores_;  // earlier run -> of each candidate
+    std::vector<std::vector<float>> candidate_scores_;  // as Prior gives them, of each candidate
     std::vector<std::vector<float>> solved_;  // observation -> factor^-1 · covariance with each candidate
     std::vector<float> variance_;             // left of 1
+    std::vector<std::vector<float>> unexplained_;  // term of the mean -> what no observation says of each candidate
+    size_t explained_by_ = 0;                 // observations
+    std::vector<float> mean_variance_;        // of each candidate
     std::vector<float> mean_;
     double scale_ = 1;  // standard deviation of the process
 };

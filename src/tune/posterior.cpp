@@ -28,9 +28,8 @@ Weights usual_weights(size_t tunables) {
     return {std::vector<double>(tunables, usual_weight), usual_hamming, usual_noise};
 }
 
-Posterior::Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs,
-                     std::vector<std::vector<double>> scores)
-    : costs_(std::move(costs)), scores_(std::move(scores)) {
+Posterior::Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs)
+    : costs_(std::move(costs)) {
     for (size_t t = 0; t < positions.tunables(); ++t) {
         std::vector<float>&steps = steps_.emplace_back(), &differences = differences_.emplace_back();
         for (size_t i = 0; i < points.size(); ++i)

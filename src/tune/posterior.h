@@ -10,14 +10,14 @@ namespace strop::tune {
 
 Weights usual_weights(size_t tunables);
 
-// Costs are logarithms; `scores`: what each earlier run says of each observation.
 class Posterior {
 public:
-    Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs,
-              std::vector<std::vector<double>> scores);
+    // Costs are logarithms.
+    Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs);
 
+    // What each earlier run says of each observation; none, until it is told.
+    void hear(std::vector<std::vector<double>> scores) { scores_ = std::move(scores); }
     double log(const Weights& weights) const;
-    void forget_earlier_runs() { scores_.clear(); }
 
 private:
     std::vector<float> covariances(const Weights& weights) const;

@@ -52,11 +52,13 @@ Prior::Prior(const Space& space, const std::vector<EarlierRun>& runs) : space_(s
         if (known.empty()) continue;
         std::sort(known.begin(), known.end());
         Run run;
-        for (const auto& [row, score] : known) {
+        std::vector<double> log_costs;
+        for (const auto& [row, log_cost] : known) {
             run.rows.push_back(row);
-            run.scores.push_back(score);
+            log_costs.push_back(log_cost);
         }
-        for (size_t i : informative(run.scores, most_nearest)) {
+        run.scores = with_ranks(log_costs);
+        for (size_t i : informative(log_costs, most_nearest)) {
             run.nearest.push_back(space.coordinates(run.rows[i]));
             run.nearest_scores.push_back(run.scores[i]);
         }
@@ -64,23 +66,48 @@ Prior::Prior(const Space& space, const std::vector<EarlierRun>& runs) : space_(s
     }
 }
 
-double Prior::score(const Run& run, size_t row) const {
+// Equal costs share a rank. Ranks have a mean of 0 and the mean square of the costs.
+std::vector<Prior::Score> Prior::with_ranks(const std::vector<double>& log_costs) {
+    std::vector<size_t> order(log_costs.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return log_costs[a] < log_costs[b]; });
+    std::vector<Score> scores(order.size());
+    double cost_squares = 0, rank_squares = 0;
+    const double middle = 0.5 * static_cast<double>(order.size() - 1);
+    for (size_t first = 0, end = 0; first < order.size(); first = end) {
+        while (end < order.size() && log_costs[order[end]] == log_costs[order[first]]) ++end;
+        const double cost = log_costs[order[first]], rank = 0.5 * static_cast<double>(first + end - 1) - middle;
+        for (size_t i = first; i < end; ++i) scores[order[i]] = {cost, rank};
+        cost_squares += static_cast<double>(end - first) * cost * cost;
+        rank_squares += static_cast<double>(end - first) * rank * rank;
+    }
+    for (Score& score : scores) score.rank *= rank_squares > 0 ? std::sqrt(cost_squares / rank_squares) : 0;
+    return scores;
+}
+
+Prior::Score Prior::score(const Run& run, size_t row) const {
     auto found = std::lower_bound(run.rows.begin(), run.rows.end(), row);
     if (found != run.rows.end() && *found == row)
         return run.scores[static_cast<size_t>(found - run.rows.begin())];
     std::vector<uint16_t> at = space_.coordinates(row);
-    double sum = 0, weight = unknown;
+    Score sum{0, 0};
+    double weight = unknown;
     for (size_t i = 0; i < run.nearest.size(); ++i) {
         double own = alike_[differences(at, run.nearest[i])];
-        sum += own * run.nearest_scores[i];
+        sum.log_cost += own * run.nearest_scores[i].log_cost;
+        sum.rank += own * run.nearest_scores[i].rank;
         weight += own;
     }
-    return sum / weight;
+    return {sum.log_cost / weight, sum.rank / weight};
 }
 
 std::vector<double> Prior::scores(size_t row) const {
-    std::vector<double> result;
-    for (const Run& run : runs_) result.push_back(score(run, row));
+    std::vector<double> result(2 * runs_.size());
+    for (size_t r = 0; r < runs_.size(); ++r) {
+        const Score said = score(runs_[r], row);
+        result[r] = said.log_cost;
+        result[runs_.size() + r] = said.rank;
+    }
     return result;
 }
 
@@ -91,8 +118,9 @@ std::vector<size_t> Prior::best(size_t count) const {
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     std::vector<double> scores;
     for (size_t row : rows) {
-        std::vector<double> of_runs = this->scores(row);
-        scores.push_back(std::accumulate(of_runs.begin(), of_runs.end(), 0.0));
+        double sum = 0;
+        for (const Run& run : runs_) sum += score(run, row).log_cost;
+        scores.push_back(sum);
     }
     std::vector<size_t> order(rows.size());
     std::iota(order.begin(), order.end(), size_t{0});
