@@ -49,6 +49,13 @@ TEST(Pace, IsNotTakenWhileThreadsWaitForACore) {
     EXPECT_EQ(pace_ns(batch), 0);
 }
 
+TEST(Pace, IsNotWaitedForWhereACountHasNoEnd) {
+    RunningBatch batch = process(1500, int64_t{1} << 50);
+    int64_t waited = 0;
+    batch.waited_ns = [&] { return waited += 1'000'000'000; };
+    EXPECT_EQ(pace_ns(batch), 0);
+}
+
 TEST(Pace, IsUnknownWhenTheBatchIsOverOrNothingReturns) {
     auto waited = [] { return int64_t{0}; };
     EXPECT_EQ(pace_ns({100, 1000, [] { return int64_t{100}; }, waited}), 0);

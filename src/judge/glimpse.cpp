@@ -15,6 +15,7 @@ constexpr Nanoseconds shortest_span{4000};   // a reading of the clock and of th
 constexpr double most_calls_of_a_span = 4;
 constexpr double waited_share = 0.1;         // of a span, that threads may take to wake up
 constexpr Nanoseconds longest_wait{5'000'000};   // for a call that is not done, by a process that waits for a core
+constexpr Nanoseconds longest_watch{200'000'000};   // a process may count as it likes, and never come to an end
 
 // The count of returned calls once it is another than `before`, which it stays where that takes too long.
 struct Return {
@@ -34,12 +35,16 @@ Return next_return(const RunningBatch& batch, int64_t before) {
     return next;
 }
 
-// 0: the batch was over, or nothing returned. Whoever reads may lose the core at any moment; that makes a span shorter.
-double span_ns_per_call(const RunningBatch& batch, double& span_ns) {
-    span_ns = 0;
+struct Span {
+    double ns = 0;
+    int64_t calls = 0;   // 0: the batch was over, or nothing returned
+};
+
+// Whoever reads may lose the core at any moment; that makes a span shorter.
+Span next_span(const RunningBatch& batch) {
     const int64_t at_first = batch.returned();
     const Return first = next_return(batch, at_first);
-    if (first.count == at_first || first.count >= batch.calls) return 0;
+    if (first.count == at_first || first.count >= batch.calls) return {};
     const double calls = std::clamp(static_cast<double>(batch.calls) / 8, 1.0, most_calls_of_a_span) - 0.5;
     const Nanoseconds some_calls(static_cast<int64_t>(calls * batch.estimate_ns));
     // Nobody reads meanwhile: to take turns at a line of the cache costs a short call as much as its work.
@@ -47,11 +52,10 @@ double span_ns_per_call(const RunningBatch& batch, double& span_ns) {
     while (Clock::now() < least) {
     }
     const int64_t before = batch.returned();
-    if (before >= batch.calls) return 0;
+    if (before >= batch.calls) return {};
     const Return last = next_return(batch, before);
-    if (last.count == before || last.count <= first.count) return 0;
-    span_ns = static_cast<double>(Nanoseconds(last.not_before - first.not_after).count());
-    return span_ns / static_cast<double>(last.count - first.count);
+    if (last.count == before || last.count <= first.count) return {};
+    return {static_cast<double>(Nanoseconds(last.not_before - first.not_after).count()), last.count - first.count};
 }
 
 // Of the call that has returned last; `older`: or of one before, but while it runs there is no time to lose: half of the
@@ -91,13 +95,15 @@ Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buff
 }
 
 double pace_ns(const RunningBatch& batch) {
-    while (true) {
+    const Clock::time_point latest = Clock::now() + longest_watch;
+    while (Clock::now() < latest) {
         const int64_t waited = batch.waited_ns();
-        double span_ns = 0;
-        const double pace = span_ns_per_call(batch, span_ns);
-        if (pace == 0) return 0;
-        if (static_cast<double>(batch.waited_ns() - waited) < waited_share * span_ns) return pace;
+        const Span span = next_span(batch);
+        if (span.calls == 0) return 0;
+        if (static_cast<double>(batch.waited_ns() - waited) < waited_share * span.ns)
+            return span.ns / static_cast<double>(span.calls);
     }
+    return 0;
 }
 
 }  // namespace strop::judge

@@ -1,5 +1,6 @@
 #include "judge/other_core.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string>
