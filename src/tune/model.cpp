@@ -41,12 +41,13 @@ std::vector<float> as_floats(const std::vector<double>& values, size_t count, do
 }
 
 // What each earlier run says of rows, with so large a share of ranks. `scores`: as Prior gives them.
-std::vector<std::vector<double>> seen(const std::vector<std::vector<double>>& scores, double ranks) {
-    std::vector<std::vector<double>> result(scores.begin(),
-                                            scores.begin() + static_cast<std::ptrdiff_t>(scores.size() / 2));
-    for (size_t r = 0; r < result.size(); ++r)
+template <class Number>
+std::vector<std::vector<Number>> seen(const std::vector<std::vector<Number>>& scores, double ranks) {
+    const size_t runs = scores.size() / 2;
+    std::vector<std::vector<Number>> result(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(runs));
+    for (size_t r = 0; r < runs; ++r)
         for (size_t i = 0; i < result[r].size(); ++i)
-            result[r][i] += ranks * (scores[result.size() + r][i] - result[r][i]);
+            result[r][i] = static_cast<Number>((1 - ranks) * result[r][i] + ranks * scores[runs + r][i]);
     return result;
 }
 
@@ -108,13 +109,8 @@ void CostModel::forget_factor() {
     variance_.assign(candidates_.size(), 1.0f);
     mean_variance_.assign(candidates_.size(), 0.0f);
     explained_by_ = 0;
-    unexplained_.assign(1, std::vector<float>(candidates_.size(), 1.0f));
-    for (size_t r = 0; r < earlier_runs(); ++r) {
-        unexplained_.emplace_back(candidates_.size());
-        for (size_t c = 0; c < candidates_.size(); ++c)
-            unexplained_.back()[c] = static_cast<float>((1 - ranks_) * candidate_scores_[r][c] +
-                                                        ranks_ * candidate_scores_[earlier_runs() + r][c]);
-    }
+    unexplained_ = seen(candidate_scores_, ranks_);
+    unexplained_.insert(unexplained_.begin(), std::vector<float>(candidates_.size(), 1.0f));
 }
 
 void CostModel::forget_earlier_runs() {
@@ -243,12 +239,15 @@ void CostModel::learn() {
         return posterior.log(weights_);
     };
     const bool may_doubt = earlier_runs() > 0 && points_.size() >= least_to_doubt;
-    double highest = -std::numeric_limits<double>::infinity();
-    for (double ranks : shares_of_ranks)
-        if (double own = may_doubt ? probability(seen(scores, ranks)) : highest; own > highest) {
+    if (may_doubt) {
+        double highest = -std::numeric_limits<double>::infinity();
+        for (double ranks : shares_of_ranks) {
+            const double own = probability(seen(scores, ranks));
+            if (own <= highest) continue;
             highest = own;
             ranks_ = ranks;
         }
+    }
     posterior.hear(seen(scores, ranks_));
     weights_ = most_probable(posterior, weights_);
     if (may_doubt && probability({}) > probability(seen(scores, ranks_)) + clearly) forget_earlier_runs();
