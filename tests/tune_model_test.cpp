@@ -99,9 +99,9 @@ TEST(CostModel, FindsTheHighestExpectedImprovementThatProbablyWorks) {
     std::vector<bool> excluded(seen.rows.size());
     std::vector<float> success;
     for (size_t row : seen.rows) success.push_back(row % 3 == 0 ? 1.0f : row % 3 == 1 ? 0.4f : 0.01f);
-    for (double best : {0.3, 0.1, 0.05}) {
-        auto improvement = [&](size_t row) {
-            double spread = seen.model.deviation(row), z = (best - seen.model.mean(row)) / spread;
+    for (const auto& [best, widening] : {std::pair{0.3, 1.0}, {0.1, 1.0}, {0.05, 1.0}, {0.1, 4.0}}) {
+        auto improvement = [&, best = best, widening = widening](size_t row) {
+            double spread = widening * seen.model.deviation(row), z = (best - seen.model.mean(row)) / spread;
             double below = 0.5 * std::erfc(-z / std::sqrt(2.0)), density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
             return success[row] * spread * (z * below + density);
         };
@@ -109,12 +109,12 @@ TEST(CostModel, FindsTheHighestExpectedImprovementThatProbablyWorks) {
             size_t expected = 0;
             for (size_t row : seen.rows)
                 if (excluded[expected] || (!excluded[row] && improvement(row) > improvement(expected))) expected = row;
-            ASSERT_EQ(seen.model.most_promising(best, excluded, success), expected) << best;
+            ASSERT_EQ(seen.model.most_promising(best, widening, excluded, success), expected) << best;
             excluded[expected] = true;
         }
     }
-    EXPECT_EQ(seen.model.most_promising(0.3, std::vector<bool>(seen.rows.size(), true), success), std::nullopt);
-    EXPECT_EQ(seen.model.most_promising(-9, excluded, success), std::nullopt);  // beyond hope
+    EXPECT_EQ(seen.model.most_promising(0.3, 1, std::vector<bool>(seen.rows.size(), true), success), std::nullopt);
+    EXPECT_EQ(seen.model.most_promising(-9, 1, excluded, success), std::nullopt);  // beyond hope
 }
 
 // What another machine measured of the same space: costs in the same order, and far apart at the upper end.
@@ -175,31 +175,33 @@ TEST(CostModel, LearnsFromTheOrderOfEarlierRunsWhereTheirCostsAreOthers) {
 TEST(CostModel, AddsWhatIsNotKnownOfTheMeanToTheVariance) {
     constexpr double trust = 0.5, unknown = 1e3;   // standard deviations of a run's multiple and of the constant
     Seen seen;
-    const Prior prior(seen.space, {stretched(seen, 1)});
-    CostModel model(seen.space, &prior);
-    const std::vector<size_t> observed = {3, 71, 110, 207, 320, 333, 401};
-    for (size_t row : observed) model.observe(row, Seen::cost(seen.space.configuration(row)));
-    model.set_candidates(seen.rows);
-    model.predict();
-    auto covariance = [&](size_t a, size_t b) {
-        const double own = prior.scores(a)[0] * prior.scores(b)[0];
-        return model.similarity(a, b) + unknown * unknown + trust * trust * own;
-    };
-    Cholesky factor;
-    for (size_t i = 0; i < observed.size(); ++i) {
-        std::vector<double> left;
-        for (size_t j = 0; j < i; ++j) left.push_back(covariance(observed[i], observed[j]));
-        factor.append(std::move(left), covariance(observed[i], observed[i]) + usual_weights(3).noise, 1e-12);
+    const Prior earlier(seen.space, {stretched(seen, 1)});
+    for (const Prior* prior : {&earlier, static_cast<const Prior*>(nullptr)}) {
+        CostModel model(seen.space, prior);
+        const std::vector<size_t> observed = {3, 71, 110, 207, 320, 333, 401};
+        for (size_t row : observed) model.observe(row, Seen::cost(seen.space.configuration(row)));
+        model.set_candidates(seen.rows);
+        model.predict();
+        auto covariance = [&](size_t a, size_t b) {
+            const double own = prior ? prior->scores(a)[0] * prior->scores(b)[0] : 0;
+            return model.similarity(a, b) + unknown * unknown + trust * trust * own;
+        };
+        Cholesky factor;
+        for (size_t i = 0; i < observed.size(); ++i) {
+            std::vector<double> left;
+            for (size_t j = 0; j < i; ++j) left.push_back(covariance(observed[i], observed[j]));
+            factor.append(std::move(left), covariance(observed[i], observed[i]) + usual_weights(3).noise, 1e-12);
+        }
+        auto variance = [&](size_t row) {
+            std::vector<double> right;
+            for (size_t other : observed) right.push_back(covariance(row, other));
+            const std::vector<double> solved = factor.solve(right);
+            return covariance(row, row) - dot(solved, solved, solved.size());
+        };
+        const double scale = model.deviation(200) / std::sqrt(variance(200));
+        for (size_t row = 0; row < seen.rows.size(); row += 17)
+            EXPECT_NEAR(model.deviation(row) / scale, std::sqrt(variance(row)), 2e-3) << row;
     }
-    auto variance = [&](size_t row) {
-        std::vector<double> right;
-        for (size_t other : observed) right.push_back(covariance(row, other));
-        const std::vector<double> solved = factor.solve(right);
-        return covariance(row, row) - dot(solved, solved, solved.size());
-    };
-    const double scale = model.deviation(200) / std::sqrt(variance(200));
-    for (size_t row = 0; row < seen.rows.size(); row += 17)
-        EXPECT_NEAR(model.deviation(row) / scale, std::sqrt(variance(row)), 2e-3) << row;
 }
 
 TEST(CostModel, PredictsTheSameStepByStepAndAtOnceWithEarlierRuns) {

@@ -151,7 +151,7 @@ void CostModel::predict() {
     scale_ = std::max(std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n)), 1e-6);
     mean_.assign(candidates_.size(), static_cast<float>(mean.constant));
     add_multiples(mean_.data(), of_both(mean.multiples, ranks_), candidate_scores_, 0, mean_.size());
-    if (earlier_runs() > 0) doubt(mean);
+    doubt(mean);
     std::vector<float> factors = as_floats(mean.whitened, n, 1);
     for (size_t begin = 0; begin < mean_.size(); begin += piece)
         add_multiples(mean_.data() + begin, factors, solved_, begin, std::min(piece, mean_.size() - begin));
@@ -183,8 +183,8 @@ double CostModel::deviation(size_t candidate) const {
     return scale_ * std::sqrt(std::max(variance, least_variance));
 }
 
-double CostModel::expected_improvement(size_t candidate, double best) const {
-    double spread = deviation(candidate), z = (best - mean_[candidate]) / spread;
+double CostModel::expected_improvement(size_t candidate, double best, double widening) const {
+    double spread = widening * deviation(candidate), z = (best - mean_[candidate]) / spread;
     if (z < -8) return 0;
     double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI),
            below = 0.5 * std::erfc(-z / std::sqrt(2.0));
@@ -193,10 +193,10 @@ double CostModel::expected_improvement(size_t candidate, double best) const {
 
 // By Gordon's inequality for the normal distribution's tail (1941): the expected improvement is at most deviation ·
 // (max(z, 0) + density(z) / (1 + z²)).
-std::vector<float> CostModel::improvement_bounds(double best) const {
+std::vector<float> CostModel::improvement_bounds(double best, double widening) const {
     constexpr float slack = 1.001f;  // for rounding
     std::vector<float> bounds(candidates_.size());
-    float scale = static_cast<float>(scale_), least = static_cast<float>(least_variance),
+    float scale = static_cast<float>(widening * scale_), least = static_cast<float>(least_variance),
           lowest = static_cast<float>(best);
     for (size_t c = 0; c < bounds.size(); ++c) {
         float spread = scale * std::sqrt(std::max(variance_[c] + mean_variance_[c], least));
@@ -207,14 +207,14 @@ std::vector<float> CostModel::improvement_bounds(double best) const {
     return bounds;
 }
 
-std::optional<size_t> CostModel::most_promising(double best, const std::vector<bool>& excluded,
+std::optional<size_t> CostModel::most_promising(double best, double widening, const std::vector<bool>& excluded,
                                                 const std::vector<float>& success) const {
-    std::vector<float> bounds = improvement_bounds(best);
+    std::vector<float> bounds = improvement_bounds(best, widening);
     std::optional<size_t> result;
     double highest = 0;
     for (size_t c = 0; c < bounds.size(); ++c) {
         if (success[c] * bounds[c] <= highest || excluded[c]) continue;
-        double improvement = success[c] * expected_improvement(c, best);
+        double improvement = success[c] * expected_improvement(c, best, widening);
         if (improvement <= highest) continue;
         highest = improvement;
         result = c;

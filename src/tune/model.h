@@ -5,7 +5,7 @@
 // (Hamming), which lets neighbouring values differ as powers of two and odd ones do. Weights, Hamming part and noise
 // maximise the posterior (posterior.h). The mean is a constant, plus a multiple of what earlier runs say where there
 // are any (mean.h): as log costs, as ranks or as something between, by what makes the observations most probable. How
-// little the multiples are known adds to the variance (Rasmussen, Williams, equation 2.42).
+// little constant and multiples are known adds to the variance (Rasmussen, Williams, equation 2.42).
 //
 // Predictions are kept for a fixed set of candidates and updated with each observation: O(observations ×
 // candidates), no matrix is inverted twice.
@@ -48,7 +48,8 @@ public:
     double deviation(size_t candidate) const;
     // The candidate, not `excluded` (one a candidate), that a measurement should gain most of over `best`: expected
     // improvement (Jones, Schonlau, Welch 1998) times how probably it works. None when nothing is to be gained.
-    std::optional<size_t> most_promising(double best, const std::vector<bool>& excluded,
+    // `widening`: factor of the deviations, for those who trust the model less than it trusts itself.
+    std::optional<size_t> most_promising(double best, double widening, const std::vector<bool>& excluded,
                                          const std::vector<float>& success) const;
     // How alike two rows are, in [0, 1].
     double similarity(size_t row, size_t other) const;
@@ -57,8 +58,8 @@ private:
     size_t earlier_runs() const;
     void forget_earlier_runs();
     void doubt(const struct Mean& mean);   // how little is known of the mean, for every candidate
-    double expected_improvement(size_t candidate, double best) const;
-    std::vector<float> improvement_bounds(double best) const;
+    double expected_improvement(size_t candidate, double best, double widening) const;
+    std::vector<float> improvement_bounds(double best, double widening) const;
     void extend(size_t first);  // the factor and what is kept of candidates by the observations from `first` on
     void forget_factor();
 

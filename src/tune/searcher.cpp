@@ -24,7 +24,9 @@ constexpr size_t start_draws = 40;  // random rows of which the one that lies fa
 constexpr size_t prior_starts = 3;
 constexpr size_t most_candidates = 3000;    // drawn anew now and then, which keeps the search out of ruts
 constexpr size_t model_observations = 500;  // beyond, the model costs more than it gains
-constexpr int patience = 60;                // measurements without a gain; then the neighbourhood is searched
+constexpr int patience = 60;                // measurements without a gain; then the neighbourhood is searched too
+constexpr size_t neighbour_turns = 2;       // every so many measurements
+constexpr double doubt = 30;                // measurements without a gain; then earlier runs' deviations are doubled
 constexpr double gain = 0.995;              // less than half a percent is noise
 
 class ModelThenDescent : public Searcher {
@@ -135,12 +137,12 @@ private:
         std::optional<size_t> best = best_row();
         size_t wanted = model_.asks_earlier_runs() ? 0 : spread_starts + prior_starts;
         if (proposed_.size() < wanted || !best) return far_row();
-        if (since_gain_ >= patience || told_.size() > model_observations) {
+        const bool modelled = told_.size() <= model_observations;
+        if (!modelled || (since_gain_ >= patience && proposed_.size() % neighbour_turns == 0)) {
             std::vector<size_t> around = fresh_neighbours(*best);
             if (!around.empty()) return one_of(around);
         }
-        if (told_.size() > model_observations) return random_row();
-        return by_model(*best);
+        return modelled ? by_model(*best) : random_row();
     }
 
     std::optional<size_t> random_row() {
@@ -270,13 +272,17 @@ private:
         model_.predict();
     }
 
+    // An earlier run may be wrong about what lies far from its best, and no measurement near that shows it: the longer
+    // nothing is gained, the less the model is believed.
+    double widening() const { return model_.asks_earlier_runs() ? 1 + since_gain_ / doubt : 1; }
+
     std::optional<size_t> by_model(size_t best) {
         update_model(best);
         std::vector<bool> excluded(model_.candidates().size());
         for (size_t row : proposed_)
             if (std::optional<size_t> candidate = candidate_of(row)) excluded[*candidate] = true;
-        std::optional<size_t> choice =
-            model_.most_promising(std::log(told_.at(best)), excluded, failures_.success_of_candidates());
+        std::optional<size_t> choice = model_.most_promising(std::log(told_.at(best)), widening(), excluded,
+                                                             failures_.success_of_candidates());
         return choice ? model_.candidates()[*choice] : random_row();
     }
 

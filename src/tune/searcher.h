@@ -36,7 +36,7 @@ struct SearchStart {
 
 // The initial configuration, what earlier runs found best, a few that lie far apart, then a Gaussian process
 // with expected improvement, times how probably a configuration works, over the valid configurations, and
-// neighbourhoods of the best when that stalls.
+// neighbourhoods of the best in turns with it when that stalls.
 // Seeded, repeatable. `space` outlives the searcher.
 std::unique_ptr<Searcher> make_searcher(const Space& space, const SearchStart& start);
 
