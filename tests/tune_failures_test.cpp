@@ -216,23 +216,46 @@ TEST(Searcher, StartsWhereItProbablyWorks) {
     EXPECT_LT(low, starts / 4);
 }
 
-TEST(Searcher, TriesNeighboursFirstThatProbablyWork) {
+// One configuration is far better than every so many of the others, its neighbours not among them.
+struct Stalled {
     Block block;
     std::unique_ptr<Searcher> searcher = make_searcher(block.space, {{}, 3, {}});
-    size_t best = block.row(6, 6, 2);
-    std::vector<size_t> around = block.space.neighbours(best, true);
-    searcher->tell(block.space.configuration(best), 10);
-    for (size_t row = 0; row < block.space.size(); ++row)  // more than the model is asked about
-        if (row != best && !std::count(around.begin(), around.end(), row))
-            searcher->tell(block.space.configuration(row), block.fits(row) ? 50 : infinity);
+    std::vector<size_t> around;
+
+    explicit Stalled(size_t every) {
+        size_t best = block.row(6, 6, 2);
+        around = block.space.neighbours(best, true);
+        searcher->tell(block.space.configuration(best), 10);
+        for (size_t row = 0; row < block.space.size(); row += every)
+            if (row != best && !std::count(around.begin(), around.end(), row)) tell(row);
+    }
+    void tell(size_t row) { searcher->tell(block.space.configuration(row), block.fits(row) ? 50 : infinity); }
+    size_t next() {
+        size_t row = *block.space.find(searcher->propose(1).at(0));
+        tell(row);
+        return row;
+    }
+};
+
+TEST(Searcher, TriesNeighboursFirstThatProbablyWork) {
+    Stalled stalled(1);  // more than the model is asked about
+    const std::vector<size_t>& around = stalled.around;
     std::vector<bool> works;
     for (size_t i = 0; i < around.size(); ++i) {
-        size_t row = *block.space.find(searcher->propose(1).at(0));
+        size_t row = stalled.next();
         EXPECT_TRUE(std::count(around.begin(), around.end(), row));
-        works.push_back(block.fits(row));
-        searcher->tell(block.space.configuration(row), works.back() ? 50 : infinity);
+        works.push_back(stalled.block.fits(row));
     }
     EXPECT_EQ(works, (std::vector<bool>{true, true, true, true, false, false}));
+}
+
+TEST(Searcher, NeighboursTakeTurnsWithTheModelWhenNothingIsGained) {
+    Stalled stalled(3);
+    std::set<size_t> left(stalled.around.begin(), stalled.around.end());
+    size_t apart = 0;
+    for (size_t i = 0; i < 2 * stalled.around.size(); ++i) apart += left.erase(stalled.next()) == 0;
+    EXPECT_TRUE(left.empty());
+    EXPECT_GT(apart, 0u);
 }
 
 }  // namespace

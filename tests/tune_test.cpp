@@ -351,6 +351,28 @@ TEST(Searcher, IsNotKeptFromTheBestByMisleadingEarlierRuns) {
     EXPECT_LE(best_after(*searcher, 120, 1, bowl), 115);
 }
 
+// The same measurements: once the best came last, once first and nothing was gained since.
+TEST(Searcher, BelievesEarlierRunsLessWhileNothingIsGained) {
+    const MeasuredSpace measured = measured_bowl();
+    auto cost = [](const Configuration& c) {   // not quite what the earlier run says
+        const double a = static_cast<double>(number(c, "A")), b = static_cast<double>(number(c, "B"));
+        return bowl(c) * (1 + 0.5 * std::fmod(0.618 * (7 * a + 31 * b), 1.0));
+    };
+    auto next = [&](bool gained, const std::vector<EarlierRun>& earlier) {
+        Search search(bowl_space(), corner(), 3, earlier);
+        std::vector<Configuration> order = {corner()};
+        for (size_t i = 0; i < measured.entries.size(); i += 37) order.push_back(measured.entries[i].configuration);
+        std::stable_sort(order.begin(), order.end(), [&](const Configuration& a, const Configuration& b) {
+            return gained ? cost(a) > cost(b) : cost(a) < cost(b);
+        });
+        for (const Configuration& configuration : order) search->tell(configuration, cost(configuration));
+        return search->propose(8);
+    };
+    const std::vector<EarlierRun> earlier = {as_earlier_run(measured_bowl(7))};
+    EXPECT_EQ(next(true, {}), next(false, {}));
+    EXPECT_NE(next(true, earlier), next(false, earlier));
+}
+
 TEST(Searcher, WorksInASpaceThatNobodyCouldEnumerate) {
     TunableSpace spec = divisors(7);
     Search searcher(spec, 1);

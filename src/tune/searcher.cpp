@@ -26,7 +26,7 @@ constexpr size_t most_candidates = 3000;    // drawn anew now and then, which ke
 constexpr size_t model_observations = 500;  // beyond, the model costs more than it gains
 constexpr int patience = 60;                // measurements without a gain; then the neighbourhood is searched too
 constexpr size_t neighbour_turns = 2;       // every so many measurements
-constexpr double doubt = 30;                // measurements without a gain; then earlier runs' deviations are doubled
+constexpr double doubling = 30;             // measurements without a gain that double the model's deviations
 constexpr double gain = 0.995;              // less than half a percent is noise
 
 class ModelThenDescent : public Searcher {
@@ -274,7 +274,7 @@ private:
 
     // An earlier run may be wrong about what lies far from its best, and no measurement near that shows it: the longer
     // nothing is gained, the less the model is believed.
-    double widening() const { return model_.asks_earlier_runs() ? 1 + since_gain_ / doubt : 1; }
+    double widening() const { return model_.asks_earlier_runs() ? 1 + since_gain_ / doubling : 1; }
 
     std::optional<size_t> by_model(size_t best) {
         update_model(best);
