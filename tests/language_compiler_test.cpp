@@ -1,4 +1,6 @@
-// Kernels that choose their compiler.
+// Kernels that choose their compiler, and the order in which they are compiled.
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -55,6 +57,58 @@ TEST_F(CompilerTest, one_that_is_missing_is_named) {
     EXPECT_TRUE(results[1].ok) << results[1].message;
     EXPECT_EQ(toolchain.descriptions().size(), 1u);
     EXPECT_EQ(toolchain.descriptions().begin()->second, toolchain.description());
+}
+
+// A script that takes half a second where SLOW is 1, and writes down what it was asked for.
+class OrderTest : public CompilerTest {
+protected:
+    OrderTest() : toolchain_({{"clang", script(), "1"}}, Machine{}) {}
+
+    std::string script() {
+        const std::filesystem::path path = home_.path() / "bin" / "compiler";
+        std::filesystem::create_directories(path.parent_path());
+        write_file(path, "#!/bin/sh\n"
+                         "while [ $# -gt 0 ]; do\n"
+                         "    case $1 in\n"
+                         "        -DSLOW=*) slow=${1#*=} ;;\n"
+                         "        -DUNROLL=*) unroll=${1#*=} ;;\n"
+                         "        -o) out=$2 ;;\n"
+                         "    esac\n"
+                         "    shift\n"
+                         "done\n"
+                         "[ \"$slow\" = 1 ] && sleep 0.5\n"
+                         "printf '%s%s' \"$slow\" \"$unroll\" | tee \"$out\" >> \"${out%/*}/order\"\n");
+        std::filesystem::permissions(path, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
+        return path;
+    }
+    static Build asked(int64_t slow, int64_t unroll, const std::string& source = "a kernel") {
+        return {source, {{"SLOW", slow}, {"UNROLL", unroll}},
+                {{{"SLOW", {int64_t{0}, int64_t{1}}, Tunable::Kind::constant},
+                  {"UNROLL", {int64_t{1}, int64_t{2}}, Tunable::Kind::constant}}, {}}, {}, false};
+    }
+    // As they were compiled: SLOW and UNROLL of each.
+    std::string order_of(const std::vector<Build>& builds) {
+        const std::filesystem::path order = folder_.path() / "order";
+        write_file(order, "");
+        libraries_.clear();
+        for (const Built& result : built(toolchain_, builds)) libraries_.push_back(read_file(result.library));
+        return read_file(order);
+    }
+
+    TemporaryFolder home_{"strop-test"};
+    CppToolchain toolchain_;
+    std::vector<std::string> libraries_;
+};
+
+TEST_F(OrderTest, what_took_long_before_is_begun_first) {
+    EXPECT_EQ(order_of({asked(0, 1), asked(1, 1)}), "0111");   // nothing is known: as asked
+    EXPECT_EQ(order_of({asked(0, 2), asked(1, 2)}), "1202");
+    EXPECT_EQ(libraries_, (std::vector<std::string>{"02", "12"}));
+}
+
+TEST_F(OrderTest, an_unknown_source_is_begun_first) {
+    (void)order_of({asked(0, 1), asked(1, 1)});
+    EXPECT_EQ(order_of({asked(1, 2), asked(0, 1, "another")}), "0112");
 }
 
 }  // namespace

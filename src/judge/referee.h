@@ -12,6 +12,7 @@
 #include "core/machine.h"
 #include "core/profile.h"
 #include "core/record.h"
+#include "judge/credit.h"
 #include "judge/expectation.h"
 #include "judge/glimpse.h"
 #include "judge/runner.h"
@@ -112,7 +113,6 @@ private:
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);
     // Before a close look at a point: what was known of its inputs is no longer so, and a second window gets known.
     void start_closely(Buffers& buffers);
-    bool can_afford_proof() const { return proof_credit_ns_ > 0; }
 
     // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.
     Runner::Outcome look_closely(Runner& runner, size_t index, double median_ns);
@@ -170,7 +170,8 @@ private:
     std::mt19937_64 random_;
     uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
-    double proof_credit_ns_ = 0;   // time that may go into evaluating the reference for what batches left behind
+    Credit proof_credit_;          // for evaluating the reference for what batches left behind
+    Credit glance_credit_;         // for the glances of screenings, all that they take
     bool baselines_started_ = false;
     double baseline_seconds_ = 0;
     std::vector<Baseline> baselines_;

@@ -117,7 +117,7 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
     InputSet set = buffers.seen((first + glimpse.call) % buffers.windows(), glimpse.call);
     Clock::time_point start = Clock::now();
     std::vector<std::vector<char>> expected = expectation_.values(buffers, set);
-    proof_credit_ns_ -= 1e9 * seconds_since(start);
+    proof_credit_.spend(Clock::now() - start);
     long_idle_ = true;
     for (const Found& one : glimpse.found) {
         std::string wrong = wrong_element(problem_, set, buffers.point().dims, one.output, one.element, one.bytes,

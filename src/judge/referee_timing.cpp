@@ -23,8 +23,6 @@ constexpr double disturbed_share = 0.04;     // of a part's time, that its threa
 constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
 constexpr size_t least_parts = 3;            // before a sample may end for the time that looking at outputs took
-// Of the time that batches take, this share may go into the reference for what they left behind.
-constexpr double proof_share = 0.25, most_credit_ns = 5e7;
 
 }  // namespace
 
@@ -84,8 +82,8 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     poison(problem_, buffers, last, sampling);
     Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
     if (!outcome.ok() || runner.ignores_outputs()) return outcome;
-    proof_credit_ns_ = std::min(most_credit_ns, proof_credit_ns_ + proof_share * outcome.outside_ns);
-    if (!buffers.known(window) && !can_afford_proof() && !(buffers.small() && window == 0)) return outcome;
+    for (Credit* credit : {&proof_credit_, &glance_credit_}) credit->earn(outcome.outside_ns);
+    if (!buffers.known(window) && !proof_credit_.left() && !(buffers.small() && window == 0)) return outcome;
     uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     std::vector<Place> outputs = last.outputs;
     last = expected_through(buffers, window);
@@ -106,7 +104,7 @@ const InputSet& Referee::expected_through(Buffers& buffers, int64_t window) {
     Clock::time_point start = Clock::now();
     const InputSet& set = expectation_.through(buffers, window);
     if (known) return set;
-    proof_credit_ns_ -= 1e9 * seconds_since(start);
+    proof_credit_.spend(Clock::now() - start);
     long_idle_ = true;
     return set;
 }
@@ -122,10 +120,12 @@ void Referee::start_closely(Buffers& buffers) {
         (void)expectation_.through(buffers, 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows() - 1)));
 }
 
-// Nobody can foresee in which sample it happens.
+// Nobody can foresee in which sample it happens. Where a kernel has a thread for each core a glance may take as long as
+// several screenings, because it sees no call return for a long time.
 bool Referee::glance_is_due(Look look, Glances& glances) {
     const bool due = glances.among > 0 && static_cast<int>(random() % static_cast<uint64_t>(glances.among)) < glances.due;
-    const bool affordable = can_afford_proof() && random() % (look == Look::close ? 4 : 8) == 0;
+    const bool credit = proof_credit_.left() && (look == Look::close || glance_credit_.left());
+    const bool affordable = credit && random() % (look == Look::close ? 4 : 8) == 0;
     --glances.among;
     glances.due -= due;
     return due || affordable;
@@ -195,8 +195,10 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
         parts = {};
         const bool glance = attempt == 0 && glances && glance_is_due(look, *glances);
+        const Clock::time_point start = Clock::now();
         Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, at_known, watch, glance, parts);
         if (!outcome.ok()) return outcome;
+        if (glance && look == Look::screen) glance_credit_.spend(Clock::now() - start);
         disturbed = 2 * parts.disturbed > parts.pairs.size();
     }
     time.samples_ns.push_back(stats::call_time_ns(parts.pairs));

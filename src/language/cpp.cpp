@@ -1,6 +1,8 @@
 #include "language/cpp.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -273,9 +275,52 @@ void CppToolchain::forget_oldest(const std::set<std::string>& needed) {
             continue;
         }
         std::error_code ignored;
-        fs::remove(built_[order_[i]].library, ignored);
-        built_.erase(order_[i]);
+        fs::remove(libraries_[order_[i]].built.library, ignored);
+        libraries_.erase(order_[i]);
         order_.erase(order_.begin() + static_cast<long>(i));
+    }
+}
+
+// As long as those of the same source took on average that it shares most flags with. Without any it is endless: who
+// knows nothing begins early.
+double CppToolchain::expected_seconds(const Library& library) const {
+    size_t most_shared = 0;
+    std::vector<double> seconds;
+    for (const auto& [key, other] : libraries_) {
+        if (other.seconds <= 0 || other.source_hash != library.source_hash) continue;
+        size_t shared = 0;
+        for (const std::string& flag : library.flags)
+            shared += std::find(other.flags.begin(), other.flags.end(), flag) != other.flags.end();
+        if (shared < most_shared) continue;
+        if (shared > most_shared) seconds.clear();
+        most_shared = shared;
+        seconds.push_back(other.seconds);
+    }
+    if (seconds.empty()) return std::numeric_limits<double>::infinity();
+    return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+}
+
+struct CppToolchain::Pending {
+    std::string key;
+    const Compiler* compiler;
+    bool linked;
+    double expected_seconds;
+    sandbox::Command command;
+};
+
+void CppToolchain::compile(std::vector<Pending> pending, const fs::path& folder, int parallel) {
+    std::stable_sort(pending.begin(), pending.end(),
+                     [](const Pending& a, const Pending& b) { return a.expected_seconds > b.expected_seconds; });
+    std::vector<sandbox::Command> commands;
+    for (Pending& one : pending) commands.push_back(std::move(one.command));
+    std::vector<sandbox::Finished> finished = sandbox::run_all(commands, parallel);
+    for (size_t i = 0; i < pending.size(); ++i) {
+        Library& library = libraries_[pending[i].key];
+        Built& built = library.built;
+        built.ok = finished[i].ok();
+        if (!built.ok) built.message = message_of(*pending[i].compiler, finished[i], folder);
+        else if (pending[i].linked) built.needed = needed_libraries(built.library);
+        library.seconds = finished[i].seconds;
     }
 }
 
@@ -283,47 +328,36 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
                                        const fs::path& folder, int parallel) {
     Clock::time_point start = Clock::now();
     fs::path adapter = build_adapter(problem, folder);
-    std::vector<sandbox::Command> commands;
-    std::vector<std::string> keys, fresh;
-    std::vector<const Compiler*> compilers;
-    std::vector<bool> linked;
+    std::vector<std::string> keys;
+    std::vector<Pending> pending;
+    std::set<std::string> unpaid;
     for (const Build& build : builds) {
         const std::string wanted = compiler_of(build.space, build.configuration);
-        const std::string key = content_hash(join({build.source, join(configuration_flags(build), " "),
+        Library library{{}, content_hash(build.source), configuration_flags(build)};
+        const std::string key = content_hash(join({library.source_hash, join(library.flags, " "),
                                                    join(build.flags, " "), wanted, folder.string()}, "\n"));
         keys.push_back(key);
-        if (built_.count(key)) continue;
-        const Compiler* compiler = find(wanted);
-        if (!compiler) {
-            built_[key].message = wanted + " is not installed";
-            order_.push_back(key);
-            continue;
-        }
-        std::string stem = fmt::format("kernel{}", next_++);
-        write_file(folder / (stem + ".cpp"), build.source);
-        built_[key].library = folder / (stem + ".so");
+        if (libraries_.count(key)) continue;
         order_.push_back(key);
-        fresh.push_back(key);
-        compilers.push_back(compiler);
-        linked.push_back(build.trusted_links);
-        commands.push_back(command(build, *compiler, folder, stem, adapter));
+        if (const Compiler* compiler = find(wanted)) {
+            std::string stem = fmt::format("kernel{}", next_++);
+            write_file(folder / (stem + ".cpp"), build.source);
+            library.built.library = folder / (stem + ".so");
+            pending.push_back({key, compiler, build.trusted_links, expected_seconds(library),
+                               command(build, *compiler, folder, stem, adapter)});
+            unpaid.insert(key);
+        } else {
+            library.built.message = wanted + " is not installed";
+        }
+        libraries_.emplace(key, std::move(library));
     }
-    std::vector<sandbox::Finished> finished = sandbox::run_all(commands, parallel);
-    for (size_t i = 0; i < fresh.size(); ++i) {
-        Built& result = built_[fresh[i]];
-        result.ok = finished[i].ok();
-        if (!result.ok) result.message = message_of(*compilers[i], finished[i], folder);
-        else if (linked[i]) result.needed = needed_libraries(result.library);
-    }
+    compile(std::move(pending), folder, parallel);
+    const double share = seconds_since(start) / static_cast<double>(std::max<size_t>(1, unpaid.size()));
     std::vector<Built> results;
-    double share = seconds_since(start) / static_cast<double>(std::max<size_t>(1, fresh.size()));
     for (size_t i = 0; i < builds.size(); ++i) {
-        results.push_back(built_[keys[i]]);
+        results.push_back(libraries_[keys[i]].built);
         results.back().late_values = late_values(builds[i]);
-        auto paid = std::find(fresh.begin(), fresh.end(), keys[i]);
-        if (paid == fresh.end()) continue;
-        results.back().seconds = share;
-        fresh.erase(paid);
+        if (unpaid.erase(keys[i])) results.back().seconds = share;
     }
     forget_oldest({keys.begin(), keys.end()});
     return results;

@@ -54,11 +54,23 @@ public:
     const std::vector<std::string>& flags() const { return flags_; }
 
     // Compiles side by side on `parallel` cores into `folder`, the same nothing twice: builds that differ in late
-    // tunables only share a library. The last few hundred libraries are kept.
+    // tunables only share a library. Longest first, by what is known (Graham 1969, "Bounds on multiprocessing timing
+    // anomalies"). The last few hundred libraries are kept.
     std::vector<Built> build(const Problem& problem, const std::vector<Build>& builds,
                              const std::filesystem::path& folder, int parallel);
 
 private:
+    struct Library {
+        Built built;
+        std::string source_hash;
+        std::vector<std::string> flags;    // of its configuration
+        double seconds = 0;                // that compiling it alone took; 0: not yet known
+    };
+
+    struct Pending;    // a library that is to be compiled
+
+    double expected_seconds(const Library& library) const;
+    void compile(std::vector<Pending> pending, const std::filesystem::path& folder, int parallel);
     std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
     std::string describe(const Compiler& compiler) const;
@@ -66,11 +78,11 @@ private:
                              const std::string& stem, const std::filesystem::path& adapter) const;
     void forget_oldest(const std::set<std::string>& needed);
 
-    std::vector<Compiler> compilers_;      // the usual one first
+    std::vector<Compiler> compilers_;            // the usual one first
     std::vector<std::string> flags_, folders_;
-    std::map<std::string, Built> built_;   // by content
-    std::deque<std::string> order_;        // of built_, oldest first
-    int next_ = 0;                         // libraries are numbered
+    std::map<std::string, Library> libraries_;   // by content
+    std::deque<std::string> order_;              // of libraries_, oldest first
+    int next_ = 0;                               // libraries are numbered
 };
 
 // The adapter from `strop_call` to the kernel's own signature.
