@@ -191,6 +191,29 @@ TEST(Machine, MeasurementsComeFromTheCache) {
     EXPECT_EQ(Json::parse(read_file(file)).get<Machine>().ceilings.memory_copy, fresh.ceilings.memory_copy);
 }
 
+TEST(Machine, CeilingsAreRaisedAndNeverLowered) {
+    TemporaryFolder folder;
+    Setting cache("STROP_CACHE", folder.path().string());
+    Machine machine = detect_machine();
+    EXPECT_EQ(age_of_ceilings(machine), std::nullopt);
+    machine.ceilings = {1, 1e18, 3, 1e18, 5};
+    machine.caches.front().read_bytes_per_second = 1e18;
+    raise_ceilings(machine);
+    EXPECT_GT(machine.ceilings.fma_flops_one_core, 1e8);
+    EXPECT_EQ(machine.ceilings.fma_flops_all_cores, 1e18);
+    EXPECT_GT(machine.ceilings.memory_read, 1e8);
+    EXPECT_EQ(machine.ceilings.memory_copy, 1e18);
+    EXPECT_GT(machine.ceilings.memory_copy_one_core, 1e8);
+    EXPECT_EQ(machine.caches.front().read_bytes_per_second, 1e18);
+    EXPECT_GT(machine.caches.back().read_bytes_per_second, 1e8);
+    EXPECT_EQ(measured_machine().ceilings.memory_read, machine.ceilings.memory_read);   // cached
+    EXPECT_LT(age_of_ceilings(machine)->count(), 600);
+
+    const fs::path file = folder.path() / ("machine-" + machine.fingerprint + ".json");
+    fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(2));
+    EXPECT_GT(age_of_ceilings(machine)->count(), 7000);
+}
+
 TEST(Machine, AnUnwritableCacheIsNoError) {
     Setting cache("STROP_CACHE", "/proc/no-folder-can-be-made-here");
     EXPECT_GT(measured_machine().ceilings.memory_copy, 1e8);

@@ -171,6 +171,16 @@ TEST(ReportFacts, CaveatsNameWhatIsMissingUndecidedAndUnverified) {
     EXPECT_THAT(all, HasSubstr("no user namespaces"));
 }
 
+TEST(ReportFacts, CaveatsTellWhatTheCeilingsDoNotAllow) {
+    RunRecord record = sample_record({2, 1});
+    record.shapes[0].roofline_share = 1.02;
+    record.shapes[1].roofline_share = 0.9;
+    EXPECT_THAT(join(caveats(record), "\n"), testing::Not(HasSubstr("ceilings allow")));
+    record.shapes[1].roofline_share = 1.53;
+    EXPECT_THAT(caveats(record), testing::Contains(HasSubstr("ceilings allow at " + record.shapes[1].label +
+                                                             " (153% of the roofline)")));
+}
+
 TEST(ReportFacts, SanitizersAndColdTimes) {
     RunRecord record;
     EXPECT_EQ(sanitizers_text(record), "not run under sanitizers");

@@ -29,6 +29,7 @@ Json to_document(const Calibration& result) {
         {"resolution_percent", result.resolution_percent},
         {"exploits", {{"total", result.exploits}, {"caught", result.caught}, {"missed", result.missed}}},
         {"weaker", result.weaker},
+        {"interrupted", result.interrupted},
         {"seconds", result.seconds}};
 }
 
@@ -45,6 +46,7 @@ std::string to_text(const Calibration& result) {
         rows.push_back({"not found", fmt::format("{}: {}", place, trials)});
     for (const std::string& name : result.missed) rows.push_back({"missed", name});
     for (const std::string& protection : result.weaker) rows.push_back({"weaker", protection});
+    if (result.interrupted) rows.push_back({"interrupted", "this is what was tried until then"});
     rows.push_back({"time", human_nanoseconds(1e9 * result.seconds)});
     return table(rows);
 }
@@ -62,6 +64,7 @@ int judge_the_judge(const Arguments& arguments) {
     Calibration result = calibrate(options);
     if (terminal) fmt::print(stderr, "\r\033[K");
     fmt::print("{}", arguments.has("--json") ? to_document(result).dump(2) + "\n" : to_text(result));
+    if (result.interrupted) return static_cast<int>(Exit::interrupted);
     return result.missed.empty() ? 0 : static_cast<int>(Exit::no_improvement);
 }
 

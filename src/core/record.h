@@ -34,6 +34,9 @@ struct DispatchCheck {
     double worst_regret = 0;            // 0.12: 12% slower than the best winner
 };
 
+// A kernel that needs less time than its roofline by this factor shows that a ceiling was measured too low.
+inline constexpr double roofline_exceeded = 1.05;
+
 struct ShapeReport {
     std::string label;
     Dimensions dims;

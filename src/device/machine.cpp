@@ -89,6 +89,14 @@ fs::path cache_file(const Machine& machine) {
     return cache_folder() / ("machine-" + machine.fingerprint + ".json");
 }
 
+// Where it cannot be written, ceilings are measured again the next time.
+void cache_ceilings(const Machine& machine) {
+    try {
+        write_file(cache_file(machine), Json(machine).dump(2) + "\n");
+    } catch (const std::exception&) {
+    }
+}
+
 // Takes the measurements over; false when there are none that fit.
 bool load_ceilings(Machine& machine) {
     try {
@@ -137,12 +145,28 @@ Machine measured_machine() {
     Machine machine = detect_machine();
     if (load_ceilings(machine)) return machine;
     measure_ceilings(machine);
-    try {
-        write_file(cache_file(machine), Json(machine).dump(2) + "\n");
-    } catch (const std::exception&) {
-        // Measured again the next time.
-    }
+    cache_ceilings(machine);
     return machine;
+}
+
+void raise_ceilings(Machine& machine) {
+    Machine now = machine;
+    measure_ceilings(now);
+    for (double Ceilings::*rate : {&Ceilings::fma_flops_one_core, &Ceilings::fma_flops_all_cores,
+                                   &Ceilings::memory_read, &Ceilings::memory_copy, &Ceilings::memory_copy_one_core})
+        machine.ceilings.*rate = std::max(machine.ceilings.*rate, now.ceilings.*rate);
+    for (size_t i = 0; i < machine.caches.size(); ++i) {
+        double& rate = machine.caches[i].read_bytes_per_second;
+        rate = std::max(rate, now.caches[i].read_bytes_per_second);
+    }
+    cache_ceilings(machine);
+}
+
+std::optional<Seconds> age_of_ceilings(const Machine& machine) {
+    std::error_code none;
+    const fs::file_time_type written = fs::last_write_time(cache_file(machine), none);
+    if (none) return std::nullopt;
+    return Seconds(fs::file_time_type::clock::now() - written);
 }
 
 }  // namespace strop

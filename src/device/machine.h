@@ -2,6 +2,9 @@
 // cached under cache_folder()/machine-<fingerprint>.json.
 #pragma once
 
+#include <optional>
+
+#include "base/clock.h"
 #include "core/machine.h"
 
 namespace strop {
@@ -15,6 +18,13 @@ Machine measured_machine();
 
 // Measures all ceilings and cache bandwidths of `machine`, ignoring the cache.
 void measure_ceilings(Machine& machine);
+
+// Measures again, keeps the higher of each two figures, and caches them: a ceiling that was measured beside busy
+// neighbours, or on a processor with a lower clock, is none.
+void raise_ceilings(Machine& machine);
+
+// Since the cached ceilings of `machine` were measured; nothing when none are cached.
+std::optional<Seconds> age_of_ceilings(const Machine& machine);
 
 struct Compiler {
     std::string name;      // "clang" or "g++"

@@ -160,6 +160,13 @@ std::vector<std::string> caveats(const RunRecord& record) {
         if (shape.disturbed > disturbed_enough_to_tell)
             disturbed.push_back(fmt::format("{} ({:.0f}% of the samples)", shape.label, 100 * shape.disturbed));
     if (!disturbed.empty()) lines.push_back("others used the processor during the measurement of " + join(disturbed, ", "));
+    std::vector<std::string> exceeded;
+    for (const ShapeReport& shape : record.shapes)
+        if (shape.roofline_share > roofline_exceeded)
+            exceeded.push_back(fmt::format("{} ({} of the roofline)", shape.label, percent_text(shape.roofline_share)));
+    if (!exceeded.empty())
+        lines.push_back("faster than the measured ceilings allow at " + join(exceeded, ", ") +
+                        ": the machine was slower when they were measured (strop doctor --fresh measures them again)");
     if (!record.verified && !record.shapes.empty()) lines.push_back(verification_text(record));
     for (const MissingBaseline& missing : record.missing_baselines)
         lines.push_back(fmt::format("not compared with {}: it is not installed{}", missing.name,

@@ -104,18 +104,12 @@ public:
 
     Calibration run() {
         Clock::time_point start = Clock::now();
-        std::vector<Bench> benches;
-        for (const std::string& name : trial_problems) benches.push_back(set_up(options_, name));
-        const size_t cases = benches.size() * trial_points.size();
-        for (size_t trial = 0; trial < static_cast<size_t>(options_.trials); ++trial) {
-            say(fmt::format("trial {} of {}", trial + 1, options_.trials));
-            Bench& bench = benches[trial % benches.size()];
-            const ShapePoint& point = bench.problem.points[trial / benches.size() % bench.problem.points.size()];
-            against_itself(bench, point, trial / cases % 2 == 1);
-            if (trial % 5 < 2) planted(bench, point);
+        try {
+            trials();
+            exploits();
+        } catch (const Interrupted&) {
+            result_.interrupted = true;
         }
-        benches.clear();
-        exploits();
         if (!widths_.empty()) {
             result_.resolution_percent = 100 * stats::median(widths_);
             result_.planted_seconds = stats::median(planted_seconds_);
@@ -127,6 +121,19 @@ public:
 private:
     void say(const std::string& what) const {
         if (options_.progress) options_.progress(what);
+    }
+
+    void trials() {
+        std::vector<Bench> benches;
+        for (const std::string& name : trial_problems) benches.push_back(set_up(options_, name));
+        const size_t cases = benches.size() * trial_points.size();
+        for (size_t trial = 0; trial < static_cast<size_t>(options_.trials); ++trial) {
+            say(fmt::format("trial {} of {}", trial + 1, options_.trials));
+            Bench& bench = benches[trial % benches.size()];
+            const ShapePoint& point = bench.problem.points[trial / benches.size() % bench.problem.points.size()];
+            against_itself(bench, point, trial / cases % 2 == 1);
+            if (trial % 5 < 2) planted(bench, point);
+        }
     }
 
     struct Trial {

@@ -32,6 +32,7 @@ struct Calibration {
     int exploits = 0, caught = 0;   // of the corpus, as far as small shapes show them
     std::vector<std::string> missed;
     std::vector<std::string> weaker;  // protections that this system does not offer
+    bool interrupted = false;         // by the user: all that was tried until then is here
     double seconds = 0;
 };
 

@@ -66,4 +66,11 @@ void note_roofline(const Roofline& roofline, ShapeReport& shape) {
     shape.flops = roofline.flops;
 }
 
+bool beaten_by_baselines(const std::vector<ShapeReport>& shapes) {
+    for (const ShapeReport& shape : shapes)
+        for (const auto& [name, nanoseconds] : shape.baselines)
+            if (nanoseconds > 0 && shape.roofline_ns > roofline_exceeded * nanoseconds) return true;
+    return false;
+}
+
 }  // namespace strop

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/machine.h"
 #include "core/problem.h"
@@ -22,5 +23,8 @@ struct Roofline {
 Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Machine& machine,
                   const Dimensions& dims);
 void note_roofline(const Roofline& roofline, ShapeReport& shape);
+
+// A baseline is faster at some shape than its roofline: the machine was slower when its ceilings were measured.
+bool beaten_by_baselines(const std::vector<ShapeReport>& shapes);
 
 }  // namespace strop

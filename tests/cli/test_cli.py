@@ -4,10 +4,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
-from tests.cli.strop_cli import BINARY, InFolder, environment, strop, strop_in_terminal
+from tests.cli.strop_cli import BINARY, InFolder, descendants, environment, strop, strop_in_terminal, wait_until
 
 COMMANDS = ["optimize", "judge", "profile", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
             "help"]
@@ -263,6 +264,22 @@ class Doctor(InFolder):
         self.assertEqual(done.returncode, 3)
         self.assertEqual(done.stderr, "strop: STROP_PYTHON=/nowhere/python: is no program\n"
                                       "hint: run ./strop setup, or set STROP_PYTHON to a Python that has NumPy\n")
+
+    def test_trials_of_the_judge_tell_what_they_found_when_they_are_interrupted(self):
+        process = subprocess.Popen([os.path.abspath(BINARY), "doctor", "--judge", "--trials", "500", "--json"],
+                                   cwd=self.folder, env=environment(), text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_until(lambda: descendants(process.pid)))
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        document = json.loads(out)
+        self.assertTrue(document["interrupted"])
+        self.assertLess(document["false_claims"]["trials"], 500)
+        self.assertLessEqual(document["planted"]["trials"], document["false_claims"]["trials"])
+        self.assertEqual(document["exploits"]["total"], 0)
 
     def test_a_terminal_is_told_to_wait(self):
         shown, code = strop_in_terminal("doctor", cwd=self.folder)

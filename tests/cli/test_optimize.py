@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from tests.cli.strop_cli import (HOME, InFolder, environment, screen, strop, strop_in_terminal, violations,
@@ -181,6 +182,48 @@ class Screens(InFolder):
         self.assertNotIn("large", done.stdout)
         self.assertTrue((self.folder / "elsewhere" / "shifted.cpp").exists())
         self.assertFalse((self.folder / "strop-out" / "shifted").exists())
+
+
+class OldCeilings(InFolder):
+    """A run whose machine was slower when its ceilings were measured."""
+
+    def setUp(self):
+        super().setUp()
+        self.problem("shifted")
+        self.cache = self.folder / "cache"
+        done = strop("doctor", "--json", STROP_CACHE=str(self.cache))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.file, = self.cache.glob("machine-*.json")
+        self.measured = json.loads(self.file.read_text(encoding="utf-8"))
+
+    def scaled(self, factor, age_seconds):
+        machine = json.loads(json.dumps(self.measured))
+        for name in machine["ceilings"]:
+            machine["ceilings"][name] *= factor
+        for cache in machine["caches"]:
+            cache["read_bytes_per_second"] *= factor
+        self.file.write_text(json.dumps(machine), encoding="utf-8")
+        then = self.file.stat().st_mtime - age_seconds
+        os.utime(self.file, (then, then))
+        done = strop("optimize", "shifted", "--budget", "2s", "--evaluations", "3", "--quiet", "--json",
+                     cwd=self.folder, STROP_CACHE=str(self.cache))
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        cached = json.loads(self.file.read_text(encoding="utf-8"))["ceilings"]
+        self.assertEqual(json.loads(done.stdout)["machine"]["ceilings"], cached)
+        return {name: cached[name] / machine["ceilings"][name] for name in cached}
+
+    def test_what_a_baseline_beats_is_measured_again(self):
+        for name, raised in self.scaled(1e-3, 0).items():
+            self.assertGreater(raised, 10, name)
+
+    def test_what_is_old_is_measured_again_and_never_lowered(self):
+        for name, raised in self.scaled(1e3, 7200).items():
+            self.assertEqual(raised, 1, name)
+        self.assertLess(time.time() - self.file.stat().st_mtime, 600)
+
+    def test_what_is_new_and_high_enough_is_kept(self):
+        self.scaled(1e3, 1800)
+        self.assertGreater(time.time() - self.file.stat().st_mtime, 1700)
 
 
 class Proposals(InFolder):
