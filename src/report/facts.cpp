@@ -149,21 +149,18 @@ std::string headline_meaning(const RunRecord& record) {
 
 std::vector<std::string> caveats(const RunRecord& record) {
     std::vector<std::string> lines = lost_shapes(record);
-    std::vector<std::string> undecided;
-    for (const ShapeReport& shape : record.shapes)
+    std::vector<std::string> undecided, disturbed, exceeded;
+    for (const ShapeReport& shape : record.shapes) {
         if (!shape.best_baseline.empty() && standing(shape.speedup) == Standing::even)
             undecided.push_back(fmt::format("{} ({} against {})", shape.label, interval_text(shape.speedup),
                                             shape.best_baseline));
-    if (!undecided.empty()) lines.push_back("undecided at " + join(undecided, ", "));
-    std::vector<std::string> disturbed;
-    for (const ShapeReport& shape : record.shapes)
         if (shape.disturbed > disturbed_enough_to_tell)
             disturbed.push_back(fmt::format("{} ({:.0f}% of the samples)", shape.label, 100 * shape.disturbed));
-    if (!disturbed.empty()) lines.push_back("others used the processor during the measurement of " + join(disturbed, ", "));
-    std::vector<std::string> exceeded;
-    for (const ShapeReport& shape : record.shapes)
         if (shape.roofline_share > roofline_exceeded)
             exceeded.push_back(fmt::format("{} ({} of the roofline)", shape.label, percent_text(shape.roofline_share)));
+    }
+    if (!undecided.empty()) lines.push_back("undecided at " + join(undecided, ", "));
+    if (!disturbed.empty()) lines.push_back("others used the processor during the measurement of " + join(disturbed, ", "));
     if (!exceeded.empty())
         lines.push_back("faster than the measured ceilings allow at " + join(exceeded, ", ") +
                         ": the machine was slower when they were measured (strop doctor --fresh measures them again)");

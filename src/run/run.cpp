@@ -12,8 +12,6 @@
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/strings.h"
-#include "core/json.h"
-#include "device/machine.h"
 #include "judge/worker.h"
 #include "language/bundle.h"
 #include "language/contract.h"
@@ -28,6 +26,7 @@
 #include "run/recording.h"
 #include "run/result_folder.h"
 #include "run/roofline.h"
+#include "run/run_machine.h"
 #include "run/verification.h"
 #include "sandbox/process.h"
 #include "search/dispatch.h"
@@ -43,7 +42,6 @@ constexpr double save_every_seconds = 2;
 constexpr double replayed_seconds = 1e6;              // time is no limit where nothing is measured
 constexpr double least_budget_to_sanitize = 30;       // seconds: two more builds of all winners have no room in less
 constexpr double longest_reference_seconds = 60;      // one call of the reference; less where the budget is less
-constexpr Seconds lasting_ceilings = std::chrono::hours(1);   // what a machine can do changes with its neighbours
 
 // Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
 struct Shares {
@@ -165,7 +163,8 @@ private:
         keep_points(problem_, record_.settings.points);
         check_memory(problem_);
         view_.phase("measuring the machine's ceilings");
-        record_.machine = machine_of_this_run();
+        machine_ = std::make_unique<RunMachine>(store_, record_.run);
+        record_.machine = machine_->machine();
         before_ = record_.seconds;
         record_.history.clear();
         record_.experiments.clear();
@@ -184,22 +183,6 @@ private:
                                                         Seconds(std::min(longest_reference_seconds, budget())));
         record_.compiler = worker_->toolchain();
         recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
-    }
-
-    // Once a run: a resumed one plans with the same ceilings.
-    Machine machine_of_this_run() {
-        if (std::optional<std::string> known = store_.find_document(record_.run, machine_key))
-            return Json::parse(*known).get<Machine>();
-        Machine machine = measured_machine();
-        if (age_of_ceilings(machine) > lasting_ceilings) raise_ceilings(machine);
-        keep(machine);
-        machine_is_new_ = true;
-        return machine;
-    }
-
-    void keep(const Machine& machine) {
-        Json json = machine;
-        store_.add_document(record_.run, machine_key, dump(json));
     }
 
     void measure_baselines() {
@@ -233,10 +216,10 @@ private:
         view_.phase("tracing the reference");
         const std::string graph = trace_reference(problem_);
         plan_on_this_machine(graph);
-        if (machine_is_new_ && beaten_by_baselines(record_.shapes)) {
+        if (machine_->is_new() && beaten_by_baselines(record_.shapes)) {
             view_.phase("measuring the machine's ceilings again: a baseline is faster than they allow");
-            raise_ceilings(record_.machine);
-            keep(record_.machine);
+            machine_->raise();
+            record_.machine = machine_->machine();
             plan_on_this_machine(graph);
         }
         targets_.cores = record_.machine.cores;
@@ -556,8 +539,8 @@ private:
     Clock::time_point start_ = Clock::now();
     double saved_at_ = 0, search_start_ = 0, extra_reference_ = 0;
     PhaseSeconds before_;
-    bool machine_is_new_ = false;   // its ceilings are not those that an interrupted run planned with
     Problem problem_;
+    std::unique_ptr<RunMachine> machine_;
     std::unique_ptr<judge::WorkerClient> worker_;
     std::unique_ptr<Recorder> recorder_;
     std::vector<std::string> baseline_names_;
