@@ -3,7 +3,8 @@
 
     python3 benchmarks/tuners/deciding.py [--strop COMMAND...] [--repeats 9] [SPACE...]
 
-Replays are made on a space of 20,000 configurations that is made up here, and on SPACEs (cache files of Kernel Tuner).
+Replays are made on two spaces of 20,000 configurations that are made up here, of which one has failures, and on SPACEs
+(cache files of Kernel Tuner).
 Several commands take turns, so that one may compare builds where other programs disturb; the table shows medians.
 The space that is only built is a stencil's with temporal tiling: 22.2 million combinations.
 """
@@ -26,8 +27,11 @@ UP_TO = (150, 400)    # evaluations
 STENCIL_BYTES = "(BX*TX + 2*T) * (BY*TY + 2*T) * (2 + S) * 4"
 
 
-def made_up() -> dict:
-    """10 * 8 * 5 * 5 * 5 * 2 configurations: a bowl over the first, steps over the rest, some of it noise."""
+def made_up(failing: bool) -> dict:
+    """10 * 8 * 5 * 5 * 5 * 2 configurations: a bowl over the first, steps over the rest, some of it noise.
+
+    Failing: those with a large tile, as when a machine's memory is too small for it, and one of fifty at random.
+    """
     values = {"A": [2**i for i in range(10)], "B": [1, 2, 3, 4, 6, 8, 12, 16], "C": [0, 1, 2, 3, 4],
               "D": [8, 16, 32, 64, 128], "E": [1, 2, 4, 8, 16], "F": [0, 1]}
     generator, entries = random.Random(1), {}
@@ -37,6 +41,8 @@ def made_up() -> dict:
         bowl = abs(at[0] + at[3] - 8) / 3 + abs(at[1] - at[4] - 2) / 4
         time_of = math.exp(0.3 * steps + 0.4 * bowl + 0.1 * generator.random())
         configuration = {name: listed[index] for (name, listed), index in zip(values.items(), at)}
+        if failing and (configuration["A"] * configuration["B"] > 2048 or generator.random() < 0.02):
+            time_of = "RuntimeFailedConfig"
         entries[",".join(map(str, configuration.values()))] = {**configuration, "time": time_of}
     return {"device_name": "none", "kernel_name": "made_up", "problem_size": [1], "tune_params_keys": list(values),
             "tune_params": values, "objective": "time", "cache": entries}
@@ -85,8 +91,9 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options = arguments()
     with tempfile.TemporaryDirectory() as folder:
-        spaces = [os.path.join(folder, "made_up.json"), *options.spaces]
-        pathlib.Path(spaces[0]).write_text(json.dumps(made_up()), encoding="utf-8")
+        spaces = [os.path.join(folder, name) for name in ("made_up.json", "failing.json")] + options.spaces
+        for space, failing in zip(spaces, (False, True)):
+            pathlib.Path(space).write_text(json.dumps(made_up(failing)), encoding="utf-8")
         for space, evaluations in itertools.product(spaces, UP_TO):
             taken = {command: [] for command in options.strop}
             for repeat in range(options.repeats):

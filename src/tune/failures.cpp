@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tune/costs.h"
+#include "tune/multiples.h"
 #include "tune/posterior.h"
 
 namespace strop::tune {
@@ -105,10 +106,7 @@ const std::vector<float>& FailureModel::success_of_candidates() {
     for (size_t i = covariances_.size(); i < points_.size(); ++i)
         covariances_.push_back(candidates_.covariances(points_[i], weights_));
     success_.assign(candidates_.size(), static_cast<float>(average_));
-    for (size_t i = 0; i < points_.size(); ++i) {
-        const float *own = covariances_[i].data(), factor = static_cast<float>(factors_[i]);
-        for (size_t c = 0; c < success_.size(); ++c) success_[c] += factor * own[c];
-    }
+    add_multiples(success_, {factors_.begin(), factors_.end()}, covariances_);
     for (float& value : success_) value = probability(value);
     return success_;
 }

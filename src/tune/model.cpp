@@ -6,6 +6,7 @@
 
 #include "tune/costs.h"
 #include "tune/mean.h"
+#include "tune/multiples.h"
 #include "tune/posterior.h"
 #include "tune/prior.h"
 
@@ -13,26 +14,11 @@ namespace strop::tune {
 
 namespace {
 
-constexpr size_t piece = 128;              // candidates: what a few hundred observations say of them fits a near cache
 constexpr size_t learned_from = 128;       // observations; more cost more than they teach
 constexpr size_t least_to_doubt = 8;       // observations
 constexpr double clearly = 2;              // log of how much more probable the costs must be without earlier runs
 constexpr double shares_of_ranks[] = {0, 0.4, 0.7, 1};
 constexpr double least_variance = 1e-9;
-
-// sums += factors[0] * rows[0] + factors[1] * rows[1] ..., of each row `count` entries from `begin` on.
-void add_multiples(float* __restrict sums, const std::vector<float>& factors,
-                   const std::vector<std::vector<float>>& rows, size_t begin, size_t count) {
-    size_t j = 0;
-    for (; j + 4 <= factors.size(); j += 4) {
-        const float *a = rows[j].data() + begin, *b = rows[j + 1].data() + begin, *c = rows[j + 2].data() + begin,
-                    *d = rows[j + 3].data() + begin;
-        float fa = factors[j], fb = factors[j + 1], fc = factors[j + 2], fd = factors[j + 3];
-        for (size_t i = 0; i < count; ++i) sums[i] += (fa * a[i] + fb * b[i]) + (fc * c[i] + fd * d[i]);
-    }
-    for (; j < factors.size(); ++j)
-        for (size_t i = 0; i < count; ++i) sums[i] += factors[j] * rows[j][begin + i];
-}
 
 std::vector<float> as_floats(const std::vector<double>& values, size_t count, double factor) {
     std::vector<float> result;
@@ -150,11 +136,9 @@ void CostModel::predict() {
     size_t n = points_.size();
     scale_ = std::max(std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n)), 1e-6);
     mean_.assign(candidates_.size(), static_cast<float>(mean.constant));
-    add_multiples(mean_.data(), of_both(mean.multiples, ranks_), candidate_scores_, 0, mean_.size());
+    add_multiples(mean_, of_both(mean.multiples, ranks_), candidate_scores_);
     doubt(mean);
-    std::vector<float> factors = as_floats(mean.whitened, n, 1);
-    for (size_t begin = 0; begin < mean_.size(); begin += piece)
-        add_multiples(mean_.data() + begin, factors, solved_, begin, std::min(piece, mean_.size() - begin));
+    add_multiples(mean_, as_floats(mean.whitened, n, 1), solved_);
 }
 
 // What is left of each term when the observations have said of it what they can, whitened by what is known of the terms'
@@ -169,7 +153,7 @@ void CostModel::doubt(const Mean& mean) {
     std::vector<std::vector<float>> whitened = unexplained_;
     mean_variance_.assign(candidates_.size(), 0.0f);
     for (size_t t = 0; t < terms; ++t) {
-        add_multiples(whitened[t].data(), as_floats(mean.normal.row(t), t, -1), whitened, 0, candidates_.size());
+        add_multiples(whitened[t], as_floats(mean.normal.row(t), t, -1), whitened);
         const float pivot = 1 / static_cast<float>(mean.normal.row(t)[t]);
         for (size_t c = 0; c < candidates_.size(); ++c) {
             whitened[t][c] *= pivot;
