@@ -16,6 +16,7 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t block_elements = 1 << 14;
+constexpr int64_t blocks_of_a_thread = 8;   // at least
 constexpr int64_t small_elements = 1 << 18;
 constexpr uint64_t one_block_of = 16;
 constexpr uint64_t fingerprint_values = 512;
@@ -29,13 +30,17 @@ bool chosen(const Sampling& sampling, int64_t count, int64_t block) {
     return edge || mix64(sampling.seed + static_cast<uint64_t>(block)) % one_block_of == 0;
 }
 
+// Threads only for what is looked at: to start one takes as long as comparing a block.
 template <typename Body>
 void over_blocks(const Sampling& sampling, int64_t count, const Body& body) {
-    int64_t blocks = (count + block_elements - 1) / block_elements;
-    parallel_for(blocks, 8, [&](int64_t first, int64_t last) {
-        for (int64_t block = first; block < last; ++block)
-            if (chosen(sampling, count, block))
-                body(block * block_elements, std::min(count, (block + 1) * block_elements));
+    std::vector<int64_t> blocks;
+    for (int64_t block = 0; block * block_elements < count; ++block)
+        if (chosen(sampling, count, block)) blocks.push_back(block);
+    parallel_for(static_cast<int64_t>(blocks.size()), blocks_of_a_thread, [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+            int64_t begin = blocks[static_cast<size_t>(i)] * block_elements;
+            body(begin, std::min(count, begin + block_elements));
+        }
     });
 }
 
