@@ -5,8 +5,9 @@
 
 REPORT is the report.json of a run on a shipped problem, ID one of its winners. Random configurations of that kernel are
 judged twice, batch after batch in random order: as the search asks, four at a time or up to eight where their
-compilations fill the cores better, by a worker that has all cores, and one after the other by one that is bound to one. The ratio of the two is what compiling in parallel brings; asked is 1.6 with two
-cores. Then every one that works is screened with and without knowing the best time, again in random order, from a
+compilations fill the cores better, by a worker that has all cores, and one after the other by one that is bound to one.
+Both know their best time so far. The ratio of the two is what compiling in parallel brings; asked is 1.6 with two cores.
+Then every one that works is screened with and without knowing the best time, again in random order, from a
 library that is compiled already: the share of the time for timing that early abandonment saves; asked is a half, on a
 kernel whose configurations lie far apart. Nothing else should run meanwhile.
 """
@@ -86,25 +87,38 @@ def in_batches(kernel, chosen, cores):
     return batches
 
 
-def throughput(together, alone, kernel, point, batches, order):
-    seconds, evaluations = {together: [], alone: []}, []
-    for batch in [batches[0], *batches]:    # the first time is for starting
-        for worker in order.sample([together, alone], 2):
-            began = time.monotonic()
-            answers = ask(worker, kernel, point, batch) if worker is together else \
-                [answer for configuration in batch for answer in ask(worker, kernel, point, [configuration])]
-            seconds[worker].append(time.monotonic() - began)
-            if worker is together:
-                evaluations.append(answers)
-    pairs = list(zip(seconds[alone][1:], seconds[together][1:]))
+def nanoseconds(evaluation):
+    return evaluation["points"][0]["time"]["median_ns"] if evaluation["verdict"] == "ok" else math.inf
+
+
+class Asker:
+    """Asks a worker for batches as the search does, which knows the best time so far."""
+
+    def __init__(self, worker, kernel, point, one_by_one):
+        self.worker, self.kernel, self.point, self.one_by_one = worker, kernel, point, one_by_one
+        self.best, self.seconds, self.evaluations = math.inf, [], []
+
+    def measure(self, batch):
+        began = time.monotonic()
+        for part in [[configuration] for configuration in batch] if self.one_by_one else [batch]:
+            answers = ask(self.worker, self.kernel, self.point, part, self.best if self.best < math.inf else None)
+            self.best = min(self.best, *map(nanoseconds, answers))
+            self.evaluations += answers
+        self.seconds.append(time.monotonic() - began)
+
+
+def throughput(together, alone, start, batches, order):
+    for batch in [[start], *batches]:
+        for asker in order.sample([together, alone], 2):
+            asker.measure(batch)
+    pairs = list(zip(alone.seconds[1:], together.seconds[1:]))
     rate = [60 * sum(map(len, batches)) / sum(column) for column in zip(*pairs)]
     print(f"{rate[1]:.0f} evaluations a minute, {rate[0]:.0f} one after the other on one core: "
           f"{rate[1] / rate[0]:.2f} times as many; batch by batch {interval([a / b for a, b in pairs])}")
-    return [answer for answers in evaluations[1:] for answer in answers]
 
 
 def abandonment(worker, kernel, point, evaluations, order):
-    times = [(e["configuration"], e["points"][0]["time"]["median_ns"]) for e in evaluations if e["verdict"] == "ok"]
+    times = [(e["configuration"], nanoseconds(e)) for e in evaluations if e["verdict"] == "ok"]
     best = min(time for _, time in times)
     spent, pairs = {False: 0.0, True: 0.0}, []
     for configuration, _ in times:
@@ -131,15 +145,16 @@ def main():
     order = random.Random(given.seed)
     problem, kernel, point = read_kernel(given.report, given.kernel, given.point)
     every = list(configurations(kernel))
-    chosen = order.sample(every, min(given.configurations, len(every)))
+    start, *chosen = order.sample(every, min(1 + given.configurations, len(every)))
     batches = in_batches(kernel, chosen, len(os.sched_getaffinity(0)))
     core = min(os.sched_getaffinity(0))
-    together, alone = open_worker(problem, point), open_worker(problem, point, "taskset", "-c", str(core))
+    together = Asker(open_worker(problem, point), kernel, point, one_by_one=False)
+    alone = Asker(open_worker(problem, point, "taskset", "-c", str(core)), kernel, point, one_by_one=True)
     print(f"{kernel['id']} of {problem} at {point['label']}: {len(chosen)} of {len(every)} configurations")
-    evaluations = throughput(together, alone, kernel, point, batches, order)
-    alone.close()
-    abandonment(together, kernel, point, evaluations, order)
-    together.close()
+    throughput(together, alone, start, batches, order)
+    alone.worker.close()
+    abandonment(together.worker, kernel, point, together.evaluations[1:], order)
+    together.worker.close()
 
 
 if __name__ == "__main__":

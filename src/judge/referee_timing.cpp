@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "judge/abandonment.h"
 #include "judge/check.h"
 #include "judge/referee.h"
 #include "stats/sample.h"
@@ -12,11 +13,9 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double abandon_ratio = 1.6;        // slower than the best by this after one batch: enough is known
-constexpr double hopeless_ratio = 2.5;       // and by this in calls that only warm up: no sample is needed
-constexpr double hopeless_least_ns = 5e4;    // shorter ones are mostly waking up
 constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
+constexpr int warm_calls = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;
 constexpr double disturbed_share = 0.04;     // of a part's time, that its threads had to wait for a core
@@ -210,28 +209,25 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
                           PointResult& result) {
     auto known = request.best_ns.find(result.point.label);
     const bool may_leave = known != request.best_ns.end() && request.effort == Effort::screen;
-    const double best = may_leave ? known->second : 0, handshake = runner.handshake_ns();
-    auto hopeless = [&](double outside_ns, int calls) {
-        const double ns = (outside_ns - handshake) / calls;
-        if (best <= 0 || ns < hopeless_ratio * best || outside_ns - handshake < hopeless_least_ns) return false;
-        result.time.samples_ns = {ns};
+    Abandonment abandonment(may_leave ? known->second : 0, runner.handshake_ns(), runner.points()[index]->tensor_bytes());
+    auto leave = [&](double call_ns) {
+        result.time.samples_ns = {call_ns};
         result.time.abandoned = true;
         summarise(result.time);
-        return true;
     };
-    double estimate = std::max(1.0, first_ns - handshake);
-    if (estimate >= long_call_ns && hopeless(first_ns, 1)) return;
-    if (estimate < long_call_ns * 3) {   // the first call was cold: find out how long a warm one takes
-        Runner::Outcome warm = call_unseen(runner, index, 3, Seconds(60));
+    double estimate = std::max(1.0, first_ns - runner.handshake_ns());
+    if (estimate >= long_call_ns && abandonment.after_first_call(first_ns)) return leave(estimate);
+    if (estimate < long_call_ns * 3) do {    // the first call was cold: find out how long a warm one takes
+        Runner::Outcome warm = call_unseen(runner, index, warm_calls, Seconds(60));
         if (!warm.ok()) {
             result.verdict = warm.verdict;
             result.evidence = warm.evidence;
             return;
         }
-        if (hopeless(warm.outside_ns, 3)) return;
         // Hand-shake included: too long an estimate costs samples, too short a one a batch without end.
-        estimate = std::max(50.0, warm.outside_ns / 3);
-    }
+        estimate = std::max(50.0, warm.outside_ns / warm_calls);
+        if (abandonment.after_warm_calls(warm.outside_ns, warm_calls)) return leave(estimate);
+    } while (abandonment.doubtful());
     const bool watch = request.effort == Effort::full;   // it costs a fifth of a screening sample
     const Look look = watch ? Look::close : Look::screen;
     if (watch) start_closely(*runner.points()[index]);
@@ -244,10 +240,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         if (!outcome.ok()) return;
         double ns = result.time.samples_ns.back();
         estimate = std::clamp(ns, estimate / 8, estimate);
-        if (i == 0 && best > 0 && ns > abandon_ratio * best) {
-            result.time.abandoned = true;
-            break;
-        }
+        if ((result.time.abandoned = abandonment.after_sample(ns) && i + 1 < samples)) break;
     }
     summarise(result.time);
     Runner::Outcome possible = possible_time(runner, index, result.time.median_ns);
