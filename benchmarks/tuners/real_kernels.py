@@ -5,11 +5,12 @@
 
 REPORT is the report.json of a run on a shipped problem, ID one of its winners. All valid configurations of that kernel
 are judged once at one shape (`strop tune --exhaustive`), and kept in FILE, a cache of Kernel Tuner's; a FILE that is
-there is used as it is. Then searches are replayed on it, without the author's first guess. Asked is that nine of ten
-end within 3% of the best. Exit 1: fewer do. Nothing else should run while the table is made.
+there, also compressed, is used as it is. Then searches are replayed on it, without the author's first guess. Asked is
+that nine of ten end within 3% of the best. Exit 1: fewer do. Nothing else should run while the table is made.
 """
 
 import argparse
+import gzip
 import json
 import pathlib
 import subprocess
@@ -53,7 +54,8 @@ def main():
     table = pathlib.Path(given.table or f"{problem}_{point['label']}.json")
     if not table.exists():
         make_table(problem, kernel, point, table)
-    document = json.loads(table.read_text(encoding="utf-8"))
+    content = table.read_bytes()
+    document = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
     print(f"{kernel['id']} of {problem} at {point['label']} on {document['device_name']}: {len(document['cache'])} of "
           f"{len(list(configurations(kernel)))} configurations")
     ratios = []
