@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/referee.h"
@@ -191,6 +192,12 @@ TEST_F(RefereeTest, a_compiler_message_is_evidence_without_our_paths) {
 
 TEST_F(RefereeTest, an_undefined_symbol_is_compile_failed) {
     EXPECT_EQ(judge(kernel_source("missing(x);", "void missing(const float*);")).verdict, Verdict::compile_failed);
+}
+
+TEST_F(RefereeTest, a_kernel_without_c_linkage_is_told_what_is_missing) {
+    Evaluation evaluation = judge(replace_all(kernel_source(right_body), "extern \"C\" ", ""));
+    EXPECT_EQ(evaluation.verdict, Verdict::compile_failed);
+    EXPECT_NE(evaluation.evidence.find("define extern \"C\" "), std::string::npos) << evaluation.evidence;
 }
 
 TEST_F(RefereeTest, wrong_outputs_name_the_first_wrong_element) {

@@ -161,6 +161,7 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     command.readable.push_back(built.library.string());
     command.trust = sandbox::Trust::candidate;
     runner->library_ = built.library.string();
+    runner->function_ = problem.name;
     command.limits.output_bytes = 1 << 16;
     command.limits.memory_bytes = candidate_heap_bytes;
     command.limits.threads = threads_of_a_core * threads + threads_anyway;
@@ -225,6 +226,8 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     } else if (!python_ && finished.exit_code == 70 && !answered_) {  // later it is the kernel's own
         outcome.verdict = Verdict::compile_failed;
         outcome.evidence = said.substr(said.starts_with(library_) ? library_.size() + 2 : 0);   // "FILE: undefined symbol"
+        if (outcome.evidence == "undefined symbol: " + function_)
+            outcome.evidence += fmt::format(" (the source has to define extern \"C\" {})", function_);
         said.clear();
     } else if (said.find("bad_alloc") != std::string::npos) {
         outcome.verdict = Verdict::over_limit;

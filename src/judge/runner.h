@@ -99,7 +99,7 @@ private:
     bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
     double handshake_ns_ = -1;
     bool answered_ = false;          // a request, ever
-    std::string library_;            // of a kernel
+    std::string library_, function_; // of a kernel
     std::optional<Verdict> finding_; // that its sanitizer ends it with
     bool clocks_agreed_ = false;
 };
