@@ -10,7 +10,6 @@ that nine of ten end within 3% of the best. Exit 1: fewer do. Nothing else shoul
 """
 
 import argparse
-import gzip
 import json
 import pathlib
 import subprocess
@@ -18,6 +17,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from measured import Space  # noqa: E402
 from screening import configurations, read_kernel  # noqa: E402
 from worker import HOME, STROP  # noqa: E402
 
@@ -54,9 +54,8 @@ def main():
     table = pathlib.Path(given.table or f"{problem}_{point['label']}.json")
     if not table.exists():
         make_table(problem, kernel, point, table)
-    content = table.read_bytes()
-    document = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
-    print(f"{kernel['id']} of {problem} at {point['label']} on {document['device_name']}: {len(document['cache'])} of "
+    measured = Space(str(table))
+    print(f"{kernel['id']} of {problem} at {point['label']} on {measured.device}: {len(measured.configurations)} of "
           f"{len(list(configurations(kernel)))} configurations")
     ratios = []
     for seed in range(1, given.seeds + 1):

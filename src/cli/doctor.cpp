@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/doctor_judge.h"
@@ -62,10 +61,7 @@ std::string onednn_version(const std::vector<Compiler>& compilers) {
 void examine_machine(Findings& findings, bool fresh) {
     findings.machine = detect_machine();
     try {
-        if (fresh) {
-            std::error_code ignored;
-            fs::remove(cache_folder() / ("machine-" + findings.machine.fingerprint + ".json"), ignored);
-        }
+        if (fresh) forget_ceilings(findings.machine);
         findings.machine = measured_machine();
     } catch (const EnvironmentError& error) {
         findings.unmeasured = error.what();

@@ -28,7 +28,7 @@ struct Measurement {
     std::vector<double> samples_ns;   // raw, in the order taken; each is a batch divided by its calls
     double median_ns = 0;
     double low_ns = 0, high_ns = 0;   // 95% interval of the median
-    bool abandoned = false;           // too slow: stopped after the first batch
+    bool abandoned = false;           // far slower than the best known time: left early
     int disturbed = 0;                // of the samples: others had a core meanwhile, every time it was tried
 };
 
@@ -54,7 +54,7 @@ struct EvaluationRequest {
     Configuration configuration;
     std::vector<ShapePoint> points;            // points outside kernel.condition are skipped
     Effort effort = Effort::screen;
-    std::map<std::string, double> best_ns;     // by label: abandon a point after one batch when far slower
+    std::map<std::string, double> best_ns;     // by label: what is far slower there is left early
 };
 
 struct Evaluation {

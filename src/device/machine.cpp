@@ -162,6 +162,11 @@ void raise_ceilings(Machine& machine) {
     cache_ceilings(machine);
 }
 
+void forget_ceilings(const Machine& machine) {
+    std::error_code ignored;
+    fs::remove(cache_file(machine), ignored);
+}
+
 std::optional<Seconds> age_of_ceilings(const Machine& machine) {
     std::error_code none;
     const fs::file_time_type written = fs::last_write_time(cache_file(machine), none);

@@ -23,6 +23,9 @@ void measure_ceilings(Machine& machine);
 // neighbours, or on a processor with a lower clock, is none.
 void raise_ceilings(Machine& machine);
 
+// They are measured again when they are asked for.
+void forget_ceilings(const Machine& machine);
+
 // Since the cached ceilings of `machine` were measured; nothing when none are cached.
 std::optional<Seconds> age_of_ceilings(const Machine& machine);
 

@@ -30,7 +30,7 @@ bool chosen(const Sampling& sampling, int64_t count, int64_t block) {
     return edge || mix64(sampling.seed + static_cast<uint64_t>(block)) % one_block_of == 0;
 }
 
-// Threads only for what is looked at: to start one takes as long as comparing a block.
+// Threads only for what is looked at: to start one takes as long as comparing some blocks.
 template <typename Body>
 void over_blocks(const Sampling& sampling, int64_t count, const Body& body) {
     std::vector<int64_t> blocks;

@@ -217,7 +217,8 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
     };
     double estimate = std::max(1.0, first_ns - runner.handshake_ns());
     if (estimate >= long_call_ns && abandonment.after_first_call(first_ns)) return leave(estimate);
-    if (estimate < long_call_ns * 3) do {    // the first call was cold: find out how long a warm one takes
+    // The first call was cold: find out how long a warm one takes.
+    for (bool ask = estimate < long_call_ns * 3; ask; ask = abandonment.doubtful()) {
         Runner::Outcome warm = call_unseen(runner, index, warm_calls, Seconds(60));
         if (!warm.ok()) {
             result.verdict = warm.verdict;
@@ -227,7 +228,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         // Hand-shake included: too long an estimate costs samples, too short a one a batch without end.
         estimate = std::max(50.0, warm.outside_ns / warm_calls);
         if (abandonment.after_warm_calls(warm.outside_ns, warm_calls)) return leave(estimate);
-    } while (abandonment.doubtful());
+    }
     const bool watch = request.effort == Effort::full;   // it costs a fifth of a screening sample
     const Look look = watch ? Look::close : Look::screen;
     if (watch) start_closely(*runner.points()[index]);
@@ -240,7 +241,9 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         if (!outcome.ok()) return;
         double ns = result.time.samples_ns.back();
         estimate = std::clamp(ns, estimate / 8, estimate);
-        if ((result.time.abandoned = abandonment.after_sample(ns) && i + 1 < samples)) break;
+        const bool enough = abandonment.after_sample(ns);
+        result.time.abandoned = enough && i + 1 < samples;
+        if (enough) break;
     }
     summarise(result.time);
     Runner::Outcome possible = possible_time(runner, index, result.time.median_ns);
