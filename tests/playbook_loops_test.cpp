@@ -265,9 +265,9 @@ public:
                               " -std=c++17 -O1 -march=native -fopenmp -shared -fPIC -Wall -Wextra "
                               "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter "
                               "-Wno-invalid-feature-combination";
-        // An index outside an array of the kernel's own ends the tests.
+        // An index outside an array of the kernel's own ends the tests, and so does a pointer made from no array.
         if (compiler().find("clang") != std::string::npos)
-            command += " -fsanitize=array-bounds -fsanitize-trap=array-bounds";
+            command += " -fsanitize=array-bounds,pointer-overflow -fsanitize-trap=array-bounds,pointer-overflow";
         for (const std::pair<const std::string, Value>& tunable : configuration)
             command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
         if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;
@@ -361,8 +361,8 @@ protected:
         }
     }
 
-    // All recipes and variants, with the initial configuration and one that takes the threaded and streamed
-    // paths.
+    // All recipes and variants, with the initial configuration, one that takes the threaded and streamed paths,
+    // and one that takes pieces of rows without streaming them.
     void check(const Builder& b, const std::vector<Dimensions>& shapes, size_t at_least = 3) {
         Recipes recipes = emit_loops(b.problem, b.graph, machine);
         ASSERT_EQ(recipes.lacks, "");
@@ -386,6 +386,10 @@ protected:
         }
         std::vector<Configuration> configurations = {threaded};
         if (recipe.suffix.empty()) configurations.push_back(recipe.initial);
+        if (threaded.contains("TILE") && threaded.contains("STREAM_MIN")) {
+            configurations.push_back(threaded);
+            configurations.back()["STREAM_MIN"] = recipe.initial.at("STREAM_MIN");
+        }
         for (const Configuration& configuration : configurations) {
             std::string what =
                 recipe.strategy.id + "+" + recipe.suffix + " " + strop::describe(configuration);

@@ -100,12 +100,12 @@ __attribute__((always_inline)) static inline void each_vector(int64_t j, int64_t
 )";
     if (!stream) return text;
     return text + R"(
-// The same from the first j on at which y + j is aligned to the vector.
+// The same; where y is streamed, from the first j on at which y + j is aligned to the vector.
 template <class Step>
-__attribute__((always_inline)) static inline void each_aligned(const float* y, int64_t j, int64_t end,
-                                                               Step step) {
+__attribute__((always_inline)) static inline void each_aligned(const float* y, bool streamed, int64_t j,
+                                                               int64_t end, Step step) {
     const int64_t past = (int64_t)((uintptr_t)(y + j) / sizeof(float) % VL);
-    if (y && past != 0 && j < end) {
+    if (streamed && past != 0 && j < end) {
         const int64_t head = end - j < VL - past ? end - j : VL - past;
         step(0, j, head);
         j += head;

@@ -278,7 +278,7 @@ private:
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
             if (!plan_.stream || output.dtype != DType::float32 || !aligned.empty()) continue;
             walker = "each_aligned";  // to the first of them; the others stream where they are aligned too
-            aligned = fmt::format("streamed ? {}_row : nullptr, ", output.name);
+            aligned = fmt::format("{}_row, streamed, ", output.name);
         }
         lines_.add(
             fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{",
