@@ -75,7 +75,8 @@ fs::path home_folder() {
     std::error_code failed;
     fs::path here = fs::read_symlink("/proc/self/exe", failed);
     for (fs::path folder = here.parent_path(); folder != folder.root_path(); folder = folder.parent_path())
-        if (fs::exists(folder / "python" / "strop" / "host.py", failed)) return folder;
+        for (const fs::path& home : {folder, folder / "share" / "strop"})   // a checkout; where it was installed
+            if (fs::exists(home / "python" / "strop" / "host.py", failed)) return home;
     throw EnvironmentError("strop's own files (python/strop) were not found beside the program",
                            "set STROP_HOME to the folder of the Strop checkout");
 }

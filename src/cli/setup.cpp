@@ -14,6 +14,9 @@ namespace strop::cli {
 
 int command_setup(const Arguments& arguments) {
     std::string script = (home_folder() / "scripts" / "setup").string();
+    if (!fs::exists(script))
+        throw UsageError("setup is for a checkout of Strop, and this is an installed one",
+                         "install PyTorch or JAX with pip into the Python that STROP_PYTHON names");
     std::vector<std::string> words = {script};
     for (const std::string& package : arguments.all("PACKAGE")) words.push_back(package);
     std::vector<char*> argv;

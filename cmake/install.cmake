@@ -1,0 +1,14 @@
+# PREFIX/bin, PREFIX/lib with the libraries that the programs need beside the system's own, PREFIX/share/strop with
+# Strop's files: a tree that can be moved anywhere. pyproject.toml makes a wheel of it, scripts/dist an archive.
+
+# An old-style path also serves the libraries' own libraries.
+target_link_options(strop PRIVATE -Wl,--disable-new-dtags)
+set_target_properties(strop PROPERTIES INSTALL_RPATH "$ORIGIN/../lib")
+install(TARGETS strop strop-candidate RUNTIME_DEPENDENCY_SET needed DESTINATION bin)
+install(RUNTIME_DEPENDENCY_SET needed
+        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\\+\\+)\\.so"
+        DESTINATION lib)
+install(DIRECTORY data prompts problems DESTINATION share/strop)
+install(DIRECTORY python/strop DESTINATION share/strop/python PATTERN __pycache__ EXCLUDE)
+install(FILES src/device/ceilings_main.cpp DESTINATION share/strop/src/device)
+install(FILES LICENSE README.md DESTINATION share/strop)

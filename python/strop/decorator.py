@@ -1,0 +1,95 @@
+"""@strop.kernel: a function that is optimized when it is first called."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import pathlib
+from typing import Any, Callable, Mapping, Optional
+
+from strop.optimizing import optimize
+from strop.program import BadInput
+from strop.result import Result
+from strop.source import source_of
+from strop.specification import Inputs, Shapes, dimensions, from_arrays
+
+
+def _cache() -> pathlib.Path:
+    return pathlib.Path(os.environ.get("STROP_CACHE", pathlib.Path.home() / ".cache" / "strop")) / "kernels"
+
+
+class OptimizedFunction:
+    """Calls the winner at shapes of the sweep, and at all shapes inside of `range` where one was given; the original
+    function everywhere else, and where nothing faster was found."""
+
+    def __init__(self, function: Callable, inputs: Inputs, shapes: Shapes, options: Mapping[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.original = function
+        self._inputs, _ = from_arrays(inputs)
+        self._given = inputs
+        self._shapes = shapes
+        self._options = dict(options)
+        self._range = (self._options.get("problem") or {}).get("range")
+        self._result: Optional[Result] = None
+
+    @property
+    def result(self) -> Result:
+        """Optimizes where that was not done before, in this process or in an earlier one."""
+        if self._result is None:
+            self._result = self._earlier() or self._optimize()
+        return self._result
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if not named and self._may_run(arguments) and self.result.improved:
+            return self.result(*arguments)
+        return self.original(*arguments, **named)
+
+    def _may_run(self, arguments: Any) -> bool:
+        if len(arguments) != len(self._inputs):
+            return False
+        sizes: dict[str, int] = {}
+        for entry, value in zip(self._inputs.values(), arguments):
+            if str(getattr(value, "dtype", "")).replace("torch.", "") != entry["dtype"]:
+                return False
+            if len(value.shape) != len(entry["shape"]):
+                return False
+            for extent, actual in zip(entry["shape"], value.shape):
+                if str(extent).isidentifier():
+                    if sizes.setdefault(str(extent), int(actual)) != actual:
+                        return False
+        if any(name not in sizes for name in dimensions(self._inputs)):
+            return False
+        points = list(self._shapes.values()) if isinstance(self._shapes, Mapping) else list(self._shapes)
+        if self._range:
+            return all(low <= sizes[name] <= high for name, (low, high) in self._range.items() if name in sizes)
+        return any(dict(point) == sizes for point in points)
+
+    def _folder(self) -> pathlib.Path:
+        what = json.dumps([source_of(self.original), self._inputs, self._shapes, self._options], sort_keys=True, default=str)
+        key = hashlib.sha256(what.encode()).hexdigest()[:16]
+        return _cache() / f"{self.original.__name__}-{key}"
+
+    def _earlier(self) -> Optional[Result]:
+        try:
+            return Result.load(self._folder())
+        except BadInput:
+            return None
+
+    def _optimize(self) -> Result:
+        folder = self._folder()
+        store = folder.parent / "strop.db"
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        result = optimize(self.original, self._given, self._shapes, out=folder, store=store, **self._options)
+        if not (folder / "report.json").exists():    # nothing was found: the next process need not look again
+            folder.mkdir(exist_ok=True)
+            (folder / "report.json").write_text(json.dumps(result.report), encoding="utf-8")
+        return result
+
+
+def kernel(inputs: Inputs, shapes: Shapes, **options: Any) -> Callable[[Callable], OptimizedFunction]:
+    """`options`: those of `strop.optimize`."""
+    def decorate(function: Callable) -> OptimizedFunction:
+        return OptimizedFunction(function, inputs, shapes, options)
+    return decorate

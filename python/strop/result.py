@@ -1,0 +1,97 @@
+"""What a run found."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import pathlib
+import shutil
+from typing import Any, Callable, Optional, Union
+
+from strop.program import BadInput, run
+
+
+class Result:
+    """A finished run. Calling it calls the kernel that was found: `result(*inputs, out=None)`."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        self.report = report                  # docs/report.schema.json
+        self._function: Optional[Callable] = None
+
+    @classmethod
+    def load(cls, folder: Union[str, pathlib.Path]) -> Result:
+        """From a result folder."""
+        path = pathlib.Path(folder) / "report.json"
+        if not path.is_file():
+            raise BadInput(f"{path}: there is no such file", "give a result folder, such as strop-out/softmax")
+        report = json.loads(path.read_text(encoding="utf-8"))
+        report["result"] = str(path.parent.resolve())    # it may have been moved
+        return cls(report)
+
+    @property
+    def name(self) -> str:
+        return self.report["problem"]
+
+    @property
+    def folder(self) -> Optional[pathlib.Path]:
+        """Where the kernel, its tests and the report are; None where nothing was found."""
+        return pathlib.Path(self.report["result"]) if self.report.get("result") else None
+
+    @property
+    def improved(self) -> bool:
+        """Verified, and faster than the best baseline."""
+        return self.report["outcome"] == "improved"
+
+    @property
+    def verified(self) -> bool:
+        return bool(self.report["verified"])
+
+    @property
+    def speedup(self) -> Optional[float]:
+        """Over the best baseline of each shape, geometric mean; None where nothing was compared."""
+        return self.report["headline"]["speedup"]
+
+    @property
+    def source(self) -> str:
+        """The C++ source that is called."""
+        return (self._made() / f"{self.name}.cpp").read_text(encoding="utf-8")
+
+    @property
+    def history(self) -> dict[str, list[Any]]:
+        """Every evaluation in order, as columns (`pandas.DataFrame(result.history)`)."""
+        labels = [shape["label"] for shape in self.report["shapes"]]
+        columns: dict[str, list[Any]] = {
+            key: [entry[key] for entry in self.report["history"]]
+            for key in ("seconds", "strategy", "kernel", "configuration", "verdict", "evidence")}
+        for label in labels:
+            columns[f"{label}_ns"] = [entry["nanoseconds"].get(label) for entry in self.report["history"]]
+        return columns
+
+    def text(self, form: str = "terminal") -> str:
+        """The report as `terminal`, `markdown` or `html`."""
+        return run(["report", self.report["run"], "--format", form]).output
+
+    def save(self, folder: Union[str, pathlib.Path]) -> pathlib.Path:
+        """Copies the result folder."""
+        return pathlib.Path(shutil.copytree(self._made(), folder, dirs_exist_ok=True))
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        if self._function is None:
+            self._function = self._load()
+        return self._function(*inputs, **named)
+
+    def __repr__(self) -> str:
+        return f"<strop.Result {self.report['headline']['text']}>"
+
+    def _made(self) -> pathlib.Path:
+        if not self.folder or not (self.folder / f"{self.name}.cpp").is_file():
+            raise BadInput(f"{self.name}: no kernel was found", self.report.get("note") or "see `.report`")
+        return self.folder
+
+    def _load(self) -> Callable:
+        path = self._made() / f"{self.name}.py"
+        spec = importlib.util.spec_from_file_location(f"strop_result_{self.name}", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return getattr(module, self.name)

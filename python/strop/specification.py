@@ -1,0 +1,180 @@
+"""From a NumPy function, and what is said of its arguments, to a problem folder (docs/problems.md)."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import json
+import pathlib
+import re
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+from strop.program import BadInput
+from strop.source import source_of
+
+TENSOR = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*(\w+)?\s*(?:<\s*(\d+))?\s*$")
+NAME = re.compile(r"[A-Za-z_]\w*")
+TENSOR_HINT = 'for instance "float32[M, N]", "float32[N] uniform" or "int64[B, S] integers < 50"'
+PROBES = ((5, 7, 11, 13, 17, 19, 23), (8, 4, 16, 6, 12, 10, 20), (9, 3, 6, 12, 15, 18, 21))
+
+Inputs = Mapping[str, Any]
+Shapes = Union[Mapping[str, Mapping[str, int]], Sequence[Mapping[str, int]]]
+
+
+def tensor(name: str, given: Any) -> dict[str, Any]:
+    """'float32[M, N] uniform' or {"dtype": ..., "shape": [...], ...} as an entry of problem.yaml."""
+    if isinstance(given, Mapping):
+        if "dtype" not in given or "shape" not in given:
+            raise BadInput(f"inputs: {name} needs a dtype and a shape", TENSOR_HINT)
+        return {**given, "shape": [extent if isinstance(extent, int) else str(extent) for extent in given["shape"]]}
+    match = TENSOR.match(given) if isinstance(given, str) else None
+    if not match:
+        raise BadInput(f"inputs: {name} is {given!r}, which is not a description of a tensor", TENSOR_HINT)
+    dtype, shape, fill, limit = match.groups()
+    entry: dict[str, Any] = {"dtype": dtype, "shape": [word.strip() for word in shape.split(",") if word.strip()]}
+    if fill:
+        entry["fill"] = fill
+    if limit:
+        entry["limit"] = int(limit)
+    return entry
+
+
+def from_arrays(inputs: Inputs) -> tuple[dict[str, dict[str, Any]], Optional[dict[str, int]]]:
+    """Arrays stand for their type and shape: equal extents are one dimension. Their point, where there are any."""
+    names: dict[int, str] = {}
+    entries: dict[str, dict[str, Any]] = {}
+    for name, given in inputs.items():
+        if not hasattr(given, "__array__") or isinstance(given, str):
+            entries[name] = tensor(name, given)
+            continue
+        shape: list[Any] = []
+        for extent in given.shape:
+            shape.append(1 if extent == 1 else names.setdefault(int(extent), f"D{len(names)}"))
+        entries[name] = {"dtype": str(given.dtype).replace("torch.", ""), "shape": shape}
+        if entries[name]["dtype"].startswith(("int", "uint")):
+            entries[name].update(fill="integers", limit=max(1, int(given.max()) + 1) if given.size else 1)
+    return entries, {symbol: extent for extent, symbol in names.items()} or None
+
+
+def dimensions(inputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    found: dict[str, None] = {}
+    for entry in inputs.values():
+        for extent in entry["shape"]:
+            found.update(dict.fromkeys(NAME.findall(str(extent))))
+    return list(found)
+
+
+def _extent(expression: Any, sizes: Mapping[str, Any]) -> int:
+    return int(eval(str(expression), {"__builtins__": {}}, dict(sizes)))    # the caller's own text
+
+
+def _arguments(inputs: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, Any]):
+    import numpy as np
+    random = np.random.default_rng(0)
+    for entry in inputs.values():
+        shape = tuple(_extent(extent, sizes) for extent in entry["shape"])
+        dtype = np.dtype(entry["dtype"])
+        if dtype.kind in "iub":
+            yield random.integers(0, entry.get("limit", 2), shape).astype(dtype)
+        else:
+            yield (random.random(shape) + 0.1).astype(dtype)
+
+
+def _results(function, inputs, parameters, sizes):
+    import numpy as np
+    with np.errstate(all="ignore"):
+        result = function(*_arguments(inputs, {**parameters, **sizes}), *parameters.values())
+    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
+
+
+def _candidates(names: Sequence[str]):
+    """Expressions that an output's extent may be, the simplest first."""
+    yield from names
+    for first, second in itertools.combinations(names, 2):
+        yield f"{first}*{second}"
+        yield f"{first} + {second}"
+    for name in names:
+        for number in (2, 3, 4):
+            yield f"{name}*{number}"
+            yield f"{name}//{number}"
+        for number in (1, 2, 3, 4):
+            yield f"{name} + {number}"
+            yield f"{name} - {number}"
+
+
+def infer_outputs(function: Callable, inputs: Mapping[str, Mapping[str, Any]], parameters: Mapping[str, Any],
+                  points: Sequence[Mapping[str, int]]) -> dict[str, dict[str, Any]]:
+    """Calls the function at a few small shapes, and says its results' extents in the inputs' dimensions."""
+    names = dimensions(inputs)
+    seen, failure = [], None
+    for sizes in [dict(zip(names, itertools.cycle(probe))) for probe in PROBES] + [dict(point) for point in points]:
+        if len(seen) >= 3:
+            break
+        try:
+            seen.append((sizes, _results(function, inputs, parameters, sizes)))
+        except Exception as error:    # a shape that the function does not take: the next one
+            failure = error
+    if not seen:
+        raise BadInput(f"{function.__name__} fails at every shape that was tried: {failure}",
+                       "check `inputs`, or give `outputs` yourself")
+    outputs = {}
+    for k, first in enumerate(seen[0][1]):
+        shape = [_shape_of(function, k, axis, seen, names) for axis in range(first.ndim)]
+        narrow = {"float64": "float32"} if all(e["dtype"] != "float64" for e in inputs.values()) else {}
+        dtype = str(first.dtype)
+        outputs[f"out{k}" if len(seen[0][1]) > 1 else "out"] = {"dtype": narrow.get(dtype, dtype), "shape": shape}
+    return outputs
+
+
+def _shape_of(function, k, axis, seen, names):
+    extents = [results[k].shape[axis] for _, results in seen]
+    for candidate in _candidates(names):
+        if all(_extent(candidate, sizes) == extent for (sizes, _), extent in zip(seen, extents)):
+            return candidate
+    if len(set(extents)) == 1:
+        return extents[0]
+    raise BadInput(f"axis {axis} of what {function.__name__} returns has the extents {extents}, which are no simple "
+                   "expression of the inputs' dimensions", 'give outputs={"y": "float32[...]"}')
+
+
+def parameters_of(function: Callable, inputs: Inputs, given: Optional[Mapping[str, Any]]) -> dict[str, Any]:
+    """Arguments behind the inputs: scalars by their defaults, or as given."""
+    named = list(inspect.signature(function).parameters.values())
+    if [argument.name for argument in named[:len(inputs)]] != list(inputs):
+        raise BadInput(f"inputs are {list(inputs)}, {function.__name__} takes {[a.name for a in named]}",
+                       "name the inputs as the function does, in its order")
+    values = {}
+    for argument in named[len(inputs):]:
+        value = (given or {}).get(argument.name, argument.default)
+        if value is inspect.Parameter.empty:
+            raise BadInput(f"{function.__name__} needs a value for '{argument.name}'",
+                           f'parameters={{"{argument.name}": 1.0}}')
+        if not isinstance(value, (int, float)):
+            raise BadInput(f"parameter {argument.name} is {value!r}; parameters are numbers",
+                           "set it inside of the function")
+        values[argument.name] = value
+    unknown = set(given or {}) - set(values)
+    if unknown:
+        raise BadInput(f"{function.__name__} has no parameter {sorted(unknown)[0]}")
+    return values
+
+
+def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shapes: Optional[Shapes] = None,
+                  outputs: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, Any]] = None,
+                  name: Optional[str] = None, **more: Any) -> pathlib.Path:
+    """problem.yaml and reference.py. `more`: other keys of problem.yaml, such as `range` and `tolerance`."""
+    entries, point = from_arrays(inputs)
+    values = parameters_of(function, entries, parameters)
+    if not shapes and not point:
+        raise BadInput("no shapes were given", 'shapes={"large": {"M": 4096, "N": 1024}}, or arrays as inputs')
+    sweep: Shapes = shapes or {"given": point or {}}
+    points = list(sweep.values()) if isinstance(sweep, Mapping) else list(sweep)
+    results = ({key: tensor(key, value) for key, value in outputs.items()} if outputs
+               else infer_outputs(function, entries, values, points))
+    document = {"name": name or function.__name__, "function": function.__name__, "inputs": entries,
+                "parameters": values, "outputs": results, "shapes": sweep, **more}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "reference.py").write_text(source_of(function), encoding="utf-8")
+    lines = [f"{key}: {json.dumps(value)}" for key, value in document.items() if value not in ({}, None)]
+    (folder / "problem.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
