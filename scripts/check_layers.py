@@ -26,11 +26,12 @@ LAYERS = {
     "llm": "sandbox base",
     "tune": "core stats base",
     "exchange": "tune core stats base",
-    "playbook": "language device core base",
+    "graph": "core base",
+    "playbook": "graph language device core base",
     "agent": "llm language core base",
     "search": "tune core stats base",
-    "run": "search tune agent llm playbook knowledge report judge language device problem sandbox core stats base",
-    "cli": "run exchange search tune agent llm playbook knowledge judge problem report language device sandbox core stats base",
+    "run": "search tune agent llm playbook graph knowledge report judge language device problem sandbox core stats base",
+    "cli": "run exchange search tune agent llm playbook graph knowledge judge problem report language device sandbox core stats base",
 }
 
 # Headers that only one module may include.

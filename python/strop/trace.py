@@ -1,4 +1,4 @@
-"""Traces a NumPy reference into the graph document of src/playbook/graph.h.
+"""Traces a NumPy reference into the graph document of src/graph/graph.h.
 
     python trace.py SPEC.json        (or - for standard input)
 

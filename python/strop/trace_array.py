@@ -1,6 +1,6 @@
 """Arrays that record what is done to them: the graph under construction and the traced array.
 
-Every operation that a reference applies becomes one or more nodes of src/playbook/graph.h.
+Every operation that a reference applies becomes one or more nodes of src/graph/graph.h.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/problem.h"
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 namespace strop::playbook {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/problem.h"
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 namespace strop::playbook {
 

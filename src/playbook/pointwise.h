@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 namespace strop::playbook {
 

@@ -8,7 +8,7 @@
 #include "core/kernel.h"
 #include "core/machine.h"
 #include "core/problem.h"
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 namespace strop::playbook {
 

@@ -31,7 +31,7 @@ report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem&
     return report;
 }
 
-report::ProfileReport explained(Profile profile, const Problem& problem, const playbook::Graph& graph,
+report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
                                 const Machine& machine) {
     report::ProfileReport report;
     report.problem = problem.name;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "judge/worker.h"
-#include "playbook/graph.h"
+#include "graph/graph.h"
 #include "report/profile_report.h"
 
 namespace strop {
@@ -14,7 +14,7 @@ report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem&
                                      const Configuration& configuration);
 
 // Points of it get their rooflines and diagnoses.
-report::ProfileReport explained(Profile profile, const Problem& problem, const playbook::Graph& graph,
+report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
                                 const Machine& machine);
 
 // Where a profile is worth most: of the points where a kernel was ok, those that are the furthest from their rooflines.

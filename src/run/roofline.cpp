@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "playbook/work.h"
+#include "graph/work.h"
 
 namespace strop {
 
@@ -24,7 +24,7 @@ double memory_seconds(const Ceilings& ceilings, double read, double written) {
 
 }  // namespace
 
-Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Machine& machine,
+Roofline roofline(const Problem& problem, const Graph& graph, const Machine& machine,
                   const Dimensions& dims) {
     Roofline result;
     Bindings bindings = bindings_of(problem, dims);
@@ -36,7 +36,7 @@ Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Ma
         written *= stated / std::max(1.0, result.bytes);
         result.bytes = stated;
     }
-    result.flops = problem.flops ? to_double(problem.flops->evaluate(bindings)) : playbook::count_flops(graph, bindings);
+    result.flops = problem.flops ? to_double(problem.flops->evaluate(bindings)) : count_flops(graph, bindings);
     const Ceilings& ceilings = machine.ceilings;
     if (ceilings.memory_copy <= 0 || ceilings.memory_read <= 0 || ceilings.fma_flops_all_cores <= 0) return result;
 

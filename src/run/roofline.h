@@ -7,7 +7,7 @@
 #include "core/machine.h"
 #include "core/problem.h"
 #include "core/record.h"
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 namespace strop {
 
@@ -20,7 +20,7 @@ struct Roofline {
 };
 
 // Compulsory traffic: every input read once, every output written once; or the problem's own `work`.
-Roofline roofline(const Problem& problem, const playbook::Graph& graph, const Machine& machine,
+Roofline roofline(const Problem& problem, const Graph& graph, const Machine& machine,
                   const Dimensions& dims);
 void note_roofline(const Roofline& roofline, ShapeReport& shape);
 

@@ -1,4 +1,4 @@
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 #include <cmath>
 
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/strings.h"
 
-namespace strop::playbook {
+namespace strop {
 namespace {
 
 using testing::ElementsAre;
@@ -519,4 +519,4 @@ TEST(Convolution, WindowsThatStartElsewhereAreNone) {
 }
 
 }  // namespace
-}  // namespace strop::playbook
+}  // namespace strop

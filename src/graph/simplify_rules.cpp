@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "playbook/graph_rewrite.h"
+#include "graph/rewrite.h"
 
-namespace strop::playbook {
+namespace strop {
 
 namespace {
 
@@ -565,4 +565,4 @@ private:
 
 Graph rewrite_once(const Graph& graph) { return Rewriter(graph).run(); }
 
-}  // namespace strop::playbook
+}  // namespace strop

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "playbook/graph_rewrite.h"
+#include "graph/rewrite.h"
 
-namespace strop::playbook {
+namespace strop {
 
 namespace {
 
@@ -349,4 +349,4 @@ private:
 
 Graph raise_convolutions(const Graph& graph) { return Raiser(graph).run(); }
 
-}  // namespace strop::playbook
+}  // namespace strop

@@ -1,6 +1,6 @@
-#include "playbook/work.h"
+#include "graph/work.h"
 
-namespace strop::playbook {
+namespace strop {
 
 namespace {
 
@@ -34,13 +34,11 @@ double count_flops(const Graph& graph, const Bindings& dimensions) {
         switch (node.family) {
             case Family::pointwise: flops += elements(node, dimensions); break;
             case Family::reduction:
-            case Family::scan:
-            case Family::window_reduction: flops += elements(graph.at(node.operands.at(0)), dimensions); break;
+            case Family::scan: flops += elements(graph.at(node.operands.at(0)), dimensions); break;
             case Family::contraction:
                 flops += 2 * elements(node, dimensions) * summed(graph, node, dimensions);
                 break;
-            case Family::convolution:
-            case Family::convolution_transpose: {
+            case Family::convolution: {
                 const Node& weights = graph.at(node.operands.at(1));
                 double taps = elements(weights, dimensions) /
                               static_cast<double>(weights.shape.at(0).evaluate_integer(dimensions));
@@ -53,4 +51,4 @@ double count_flops(const Graph& graph, const Bindings& dimensions) {
     return flops;
 }
 
-}  // namespace strop::playbook
+}  // namespace strop

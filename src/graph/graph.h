@@ -12,7 +12,7 @@
 #include "core/expression.h"
 #include "core/problem.h"
 
-namespace strop::playbook {
+namespace strop {
 
 enum class Family {
     input,                  // op: the input's name
@@ -22,8 +22,6 @@ enum class Family {
     reduction,              // op: sum, prod, max, min, any, all, argmax, argmin; axes; keepdims
     contraction,            // op: einsum; two operands; labels ("bmk", "bkn", "bmn"), one letter an axis
     convolution,            // operands x[N,C,*spatial], w[K,C/groups,*kernel]; attributes below
-    convolution_transpose,
-    window_reduction,       // op: sum, max, mean over sliding windows
     scan,                   // op: sum, prod, max, min along axes[0]
     layout,                 // op: reshape, transpose, broadcast, slice, pad, window, concatenate, reverse
     gather,                 // op: take (x, indices) along axes[0]; take_along: indices have x's rank, as in
@@ -85,4 +83,4 @@ Graph simplify(const Graph& graph);
 // One line a node, for tests and for `strop show`.
 std::string describe(const Graph& graph);
 
-}  // namespace strop::playbook
+}  // namespace strop

@@ -1,4 +1,4 @@
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "playbook/graph_rewrite.h"
+#include "graph/rewrite.h"
 
-namespace strop::playbook {
+namespace strop {
 
 namespace {
 
@@ -25,8 +25,6 @@ constexpr std::pair<Family, const char*> families[] = {
     {Family::reduction, "reduction"},
     {Family::contraction, "contraction"},
     {Family::convolution, "convolution"},
-    {Family::convolution_transpose, "convolution_transpose"},
-    {Family::window_reduction, "window_reduction"},
     {Family::scan, "scan"},
     {Family::layout, "layout"},
     {Family::gather, "gather"},
@@ -127,9 +125,7 @@ void check_node(const Graph& graph, const Node& node, size_t index) {
                                                     {Family::contraction, 2},
                                                     {Family::convolution, 2},
                                                     {Family::scan, 1},
-                                                    {Family::gather, 2},
-                                                    {Family::window_reduction, 1},
-                                                    {Family::convolution_transpose, 2}};
+                                                    {Family::gather, 2}};
     for (int operand : node.operands)
         if (operand < 0 || static_cast<size_t>(operand) >= index)
             malformed(index, fmt::format("operand {}", operand));
@@ -258,4 +254,4 @@ Graph simplify(const Graph& graph) {
     return settle(raise_convolutions(settle(graph)));
 }
 
-}  // namespace strop::playbook
+}  // namespace strop

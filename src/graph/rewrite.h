@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "playbook/graph.h"
+#include "graph/graph.h"
 
-namespace strop::playbook {
+namespace strop {
 
 using Shape = std::vector<Expression>;
 
@@ -56,4 +56,4 @@ Graph rewrite_once(const Graph& graph);
 // Turns contractions of a sliding window with filters into convolutions.
 Graph raise_convolutions(const Graph& graph);
 
-}  // namespace strop::playbook
+}  // namespace strop

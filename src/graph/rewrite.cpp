@@ -1,4 +1,4 @@
-#include "playbook/graph_rewrite.h"
+#include "graph/rewrite.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace strop::playbook {
+namespace strop {
 
 Shape broadcast(const std::vector<Shape>& shapes) {
     size_t rank = 0;
@@ -158,4 +158,4 @@ Graph GraphWriter::finish(const std::vector<int>& outputs) const {
     return result;
 }
 
-}  // namespace strop::playbook
+}  // namespace strop
