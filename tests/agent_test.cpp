@@ -297,6 +297,18 @@ TEST_F(AgentTest, deepening_is_one_diagnosis_and_one_change) {
     EXPECT_TRUE(agent_->deepen(strategy, kernel, evaluation, {"resident_passes"}).empty());
 }
 
+TEST(Briefing, a_roofline_that_was_beaten_is_not_cited) {
+    Briefing given = briefing();
+    Evaluation evaluation;
+    evaluation.points = {{{"small", {}}, Verdict::ok, "", {}}};
+    for (const auto& [nanoseconds, cited] : {std::pair{96.0, true}, {80.0, false}}) {
+        evaluation.points[0].time.median_ns = nanoseconds;
+        EXPECT_EQ(describe_times(given, evaluation).find("of the roofline") != std::string::npos, cited);
+        given.shapes[0].baselines["numpy"] = nanoseconds;
+        EXPECT_EQ(describe(given).find("; roofline 100 ns") != std::string::npos, cited);
+    }
+}
+
 TEST_F(AgentTest, the_analyst_reads_the_profile) {
     AgentOptions options;
     std::vector<std::string> profiled;

@@ -175,10 +175,12 @@ TEST(ReportFacts, CaveatsTellWhatTheCeilingsDoNotAllow) {
     RunRecord record = sample_record({2, 1});
     record.shapes[0].roofline_share = 1.02;
     record.shapes[1].roofline_share = 0.9;
-    EXPECT_THAT(join(caveats(record), "\n"), testing::Not(HasSubstr("ceilings allow")));
+    EXPECT_THAT(join(caveats(record), "\n"), testing::Not(HasSubstr("not a bound")));
     record.shapes[1].roofline_share = 1.53;
-    EXPECT_THAT(caveats(record), testing::Contains(HasSubstr("ceilings allow at " + record.shapes[1].label +
+    EXPECT_THAT(caveats(record), testing::Contains(HasSubstr("the roofline is not a bound at " + record.shapes[1].label +
                                                              " (153% of the roofline)")));
+    EXPECT_EQ(roofline_text(record.shapes[0]), "102% " + record.shapes[0].bound);
+    EXPECT_EQ(roofline_text(record.shapes[1]), "not a bound");
 }
 
 TEST(ReportFacts, SanitizersAndColdTimes) {

@@ -161,6 +161,18 @@ TEST(Diagnosis, the_largest_gain_comes_first) {
     EXPECT_EQ(scalar.diagnosed().limit, Dimension::compute);
 }
 
+TEST(Diagnosis, a_beaten_roofline_is_no_ceiling) {
+    Case faster;
+    faster.roofline.nanoseconds = faster.roofline.compute_ns = 1.4e6;   // the kernel takes 1 ms
+    EXPECT_TRUE(faster.diagnosed().at_ceiling);
+    faster.roofline = seen_beside(faster.roofline, 1e6);
+    faster.mix().stack = 6;
+    const Diagnosis diagnosis = faster.diagnosed();
+    EXPECT_FALSE(diagnosis.at_ceiling);
+    EXPECT_TRUE(says(diagnosis, "registers that were spilled")) << diagnosis.next;
+    EXPECT_NE(diagnosis.findings[1].evidence.find("as counted, no ceiling"), std::string::npos);
+}
+
 TEST(Diagnosis, of_nothing_measured_claims_nothing) {
     Case unmeasured;
     unmeasured.profile.time = {};

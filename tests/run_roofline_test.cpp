@@ -20,5 +20,20 @@ TEST(Roofline, is_beaten_by_a_baseline_that_is_clearly_faster) {
     EXPECT_TRUE(beaten_by_baselines({shape_of(100, {{"numpy", 97}}), shape_of(100, {{"jax", 500}, {"numpy", 80}})}));
 }
 
+TEST(Roofline, that_was_beaten_is_none) {
+    Roofline line;
+    line.nanoseconds = line.compute_ns = 100;
+    line.bound = "compute";
+    line.flops = 1000;
+    EXPECT_EQ(seen_beside(line, 96).nanoseconds, 100);
+    EXPECT_EQ(seen_beside(line, 0).nanoseconds, 100);   // nothing was measured
+    const Roofline beaten = seen_beside(line, 80);
+    EXPECT_TRUE(beaten.beaten);
+    EXPECT_EQ(beaten.nanoseconds, 0);
+    EXPECT_EQ(beaten.compute_ns, 0);
+    EXPECT_EQ(beaten.bound, "");
+    EXPECT_EQ(beaten.flops, 1000);
+}
+
 }  // namespace
 }  // namespace strop

@@ -429,6 +429,9 @@ TEST(Run, StopsAtTheTargetAndAtTheRoofline) {
     roof.targets.roofline_ns = {{"small", 0.96 * (100 + size_of(points[0]))},
                                 {"large", 0.96 * (20000 + size_of(points[1]) / 2)}};
     EXPECT_EQ(roof.run().stopped_by, "roofline");
+    Fixture beaten;   // at one shape: what was counted there is no bound
+    beaten.targets.roofline_ns = {{"small", 1.5 * (100 + size_of(points[0]))}, {"large", roof.targets.roofline_ns["large"]}};
+    EXPECT_EQ(beaten.run().stopped_by, "exhausted");
     Fixture unknown;
     unknown.targets.roofline_ns = {{"small", 0}};
     EXPECT_EQ(unknown.run().stopped_by, "exhausted");

@@ -30,14 +30,20 @@ std::string machine_text(const Machine& machine) {
                               ceilings.memory_copy_one_core / 1e9);
 }
 
+// A roofline that a measured time beats bounds nothing.
+bool bounds(const ShapeReport& shape, double nanoseconds) {
+    return shape.roofline_ns > 0 && shape.roofline_ns <= roofline_exceeded * nanoseconds;
+}
+
 std::string shape_text(const ShapeReport& shape) {
     std::vector<std::string> baselines;
     for (const auto& [name, ns] : shape.baselines)
         baselines.push_back(fmt::format("{} {}", name, human_nanoseconds(ns)));
-    std::string roofline =
-        shape.roofline_ns > 0
-            ? fmt::format("; roofline {} ({})", human_nanoseconds(shape.roofline_ns), shape.bound)
-            : "";
+    const bool bound = std::all_of(shape.baselines.begin(), shape.baselines.end(),
+                                   [&](const auto& baseline) { return bounds(shape, baseline.second); });
+    std::string roofline = bound && shape.roofline_ns > 0
+                               ? fmt::format("; roofline {} ({})", human_nanoseconds(shape.roofline_ns), shape.bound)
+                               : "";
     return fmt::format("{} ({}): {}{}\n", shape.label, strop::describe(shape.dims), join(baselines, ", "), roofline);
 }
 
@@ -59,7 +65,7 @@ std::string time_text(const ShapeReport& shape, double ns) {
     std::string text = fmt::format("{} ({}): {}", shape.label, strop::describe(shape.dims), human_nanoseconds(ns));
     if (shape.bytes > 0) text += fmt::format(", {:.1f} GB/s", shape.bytes / ns);
     if (shape.flops > 0) text += fmt::format(", {:.1f} GFLOP/s", shape.flops / ns);
-    if (shape.roofline_ns > 0)
+    if (bounds(shape, ns))
         text += fmt::format(", {:.0f}% of the roofline ({})", 100 * shape.roofline_ns / ns, shape.bound);
     const std::pair<const std::string, double>* best = nullptr;
     for (const auto& baseline : shape.baselines)

@@ -34,7 +34,8 @@ struct DispatchCheck {
     double worst_regret = 0;            // 0.12: 12% slower than the best winner
 };
 
-// A kernel that needs less time than its roofline by this factor shows that a ceiling was measured too low.
+// A kernel that needs less time than its roofline by this factor shows that it is not a bound: a ceiling was measured too
+// low, or work was counted that a kernel can leave out.
 inline constexpr double roofline_exceeded = 1.05;
 
 struct ShapeReport {
@@ -55,6 +56,8 @@ struct ShapeReport {
     double disturbed = 0;               // share of our samples during which others had a core
     double cold_ns = 0;                 // a call of ours whose tensors lie in no cache; 0: not measured
     std::map<std::string, double> cold_baselines;       // the same of baselines
+
+    bool bound_is_beaten() const { return roofline_share > roofline_exceeded; }
 };
 
 // One line of the search's history.

@@ -35,6 +35,8 @@ std::string sanitizers_text(const RunRecord& record);
 // there is none.
 std::string cold_text(const ShapeReport& shape);
 std::string cold_ratio_text(const ShapeReport& shape);
+// "72% memory"; "not a bound" where it was beaten.
+std::string roofline_text(const ShapeReport& shape);
 std::string dispatch_text(const RunRecord& record);
 std::string stopped_text(const RunRecord& record);   // "stopped at a plateau after 60 evaluations in 92.4 s"
 std::string verdicts_text(const RunRecord& record);  // "53 ok, 4 compile_failed"

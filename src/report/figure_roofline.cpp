@@ -120,8 +120,9 @@ void draw_dots(Svg& svg, const Axes& axes, const std::vector<Dot>& dots) {
         svg.path(fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}", x + 6, wanted[i], right + 4,
                              placed[i], right + 12, placed[i]),
                  "leader");
-        std::string share = fmt::format("{} of {}", percent_text(shape.roofline_share),
-                                        shape.bound.empty() ? "roofline" : shape.bound);
+        const std::string share = shape.bound_is_beaten() ? "not a bound"
+                                                          : fmt::format("{} of {}", percent_text(shape.roofline_share),
+                                                                        shape.bound.empty() ? "roofline" : shape.bound);
         double room = width - right - 18;
         if (gap >= 26) {
             svg.text(right + 16, placed[i] + 1, fitted(shape.label, 12 * bold_factor, room),

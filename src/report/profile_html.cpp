@@ -56,8 +56,11 @@ std::string point_section(const PointProfile& point, const Diagnosis& diagnosis,
     std::string text = fmt::format("<h2>{} <span class=\"dim\">{}</span></h2>\n", escaped(point.point.label),
                                    escaped(describe(point.point.dims)));
     if (diagnosis.findings.empty()) return text + "<p>Not measured.</p>\n";
-    text += fmt::format("<p><b>{}</b>, {} of the roofline ({}); {} on one core. Limited by <b>{}</b>.</p>\n",
-                        time_text(point.time.median_ns), percent_text(shape.roofline_share), escaped(shape.bound),
+    text += fmt::format("<p><b>{}</b>, {}; {} on one core. Limited by <b>{}</b>.</p>\n",
+                        time_text(point.time.median_ns),
+                        shape.roofline_share > 0 ? fmt::format("{} of the roofline ({})", percent_text(shape.roofline_share),
+                                                               escaped(shape.bound))
+                                                 : "no roofline is known",
                         time_text(point.one_core.median_ns), escaped(limit_text(diagnosis)));
     text += fmt::format("<p>Next: {}.</p>\n<figure style=\"max-width: 490px\">\n{}</figure>\n", escaped(diagnosis.next), bars(diagnosis));
     text += findings_table(diagnosis);

@@ -42,7 +42,7 @@ std::string facts_strip(const RunRecord& record) {
     for (const ShapeReport& shape : record.shapes) {
         compared += !shape.best_baseline.empty();
         ahead += !shape.best_baseline.empty() && standing(shape.speedup) == Standing::ahead;
-        if (shape.roofline_share > 0) shares.push_back(shape.roofline_share);
+        if (shape.roofline_share > 0 && !shape.bound_is_beaten()) shares.push_back(shape.roofline_share);
     }
     std::string text = "<div class=\"facts\">\n";
     if (compared > 0) {
@@ -96,9 +96,9 @@ std::string shape_row(const ShapeReport& shape, const std::vector<std::string>& 
     }
     return text + fmt::format("<td class=\"r\">{}<small>{}</small></td><td class=\"r\">{}<small>{}</small></td>"
                               "<td><code>{}</code></td></tr>\n",
-                              percent_text(shape.roofline_share), escaped(shape.bound), cold_text(shape),
-                              cold_ratio_text(shape),
-                              escaped_name(shape.kernel));
+                              shape.bound_is_beaten() ? "–" : percent_text(shape.roofline_share),
+                              shape.bound_is_beaten() ? "not a bound" : escaped(shape.bound), cold_text(shape),
+                              cold_ratio_text(shape), escaped_name(shape.kernel));
 }
 
 // What calling a baseline from its host language costs, which the times leave out.

@@ -87,7 +87,7 @@ std::string shapes(const RunRecord& record) {
                                         time == shape.baselines.end() ? "–" : time_text(time->second),
                                         ratio ? ratio_text(ratio->ratio) : "–"));
         }
-        cells.push_back(fmt::format("{} {}", percent_text(shape.roofline_share), escaped(shape.bound)));
+        cells.push_back(escaped(roofline_text(shape)));
         cells.push_back(fmt::format("{} ({})", cold_text(shape), cold_ratio_text(shape)));
         cells.push_back(code(shape.kernel));
         rows.push_back(cells);

@@ -164,8 +164,7 @@ std::vector<Column> shape_columns(const RunRecord& record, const std::vector<std
             const Ratio* ratio = speedup_over(shape, name);
             cells.push_back(ratio ? Cell{ratio_text(ratio->ratio), style_of(*ratio)} : Cell{"–", Style::dim});
         }
-        cells.push_back(
-            {percent_text(shape.roofline_share) + (shape.bound.empty() ? "" : " " + one_line(shape.bound))});
+        cells.push_back({one_line(roofline_text(shape))});
         cells.push_back({cold_text(shape) + " " + cold_ratio_text(shape)});
         cells.push_back({one_line(shape.kernel), Style::dim});
         for (size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);

@@ -110,6 +110,7 @@ Finding memory_finding(const PointProfile& profile, const Roofline& roofline) {
     const double reached = roofline.traffic_ns > 0 ? std::min(1.0, roofline.traffic_ns / ns) : 0;
     std::string text = fmt::format("{} at least in {}: {:.1f} GB/s", human_bytes(roofline.bytes), human_nanoseconds(ns),
                                    roofline.bytes / ns);
+    if (roofline.beaten) text += "; no ceiling: a kernel needed less than what was counted allows";
     if (roofline.traffic_ns > 0)
         text += fmt::format(", {} of what {} gives ({:.1f})", percent(reached),
                             roofline.traffic_from_cache ? "the cache that holds it" : "memory",
@@ -136,7 +137,9 @@ std::string loop_text(const HotLoop& loop) {
 Finding compute_finding(const PointProfile& profile, const Roofline& roofline, const Machine& machine) {
     const double ns = profile.time.median_ns, ceiling = machine.ceilings.fma_flops_all_cores / 1e9;
     const double reached = std::min(1.0, roofline.compute_ns / ns);
-    std::string text = fmt::format("{:.1f} GFLOP/s of {:.0f} ({})", roofline.flops / ns, ceiling, percent(reached));
+    std::string text = roofline.beaten
+                           ? fmt::format("{:.1f} GFLOP/s as counted, no ceiling", roofline.flops / ns)
+                           : fmt::format("{:.1f} GFLOP/s of {:.0f} ({})", roofline.flops / ns, ceiling, percent(reached));
     if (!profile.loops.empty()) text += "; " + loop_text(profile.loops.front());
     return {Dimension::compute, reached, text};
 }
@@ -192,8 +195,9 @@ std::string algorithm_advice(const PointProfile& profile) {
     return fmt::format("fewer calls into {}", library);
 }
 
-// What nothing else explains is lost on the way to the nearer ceiling.
+// What nothing else explains is lost on the way to the nearer ceiling; unknown where there is none.
 Flaw rest_of(const PointProfile& profile, const Roofline& roofline, double share) {
+    if (roofline.beaten) return {at_all, Dimension::algorithm, "not known: nothing that was looked at holds this code back"};
     if (roofline.traffic_ns >= roofline.compute_ns)
         return {share, Dimension::memory,
                 roofline.traffic_from_cache ? "fewer passes over data that lie in the cache"

@@ -32,13 +32,16 @@ report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem&
 }
 
 report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
-                                const Machine& machine) {
+                                const Machine& machine, const std::map<std::string, double>& least_ns) {
     report::ProfileReport report;
     report.problem = problem.name;
     report.machine = machine;
     report.profile = std::move(profile);
     for (const PointProfile& point : report.profile.points) {
-        const Roofline line = roofline(problem, graph, machine, point.point.dims);
+        auto known = least_ns.find(point.point.label);
+        const double least = known == least_ns.end() || point.time.median_ns < known->second ? point.time.median_ns
+                                                                                             : known->second;
+        const Roofline line = seen_beside(roofline(problem, graph, machine, point.point.dims), least);
         ShapeReport shape;
         shape.label = point.point.label;
         shape.dims = point.point.dims;

@@ -1,6 +1,7 @@
 // Why a kernel takes as long as it does: its profile from the judge, set against the machine's ceilings.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "judge/worker.h"
@@ -13,9 +14,10 @@ namespace strop {
 report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                                      const Configuration& configuration);
 
-// Points of it get their rooflines and diagnoses.
+// Points of it get their rooflines and diagnoses. `least_ns`: the least time known at a shape, by label; a roofline that it
+// beats is none.
 report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
-                                const Machine& machine);
+                                const Machine& machine, const std::map<std::string, double>& least_ns = {});
 
 // Where a profile is worth most: of the points where a kernel was ok, those that are the furthest from their rooflines.
 std::vector<ShapePoint> worth_profiling(const Evaluation& evaluation, const std::vector<ShapeReport>& shapes);

@@ -59,6 +59,14 @@ Roofline roofline(const Problem& problem, const Graph& graph, const Machine& mac
     return result;
 }
 
+Roofline seen_beside(Roofline roofline, double nanoseconds) {
+    if (!(nanoseconds > 0) || roofline.nanoseconds <= roofline_exceeded * nanoseconds) return roofline;
+    roofline.beaten = true;
+    roofline.nanoseconds = roofline.traffic_ns = roofline.compute_ns = 0;
+    roofline.bound.clear();
+    return roofline;
+}
+
 void note_roofline(const Roofline& roofline, ShapeReport& shape) {
     shape.roofline_ns = roofline.nanoseconds;
     shape.bound = roofline.bound;

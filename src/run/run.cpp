@@ -108,6 +108,7 @@ public:
                            evaluation.evidence.substr(0, 2000), {}};
         for (const PointResult& result : evaluation.points)
             if (!result.time.samples_ns.empty()) entry.nanoseconds[result.point.label] = result.time.median_ns;
+        if (evaluation.ok()) note_least(entry.nanoseconds);
         entry.compile_seconds = evaluation.compile_seconds;
         entry.check_seconds = evaluation.check_seconds;
         entry.time_seconds = evaluation.time_seconds;
@@ -247,12 +248,19 @@ private:
         }
     }
 
+    void note_least(const std::map<std::string, double>& nanoseconds) {
+        for (const auto& [label, time] : nanoseconds) {
+            double& least = least_ns_[label];
+            if (least == 0 || time < least) least = time;
+        }
+    }
+
     std::string why_slow(const Kernel& kernel, const Evaluation& evaluation) {
         const EvaluationRequest request{kernel, evaluation.configuration, worth_profiling(evaluation, record_.shapes),
                                         Effort::full, {}};
         if (request.points.empty()) return {};
         const Profile profile = recorder_->profile(request);
-        return profile_text(explained(profile, problem_, playbook_->graph(), record_.machine));
+        return profile_text(explained(profile, problem_, playbook_->graph(), record_.machine, least_ns_));
     }
 
     agent::Briefing briefing() {
@@ -389,35 +397,14 @@ private:
             request.points.assign(shapes.begin() + static_cast<long>(begin), shapes.begin() + static_cast<long>(end));
             request.effort = Effort::full;
             request.seconds_per_point = dispatch_.winners.size() > 1 ? 0.08 : 0.01;
-            note_held_out(recorder_->compare(request));
+            auto choice_at = [this](const Dimensions& dims) { return pick(dispatch_.tree, dispatch_.winners, problem_, dims); };
+            if (std::string failure = note_held_out(recorder_->compare(request), choice_at, record_.dispatch); !failure.empty())
+                held_out_failure_ = failure;
         }
         reached_.held_out_comparisons = recorder_->comparisons();
         save();
         if (record_.dispatch.correct < record_.dispatch.shapes)
             view_.note(fmt::format("the dispatching function failed: {}", held_out_failure_));
-    }
-
-    void note_held_out(const Comparison& comparison) {
-        DispatchCheck& check = record_.dispatch;
-        for (const PointComparison& point : comparison.points) {
-            ++check.shapes;
-            const ContenderResult& whole = point.results.front();
-            if (whole.verdict == Verdict::ok) ++check.correct;
-            else held_out_failure_ = fmt::format("{} at {}: {}", name_of(whole.verdict), describe(point.point.dims), whole.evidence);
-            double best = 0, chosen = 0;
-            size_t choice = static_cast<size_t>(pick(dispatch_.tree, dispatch_.winners, problem_, point.point.dims));
-            for (size_t i = 1; i < point.results.size(); ++i) {
-                if (point.results[i].verdict != Verdict::ok) continue;
-                double ns = point.results[i].time.median_ns;
-                if (best == 0 || ns < best) best = ns;
-                if (i - 1 == choice) chosen = ns;
-            }
-            if (point.results.size() == 1 && whole.verdict == Verdict::ok) best = chosen = 1;   // nothing to choose
-            if (best <= 0 || chosen <= 0) continue;
-            ++check.timed;
-            if (chosen <= 1.05 * best) ++check.within_5_percent;
-            check.worst_regret = std::max(check.worst_regret, chosen / best - 1);
-        }
     }
 
     // Fresh inputs, a fresh process, every element, paired with every baseline; then builds that watch themselves.
@@ -549,6 +536,7 @@ private:
     std::unique_ptr<Advisers> advisers_;
     std::optional<Marks> marks_;   // of the recording that is replayed
     Marks reached_;
+    std::map<std::string, double> least_ns_;   // by label, of kernels that were right
     search::Targets targets_;
     search::Result found_;
     search::DispatchPlan dispatch_;

@@ -85,6 +85,31 @@ std::string note_verification(const Comparison& comparison,
     return failure;
 }
 
+std::string note_held_out(const Comparison& comparison, const std::function<int(const Dimensions&)>& choice_at,
+                          DispatchCheck& check) {
+    std::string failure;
+    for (const PointComparison& point : comparison.points) {
+        ++check.shapes;
+        const ContenderResult& whole = point.results.front();
+        if (whole.verdict == Verdict::ok) ++check.correct;
+        else failure = fmt::format("{} at {}: {}", name_of(whole.verdict), describe(point.point.dims), whole.evidence);
+        double best = 0, chosen = 0;
+        const size_t choice = static_cast<size_t>(choice_at(point.point.dims));
+        for (size_t i = 1; i < point.results.size(); ++i) {
+            if (point.results[i].verdict != Verdict::ok) continue;
+            double ns = point.results[i].time.median_ns;
+            if (best == 0 || ns < best) best = ns;
+            if (i - 1 == choice) chosen = ns;
+        }
+        if (point.results.size() == 1 && whole.verdict == Verdict::ok) best = chosen = 1;   // nothing to choose
+        if (best <= 0 || chosen <= 0) continue;
+        ++check.timed;
+        if (chosen <= 1.05 * best) ++check.within_5_percent;
+        check.worst_regret = std::max(check.worst_regret, chosen / best - 1);
+    }
+    return failure;
+}
+
 std::string finding_of(const std::vector<SanitizerRun>& runs) {
     for (const SanitizerRun& run : runs)
         if (run.verdict != Verdict::ok) return fmt::format("{}: {}", name_of(run.verdict), run.evidence);

@@ -18,6 +18,10 @@ std::optional<Ratio> speedup_over_best(const Comparison& comparison);
 // which get their times. `kernel_at`: who runs at a shape. The last failure, or nothing.
 std::string note_verification(const Comparison& comparison,
                               const std::function<std::string(const Dimensions&)>& kernel_at, RunRecord& record);
+// How the dispatching function, named first, did on held-out shapes beside its winners; `choice_at`: the winner that it takes.
+// The last failure, or nothing.
+std::string note_held_out(const Comparison& comparison, const std::function<int(const Dimensions&)>& choice_at,
+                          DispatchCheck& check);
 // The first finding, or nothing.
 std::string finding_of(const std::vector<SanitizerRun>& runs);
 

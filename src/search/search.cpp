@@ -478,12 +478,13 @@ private:
         return stats::geometric_mean(speedups) >= settings_.target_speedup;
     }
 
-    // At every point: one whose roofline is unknown may always be improved.
+    // At every point: one whose roofline is unknown, or was beaten, may always be improved.
     bool roofline_is_reached() const {
         return !points_.empty() && std::all_of(points_.begin(), points_.end(), [&](const ShapePoint& point) {
             auto roofline = targets_.roofline_ns.find(point.label);
-            return roofline != targets_.roofline_ns.end() &&
-                   roofline->second / best_nanoseconds(point.label) >= roofline_reached;
+            if (roofline == targets_.roofline_ns.end()) return false;
+            const double share = roofline->second / best_nanoseconds(point.label);
+            return share >= roofline_reached && share <= roofline_exceeded;
         });
     }
 
