@@ -24,6 +24,7 @@ LAYERS = {
     "report": "core stats base",
     "knowledge": "core base",
     "llm": "sandbox base",
+    "mcp": "sandbox base",
     "tune": "core stats base",
     "exchange": "tune core stats base",
     "graph": "core base",
@@ -31,7 +32,7 @@ LAYERS = {
     "agent": "llm language core base",
     "search": "tune core stats base",
     "run": "search tune agent llm playbook graph knowledge report judge language device problem sandbox core stats base",
-    "cli": "run exchange search tune agent llm playbook graph knowledge judge problem report language device sandbox core stats base",
+    "cli": "run mcp exchange search tune agent llm playbook graph knowledge judge problem report language device sandbox core stats base",
 }
 
 # Headers that only one module may include.

@@ -338,7 +338,19 @@ TEST(LineProcess, answers_line_by_line_and_says_how_it_ended) {
     ASSERT_TRUE(process.read_line(line, [] {}));
     EXPECT_EQ(line, "got one");
     EXPECT_FALSE(process.read_line(line, [] {}));
-    EXPECT_EQ(process.end(), "exit 7");
+    EXPECT_EQ(process.end().exit_code, 7);
+}
+
+TEST(LineProcess, is_interrupted_and_heard_until_its_end) {
+    LineProcess process({"/bin/sh", "-c", "trap 'echo saved >&2; exit 3' INT; echo ready; while :; do sleep 0.01; done"},
+                        LineProcess::Errors::among_output);
+    std::string line;
+    ASSERT_TRUE(process.read_line(line, [] {}));
+    process.interrupt();
+    ASSERT_TRUE(process.read_line(line, [] {}));
+    EXPECT_EQ(line, "saved");
+    EXPECT_FALSE(process.read_line(line, [] {}));
+    EXPECT_EQ(process.end().exit_code, 3);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ int command_setup(const Arguments& arguments);
 int command_completion(const Arguments& arguments);
 int command_man(const Arguments& arguments);
 int command_help(const Arguments& arguments);
+int command_mcp(const Arguments& arguments);
 int command_worker(const Arguments& arguments);
 
 }  // namespace strop::cli

@@ -283,6 +283,15 @@ CommandSpec help() {
     return {"help", "help on a command", {{"COMMAND", "a command's name", false}}, {}, {}, command_help};
 }
 
+CommandSpec mcp() {
+    return {"mcp",
+            "serve an assistant: the Model Context Protocol over standard input and output",
+            {},
+            {},
+            {{"./strop mcp", "what an assistant's configuration starts"}},
+            command_mcp};
+}
+
 CommandSpec worker() {
     return {
         "worker", "judge over standard input and output, one JSON message a line", {}, {}, {}, command_worker,
@@ -304,7 +313,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 
 const std::vector<CommandSpec>& commands() {
     static const std::vector<CommandSpec> table = {optimize(), judge(), profile(), tune(), suggest(), list(),   runs(),  show(),
-                                                   report(),   export_run(), resume(), doctor(), setup(), completion(),
+                                                   report(),   export_run(), resume(), doctor(), setup(), mcp(), completion(),
                                                    man(),      help(),   worker()};
     return table;
 }

@@ -122,7 +122,7 @@ const std::string& WorkerClient::toolchain(const std::string& compiler) const {
 Json WorkerClient::ask(const std::string& message) {
     std::string line;
     if (!process_->write_line(message) || !process_->read_line(line, idle_))
-        throw Error(Exit::bug, "the worker ended: " + process_->end(), "run again with --verbose");
+        throw Error(Exit::bug, "the worker ended: " + process_->end().describe(), "run again with --verbose");
     Json reply = parse_answer(line);
     reference_seconds_ = part_of<double>(reply, "reference_seconds");
     return reply;

@@ -13,11 +13,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "sandbox/process.h"
 
 namespace strop::sandbox {
 
-LineProcess::LineProcess(const std::vector<std::string>& argv) {
+LineProcess::LineProcess(const std::vector<std::string>& argv, Errors errors) {
     int to[2], from[2];
     if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0)
         throw EnvironmentError(fmt::format("cannot make a pipe: {}", std::strerror(errno)),
@@ -35,6 +34,7 @@ LineProcess::LineProcess(const std::vector<std::string>& argv) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         ::dup2(to[0], 0);
         ::dup2(from[1], 1);
+        if (errors == Errors::among_output) ::dup2(from[1], 2);
         ::execvp(arguments[0], arguments.data());
         ::_exit(127);
     }
@@ -82,7 +82,11 @@ bool LineProcess::read_line(std::string& line, const std::function<void()>& idle
     }
 }
 
-std::string LineProcess::end() {
+void LineProcess::interrupt() {
+    if (pid_ > 0) ::kill(pid_, SIGINT);
+}
+
+Finished LineProcess::end() {
     if (pid_ < 0) return {};
     ::close(in_);
     ::close(out_);
@@ -92,7 +96,7 @@ std::string LineProcess::end() {
     Finished finished;
     if (WIFEXITED(status)) finished.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) finished.signal = WTERMSIG(status);
-    return finished.describe();
+    return finished;
 }
 
 }  // namespace strop::sandbox

@@ -7,12 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/process.h"
+
 namespace strop::sandbox {
 
 class LineProcess {
 public:
-    // Standard error goes where ours goes. The process dies with us.
-    explicit LineProcess(const std::vector<std::string>& argv);
+    enum class Errors { ours, among_output };   // where its standard error goes
+
+    // The process dies with us.
+    explicit LineProcess(const std::vector<std::string>& argv, Errors errors = Errors::ours);
     ~LineProcess();
     LineProcess(const LineProcess&) = delete;
     LineProcess& operator=(const LineProcess&) = delete;
@@ -21,8 +25,9 @@ public:
     bool write_line(const std::string& line);
     // False when it ended. `idle` is called a few times a second while waiting; it may throw to give up.
     bool read_line(std::string& line, const std::function<void()>& idle);
-    // How it ended: "killed by SIGSEGV". Waits for it.
-    std::string end();
+    void interrupt();   // SIGINT: it may save its state and end by itself
+    // How it ended. Waits for it.
+    Finished end();
 
 private:
     pid_t pid_ = -1;
