@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/interpreter.h"
 #include "language/contract.h"
 #include "language/cpp.h"
 #include "playbook/recipe.h"
@@ -95,107 +96,6 @@ struct Computation {
                     problem.dimensions.push_back(name);
     }
 };
-
-struct Array {
-    std::vector<int64_t> shape;
-    std::vector<double> values;
-
-    int64_t size() const {
-        int64_t count = 1;
-        for (int64_t extent : shape) count *= extent;
-        return count;
-    }
-    // With the last axes of `index`, as NumPy broadcasts.
-    double at(const std::vector<int64_t>& index) const {
-        int64_t offset = 0;
-        for (size_t i = 0; i < shape.size(); ++i)
-            offset = offset * shape[i] + (shape[i] == 1 ? 0 : index[index.size() - shape.size() + i]);
-        return values[static_cast<size_t>(offset)];
-    }
-};
-
-void for_each_index(const std::vector<int64_t>& shape,
-                    const std::function<void(const std::vector<int64_t>&)>& visit) {
-    int64_t count = 1;
-    for (int64_t extent : shape) count *= extent;
-    std::vector<int64_t> index(shape.size());
-    for (int64_t i = 0; i < count; ++i) {
-        int64_t rest = i;
-        for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) index[axis] = rest % shape[axis];
-        visit(index);
-    }
-}
-
-double apply(const std::string& op, double a, double b) {
-    if (op == "add") return a + b;
-    if (op == "multiply") return a * b;
-    if (op == "maximum") return std::max(a, b);
-    if (op == "erf") return std::erf(a);
-    if (op == "tanh") return std::tanh(a);
-    throw std::logic_error(op);
-}
-
-Array contract(const Node& node, const Array& a, const Array& b, const std::vector<int64_t>& shape) {
-    std::map<char, int64_t> extents;
-    for (size_t i = 0; i < a.shape.size(); ++i) extents[node.labels[0][i]] = a.shape[i];
-    for (size_t i = 0; i < b.shape.size(); ++i)
-        extents[node.labels[1][i]] = std::max(extents[node.labels[1][i]], b.shape[i]);
-    std::string inner;
-    for (const auto& [label, extent] : extents)
-        if (node.labels[2].find(label) == std::string::npos) inner += label;
-    std::vector<int64_t> inner_shape;
-    for (char label : inner) inner_shape.push_back(extents[label]);
-    Array result{shape, {}};
-    for_each_index(shape, [&](const std::vector<int64_t>& outer) {
-        double total = 0;
-        for_each_index(inner_shape, [&](const std::vector<int64_t>& summed) {
-            std::map<char, int64_t> position;
-            for (size_t i = 0; i < outer.size(); ++i) position[node.labels[2][i]] = outer[i];
-            for (size_t i = 0; i < summed.size(); ++i) position[inner[i]] = summed[i];
-            std::vector<int64_t> left, right;
-            for (char label : node.labels[0]) left.push_back(position[label]);
-            for (char label : node.labels[1]) right.push_back(position[label]);
-            total += a.at(left) * b.at(right);
-        });
-        result.values.push_back(total);
-    });
-    return result;
-}
-
-Array evaluate(const Computation& computation, int id, const Dimensions& dims,
-               const std::map<std::string, Array>& inputs) {
-    const Node& node = computation.graph.at(id);
-    Bindings bindings = bindings_of(computation.problem, dims);
-    std::vector<int64_t> shape;
-    for (const Expression& extent : node.shape) shape.push_back(extent.evaluate_integer(bindings));
-    std::vector<Array> operands;
-    for (int operand : node.operands) operands.push_back(evaluate(computation, operand, dims, inputs));
-    Array result{shape, {}};
-    switch (node.family) {
-        case Family::input: return inputs.at(node.op);
-        case Family::constant: return {{}, {node.value}};
-        case Family::parameter:
-            for (const Parameter& parameter : computation.problem.parameters)
-                if (parameter.name == node.op) return {{}, {parameter.value}};
-            throw std::logic_error(node.op);
-        case Family::contraction: return contract(node, operands[0], operands[1], shape);
-        case Family::pointwise:
-            for_each_index(shape, [&](const std::vector<int64_t>& index) {
-                result.values.push_back(apply(node.op, operands[0].at(index), operands.back().at(index)));
-            });
-            return result;
-        case Family::layout:
-            if (node.op == "reshape") return {shape, operands[0].values};
-            for_each_index(shape, [&](const std::vector<int64_t>& index) {
-                std::vector<int64_t> source(index.size());
-                for (size_t i = 0; i < index.size(); ++i)
-                    source[static_cast<size_t>(node.axes[i])] = index[i];
-                result.values.push_back(operands[0].at(source));
-            });
-            return result;
-        default: throw std::logic_error(name_of(node.family));
-    }
-}
 
 Machine machine_with(int vector_bytes, int registers) {
     Machine machine;
@@ -286,14 +186,17 @@ private:
         for (const Tensor& tensor : computation.problem.inputs) {
             Array array{extents(computation.problem, tensor, dims), {}};
             std::vector<float> buffer(1);  // one element in: aligned to nothing wider
-            for (int64_t i = 0; i < array.size(); ++i) {
+            for (int64_t i = 0; i < element_count(array.shape); ++i) {
                 buffer.push_back(normal(random));
                 array.values.push_back(buffer.back());
             }
             inputs[tensor.name] = array;
             sample.inputs.push_back(buffer);
         }
-        sample.expected = evaluate(computation, computation.graph.outputs[0], dims, inputs);
+        Arguments arguments{inputs, bindings_of(computation.problem, dims)};
+        for (const Parameter& parameter : computation.problem.parameters)
+            arguments.bindings[parameter.name] = parameter.value;
+        sample.expected = interpret(computation.graph, arguments)[0];
         return sample;
     }
 

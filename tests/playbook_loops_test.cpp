@@ -7,13 +7,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "graph/interpreter.h"
 #include "playbook/recipe.h"
 
 namespace strop::playbook {
@@ -123,111 +123,11 @@ private:
     }
 };
 
-struct Array {
-    std::vector<int64_t> shape;
-    std::vector<double> data;
-};
-
-int64_t count_of(const std::vector<int64_t>& shape) {
-    int64_t count = 1;
-    for (int64_t extent : shape) count *= extent;
-    return count;
-}
-
-// The element of `a` that broadcasts to position `flat` of `shape`.
-double broadcast(const Array& a, const std::vector<int64_t>& shape, int64_t flat) {
-    int64_t offset = 0, stride = 1;
-    for (size_t back = 1; back <= shape.size(); ++back) {
-        int64_t coordinate = flat % shape[shape.size() - back];
-        flat /= shape[shape.size() - back];
-        if (back > a.shape.size()) continue;
-        int64_t extent = a.shape[a.shape.size() - back];
-        if (extent != 1) offset += coordinate * stride;
-        stride *= extent;
-    }
-    return a.data[static_cast<size_t>(offset)];
-}
-
-double result_of(const std::string& op, const std::vector<double>& v) {
-    static const std::map<std::string, std::function<double(double)>> unary = {
-        {"negative", [](double a) { return -a; }},
-        {"exp", [](double a) { return std::exp(a); }},
-        {"log", [](double a) { return std::log(a); }},
-        {"sqrt", [](double a) { return std::sqrt(a); }},
-        {"rsqrt", [](double a) { return 1 / std::sqrt(a); }},
-        {"square", [](double a) { return a * a; }},
-        {"reciprocal", [](double a) { return 1 / a; }},
-        {"tanh", [](double a) { return std::tanh(a); }},
-        {"erf", [](double a) { return std::erf(a); }},
-        {"absolute", [](double a) { return std::abs(a); }},
-        {"sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }},
-        {"logical_not", [](double a) { return static_cast<double>(a == 0); }}};
-    static const std::map<std::string, std::function<double(double, double)>> binary = {
-        {"add", [](double a, double b) { return a + b; }},
-        {"subtract", [](double a, double b) { return a - b; }},
-        {"multiply", [](double a, double b) { return a * b; }},
-        {"divide", [](double a, double b) { return a / b; }},
-        {"maximum", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
-        {"minimum", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }},
-        {"less", [](double a, double b) { return static_cast<double>(a < b); }},
-        {"greater", [](double a, double b) { return static_cast<double>(a > b); }},
-        {"logical_and", [](double a, double b) { return static_cast<double>(a != 0 && b != 0); }},
-        {"sum", [](double a, double b) { return a + b; }},
-        {"prod", [](double a, double b) { return a * b; }},
-        {"max", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
-        {"min", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }}};
-    if (op == "where") return v[0] != 0 ? v[1] : v[2];
-    return v.size() == 1 ? unary.at(op)(v[0]) : binary.at(op)(v[0], v[1]);
-}
-
-Array reduce(const Node& node, const Array& operand, const std::vector<int64_t>& shape) {
-    double start = node.op == "max" ? -INFINITY : node.op == "min" ? INFINITY : node.op == "prod" ? 1 : 0;
-    Array result{shape, std::vector<double>(static_cast<size_t>(count_of(shape)), start)};
-    for (int64_t flat = 0; flat < count_of(operand.shape); ++flat) {
-        int64_t rest = flat, offset = 0, stride = 1;
-        for (size_t a = operand.shape.size(); a-- > 0;) {
-            int64_t coordinate = rest % operand.shape[a];
-            rest /= operand.shape[a];
-            if (std::find(node.axes.begin(), node.axes.end(), static_cast<int>(a)) != node.axes.end())
-                continue;
-            offset += coordinate * stride;
-            stride *= operand.shape[a];
-        }
-        double& into = result.data[static_cast<size_t>(offset)];
-        into = result_of(node.op, {into, operand.data[static_cast<size_t>(flat)]});
-    }
-    return result;
-}
-
 std::vector<Array> interpret(const Builder& b, const std::vector<Array>& inputs, const Dimensions& dims) {
-    Bindings bindings = bindings_of(b.problem, dims);
-    std::vector<Array> values;
-    size_t next_input = 0, next_parameter = 0;
-    for (const Node& node : b.graph.nodes) {
-        Array value;
-        for (const Expression& extent : node.shape) value.shape.push_back(extent.evaluate_integer(bindings));
-        if (node.family == Family::input)
-            value = inputs[next_input++];
-        else if (node.family == Family::parameter)
-            value.data = {b.problem.parameters[next_parameter++].value};
-        else if (node.family == Family::constant)
-            value.data = {node.dim ? to_double(node.dim->evaluate(bindings)) : node.value};
-        else if (node.family == Family::layout)
-            value.data = values[static_cast<size_t>(node.operands[0])].data;
-        else if (node.family == Family::reduction)
-            value = reduce(node, values[static_cast<size_t>(node.operands[0])], value.shape);
-        else
-            for (int64_t flat = 0; flat < count_of(value.shape); ++flat) {
-                std::vector<double> operands;
-                for (int id : node.operands)
-                    operands.push_back(broadcast(values[static_cast<size_t>(id)], value.shape, flat));
-                value.data.push_back(result_of(node.op, operands));
-            }
-        values.push_back(value);
-    }
-    std::vector<Array> outputs;
-    for (int id : b.graph.outputs) outputs.push_back(values[static_cast<size_t>(id)]);
-    return outputs;
+    Arguments arguments{{}, bindings_of(b.problem, dims)};
+    for (const Parameter& parameter : b.problem.parameters) arguments.bindings[parameter.name] = parameter.value;
+    for (size_t k = 0; k < inputs.size(); ++k) arguments.inputs[b.problem.inputs[k].name] = inputs[k];
+    return interpret(b.graph, arguments);
 }
 
 std::string compiler() {
@@ -310,11 +210,11 @@ protected:
         };
         for (const Tensor& tensor : problem.inputs) {
             Array array{extents(problem, tensor, dims), {}};
-            char* data = allocate(tensor, count_of(array.shape));
-            for (int64_t i = 0; i < count_of(array.shape); ++i) {
+            char* data = allocate(tensor, element_count(array.shape));
+            for (int64_t i = 0; i < element_count(array.shape); ++i) {
                 double value = tensor.dtype == DType::boolean ? generator() % 2 : float(normal(generator));
                 if (special && tensor.dtype == DType::float32 && i % 23 == 7) value = special_value;
-                array.data.push_back(value);
+                array.values.push_back(value);
                 if (tensor.dtype == DType::boolean)
                     reinterpret_cast<bool*>(data)[i] = value != 0;
                 else
@@ -325,7 +225,7 @@ protected:
         }
         std::vector<Array> expected = interpret(b, inputs, dims);
         for (size_t k = 0; k < problem.outputs.size(); ++k)
-            pointers.push_back(allocate(problem.outputs[k], count_of(expected[k].shape)));
+            pointers.push_back(allocate(problem.outputs[k], element_count(expected[k].shape)));
         std::vector<std::vector<char>> before = memory;
         std::vector<float> parameters;
         for (const Parameter& parameter : problem.parameters)
@@ -340,13 +240,13 @@ protected:
             size_t size = size_of(problem.outputs[k].dtype), m = inputs.size() + k;
             const char* data = static_cast<const char*>(pointers[m]);
             size_t begin = static_cast<size_t>(data - memory[m].data()),
-                   end = begin + expected[k].data.size() * size;
+                   end = begin + expected[k].values.size() * size;
             for (size_t i = 0; i < memory[m].size(); ++i)
                 if (i < begin || i >= end) {
                     ASSERT_EQ(memory[m][i], char(0x5a)) << what << " wrote outside at " << i;
                 }
-            for (size_t i = 0; i < expected[k].data.size(); ++i) {
-                double want = expected[k].data[i];
+            for (size_t i = 0; i < expected[k].values.size(); ++i) {
+                double want = expected[k].values[i];
                 double got = size == 1 ? reinterpret_cast<const bool*>(data)[i]
                                        : reinterpret_cast<const float*>(data)[i];
                 if (std::isnan(want) || std::isinf(want)) {

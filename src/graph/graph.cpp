@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "graph/operations.h"
 #include "graph/rewrite.h"
 
 namespace strop {
@@ -21,6 +22,7 @@ constexpr std::pair<Family, const char*> families[] = {
     {Family::input, "input"},
     {Family::parameter, "parameter"},
     {Family::constant, "constant"},
+    {Family::iota, "iota"},
     {Family::pointwise, "pointwise"},
     {Family::reduction, "reduction"},
     {Family::contraction, "contraction"},
@@ -116,11 +118,21 @@ void check_layout(const Node& node, const Shape& source, size_t index) {
     }
 }
 
+void check_operation(const Node& node, size_t index) {
+    bool listed = node.family == Family::pointwise || node.family == Family::reduction || node.family == Family::scan;
+    if (!listed) return;
+    const Operation* operation = operation_of(node);
+    if (!operation) malformed(index, fmt::format("no {} '{}'", name_of(node.family), node.op));
+    if (node.operands.size() != static_cast<size_t>(operation->arity))
+        malformed(index, fmt::format("{} operands for '{}'", node.operands.size(), node.op));
+}
+
 // What the rewriters and emitters rely on without looking.
 void check_node(const Graph& graph, const Node& node, size_t index) {
     static const std::map<Family, size_t> counts = {{Family::input, 0},
                                                     {Family::parameter, 0},
                                                     {Family::constant, 0},
+                                                    {Family::iota, 0},
                                                     {Family::reduction, 1},
                                                     {Family::contraction, 2},
                                                     {Family::convolution, 2},
@@ -134,6 +146,9 @@ void check_node(const Graph& graph, const Node& node, size_t index) {
     bool some = node.family != Family::pointwise && node.family != Family::layout;
     if (!known || (!some && node.operands.empty()))
         malformed(index, fmt::format("{} operands for a {}", node.operands.size(), name_of(node.family)));
+    if (node.family == Family::iota && node.axes.size() != 1) malformed(index, "one axis is needed");
+    if (node.family == Family::iota) check_axes(node, node.shape.size(), index);
+    check_operation(node, index);
     if (node.operands.empty()) return;
     const Shape& source = graph.at(node.operands[0]).shape;
     if (node.family != Family::convolution) check_axes(node, source.size(), index);

@@ -18,6 +18,7 @@ enum class Family {
     input,                  // op: the input's name
     parameter,              // op: the scalar parameter's name; shape []
     constant,               // value: a literal; or `dim`: an expression over dimensions, as a number; shape []
+    iota,                   // the index along axes[0], as int64
     pointwise,              // op below; operands broadcast as in NumPy (right-aligned)
     reduction,              // op: sum, prod, max, min, any, all, argmax, argmin; axes; keepdims
     contraction,            // op: einsum; two operands; labels ("bmk", "bkn", "bmn"), one letter an axis
@@ -30,12 +31,7 @@ enum class Family {
 std::string name_of(Family family);
 std::optional<Family> parse_family(const std::string& name);
 
-// Pointwise ops:
-//   one operand:   negative absolute exp exp2 expm1 log log2 log1p sqrt rsqrt square reciprocal tanh erf sin cos sigmoid
-//                  floor ceil round sign isnan logical_not cast
-//   two operands:  add subtract multiply divide power maximum minimum less less_equal greater greater_equal
-//                  equal not_equal logical_and logical_or floor_divide remainder
-//   three:         where (condition, a, b)
+// The pointwise operations, reductions and scans, with their meaning: graph/operations.cpp.
 
 struct Node {
     int id = 0;                          // its index in Graph::nodes; operands have smaller ids
@@ -48,7 +44,7 @@ struct Node {
     // attributes; each is used by the families named
     double value = 0;                             // constant
     std::optional<Expression> dim;                // constant that depends on dimensions
-    std::vector<int> axes;                        // reduction, scan, gather; layout window/concatenate/reverse: axes;
+    std::vector<int> axes;                        // reduction, scan, gather, iota; layout window/concatenate/reverse: axes;
                                                   // layout transpose: the permutation
     bool keepdims = false;                        // reduction
     std::vector<std::string> labels;              // contraction: operand, operand, result

@@ -6,53 +6,16 @@
 
 #include <fmt/format.h>
 
+#include "graph/operations.h"
 #include "graph/rewrite.h"
 
 namespace strop {
 
 namespace {
 
-const std::map<std::string, double (*)(double)>& unary_functions() {
-    static const std::map<std::string, double (*)(double)> table = {
-        {"negative", [](double x) { return -x; }},
-        {"absolute", [](double x) { return std::fabs(x); }},
-        {"exp", [](double x) { return std::exp(x); }},
-        {"exp2", [](double x) { return std::exp2(x); }},
-        {"expm1", [](double x) { return std::expm1(x); }},
-        {"log", [](double x) { return std::log(x); }},
-        {"log2", [](double x) { return std::log2(x); }},
-        {"log1p", [](double x) { return std::log1p(x); }},
-        {"sqrt", [](double x) { return std::sqrt(x); }},
-        {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-        {"square", [](double x) { return x * x; }},
-        {"reciprocal", [](double x) { return 1 / x; }},
-        {"tanh", [](double x) { return std::tanh(x); }},
-        {"erf", [](double x) { return std::erf(x); }},
-        {"sin", [](double x) { return std::sin(x); }},
-        {"cos", [](double x) { return std::cos(x); }},
-        {"floor", [](double x) { return std::floor(x); }},
-        {"ceil", [](double x) { return std::ceil(x); }},
-    };
-    return table;
-}
-
-const std::map<std::string, double (*)(double, double)>& binary_functions() {
-    static const std::map<std::string, double (*)(double, double)> table = {
-        {"add", [](double a, double b) { return a + b; }},
-        {"subtract", [](double a, double b) { return a - b; }},
-        {"multiply", [](double a, double b) { return a * b; }},
-        {"divide", [](double a, double b) { return a / b; }},
-        {"power", [](double a, double b) { return std::pow(a, b); }},
-        {"maximum", [](double a, double b) { return std::isnan(a) || a > b ? a : b; }},
-        {"minimum", [](double a, double b) { return std::isnan(a) || a < b ? a : b; }},
-    };
-    return table;
-}
-
-bool is_commutative(const std::string& op) {
-    static const std::set<std::string> ops = {"add",   "multiply",  "maximum",     "minimum",
-                                              "equal", "not_equal", "logical_and", "logical_or"};
-    return ops.count(op) > 0;
+bool is_commutative(const Node& node) {
+    const Operation* operation = operation_of(node);
+    return operation && operation->commutative;
 }
 
 size_t extended_axes(const Shape& shape) {
@@ -113,6 +76,7 @@ private:
             case Family::pointwise: return rewrite_pointwise(std::move(node));
             case Family::layout: return rewrite_layout(std::move(node));
             case Family::reduction: return rewrite_reduction(std::move(node));
+            case Family::scan: return rewrite_scan(std::move(node));
             case Family::contraction: return rewrite_contraction(std::move(node));
             default: return out_.add(std::move(node));
         }
@@ -144,7 +108,7 @@ private:
         drop_broadcasts(node);
         if (std::optional<int> folded = fold(node)) return *folded;
         if (std::optional<int> sunk = sink_transpose(node)) return *sunk;
-        if (is_commutative(node.op)) order_operands(node);
+        if (is_commutative(node)) order_operands(node);
         std::optional<int> simpler;
         if (node.op == "cast")
             simpler = rewrite_cast(node);
@@ -194,12 +158,11 @@ private:
         if (!is_floating(node.dtype)) return std::nullopt;
         for (int id : node.operands)
             if (!is_literal(id)) return std::nullopt;
-        if (node.operands.size() == 1 && unary_functions().count(node.op))
-            return out_.constant(unary_functions().at(node.op)(operand(node, 0).value), node.dtype);
-        if (node.operands.size() == 2 && binary_functions().count(node.op))
-            return out_.constant(
-                binary_functions().at(node.op)(operand(node, 0).value, operand(node, 1).value), node.dtype);
-        return std::nullopt;
+        const Operation* operation = operation_of(node);
+        if (!operation || !operation->in_double || node.operands.size() > 2) return std::nullopt;
+        double values[2] = {};
+        for (size_t i = 0; i < node.operands.size(); ++i) values[i] = operand(node, i).value;
+        return out_.constant(operation->in_double(values), node.dtype);
     }
 
     // Big before small, scalars last, ties by structure: a + b and b + a become one.
@@ -536,6 +499,21 @@ private:
         for (int axis : kept)
             order.push_back(static_cast<int>(std::find(sorted.begin(), sorted.end(), axis) - sorted.begin()));
         return transpose(rewrite_reduction(std::move(node)), order);
+    }
+
+    // A running sum of ones counts: np.arange.
+    int rewrite_scan(Node node) {
+        const Node& source = operand(node, 0);
+        bool ones = is_layout(source.id, "broadcast") && is_literal(source.operands[0], 1);
+        if (node.op != "sum" || !ones) return out_.add(std::move(node));
+        Node count;
+        count.family = Family::iota;
+        count.axes = node.axes;
+        count.shape = node.shape;
+        count.dtype = DType::int64;
+        int index = out_.add(std::move(count));
+        if (node.dtype != DType::int64) index = make("cast", {index}, node.dtype);
+        return make("add", {index, out_.constant(1, node.dtype)}, node.dtype);
     }
 
     int rewrite_contraction(Node node) {

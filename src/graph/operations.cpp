@@ -1,0 +1,156 @@
+#include "graph/operations.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace strop {
+
+namespace {
+
+using Result = Operation::Result;
+
+// One formula serves both precisions.
+template <class Formula>
+Operation unary(const char* name, double cost, Formula) {
+    return {name, Family::pointwise, 1, Result::operand, false, true, cost,
+            [](const double* v) { return static_cast<double>(Formula{}(v[0])); },
+            [](const float* v) { return static_cast<float>(Formula{}(v[0])); }};
+}
+
+template <class Formula>
+Operation binary(const char* name, double cost, bool commutative, Formula) {
+    return {name, Family::pointwise, 2, Result::operand, commutative, true, cost,
+            [](const double* v) { return static_cast<double>(Formula{}(v[0], v[1])); },
+            [](const float* v) { return static_cast<float>(Formula{}(v[0], v[1])); }};
+}
+
+// Of truth values: NaN is a number like any other here.
+Operation truth(Operation operation) {
+    operation.result = Result::truth;
+    operation.passes_nan = false;
+    return operation;
+}
+
+template <class Formula>
+Operation fold(Family family, const char* name, double start, Formula formula) {
+    Operation operation = binary(name, 1, true, formula);
+    operation.family = family;
+    operation.arity = 1;
+    operation.start = start;
+    return operation;
+}
+
+constexpr auto larger = [](auto a, auto b) { return std::isnan(a) || a > b ? a : b; };
+constexpr auto smaller = [](auto a, auto b) { return std::isnan(a) || a < b ? a : b; };
+constexpr auto sum = [](auto a, auto b) { return a + b; };
+constexpr auto product = [](auto a, auto b) { return a * b; };
+constexpr auto both = [](auto a, auto b) { return a != 0 && b != 0; };
+constexpr auto either = [](auto a, auto b) { return a != 0 || b != 0; };
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// With the divisor's sign, as in Python.
+constexpr auto remainder_of = [](auto a, auto b) {
+    auto rest = std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+};
+
+std::vector<Operation> one_operand() {
+    return {
+        unary("negative", 1, [](auto x) { return -x; }),
+        unary("absolute", 1, [](auto x) { return std::fabs(x); }),
+        unary("exp", 12, [](auto x) { return std::exp(x); }),
+        unary("exp2", 12, [](auto x) { return std::exp2(x); }),
+        unary("expm1", 16, [](auto x) { return std::expm1(x); }),
+        unary("log", 16, [](auto x) { return std::log(x); }),
+        unary("log2", 16, [](auto x) { return std::log2(x); }),
+        unary("log1p", 18, [](auto x) { return std::log1p(x); }),
+        unary("sqrt", 6, [](auto x) { return std::sqrt(x); }),
+        unary("rsqrt", 10, [](auto x) { return 1 / std::sqrt(x); }),
+        unary("square", 1, [](auto x) { return x * x; }),
+        unary("reciprocal", 5, [](auto x) { return 1 / x; }),
+        unary("tanh", 18, [](auto x) { return std::tanh(x); }),
+        unary("erf", 24, [](auto x) { return std::erf(x); }),
+        unary("sin", 20, [](auto x) { return std::sin(x); }),
+        unary("cos", 20, [](auto x) { return std::cos(x); }),
+        unary("sigmoid", 18, [](auto x) { return 1 / (1 + std::exp(-x)); }),
+        unary("floor", 1, [](auto x) { return std::floor(x); }),
+        unary("ceil", 1, [](auto x) { return std::ceil(x); }),
+        unary("round", 1, [](auto x) { return std::nearbyint(x); }),
+        unary("sign", 2, [](auto x) { return std::isnan(x) ? x : decltype(x)((x > 0) - (x < 0)); }),
+        truth(unary("isnan", 1, [](auto x) { return std::isnan(x); })),
+        truth(unary("logical_not", 1, [](auto x) { return x == 0; })),
+        {"cast", Family::pointwise, 1, Result::chosen},
+    };
+}
+
+std::vector<Operation> several_operands() {
+    std::vector<Operation> table = {
+        binary("add", 1, true, sum),
+        binary("subtract", 1, false, [](auto a, auto b) { return a - b; }),
+        binary("multiply", 1, true, product),
+        binary("divide", 5, false, [](auto a, auto b) { return a / b; }),
+        binary("power", 40, false, [](auto a, auto b) { return std::pow(a, b); }),
+        binary("maximum", 2, true, larger),
+        binary("minimum", 2, true, smaller),
+        binary("floor_divide", 6, false, [](auto a, auto b) { return std::floor(a / b); }),
+        binary("remainder", 8, false, remainder_of),
+        truth(binary("less", 1, false, [](auto a, auto b) { return a < b; })),
+        truth(binary("less_equal", 1, false, [](auto a, auto b) { return a <= b; })),
+        truth(binary("greater", 1, false, [](auto a, auto b) { return a > b; })),
+        truth(binary("greater_equal", 1, false, [](auto a, auto b) { return a >= b; })),
+        truth(binary("equal", 1, true, [](auto a, auto b) { return a == b; })),
+        truth(binary("not_equal", 1, true, [](auto a, auto b) { return a != b; })),
+        truth(binary("logical_and", 1, true, both)),
+        truth(binary("logical_or", 1, true, either)),
+    };
+    Operation where = {"where", Family::pointwise, 3, Result::operand};
+    where.passes_nan = false;
+    where.in_double = [](const double* v) { return v[0] != 0 ? v[1] : v[2]; };
+    where.in_float = [](const float* v) { return v[0] != 0 ? v[1] : v[2]; };
+    table.push_back(where);
+    return table;
+}
+
+std::vector<Operation> folds() {
+    std::vector<Operation> table;
+    for (Family family : {Family::reduction, Family::scan}) {
+        table.push_back(fold(family, "sum", 0, sum));
+        table.push_back(fold(family, "prod", 1, product));
+        table.push_back(fold(family, "max", -infinity, larger));
+        table.push_back(fold(family, "min", infinity, smaller));
+    }
+    table.push_back(truth(fold(Family::reduction, "any", 0, either)));
+    table.push_back(truth(fold(Family::reduction, "all", 1, both)));
+    table.push_back({"argmax", Family::reduction, 1, Result::index, false, false, 2});
+    table.push_back({"argmin", Family::reduction, 1, Result::index, false, false, 2});
+    return table;
+}
+
+std::vector<Operation> make_table() {
+    std::vector<Operation> table = one_operand();
+    for (auto* more : {several_operands, folds})
+        for (Operation& operation : more()) table.push_back(operation);
+    return table;
+}
+
+}  // namespace
+
+std::span<const Operation> operations() {
+    static const std::vector<Operation> table = make_table();
+    return table;
+}
+
+const Operation* find_operation(Family family, const std::string& name) {
+    static const std::map<std::pair<Family, std::string>, const Operation*> index = [] {
+        std::map<std::pair<Family, std::string>, const Operation*> made;
+        for (const Operation& operation : operations())
+            made[{operation.family, operation.name}] = &operation;
+        return made;
+    }();
+    auto found = index.find({family, name});
+    return found == index.end() ? nullptr : found->second;
+}
+
+}  // namespace strop
