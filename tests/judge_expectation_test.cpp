@@ -1,8 +1,11 @@
 // What is expected of outputs, and how exactly.
+#include <cfloat>
 #include <cmath>
+#include <cstring>
 
 #include <gtest/gtest.h>
 
+#include "judge/check.h"
 #include "judge/expectation.h"
 #include "problem/loader.h"
 
@@ -40,6 +43,59 @@ TEST(Expectation, of_many_outputs_has_their_own_scale) {
     double squares = 0;
     for (int i = 0; i < 300; ++i) squares += buffers.expected(set, 0)[i] * buffers.expected(set, 0)[i];
     EXPECT_DOUBLE_EQ(set.scale[0], std::sqrt(squares / 300));
+}
+
+// Whether one element of a float32 output is right where errors of 1e-5 of the value are allowed.
+bool right(float got, double want) {
+    const Problem problem = load_problem(STROP_SOURCE_DIR "/problems/row_sum");
+    InputSet set;
+    set.tolerance = {1e-5};
+    set.scale = {0};
+    char bytes[sizeof got];
+    std::memcpy(bytes, &got, sizeof got);
+    std::vector<char> expected(sizeof want);
+    std::memcpy(expected.data(), &want, sizeof want);
+    return wrong_element(problem, set, {{"M", 1}, {"N", 1}}, 0, 0, bytes, expected).empty();
+}
+
+TEST(Check, what_is_below_the_types_range_may_be_zero) {
+    EXPECT_TRUE(right(0.0f, 4.90086397e-64));
+    EXPECT_TRUE(right(-0.0f, 4.90086397e-64));
+    EXPECT_TRUE(right(0.0f, -4.90086397e-64));
+    EXPECT_FALSE(right(1e-30f, 4.90086397e-64));
+    EXPECT_FALSE(right(FLT_MIN, 4.90086397e-64));
+    EXPECT_FALSE(right(NAN, 4.90086397e-64));
+}
+
+TEST(Check, what_is_not_normal_may_be_flushed_or_rounded_to_the_types_steps) {
+    EXPECT_TRUE(right(0.0f, 1e-40));
+    EXPECT_TRUE(right(1e-40f, 1e-40));
+    EXPECT_TRUE(right(4e-45f, 3e-45));
+    EXPECT_TRUE(right(0.0f, 1.1755e-38));       // a little above the smallest normal value, as far as errors reach
+    EXPECT_FALSE(right(2e-40f, 1e-40));
+    EXPECT_FALSE(right(-1e-40f, 1e-40));
+    EXPECT_FALSE(right(0.0f, 1.3e-38));
+    EXPECT_FALSE(right(0.0f, 1e-37));
+}
+
+TEST(Check, what_is_above_the_types_range_is_infinite) {
+    EXPECT_TRUE(right(INFINITY, 1e39));
+    EXPECT_TRUE(right(-INFINITY, -1e39));
+    EXPECT_TRUE(right(INFINITY, 3.40282e38));   // another order of the same sum is above it
+    EXPECT_FALSE(right(-INFINITY, 1e39));
+    EXPECT_FALSE(right(FLT_MAX, 1e39));
+    EXPECT_FALSE(right(NAN, 1e39));
+    EXPECT_FALSE(right(INFINITY, 3.3e38));
+}
+
+// Neither the float32 evaluation, which is zero there, nor what no float32 holds makes the tolerance of the rest wide.
+TEST(Expectation, of_values_that_the_type_does_not_hold_teaches_nothing) {
+    const Problem problem = load_problem(STROP_SOURCE_DIR "/tests/power/row_product");
+    Expectation expectation(problem, 1, Seconds(60));
+    for (const Dimensions& dims : {Dimensions{{"M", 512}, {"N", 152}}, Dimensions{{"M", 300}, {"N", 256}}}) {
+        Buffers& buffers = expectation.at({"", dims});
+        EXPECT_LT(buffers.sets().front().tolerance[0], 2e-4) << describe(dims);
+    }
 }
 
 }  // namespace

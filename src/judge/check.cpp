@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "judge/float_range.h"
 
 namespace strop::judge {
 
@@ -23,6 +24,7 @@ constexpr uint64_t fingerprint_values = 512;
 constexpr int64_t sparse_elements = 1024;   // beside the blocks, one secret element of so many is watched
 constexpr unsigned char poison_byte = 0xff;   // as float: a NaN
 constexpr unsigned char slack_byte = 0xa5;
+constexpr double subnormal_steps = 16;      // as many units in the last place as a normal value may be off at least
 
 bool chosen(const Sampling& sampling, int64_t count, int64_t block) {
     if (sampling.everything || count <= small_elements) return true;
@@ -56,12 +58,15 @@ struct Limit {
     double absolute, relative;
 };
 
-bool acceptable(double got, double want, double error, const Limit& limit, double largest) {
-    if (error <= limit.absolute + limit.relative * std::fabs(want)) return true;
+// The type decides at its ends: what is not normal may be flushed to zero, where it is kept its steps are coarse, and
+// what does not fit is an infinity of that sign. What is allowed may carry a value over either end.
+bool acceptable(double got, double want, const Limit& limit, const FloatRange& range) {
+    const double error = std::fabs(got - want), allowed = limit.absolute + limit.relative * std::fabs(want);
+    if (error <= allowed) return true;
     if (std::isnan(want)) return std::isnan(got);
-    // Beyond the type's range the right answer is an infinity of that sign.
-    if (std::fabs(want) > largest) return std::isinf(got) && std::signbit(got) == std::signbit(want);
-    return false;
+    if (std::fabs(want) + allowed > range.largest) return std::isinf(got) && std::signbit(got) == std::signbit(want);
+    if (std::fabs(want) - allowed >= range.least_normal) return false;
+    return got == 0 || error <= subnormal_steps * range.least_subnormal;
 }
 
 struct Wrong {
@@ -73,7 +78,7 @@ template <typename T>
 Wrong compare(const T* got, const double* want, int64_t count, const Limit& limit, const Sampling& sampling) {
     Wrong wrong;
     std::mutex mutex;
-    const double largest = static_cast<double>(std::numeric_limits<T>::max());
+    constexpr FloatRange range = float_range<T>();
     over_blocks(sampling, count, [&](int64_t begin, int64_t end) {
         int64_t bad = 0;
         for (int64_t i = begin; i < end; ++i) {
@@ -85,7 +90,7 @@ Wrong compare(const T* got, const double* want, int64_t count, const Limit& limi
         mine.compared = end - begin;
         for (int64_t i = begin; bad > 0 && i < end; ++i) {
             double value = static_cast<double>(got[i]);
-            if (acceptable(value, want[i], std::fabs(value - want[i]), limit, largest)) continue;
+            if (acceptable(value, want[i], limit, range)) continue;
             if (mine.count++ == 0) {
                 mine.first = i;
                 mine.got = value;
@@ -104,7 +109,7 @@ Wrong compare(const T* got, const double* want, int64_t count, const Limit& limi
     over_sparse(sampling, count, [&](int64_t i) {
         double value = static_cast<double>(got[i]);
         ++wrong.compared;
-        if (acceptable(value, want[i], std::fabs(value - want[i]), limit, largest)) return;
+        if (acceptable(value, want[i], limit, range)) return;
         if (wrong.count++ > 0) return;
         wrong.first = i;
         wrong.got = value;
@@ -223,10 +228,10 @@ double largest_share(const T* got, const double* want, int64_t count, const Limi
     for (int64_t i = 0; i < count; ++i) {
         double value = static_cast<double>(got[i]), error = std::fabs(value - want[i]);
         if (error == 0) continue;
-        bool right = acceptable(value, want[i], error, limit, static_cast<double>(std::numeric_limits<T>::max()));
-        double share = error / (limit.absolute + limit.relative * std::fabs(want[i]));
-        if (std::isfinite(share)) largest = std::max(largest, share);
-        else if (!right) return std::numeric_limits<double>::infinity();
+        const bool right = acceptable(value, want[i], limit, float_range<T>());
+        const double share = error / (limit.absolute + limit.relative * std::fabs(want[i]));
+        if (!right && !std::isfinite(share)) return std::numeric_limits<double>::infinity();
+        if (!right || share <= 1) largest = std::max(largest, share);
     }
     return largest;
 }

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/answer.h"
+#include "judge/float_range.h"
 #include "judge/runner.h"
 
 namespace strop::judge {
@@ -48,15 +49,17 @@ bool all_finite(const double* values, int64_t count) {
     return sum == 0;
 }
 
-double root_mean_square(const double* values, int64_t count) {
+// Of the values that fit into the output's type.
+double root_mean_square(const double* values, int64_t count, DType dtype) {
+    const double largest = float_range(dtype).largest;
     double sum = 0;
-    int64_t finite = 0;
+    int64_t fitting = 0;
     for (int64_t i = 0; i < count; ++i)
-        if (std::isfinite(values[i])) {
+        if (std::fabs(values[i]) <= largest) {
             sum += values[i] * values[i];
-            ++finite;
+            ++fitting;
         }
-    return finite ? std::sqrt(sum / static_cast<double>(finite)) : 0;
+    return fitting ? std::sqrt(sum / static_cast<double>(fitting)) : 0;
 }
 
 Json names_and_dtypes(const std::vector<Tensor>& tensors) {
@@ -169,14 +172,17 @@ bool Expectation::tries(Buffers& buffers, const InputSet& set, const Job& job,
     }
 }
 
-// The largest difference of two evaluations, as a share of |expected| + scale; infinite where only one is finite.
+// The largest difference of two evaluations, as a share of |expected| + scale; infinite where only one is finite. Of
+// values that the output's type does not hold nothing can be learned.
 double Expectation::difference(Buffers& buffers, const InputSet& set, size_t output,
                                const std::vector<char>& other) const {
     const double* wide = buffers.expected(set, output);
     const double* rough = reinterpret_cast<const double*>(other.data());
+    const FloatRange range = float_range(problem_.outputs[output].dtype);
     int64_t count = static_cast<int64_t>(other.size() / 8);
     double worst = 0;
     for (int64_t i = 0; i < count; ++i) {
+        if (wide[i] != 0 && !range.holds(wide[i])) continue;
         double error = std::fabs(rough[i] - wide[i]);
         if (!(error > 0) && !std::isnan(error)) continue;
         double share = error / (std::fabs(wide[i]) + set.scale[output]);
@@ -261,7 +267,7 @@ void Expectation::set_scale(Buffers& buffers, InputSet& set, size_t output, cons
     // The tolerance was estimated on window 0: where outputs are few, another window's may all happen to be small.
     set.scale[output] = std::max(buffers.sets().back().scale[output],
                                  root_mean_square(reinterpret_cast<const double*>(wide),
-                                                  element_count(problem_, tensor, buffers.point().dims)));
+                                                  element_count(problem_, tensor, buffers.point().dims), tensor.dtype));
 }
 
 // Expected values and their scale; whether all are finite. For the first set, as declared, they have to be.
@@ -280,7 +286,7 @@ bool Expectation::expect(Buffers& buffers, size_t index) {
             throw UsageError(fmt::format("{}: the reference returns nan or infinity in '{}' at {}",
                                          problem_.reference.string(), tensor.name, describe(buffers.point().dims)),
                              "choose a `fill` of the inputs on which it is finite (positive, uniform)");
-        set.scale[t] = root_mean_square(wide, count);
+        set.scale[t] = root_mean_square(wide, count, tensor.dtype);
     }
     return finite;
 }
@@ -300,7 +306,7 @@ void Expectation::widen_scale(Buffers& buffers, size_t index) {
         for (size_t t = 0; t < results.size(); ++t) {
             if (!is_floating(problem_.outputs[t].dtype)) continue;
             const double scale = root_mean_square(reinterpret_cast<const double*>(results[t].data()),
-                                                  static_cast<int64_t>(results[t].size() / 8));
+                                                  static_cast<int64_t>(results[t].size() / 8), problem_.outputs[t].dtype);
             squares[t] += scale * scale;
         }
     }
