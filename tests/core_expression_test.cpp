@@ -1,4 +1,5 @@
 #include "core/expression.h"
+#include "core/expression_divisions.h"
 
 #include <cmath>
 
@@ -215,6 +216,13 @@ TEST(Expression, CppKeepsTheMeaning) {
     EXPECT_EQ(cpp("4*ceildiv(M, 2)"), "4 * (((M) + (2) - 1) / (2))");
     EXPECT_EQ(cpp("M/2 <= 3"), "double(M) / double(2) <= 3");
     EXPECT_EQ(cpp("flag == '-O3'"), "flag == \"-O3\"");
+}
+
+TEST(Expression, DivisionsAreFoundInnerOnesFirst) {
+    const Expression expression = Expression::parse("(a // b + ceildiv(c, 4)) % d < e / f");
+    std::string found;
+    for (const auto& [left, right] : divisions_in(expression)) found += left.text() + " by " + right.text() + "; ";
+    EXPECT_EQ(found, "a by b; c by 4; a//b + ceildiv(c, 4) by d; ");
 }
 
 TEST(Expression, RemaindersAreExactAtTheEdges) {

@@ -206,7 +206,7 @@ def refused(kind, words, function, *arguments, **named):
 TEST_F(ResultFolder, HoldsEveryFile) {
     write(scale_shift(), scale_shift_files());
     for (const char* name : {"scale_shift.cpp", "scale_shift.h", "scale_shift_test.cpp", "scale_shift.py",
-                             "CMakeLists.txt", "report.html", "report.md", "report.json"})
+                             "scale_shift_python.cpp", "CMakeLists.txt", "report.html", "report.md", "report.json"})
         EXPECT_FALSE(text(name).empty()) << name;
     EXPECT_EQ(text("scale_shift.cpp"), scale_shift_files().source);
 }
@@ -216,7 +216,7 @@ TEST_F(ResultFolder, LeavesNoPlaceholder) {
          {std::pair{scale_shift(), scale_shift_files()}, std::pair{gather(), gather_files()},
           std::pair{window_sum(), window_files()}}) {
         write(problem, files);
-        for (const char* ending : {".h", "_test.cpp", ".py"})
+        for (const char* ending : {".h", "_test.cpp", ".py", "_python.cpp"})
             EXPECT_THAT(text(problem.name + ending), Not(HasSubstr("@"))) << problem.name << ending;
         EXPECT_THAT(text("CMakeLists.txt"), Not(HasSubstr("@")));
     }
@@ -384,6 +384,7 @@ TEST_F(ResultFolder, PythonRefusesWhatTheKernelCannotRead) {
     expect_python(R"py(
 from scale_shift import scale_shift
 x, shift = np.ones((4, 3), np.float32), np.ones(3, np.float32)
+scale_shift(x, shift)  # compiles: what follows meets the binding first
 bad = lambda kind, words, *a, **k: refused(kind, ["scale_shift: "] + words, scale_shift, *a, **k)
 bad(TypeError, ["x has dtype float64", "float32"], x.astype(np.float64), shift)
 bad(TypeError, ["x has dtype >f4"], x.astype(">f4"), shift)
@@ -418,6 +419,7 @@ from scale_shift import scale_shift
 x, shift = torch.arange(6, dtype=torch.float32).reshape(2, 3), torch.ones(3)
 y = scale_shift(x, shift, 2.0)
 assert isinstance(y, torch.Tensor) and torch.equal(y, 2 * x + 1)
+assert torch.equal(scale_shift(x, shift, 2.0), y)
 out = torch.empty(2, 3)
 assert scale_shift(x, shift, 2.0, out=out) is out and torch.equal(out, y)
 refused(TypeError, ["x has dtype float64"], scale_shift, x.double(), shift)
@@ -498,6 +500,101 @@ refused(TypeError, ["H"], spread_out, ints(4), ints(19), ints(3))
 )py");
 }
 
+// Without _shape the careful way cannot be gone.
+TEST_F(ResultFolder, PythonCallsThroughTheBinding) {
+    write(scale_shift(), scale_shift_files());
+    expect_python(R"py(
+import scale_shift as module
+x, shift = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2, 3], np.float32)
+module.scale_shift(x, shift)
+refused(TypeError, ["x has dtype float64"], module.scale_shift, x.astype(np.float64), shift)
+assert module._call is not module._checked
+shape, module._shape = module._shape, None
+y = module.scale_shift(x, shift, 2.0)
+assert (y == 2 * x + shift).all() and y.dtype == np.float32
+out = np.empty((2, 3), np.float32)
+assert module.scale_shift(x, shift, factor=3.0, out=out) is out and (out == 3 * x + shift).all()
+rows = np.ones((3, 3), np.float32)[1:]
+assert (module.scale_shift(rows, rows[0], 1.0) == 2).all()
+large = np.ones((2000, 64), np.float32)
+assert (module.scale_shift(large, large[0], 1.0) == 2).all()
+try:
+    import torch
+except ImportError:
+    sys.exit(0)
+module._shape = shape
+x, shift = torch.from_numpy(x), torch.from_numpy(shift)
+module.scale_shift(x, shift)  # PyTorch is new to the binding
+module._shape = None
+y = module.scale_shift(x, shift, 2.0)
+assert type(y) is torch.Tensor and torch.equal(y, 2 * x + shift)
+out = torch.empty(2, 3)
+assert module.scale_shift(x, torch.nn.Parameter(shift, requires_grad=False), 3.0, out=out) is out
+assert torch.equal(out, 3 * x + shift)
+)py");
+}
+
+TEST_F(ResultFolder, BindingFloorsAsPythonDoes) {
+    write(window_sum(), window_files());
+    Problem loose = window_sum();
+    loose.name = "loose_sum";
+    loose.require.clear();
+    ResultFiles files = window_files();
+    files.source = replace_all(files.source, "window_sum", "loose_sum");
+    write(loose, files);
+    expect_python(R"py(
+import loose_sum, window_sum
+x, w = np.arange(8, dtype=np.float32).reshape(2, 4), np.ones((4, 2, 3), np.float32)
+for module, function in (window_sum, window_sum.window_sum), (loose_sum, loose_sum.loose_sum):
+    function(x, w)
+    shape, module._shape = module._shape, None
+    assert function(x, w).tolist() == [[10, 18, 24, 18]] * 4
+    assert function(x, w, stride=2, padding=0).tolist() == [[18]] * 4
+    grouped = function(x, w[:, :1].copy(), groups=2, padding=0)
+    assert grouped.tolist() == [[3, 6], [3, 6], [15, 18], [15, 18]]
+    module._shape = shape
+refused(ZeroDivisionError, [""], loose_sum.loose_sum, x, w, groups=0)
+assert loose_sum.loose_sum(x[:, :2].copy(), w, padding=0, stride=3).shape == (4, 0)  # (2 - 3)//3 + 1
+refused(ValueError, ["out has shape (4, 1)", "(4, 0)"], loose_sum.loose_sum, x[:, :2].copy(), w, padding=0, stride=3,
+        out=np.empty((4, 1), np.float32))
+refused(ValueError, ["padding is 9223372036854775808"], window_sum.window_sum, x, w, padding=2**63)
+refused(ValueError, ["L + 2*padding >= R"], window_sum.window_sum, x, w, padding=-2**62 - 2**61)
+)py");
+}
+
+TEST_F(ResultFolder, BindingCompilesWithoutWarnings) {
+    const std::vector<Compiler> compilers = kernel_compilers();
+    if (compilers.empty()) GTEST_SKIP() << "no compiler";
+    for (const auto& [problem, files] :
+         {std::pair{scale_shift(), scale_shift_files()}, std::pair{gather(), gather_files()},
+          std::pair{window_sum(), window_files()}}) {
+        write(problem, files);
+        expect_python(fmt::format(R"py(
+import os, subprocess, sysconfig
+include = sysconfig.get_path("include")
+if os.path.exists(include + "/Python.h"):
+    subprocess.run(["{}", "-std=c++17", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-fsyntax-only", "-isystem", include,
+                    "{}_python.cpp"], check=True)
+)py",
+                                  compilers[0].path, problem.name));
+    }
+}
+
+TEST_F(ResultFolder, PythonSaysOnceThatItHasNoBinding) {
+    write(scale_shift(), scale_shift_files());
+    expect_python(R"py(
+import contextlib, io, os, sysconfig
+sysconfig.get_path = lambda name: "/nowhere"
+from scale_shift import scale_shift
+x, shift, said = np.ones((2, 3), np.float32), np.ones(3, np.float32), io.StringIO()
+with contextlib.redirect_stderr(said):
+    assert (scale_shift(x, shift, 2) == 3).all() and (scale_shift(x, shift, 3) == 4).all()
+assert said.getvalue().count("no Python.h in /nowhere") == 1 and said.getvalue().count("ctypes") == 1, said.getvalue()
+assert os.listdir("build") == ["libscale_shift.so"]
+refused(TypeError, ["x has dtype float64"], scale_shift, x.astype(np.float64), shift)
+)py");
+}
+
 TEST_F(ResultFolder, PythonRebuildsAStaleLibraryAndNamesAMissingCompiler) {
     write(scale_shift(), scale_shift_files());
     expect_python(R"py(
@@ -524,7 +621,9 @@ open("scale_shift.cpp", "w").write("nonsense")
 os.utime("scale_shift.cpp", (later + 10, later + 10))
 failed = result()
 assert "could not be compiled" in failed.stderr and "nonsense" in failed.stderr, failed.stderr
-assert os.listdir("build") == ["libscale_shift.so"]
+import sysconfig
+names = ["libscale_shift.so", "scale_shift_python" + sysconfig.get_config_var("EXT_SUFFIX")]
+assert sorted(os.listdir("build")) == names, os.listdir("build")
 )py");
 }
 

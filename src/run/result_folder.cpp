@@ -245,6 +245,7 @@ void write_result(const std::filesystem::path& folder, const Problem& problem, c
     write_file(folder / (problem.name + "_test.cpp"), result::test_text(problem, files.vectors));
     write_file(folder / "CMakeLists.txt", result::cmake_text(problem, options));
     write_file(folder / (problem.name + ".py"), result::python_text(problem, options));
+    write_file(folder / (problem.name + "_python.cpp"), result::binding_text(problem));
     write_reports(folder, record);
 }
 

@@ -1,5 +1,5 @@
 // What the user takes home: a folder with the dispatching kernel, its header, a test that needs nothing of Strop, a
-// CMakeLists.txt that builds both, a Python module, and the reports.
+// CMakeLists.txt that builds both, a Python module with its binding, and the reports.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,8 @@ struct ResultFiles {
     std::vector<TestVector> vectors;   // small cases for the test program
 };
 
-// Writes NAME.cpp, NAME.h, NAME_test.cpp, CMakeLists.txt, NAME.py, report.{html,md,json} into `folder` (created).
+// Writes NAME.cpp, NAME.h, NAME_test.cpp, CMakeLists.txt, NAME.py, NAME_python.cpp, report.{html,md,json} into `folder`
+// (created).
 // EnvironmentErrors of write_file pass through.
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                   const ResultFiles& files);

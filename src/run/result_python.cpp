@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "run/result_call.h"
 #include "run/result_texts.h"
 
 namespace strop::result {
@@ -21,15 +21,18 @@ const char* const head = R"py("""@title@
 
     @example@
 
-The kernel is @name@.cpp beside this file; it is compiled into build/ on first use.
+The kernel is @name@.cpp beside this file, and @name@_python.cpp calls it; both are compiled into build/ on first use.
 """
 
 import ctypes
+import importlib.machinery
+import importlib.util
 @imports@import os
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 
@@ -38,6 +41,8 @@ __all__ = ["@name@"]
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _SOURCE = os.path.join(_FOLDER, "@name@.cpp")
 _LIBRARY = os.path.join(_FOLDER, "build", "lib@name@.so")
+_BINDING_SOURCE = os.path.join(_FOLDER, "@name@_python.cpp")
+_BINDING = os.path.join(_FOLDER, "build", "@name@_python" + sysconfig.get_config_var("EXT_SUFFIX"))
 @compilers@
 @flags@@own_flags@
 
@@ -170,74 +175,66 @@ const char* const loading = R"py(
 
 _lock = threading.Lock()
 _function = None
+_call = _checked  # until the kernel is loaded
 
 
 def _kernel():
-    global _function
+    global _function, _call
     with _lock:
         if _function is None:
-            if not os.path.exists(_LIBRARY) or os.path.getmtime(_LIBRARY) < os.path.getmtime(_SOURCE):
-                _build()
+            _build(_LIBRARY, _SOURCE, _kernel_flags)
             function = ctypes.CDLL(_LIBRARY).@name@
             function.restype = None
             function.argtypes = @argument_types@
-            _function = function
+            _function, _call = function, _bound(function)
     return _function
 
 
-def _build():
-    """The first compiler that succeeds; $CXX instead of all when it is set."""
+def _bound(function):
+    """The binding's way of calling; without one the way through ctypes, which is said once."""
+    try:
+        include = sysconfig.get_path("include")
+        if not os.path.exists(os.path.join(include, "Python.h")):
+            raise RuntimeError(f"@name@: no Python.h in {include}")
+        _build(_BINDING, _BINDING_SOURCE, lambda command: ["-std=c++17", "-O2", "-I" + include])
+        loader = importlib.machinery.ExtensionFileLoader("@name@_python", _BINDING)
+        binding = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+        loader.exec_module(binding)
+    except (OSError, RuntimeError, ImportError) as error:
+        print(f"{error}\n@name@: calls go through ctypes, some 20 microseconds each", file=sys.stderr)
+        return _checked
+    binding.bind(ctypes.cast(function, ctypes.c_void_p).value, _checked)
+    return binding.@name@
+
+
+def _kernel_flags(command):
+    return _FLAGS@own_flags_here@
+
+
+def _build(library, source, flags):
+    """The first compiler that succeeds, where the library is older than its source; $CXX instead of all when it is set."""
+    if os.path.exists(library) and os.path.getmtime(library) >= os.path.getmtime(source):
+        return
     chosen = shlex.split(os.environ.get("CXX", ""))
     compilers = [chosen] if chosen else [[name] for name in _COMPILERS]
     compilers = [command for command in compilers if shutil.which(command[0])]
     if not compilers:
         tried = chosen[0] if chosen else ", ".join(_COMPILERS)
         raise RuntimeError(f"@name@: no C++ compiler was found (tried {tried}); install one or set CXX to it")
-    os.makedirs(os.path.dirname(_LIBRARY), exist_ok=True)
+    os.makedirs(os.path.dirname(library), exist_ok=True)
     messages = []
     for command in compilers:
         # Under another name first, since other processes may be loading the library.
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(_LIBRARY)) as folder:
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(library)) as folder:
             built = os.path.join(folder, "library.so")
-            @flags_here@finished = subprocess.run(
-                [*command, *@flags_name@, "-shared", "-fPIC", "-o", built, _SOURCE],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+            finished = subprocess.run([*command, *flags(command), "-shared", "-fPIC", "-o", built, source],
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
             if finished.returncode == 0:
-                os.replace(built, _LIBRARY)
+                os.replace(built, library)
                 return
         messages.append(" ".join(command) + ":\n" + finished.stdout)
-    raise RuntimeError("@name@: the kernel could not be compiled\n" + "\n".join(messages))
+    raise RuntimeError(f"@name@: {os.path.basename(source)} could not be compiled\n" + "\n".join(messages))
 )py";
-
-// extent = factor * dimension + rest: how a dimension is read from the extent of an input.
-struct Inverse {
-    int64_t factor = 1;
-    Expression rest;
-};
-
-// By trial instead of algebra: the factor must be the same at every probe. A wrong guess could only refuse
-// good inputs, since every shape is compared with its expressions afterwards.
-std::optional<Inverse> inverse_of(const Expression& extent, const std::string& dimension) {
-    std::optional<int64_t> factor;
-    try {
-        for (int64_t seed : {2, 3, 7}) {
-            Bindings bindings;
-            for (const std::string& name : extent.symbols()) bindings[name] = seed += 2;
-            bindings[dimension] = int64_t{0};
-            const int64_t rest = extent.evaluate_integer(bindings);
-            for (int64_t probe : {1, 2, 3, 5, 8, 64, 1001, 100003}) {
-                bindings[dimension] = probe;
-                const int64_t change = extent.evaluate_integer(bindings) - rest;
-                if (change == 0 || change % probe != 0) return std::nullopt;
-                if (factor && *factor != change / probe) return std::nullopt;
-                factor = change / probe;
-            }
-        }
-    } catch (const UsageError&) {
-        return std::nullopt;
-    }
-    return Inverse{*factor, extent.substitute({{dimension, Expression(int64_t{0})}})};
-}
 
 std::string inverse_text(const std::string& extent, const Inverse& inverse) {
     std::string text = extent;
@@ -288,26 +285,27 @@ std::string python_value(const Parameter& parameter) {
 // The function that the user calls.
 class PythonFunction {
 public:
-    explicit PythonFunction(const Problem& problem) : problem_(problem) {
+    explicit PythonFunction(const Problem& problem) : problem_(problem), plan_(plan_call(problem)) {
         for (const auto* tensors : {&problem.inputs, &problem.outputs})
             for (const Tensor& tensor : *tensors) taken_.insert(tensor.name);
-        for (const Parameter& parameter : problem.parameters) {
-            taken_.insert(parameter.name);
-            known_.insert(parameter.name);
-        }
+        for (const Parameter& parameter : problem.parameters) taken_.insert(parameter.name);
         taken_.insert(problem.dimensions.begin(), problem.dimensions.end());
         bool own_name = problem.outputs.size() == 1 && problem.outputs[0].name == "out";
         out_ = own_name ? "out" : fresh("out");
-        read_shapes();
-        read_dimensions();
+        for (size_t i = 0; i < problem.inputs.size(); ++i) read_shape(i);
+        read_inverses();
     }
 
     std::string text() const {
+        const std::vector<std::string> given = positional();
         std::string body = convert_parameters();
         body += requirements(true);
         body += shape_lines_ + dimension_lines_;
         body += least_values() + requirements(false) + expectations_ + output_lines();
-        return heading() + body + call_lines();
+        return heading() + call_text("    return _call(", given, ")\n") + "\n\n" +
+               call_text("def _checked(", given, "):\n") +
+               "    \"\"\"A call that the binding leaves: it is refused with the reason, or done.\"\"\"\n" + body +
+               call_lines();
     }
 
     const std::string& out() const { return out_; }
@@ -318,71 +316,50 @@ private:
         return name;
     }
 
-    bool is_unknown(const Expression& extent) const {
-        return extent.is_symbol() && !known_.count(extent.text()) && is_dimension(extent.text());
-    }
-    bool is_dimension(const std::string& name) const {
-        return std::find(problem_.dimensions.begin(), problem_.dimensions.end(), name) !=
-               problem_.dimensions.end();
+    std::vector<std::string> positional() const {
+        std::vector<std::string> names;
+        for (const Tensor& tensor : problem_.inputs) names.push_back(tensor.name);
+        for (const Parameter& parameter : problem_.parameters) names.push_back(parameter.name);
+        names.insert(names.end(), plan_.asked.begin(), plan_.asked.end());
+        names.push_back(out_);
+        return names;
     }
 
     // Extents that are dimensions by themselves become variables at once.
-    void read_shapes() {
-        for (const Tensor& tensor : problem_.inputs) {
-            std::string check = fmt::format("_shape(\"{0}\", {0}, \"{1}\", {2}, \"{3}\")", tensor.name,
-                                            name_of(tensor.dtype), tensor.shape.size(), shape_text(tensor));
-            std::vector<std::string> names, texts;
-            size_t read = 0;
-            for (const Expression& extent : tensor.shape) {
-                bool reads = is_unknown(extent);
-                names.push_back(reads ? extent.text() : "_");
-                texts.push_back(extent.text());
-                if (reads) known_.insert(extent.text());
-                read += reads;
-            }
-            std::string targets = names.size() == 1 ? tuple_text(names) : join(names, ", ");
-            if (read == names.size()) {
-                shape_lines_ +=
-                    read == 0 ? "    " + check + "\n" : fmt::format("    {} = {}\n", targets, check);
-                shape_names_.push_back("");
-                continue;
-            }
-            const std::string shape = fresh(tensor.name + "_shape");
-            shape_names_.push_back(shape);
-            shape_lines_ += fmt::format("    {} = {}\n", shape, check);
-            if (read > 0) dimension_lines_ += fmt::format("    {} = {}\n", targets, shape);
-            expectations_ +=
-                call_text("    _expect(",
-                          {quoted(tensor.name), shape, tuple_text(texts), quoted(shape_text(tensor))}, ")\n");
+    void read_shape(size_t input) {
+        const Tensor& tensor = problem_.inputs[input];
+        std::string check = fmt::format("_shape(\"{0}\", {0}, \"{1}\", {2}, \"{3}\")", tensor.name,
+                                        name_of(tensor.dtype), tensor.shape.size(), shape_text(tensor));
+        std::vector<std::string> names, texts;
+        size_t read = 0;
+        for (size_t axis = 0; axis < tensor.shape.size(); ++axis) {
+            const Reading* reading = plan_.plain_at(input, axis);
+            names.push_back(reading ? reading->dimension : "_");
+            texts.push_back(tensor.shape[axis].text());
+            read += reading != nullptr;
         }
+        std::string targets = names.size() == 1 ? tuple_text(names) : join(names, ", ");
+        if (read == names.size()) {
+            shape_lines_ += read == 0 ? "    " + check + "\n" : fmt::format("    {} = {}\n", targets, check);
+            shape_names_.push_back("");
+            return;
+        }
+        const std::string shape = fresh(tensor.name + "_shape");
+        shape_names_.push_back(shape);
+        shape_lines_ += fmt::format("    {} = {}\n", shape, check);
+        if (read > 0) dimension_lines_ += fmt::format("    {} = {}\n", targets, shape);
+        expectations_ +=
+            call_text("    _expect(",
+                      {quoted(tensor.name), shape, tuple_text(texts), quoted(shape_text(tensor))}, ")\n");
     }
 
-    // The others are read from expressions that can be inverted, as long as that yields more; the rest is
-    // asked for.
-    void read_dimensions() {
-        for (bool progress = true; progress;) {
-            progress = false;
-            for (size_t i = 0; i < problem_.inputs.size(); ++i)
-                for (size_t axis = 0; axis < problem_.inputs[i].shape.size(); ++axis)
-                    progress |= read_inverse(i, axis);
-        }
-        for (const std::string& name : problem_.dimensions)
-            if (known_.insert(name).second) asked_.push_back(name);
-    }
-
-    bool read_inverse(size_t input, size_t axis) {
-        const Expression& extent = problem_.inputs[input].shape[axis];
-        std::vector<std::string> open;
-        for (const std::string& name : extent.symbols())
-            if (!known_.count(name)) open.push_back(name);
-        if (open.size() != 1 || !is_dimension(open[0])) return false;
-        std::optional<Inverse> inverse = inverse_of(extent, open[0]);
-        if (!inverse) return false;
-        dimension_lines_ +=
-            fmt::format("    {} = {}\n", open[0],
-                        inverse_text(fmt::format("{}[{}]", shape_names_[input], axis), *inverse));
-        known_.insert(open[0]);
-        return true;
+    void read_inverses() {
+        for (const Reading& reading : plan_.readings)
+            if (reading.inverse)
+                dimension_lines_ += fmt::format(
+                    "    {} = {}\n", reading.dimension,
+                    inverse_text(fmt::format("{}[{}]", shape_names_[reading.input], reading.axis),
+                                 *reading.inverse));
     }
 
     std::string heading() const {
@@ -391,7 +368,7 @@ private:
         for (const Parameter& parameter : problem_.parameters)
             arguments.push_back(parameter.name + "=" + python_value(parameter));
         arguments.push_back("*");
-        arguments.insert(arguments.end(), asked_.begin(), asked_.end());
+        arguments.insert(arguments.end(), plan_.asked.begin(), plan_.asked.end());
         arguments.push_back(out_ + "=None");
         std::string text = call_text(fmt::format("def {}(", problem_.name), arguments, "):\n");
         std::vector<std::string> results;
@@ -422,7 +399,7 @@ private:
                         : fmt::format("    {0} = _integer(\"{0}\", {0}, {1})\n", parameter.name,
                                       limits.at(parameter.dtype));
         }
-        for (const std::string& name : asked_)
+        for (const std::string& name : plan_.asked)
             text += fmt::format("    {0} = _integer(\"{0}\", {0}, 0, 2**63 - 1)\n", name);
         return text;
     }
@@ -433,7 +410,7 @@ private:
         for (const Expression& condition : problem_.require) {
             std::set<std::string> names = condition.symbols();
             bool free = std::none_of(names.begin(), names.end(),
-                                     [&](const std::string& name) { return is_dimension(name); });
+                                     [&](const std::string& name) { return is_dimension(problem_, name); });
             if (free == of_parameters) text += requirement(condition.text(), names);
         }
         return text;
@@ -509,9 +486,10 @@ private:
     }
 
     const Problem& problem_;
-    std::set<std::string> taken_, known_;
+    CallPlan plan_;
+    std::set<std::string> taken_;
     std::string out_, shape_lines_, dimension_lines_, expectations_;
-    std::vector<std::string> shape_names_, asked_;
+    std::vector<std::string> shape_names_;
 };
 
 // "[ctypes.c_void_p] * 3 + [ctypes.c_float] + [ctypes.c_int64] * 2"
@@ -565,8 +543,7 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     flags.insert(flags.end(), options.portable.begin(), options.portable.end());
     if (options.openmp) flags.push_back("-fopenmp");
     const std::string family = options.clang ? "clang" : "g++";
-    const std::string more =
-        fmt::format("flags = _FLAGS + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
+    const std::string more = fmt::format(" + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
     std::vector<std::string> arguments, results;
     for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
     for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
@@ -585,8 +562,7 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
          {"compilers", compilers_text(options)},
          {"flags", list_text("_FLAGS", flags)},
          {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
-         {"flags_here", options.own.empty() ? "" : more + "\n            "},
-         {"flags_name", options.own.empty() ? "_FLAGS" : "flags"},
+         {"own_flags_here", options.own.empty() ? "" : more},
          {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
          {"argument_types", argument_types(problem)},
          {"name", problem.name}});

@@ -26,6 +26,7 @@ std::string header_text(const Problem& problem);
 std::string test_text(const Problem& problem, const std::vector<TestVector>& vectors);
 std::string cmake_text(const Problem& problem, const CompilerOptions& options);
 std::string python_text(const Problem& problem, const CompilerOptions& options);
+std::string binding_text(const Problem& problem);
 
 // "[M, N//2]"
 std::string shape_text(const Tensor& tensor);
