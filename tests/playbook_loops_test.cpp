@@ -13,115 +13,14 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "fakes/graph_builder.h"
 #include "graph/interpreter.h"
 #include "playbook/recipe.h"
 
 namespace strop::playbook {
 namespace {
 
-// Builds graphs in the spelling of simplify().
-class Builder {
-public:
-    explicit Builder(const std::string& name) { problem.name = name; }
-
-    int input(const std::string& name, const std::vector<std::string>& shape, DType dtype = DType::float32) {
-        Node node = make(Family::input, name, {}, parse(shape));
-        node.dtype = dtype;
-        problem.inputs.push_back({name, dtype, node.shape, Fill::normal, {}});
-        learn(node.shape);
-        return add(node);
-    }
-    int parameter(const std::string& name, double value) {
-        problem.parameters.push_back({name, DType::float32, value});
-        return add(make(Family::parameter, name, {}, {}));
-    }
-    int constant(double value) {
-        Node node = make(Family::constant, "", {}, {});
-        node.value = value;
-        return add(node);
-    }
-    int point(const std::string& op, const std::vector<int>& operands) {
-        Node node = make(Family::pointwise, op, operands, {});
-        for (int id : operands) {
-            const std::vector<Expression>& shape = graph.at(id).shape;
-            while (node.shape.size() < shape.size()) node.shape.insert(node.shape.begin(), Expression(1));
-            for (size_t a = 0; a < shape.size(); ++a) {
-                Expression& extent = node.shape[node.shape.size() - shape.size() + a];
-                if (extent.is_literal(1)) extent = shape[a];
-            }
-        }
-        static const std::set<std::string> truths = {
-            "less",      "less_equal",  "greater",    "greater_equal", "equal",
-            "not_equal", "logical_and", "logical_or", "logical_not",   "isnan"};
-        if (truths.contains(op)) node.dtype = DType::boolean;
-        return add(node);
-    }
-    int reduce(const std::string& op, int operand, const std::vector<int>& axes, bool keepdims = true) {
-        Node node = make(Family::reduction, op, {operand}, {});
-        node.axes = axes;
-        node.keepdims = keepdims;
-        const std::vector<Expression>& shape = graph.at(operand).shape;
-        for (size_t a = 0; a < shape.size(); ++a) {
-            bool reduced = std::find(axes.begin(), axes.end(), static_cast<int>(a)) != axes.end();
-            if (!reduced)
-                node.shape.push_back(shape[a]);
-            else if (keepdims)
-                node.shape.push_back(Expression(1));
-        }
-        return add(node);
-    }
-    int reshape(int operand, const std::vector<std::string>& shape) {
-        return add(make(Family::layout, "reshape", {operand}, parse(shape)));
-    }
-    void output(const std::string& name, int id) {
-        graph.outputs.push_back(id);
-        problem.outputs.push_back({name, graph.at(id).dtype, graph.at(id).shape, Fill::normal, {}});
-    }
-
-    int one_over_count(const std::string& extent) {
-        Node node = make(Family::constant, "", {}, {});
-        node.dim = Expression::parse(extent);
-        return point("reciprocal", {add(node)});
-    }
-    int mean(int operand, const std::vector<int>& axes, const std::string& count) {
-        return point("multiply", {reduce("sum", operand, axes), one_over_count(count)});
-    }
-    int softmax(int x, int axis) {
-        int e = point("exp", {point("subtract", {x, reduce("max", x, {axis})})});
-        return point("divide", {e, reduce("sum", e, {axis})});
-    }
-
-    Problem problem;
-    Graph graph;
-
-private:
-    static std::vector<Expression> parse(const std::vector<std::string>& shape) {
-        std::vector<Expression> result;
-        for (const std::string& extent : shape) result.push_back(Expression::parse(extent));
-        return result;
-    }
-    static Node make(Family family, const std::string& op, std::vector<int> operands,
-                     std::vector<Expression> shape) {
-        Node node;
-        node.family = family;
-        node.op = op;
-        node.operands = std::move(operands);
-        node.shape = std::move(shape);
-        return node;
-    }
-    int add(Node node) {
-        node.id = static_cast<int>(graph.nodes.size());
-        graph.nodes.push_back(node);
-        return node.id;
-    }
-    void learn(const std::vector<Expression>& shape) {
-        for (const Expression& extent : shape)
-            for (const std::string& name : extent.symbols())
-                if (std::find(problem.dimensions.begin(), problem.dimensions.end(), name) ==
-                    problem.dimensions.end())
-                    problem.dimensions.push_back(name);
-    }
-};
+using Builder = GraphBuilder;
 
 std::vector<Array> interpret(const Builder& b, const std::vector<Array>& inputs, const Dimensions& dims) {
     Arguments arguments{{}, bindings_of(b.problem, dims)};

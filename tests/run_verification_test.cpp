@@ -60,5 +60,24 @@ TEST(Verification, a_sanitizers_finding_is_a_failure) {
               "nondeterministic: a race");
 }
 
+TEST(Verification, a_finding_has_the_place_where_its_sanitizer_ended) {
+    const std::vector<ShapePoint> points = {{"a", {{"N", 1}}}, {"b", {{"N", 2}}}, {"c", {{"N", 3}}}};
+    EXPECT_FALSE(place_of_finding({{"A", 3, Verdict::ok, "", ""}}, points));
+    const auto place = place_of_finding({{"A", 3, Verdict::ok, "", ""}, {"T", 1, Verdict::nondeterministic, "", ""}}, points);
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->label, "b");
+}
+
+TEST(Verification, who_is_out_is_out_in_every_configuration_and_somebody_may_be_called_everywhere) {
+    search::Candidate first, again, other;
+    first.kernel.id = again.kernel.id = "first";
+    other.kernel.id = "other";
+    const std::vector<search::Candidate> left = without({first, again, other}, "first");
+    ASSERT_EQ(left.size(), 1u);
+    EXPECT_EQ(left[0].kernel.id, "other");
+    other.kernel.condition = Expression::parse("N > 3");
+    EXPECT_TRUE(without({first, again, other}, "first").empty());
+}
+
 }  // namespace
 }  // namespace strop

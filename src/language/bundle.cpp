@@ -445,4 +445,20 @@ std::string bundle_flags(const std::vector<DispatchWinner>& winners) {
     return join(flags, " ");
 }
 
+Kernel bundled_kernel(const std::string& source, const std::vector<DispatchWinner>& winners) {
+    Kernel kernel;
+    kernel.id = kernel.strategy = "dispatch";
+    kernel.source = source;
+    kernel.author = "strop";
+    if (const std::string flags = bundle_flags(winners); !flags.empty()) {
+        kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, Tunable::Kind::flags});
+        kernel.initial["FLAGS"] = Value(flags);
+    }
+    if (const std::string compiler = bundle_compiler(winners); !compiler.empty()) {
+        kernel.space.tunables.push_back({"COMPILER", {Value(compiler)}, Tunable::Kind::compiler});
+        kernel.initial["COMPILER"] = Value(compiler);
+    }
+    return kernel;
+}
+
 }  // namespace strop

@@ -28,4 +28,7 @@ std::string bundle_compiler(const std::vector<DispatchWinner>& winners);
 // The union of compiler flags that the winners' flags tunables ask for ("-O3 -funroll-loops").
 std::string bundle_flags(const std::vector<DispatchWinner>& winners);
 
+// The bundle's source as a kernel that is compiled as its winners were.
+Kernel bundled_kernel(const std::string& source, const std::vector<DispatchWinner>& winners);
+
 }  // namespace strop

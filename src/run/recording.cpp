@@ -25,8 +25,9 @@ Marks load_marks(Store& store, const std::string& run) {
     std::optional<std::string> text = store.find_document(run, marks_key);
     if (!text) throw UsageError("the recording is of a run that did not come to its end", "record a whole run");
     Json json = Json::parse(*text);
-    if (!json.contains("search_looks")) throw UsageError("the recording is of an older Strop", "record the run again");
-    return {json.at("search_looks"), json.at("dispatch_comparisons"), json.at("held_out_comparisons")};
+    if (!json.contains("search_looks") || !json.at("dispatch_comparisons").is_array())
+        throw UsageError("the recording is of an older Strop", "record the run again");
+    return {json.at("search_looks"), json.at("dispatch_comparisons").get<std::vector<int>>(), json.at("held_out_comparisons")};
 }
 
 void write_recording(const fs::path& path, Store& store, const RunRecord& record) {

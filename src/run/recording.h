@@ -16,7 +16,9 @@ namespace strop {
 // How far each phase got that ends with its time: a replay ends them there. The search counts how often it asked for
 // the time and some was left, for it also asks models and measures probes after its last evaluation.
 struct Marks {
-    int search_looks = 0, dispatch_comparisons = 0, held_out_comparisons = 0;
+    int search_looks = 0;
+    std::vector<int> dispatch_comparisons;   // of each time that the dispatch was planned
+    int held_out_comparisons = 0;
 };
 
 // Keys of a run's documents in the store.

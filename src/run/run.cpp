@@ -41,6 +41,7 @@ constexpr int64_t vector_elements = 3000;             // of a case in the genera
 constexpr double save_every_seconds = 2;
 constexpr double replayed_seconds = 1e6;              // time is no limit where nothing is measured
 constexpr double least_budget_to_sanitize = 30;       // seconds: two more builds of all winners have no room in less
+constexpr int most_lost_winners = 3;                  // to sanitizers, before the run ends without a result
 constexpr double longest_reference_seconds = 60;      // one call of the reference; less where the budget is less
 
 // Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
@@ -73,7 +74,7 @@ public:
             plan();
             search_strategies();
             if (found_.strategies.empty()) return finish_without_proposals();
-            plan_dispatch();
+            decide();
             check_held_out();
             verify();
             conclude();
@@ -301,6 +302,38 @@ private:
                         fmt::format("strop show {} tells why each failed", record_.run));
     }
 
+    // The dispatching function, once its winners are clean: one with an error that no output shows loses, and the next
+    // best is built.
+    void decide() {
+        finding_ = plan_and_sanitize();
+        for (int lost = 0; !finding_.empty() && lost < most_lost_winners && drop_winner_at_fault(); ++lost)
+            finding_ = plan_and_sanitize();
+    }
+
+    std::string plan_and_sanitize() {
+        plan_dispatch();
+        return sanitize(final_kernel());
+    }
+
+    bool drop_winner_at_fault() {
+        const std::optional<ShapePoint> place = place_of_finding(record_.sanitizers, sanitized_points());
+        if (!place) return false;
+        const std::string id = kernel_at(place->dims);
+        found_.finalists = without(found_.finalists, id);
+        found_.reserves = without(found_.reserves, id);
+        if (found_.finalists.empty()) found_.finalists = found_.reserves;
+        if (found_.finalists.empty()) return false;
+        const std::string why = fmt::format("{} won and is out: {}", id, finding_);
+        view_.note(why);
+        mark_lost(id, finding_, record_);
+        record_.note += (record_.note.empty() ? "" : "; ") + why;
+        return true;
+    }
+
+    std::string kernel_at(const Dimensions& dims) const {
+        return dispatch_.winners[static_cast<size_t>(pick(dispatch_.tree, dispatch_.winners, problem_, dims))].kernel.id;
+    }
+
     void plan_dispatch() {
         view_.phase("finals and dispatch");
         search::DispatchOptions options;
@@ -315,12 +348,11 @@ private:
         options.seconds_left = [this, deadline] { return deadline - elapsed(); };
         if (marks_) {
             options.seconds = replayed_seconds;
-            options.seconds_left = [this] {
-                return recorder_->comparisons() < marks_->dispatch_comparisons ? replayed_seconds : 0;
-            };
+            const int mark = marks_->dispatch_comparisons.at(reached_.dispatch_comparisons.size());
+            options.seconds_left = [this, mark] { return recorder_->comparisons() < mark ? replayed_seconds : 0; };
         }
         dispatch_ = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
-        reached_.dispatch_comparisons = recorder_->comparisons();
+        reached_.dispatch_comparisons.push_back(recorder_->comparisons());
         check_interrupt();
         if (dispatch_.winners.empty())
             throw Error(Exit::no_improvement,
@@ -356,22 +388,7 @@ private:
         return text;
     }
 
-    Kernel final_kernel() const {
-        Kernel kernel;
-        kernel.id = kernel.strategy = "dispatch";
-        kernel.source = bundle_;
-        kernel.author = "strop";
-        std::string flags = bundle_flags(dispatch_.winners);
-        if (!flags.empty()) {   // the flags that the winners were measured with
-            kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, Tunable::Kind::flags});
-            kernel.initial["FLAGS"] = Value(flags);
-        }
-        if (const std::string compiler = bundle_compiler(dispatch_.winners); !compiler.empty()) {
-            kernel.space.tunables.push_back({"COMPILER", {Value(compiler)}, Tunable::Kind::compiler});
-            kernel.initial["COMPILER"] = Value(compiler);
-        }
-        return kernel;
-    }
+    Kernel final_kernel() const { return bundled_kernel(bundle_, dispatch_.winners); }
 
     // The dispatching function on shapes that nothing saw before: right everywhere, and its choice among the best.
     void check_held_out() {
@@ -380,7 +397,7 @@ private:
         for (const search::DispatchSample& sample : dispatch_.samples) seen.push_back({"", sample.dims});
         std::vector<ShapePoint> shapes =
             search::held_out_shapes(problem_, 40, probe_bytes, mix64(record_.settings.seed + 5), seen);
-        double deadline = std::max(budget() - shares_.verify - shares_.sanitize, elapsed() + shares_.held_out / 2);
+        double deadline = std::max(budget() - shares_.verify, elapsed() + shares_.held_out / 2);
         Kernel kernel = final_kernel();
         record_.dispatch = {};
         size_t chunk = 4;
@@ -407,7 +424,7 @@ private:
             view_.note(fmt::format("the dispatching function failed: {}", held_out_failure_));
     }
 
-    // Fresh inputs, a fresh process, every element, paired with every baseline; then builds that watch themselves.
+    // Fresh inputs, a fresh process, every element, paired with every baseline.
     void verify() {
         view_.phase("verifying on fresh inputs, paired with the baselines");
         double before = worker_->reference_seconds();
@@ -420,13 +437,11 @@ private:
         request.points = problem_.points;
         request.effort = Effort::full;
         request.prove = request.cold = true;
-        double left = std::max(budget() - shares_.sanitize - elapsed(), shares_.verify);
+        double left = std::max(budget() - elapsed(), shares_.verify);
         request.seconds_per_point = std::clamp(0.7 * left / static_cast<double>(problem_.points.size()), 0.2, 2.0);
-        auto kernel_at = [this](const Dimensions& dims) {
-            return dispatch_.winners[static_cast<size_t>(pick(dispatch_.tree, dispatch_.winners, problem_, dims))].kernel.id;
-        };
-        std::string failure = note_verification(recorder_->compare(request), kernel_at, record_);
-        if (failure.empty()) failure = sanitize(kernel);
+        std::string failure = note_verification(recorder_->compare(request),
+                                                [this](const Dimensions& dims) { return kernel_at(dims); }, record_);
+        if (failure.empty()) failure = finding_;
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
         record_.verification =
             !failure.empty() ? failure
@@ -441,18 +456,24 @@ private:
         record_.sanitizers.clear();
         if (shares_.sanitize == 0) return {};
         view_.phase("looking for errors with sanitizers");
-        EvaluationRequest request{kernel, kernel.initial, problem_.points, Effort::full, {}};
-        for (const ShapePoint& point : small_shapes())
-            if (!in_sweep(problem_, point.dims)) request.points.push_back(point);
-        record_.sanitizers = recorder_->sanitize(request, Seconds(std::max(shares_.sanitize, budget() - elapsed())));
+        const EvaluationRequest request{kernel, kernel.initial, sanitized_points(), Effort::full, {}};
+        const double left = budget() - shares_.held_out - shares_.verify - elapsed();
+        record_.sanitizers = recorder_->sanitize(request, Seconds(std::max(shares_.sanitize, left)));
         return finding_of(record_.sanitizers);
+    }
+
+    std::vector<ShapePoint> sanitized_points() {
+        std::vector<ShapePoint> points = problem_.points;
+        for (const ShapePoint& point : small_shapes())
+            if (!in_sweep(problem_, point.dims)) points.push_back(point);
+        return points;
     }
 
     void conclude() {
         bool faster = record_.verified && record_.headline.low > 1;
         record_.outcome = faster ? Outcome::improved : Outcome::no_improvement;
         record_.result = record_.settings.out;
-        mark_winners();
+        mark_winners(record_);
         if (advisers_) {
             view_.phase("drawing lessons");
             record_.lessons = advisers_->agent().reflect(record_);
@@ -474,17 +495,6 @@ private:
         write_reports(record_.result, record_);
         store_.save_run(record_);
         return record_;
-    }
-
-    void mark_winners() {
-        for (Strategy& strategy : record_.strategies) {
-            std::vector<std::string> points;
-            for (const Regime& regime : record_.regimes)
-                if (regime.strategy == strategy.id) points.insert(points.end(), regime.points.begin(), regime.points.end());
-            if (points.empty()) continue;
-            strategy.state = Strategy::State::winner;
-            strategy.reason = "wins at " + join(points, ", ");
-        }
     }
 
     std::string compiler_flags() const {
@@ -541,7 +551,7 @@ private:
     search::Result found_;
     search::DispatchPlan dispatch_;
     BundleNotes notes_;
-    std::string bundle_, held_out_failure_;
+    std::string bundle_, finding_, held_out_failure_;
 };
 
 }  // namespace

@@ -32,13 +32,24 @@ public:
             if (track->strategy.state != Strategy::State::pruned)
                 if (const Evaluation* best = best_of(*track)) add(*track, *best);
         add_unconditional();
+        return best_first();
+    }
+
+    std::vector<Candidate> reserves() {
+        choose_compiler();
+        for (const Track* track : tracks_)
+            if (const Evaluation* best = best_of(*track)) add(*track, *best);
+        return best_first();
+    }
+
+private:
+    std::vector<Candidate> best_first() {
         std::stable_sort(chosen_.begin(), chosen_.end(), [&](const Candidate& a, const Candidate& b) {
             return slowness(a.nanoseconds) < slowness(b.nanoseconds);
         });
         return std::move(chosen_);
     }
 
-private:
     // Of those that are asked for the one that is faster over the points.
     void choose_compiler() {
         std::map<std::string, Times> best;   // by compiler
@@ -162,6 +173,11 @@ std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
                                         const std::vector<const Track*>& tracks, const Leaders& leaders,
                                         bool one_for_all) {
     return Finalists(points, tracks, leaders, one_for_all).choose();
+}
+
+std::vector<Candidate> choose_reserves(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
+                                       const Leaders& leaders) {
+    return Finalists(points, tracks, leaders, false).reserves();
 }
 
 }  // namespace strop::search

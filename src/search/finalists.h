@@ -16,4 +16,8 @@ std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
                                         const std::vector<const Track*>& tracks, const Leaders& leaders,
                                         bool one_for_all = false);
 
+// The best of each strategy, for when the finalists prove unfit.
+std::vector<Candidate> choose_reserves(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
+                                       const Leaders& leaders);
+
 }  // namespace strop::search

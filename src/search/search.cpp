@@ -535,6 +535,7 @@ private:
         std::vector<const Track*> all;
         for (const auto& track : tracks_) all.push_back(track.get());
         result_.finalists = choose_finalists(points_, all, leaders_, one_for_all());
+        result_.reserves = choose_reserves(points_, all, leaders_);
     }
 
     const std::vector<ShapePoint>& points_;

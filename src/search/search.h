@@ -48,6 +48,7 @@ struct Result {
     std::vector<Strategy> strategies;
     std::vector<Candidate>
         finalists;           // the best few of each point and of each surviving strategy, best first
+    std::vector<Candidate> reserves;   // the best of each strategy, those that were pruned included, best first
     std::string stopped_by;  // "budget", "plateau", "target", "roofline", "evaluations", "rounds",
                              // "interrupted", "exhausted"
     int evaluations = 0;

@@ -96,6 +96,33 @@ class WithModel(InFolder):
         return json.dumps(document, sort_keys=True)
 
 
+# The fast one does what the language leaves undefined, and gets away with it.
+FAST = GOOD.replace("    for (int64_t i = 0;", "    volatile int most = 2147483647;\n    most = most + 1;\n"
+                    "    for (int64_t i = 0;", 1)
+SLOW = GOOD.replace("    for (int64_t i = 0;", "    for (volatile int again = 0; again < 4; again = again + 1)\n    for (int64_t i = 0;", 1)
+BRANCHING = "return np.maximum(x + b, 0) if x.sum() < 1e300 else x"
+
+
+class Finals(WithModel):
+    budget = "30s"   # with room for sanitizers
+
+    def test_a_winner_with_an_error_that_no_output_shows_loses_to_the_next_best(self):
+        if not json.loads(strop("doctor", "--json").stdout)["sanitizers"][0]["usable"]:
+            self.skipTest("no address sanitizer")
+        self.problem("shifted", BRANCHING)   # of which the playbook has no idea
+        self.write_script({
+            "planner": [{"reply": {"strategies": [strategy("undefined_fast", "Counts where it should not."),
+                                                  strategy("defined_slow", "Does everything four times.")]}}],
+            "coder": [{"when": "undefined_fast", "reply": code(FAST)}, {"when": "defined_slow", "reply": code(SLOW)}]})
+        record = self.record("--model", self.model(), "--evaluations", "8", "--rounds", "1")
+        self.assertTrue(record["verified"], record["verification"])
+        self.assertEqual({regime["strategy"] for regime in record["regimes"]}, {"defined_slow"})
+        states = {entry["id"]: entry for entry in record["strategies"]}
+        self.assertRegex(states["undefined_fast"]["reason"], "^crashed: UndefinedBehaviorSanitizer: signed integer overflow")
+        self.assertIn("undefined_fast won and is out: crashed", record["note"])
+        self.assertEqual({run["verdict"] for run in record["sanitizers"]}, {"ok"})
+
+
 class Repairs(WithModel):
     def test_a_kernel_is_mended_twice_and_a_cheat_is_named(self):
         record = self.record("--model", self.model(), "--evaluations", "40")

@@ -1,0 +1,15 @@
+# Kernels of the playbook under sanitizers: the test, and the program that calls them, into which a sanitizer's run-time
+# is preloaded.
+function(strop_sweep_test)
+  add_executable(sweep-driver tests/sweep/driver.cpp)
+  target_link_libraries(sweep-driver PRIVATE ${CMAKE_DL_LIBS})
+  target_compile_options(sweep-driver PRIVATE -fno-sanitize=all)
+  target_link_options(sweep-driver PRIVATE -fno-sanitize=all)
+  add_executable(test_sweep tests/sweep_test.cpp tests/sweep/drawn_graphs.cpp)
+  target_include_directories(test_sweep PRIVATE tests)
+  target_link_libraries(test_sweep PRIVATE strop_playbook GTest::gtest_main)
+  target_compile_definitions(test_sweep PRIVATE STROP_SWEEP_DRIVER="$<TARGET_FILE:sweep-driver>")
+  add_dependencies(test_sweep sweep-driver)
+  add_test(NAME sweep COMMAND test_sweep)
+  set_tests_properties(sweep PROPERTIES ENVIRONMENT "STROP_HOME=${CMAKE_SOURCE_DIR}" TIMEOUT 1200)
+endfunction()

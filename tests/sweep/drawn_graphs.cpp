@@ -1,0 +1,225 @@
+#include "sweep/drawn_graphs.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "graph/operations.h"
+#include "playbook/recipe.h"
+
+namespace strop::playbook {
+
+namespace {
+
+constexpr size_t operations_in_a_graph = 10;
+
+// The axes of a nest, and which of them are reduced.
+struct LoopAxes {
+    std::string name;
+    std::vector<std::string> axes;
+    std::vector<int> reduced;
+    std::vector<std::vector<std::string>> narrow;   // shapes of operands that are broadcast
+    std::vector<Sizes> shapes;
+};
+
+Sizes mn(int64_t m, int64_t n) { return {{"M", m}, {"N", n}}; }
+Sizes bmn(int64_t b, int64_t m, int64_t n) { return {{"B", b}, {"M", m}, {"N", n}}; }
+
+const std::vector<Sizes>& matrix_shapes() {
+    static const std::vector<Sizes> shapes = {mn(1, 1),  mn(3, 37),   mn(17, 7),   mn(2, 301), mn(9, 64),
+                                              mn(130, 33), mn(1, 259), mn(2, 16401)};
+    return shapes;
+}
+
+std::vector<LoopAxes> nests() {
+    const std::vector<Sizes> blocks = {bmn(1, 1, 1), bmn(2, 5, 37), bmn(1, 60, 130), bmn(3, 1, 9), bmn(2, 301, 3)};
+    return {{"elementwise", {"M", "N"}, {}, {{"N"}, {"M", "1"}}, matrix_shapes()},
+            {"rows", {"M", "N"}, {1}, {{"N"}, {"M", "1"}}, matrix_shapes()},
+            {"columns", {"M", "N"}, {0}, {{"N"}}, matrix_shapes()},
+            {"middle", {"B", "M", "N"}, {1}, {{"N"}}, blocks},
+            {"all", {"M", "N"}, {0, 1}, {}, matrix_shapes()}};
+}
+
+// One graph of a nest: a chain of the operations, with a reduction now and then whose result goes on in the chain.
+class Chain {
+public:
+    Chain(const LoopAxes& nest, uint64_t seed) : nest_(nest), random_(seed), b_("sweep") {
+        value_ = first_ = b_.input("x", nest.axes);
+    }
+
+    DrawnGraph draw(const std::vector<std::string>& operations, const std::vector<std::string>& reductions) {
+        size_t next_reduction = 0;
+        for (size_t i = 0; i < operations.size(); ++i) {
+            apply(operations[i]);
+            if (next_reduction < reductions.size() && i % 4 == 2) reduce(reductions[next_reduction++]);
+        }
+        while (next_reduction < reductions.size()) reduce(reductions[next_reduction++]);
+        b_.output("y", value_);
+        if (reduced_ >= 0) b_.output("r", b_.reduce("sum", value_, nest_.reduced, false));
+        if (nest_.reduced.empty()) b_.output("t", b_.point("less", {value_, first_}));
+        return {nest_.name, b_.problem, b_.graph, nest_.shapes};
+    }
+
+private:
+    size_t below(size_t limit) { return std::uniform_int_distribution<size_t>(0, limit - 1)(random_); }
+
+    // Something that the chain meets: a whole tensor, one that is broadcast, a number, or what the chain began with.
+    int other() {
+        const size_t kind = below(5);
+        if (kind == 0) return b_.constant(0.5);
+        if (kind == 1) return first_;
+        if (kind == 2 && reduced_ >= 0) return reduced_;
+        if (inputs_.size() >= 3) return inputs_[below(inputs_.size())];
+        const bool narrow = kind == 3 && !nest_.narrow.empty();
+        inputs_.push_back(b_.input(fmt::format("in{}", inputs_.size()),
+                                   narrow ? nest_.narrow[below(nest_.narrow.size())] : nest_.axes));
+        return inputs_.back();
+    }
+
+    int truth() { return b_.point("less", {value_, other()}); }
+
+    void apply(const std::string& operation) {
+        const bool logical = operation.starts_with("logical");
+        std::vector<int> operands = {logical ? truth() : value_};
+        if (find_operation(Family::pointwise, operation)->arity == 2) operands.push_back(logical ? truth() : other());
+        const int result = b_.point(operation, operands);
+        value_ = b_.graph.at(result).dtype == DType::boolean ? b_.point("where", {result, value_, other()}) : result;
+        if (b_.graph.at(value_).shape.size() < nest_.axes.size()) value_ = b_.point("add", {value_, first_});
+    }
+
+    void reduce(const std::string& operation) {
+        reduced_ = b_.reduce(operation, value_, nest_.reduced);
+        value_ = b_.point(operation == "max" ? "subtract" : "multiply", {value_, reduced_});
+    }
+
+    const LoopAxes& nest_;
+    std::mt19937_64 random_;
+    GraphBuilder b_;
+    int value_ = 0, first_ = 0, reduced_ = -1;
+    std::vector<int> inputs_;
+};
+
+bool taken(const Problem& problem, const Graph& graph) {
+    Machine machine;
+    return !emit_loops(problem, simplify(graph), machine).recipes.empty();
+}
+
+std::vector<std::string> some_reduction(const LoopAxes& nest, const std::vector<std::string>& reductions) {
+    return nest.reduced.empty() ? std::vector<std::string>{} : reductions;
+}
+
+// The operations that the emitter takes in this nest, shuffled, in hands of a few.
+std::vector<std::vector<std::string>> deal(const LoopAxes& nest, uint64_t seed) {
+    std::vector<std::string> deck;
+    for (const Operation& operation : operations()) {
+        if (operation.family != Family::pointwise || operation.arity > 2) continue;   // where has its place in every chain
+        const DrawnGraph single = Chain(nest, seed).draw({operation.name}, some_reduction(nest, {"sum"}));
+        if (taken(single.problem, single.graph)) deck.push_back(operation.name);
+    }
+    std::mt19937_64 random(seed);
+    std::shuffle(deck.begin(), deck.end(), random);
+    std::vector<std::vector<std::string>> hands;
+    for (size_t i = 0; i < deck.size(); ++i) {
+        if (i % operations_in_a_graph == 0) hands.emplace_back();
+        hands.back().push_back(deck[i]);
+    }
+    return hands;
+}
+
+void add_loops(std::vector<DrawnGraph>& graphs, uint64_t seed) {
+    const std::vector<std::vector<std::string>> reductions = {{"max", "sum"}, {"prod"}, {"min", "sum"}, {"sum", "sum"}};
+    for (const LoopAxes& nest : nests()) {
+        size_t hand = 0;
+        for (const std::vector<std::string>& operations : deal(nest, seed)) {
+            const std::vector<std::string> folds = some_reduction(nest, reductions[hand % reductions.size()]);
+            graphs.push_back(Chain(nest, seed + hand).draw(operations, folds));
+            graphs.back().races = hand == 0;
+            graphs.back().name += fmt::format("-{}", hand++);
+        }
+    }
+}
+
+Sizes mnk(int64_t m, int64_t n, int64_t k) { return {{"M", m}, {"N", n}, {"K", k}}; }
+
+// A product with its operands' axes in some order, and what follows it.
+DrawnGraph product(const std::string& left, const std::string& right, bool epilogue) {
+    const std::map<char, std::string> extents = {{'m', "M"}, {'n', "N"}, {'k', "K"}};
+    GraphBuilder b("sweep");
+    const int x = b.input("x", {extents.at(left[0]), extents.at(left[1])});
+    const int w = b.input("w", {extents.at(right[0]), extents.at(right[1])});
+    int y = b.einsum(x, w, {left, right, "mn"}, {"M", "N"});
+    if (epilogue) {
+        y = b.point("tanh", {b.point("add", {y, b.input("bias", {"N"})})});
+        y = b.point("add", {b.point("multiply", {y, b.input("scale", {"M", "1"})}), b.input("more", {"M", "N"})});
+    }
+    b.output("y", y);
+    return {fmt::format("product-{}-{}{}", left, right, epilogue ? "-epilogue" : ""), b.problem, b.graph,
+            {mnk(1, 1, 1), mnk(3, 5, 0), mnk(7, 17, 9), mnk(1, 100, 70), mnk(50, 1, 33), mnk(5, 19, 600),
+             mnk(77, 103, 91)}};
+}
+
+void add_products(std::vector<DrawnGraph>& graphs) {
+    for (const char* left : {"mk", "km"})
+        for (const char* right : {"kn", "nk"}) graphs.push_back(product(left, right, false));
+    graphs.push_back(product("mk", "nk", true));
+    graphs.back().races = true;
+    GraphBuilder batches("sweep");
+    const int x = batches.input("x", {"B", "M", "K"}), w = batches.input("w", {"B", "K", "N"});
+    batches.output("y", batches.einsum(x, w, {"bmk", "bkn", "bmn"}, {"B", "M", "N"}));
+    graphs.push_back({"product-batches", batches.problem, batches.graph,
+                      {{{"B", 3}, {"M", 9}, {"N", 21}, {"K", 10}}, {{"B", 2}, {"M", 50}, {"N", 40}, {"K", 50}}}});
+    GraphBuilder vector("sweep");
+    const int a = vector.input("x", {"M", "K"}), v = vector.input("v", {"K"});
+    vector.output("y", vector.einsum(a, v, {"mk", "k", "m"}, {"M"}));
+    graphs.push_back({"product-vector", vector.problem, vector.graph,
+                      {{{"M", 37}, {"K", 100}}, {{"M", 1}, {"K", 3}}, {{"M", 3}, {"K", 0}}, {{"M", 30}, {"K", 700}}}});
+}
+
+Sizes convolution_sizes(const std::vector<int64_t>& sizes) {
+    const std::vector<std::string> names = {"stride", "padding", "dilation", "groups", "N", "C", "H", "W", "K", "R", "S"};
+    Sizes result;
+    for (size_t i = 0; i < names.size(); ++i) result[names[i]] = sizes.at(i);
+    return result;
+}
+
+DrawnGraph convolution(bool epilogue) {
+    GraphBuilder b("sweep");
+    for (const char* name : {"stride", "padding", "dilation", "groups"}) b.parameter(name, 1, DType::int64);
+    const int x = b.input("x", {"N", "C", "H", "W"}), w = b.input("w", {"K", "C//groups", "R", "S"});
+    int y = b.convolution(x, w, "stride", "padding", "dilation", "groups",
+                          {"N", "K", "(H + 2*padding - dilation*(R - 1) - 1)//stride + 1",
+                           "(W + 2*padding - dilation*(S - 1) - 1)//stride + 1"});
+    if (epilogue)
+        y = b.point("maximum", {b.point("add", {y, b.reshape(b.input("bias", {"K"}), {"1", "K", "1", "1"})}), b.constant(0)});
+    b.output("y", y);
+    DrawnGraph drawn{epilogue ? "convolution-epilogue" : "convolution", b.problem, b.graph, {}};
+    for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{1, 1, 1, 1, 2, 3, 9, 11, 5, 3, 3},
+                                                                               {1, 1, 1, 1, 1, 17, 21, 19, 23, 3, 3},
+                                                                               {2, 3, 1, 1, 1, 3, 23, 24, 8, 7, 7},
+                                                                               {3, 1, 2, 1, 1, 5, 20, 17, 9, 4, 2},
+                                                                               {1, 1, 1, 4, 2, 8, 13, 15, 20, 3, 3},
+                                                                               {1, 0, 1, 1, 2, 20, 11, 13, 19, 1, 1},
+                                                                               {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                                                                               {1, 1, 1, 6, 2, 6, 13, 9, 12, 3, 3},
+                                                                               {1, 1, 1, 6, 2, 6, 13, 9, 6, 3, 3},
+                                                                               {1, 4, 1, 1, 1, 2, 2, 2, 3, 3, 3},
+                                                                               {1, 1, 1, 1, 1, 0, 6, 6, 3, 3, 3}})
+        drawn.shapes.push_back(convolution_sizes(sizes));
+    drawn.races = epilogue;
+    return drawn;
+}
+
+}  // namespace
+
+std::vector<DrawnGraph> drawn_graphs(uint64_t seed) {
+    std::vector<DrawnGraph> graphs;
+    add_loops(graphs, seed);
+    add_products(graphs);
+    for (bool epilogue : {false, true}) graphs.push_back(convolution(epilogue));
+    for (DrawnGraph& drawn : graphs) drawn.graph = simplify(drawn.graph);
+    return graphs;
+}
+
+}  // namespace strop::playbook
