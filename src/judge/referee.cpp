@@ -49,6 +49,7 @@ void Referee::reseed(uint64_t seed) {
 std::vector<Buffers*> Referee::buffers_for(const std::vector<ShapePoint>& points) {
     std::vector<Buffers*> buffers;
     for (const ShapePoint& point : points) buffers.push_back(&expectation_.at(point));
+    for (Buffers* some : buffers) some->restore();
     return buffers;
 }
 
@@ -212,9 +213,10 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
 
 Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit) {
     Buffers& buffers = *runner.points()[index];
+    buffers.restore();
     const InputSet& values = set == buffers.timed() ? expectation_.through(buffers, 0) : buffers.sets()[set];
     Sampling sampling{random(), everything || !buffers.large()};
-    poison(problem_, buffers, values, sampling);
+    poison(buffers, values);
     Runner::Outcome outcome = runner.call(index, 1, set, 0, limit);
     uint64_t seen = 0;
     if (outcome.ok() && runner.is_python()) {

@@ -12,6 +12,7 @@
 #include "core/machine.h"
 #include "core/profile.h"
 #include "core/record.h"
+#include "judge/check.h"
 #include "judge/credit.h"
 #include "judge/expectation.h"
 #include "judge/glimpse.h"
@@ -88,7 +89,10 @@ private:
     struct Glances {
         int due = 0, among = 0;
     };
-    bool glance_is_due(Look look, Glances& glances);
+    // What a batch among the parts of a sample is for, whose time is not taken: to see what its calls leave, or what becomes
+    // of it when inputs change.
+    enum class Inside { nothing, calls, renewals };
+    Inside look_inside(Look look, Glances& glances);
     // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
     // With glances among its parts, unless null.
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
@@ -98,7 +102,7 @@ private:
         size_t disturbed = 0;
     };
     Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool at_known,
-                                bool watch, bool glances, Parts& parts);
+                                bool watch, Inside inside, Parts& parts);
     Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, bool at_known, bool watch,
                               stats::BatchPair& part);
     // At random, of a batch that is timed or looked into: by its length nobody can tell which it is.
@@ -106,8 +110,10 @@ private:
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
     int64_t any_window(const Buffers& buffers);
-    int64_t last_window(const Buffers& buffers, bool at_known);
+    int64_t aim(Buffers& buffers, bool at_known);
+    static int64_t first_window(const Buffers& buffers, int64_t last, uint32_t calls);
     bool known_window_is_due();
+    void compare_last(Buffers& buffers, const InputSet& last, const Sampling& sampling, Runner::Outcome& outcome);
     const InputSet& expected_through(Buffers& buffers, int64_t window);
     // A few calls from somewhere, neither compared nor taken as a sample.
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);
@@ -119,6 +125,9 @@ private:
     // Attempts: batches may be over before anything is seen, or without a core.
     static constexpr int attempts_at_a_glance = 8;
     Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
+    Runner::Outcome renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
+    Runner::Outcome renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
+    bool is_right_undisturbed(Runner& runner, size_t index, double estimate_ns);
     struct Seen {
         bool late = true;     // nothing was seen while the batch ran
         double call_ns = 0;   // what all of the batch took for a call, less the time when it had no core

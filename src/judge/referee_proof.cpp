@@ -1,4 +1,5 @@
-// What the referee looks for that no compared output tells: calls that are skipped, results that are kept, threads.
+// What the referee looks for that no compared output tells: calls that are skipped, results that are kept or carried on,
+// threads.
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +16,8 @@ namespace strop::judge {
 namespace {
 
 constexpr int attempts_at_the_last_glance = 32;
+constexpr size_t least_wrong = 2;            // of them, who keeps something of earlier inputs
+constexpr int looks_at_renewals = 3;         // few elements change in some, many in others
 constexpr int as_short_as_parts = 3;         // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
 constexpr size_t least_glances = 6;          // at a suspect
@@ -131,8 +134,89 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
     return {};
 }
 
+// A batch like those that are timed, but secret elements of its inputs change while it runs, and its last call has to have
+// seen them. Who carries something on from call to call, or has computed ahead, is wrong then: between the calls of a batch
+// inputs move by a few elements only, and whoever knows that need not look at the others. The time is not taken.
+Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts) {
+    const Buffers& buffers = *runner.points()[index];
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew()) return {};
+    size_t looks = 0, wrong = 0;
+    Runner::Outcome first;
+    double batch_ns = part_ns;
+    // Threads that race are wrong now and then, whatever becomes of the inputs.
+    for (int attempt = 1; attempt <= attempts && (looks == 0 || (wrong > 0 && looks < least_glances)); ++attempt) {
+        bool late = false;
+        Runner::Outcome outcome = renew_once(runner, index, estimate_ns, batch_ns, late);
+        const bool is_wrong = outcome.verdict == Verdict::nondeterministic;
+        if (!outcome.ok() && !is_wrong) return outcome;
+        if (late && attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_glance_ns);
+        looks += !late;
+        wrong += is_wrong;
+        if (is_wrong && first.ok()) {
+            first = outcome;
+            attempts = std::max(attempts, most_glances);
+        }
+    }
+    if (wrong >= least_wrong && is_right_undisturbed(runner, index, estimate_ns)) {
+        first.verdict = Verdict::cheated;
+        first.evidence += ": it keeps what depends on earlier inputs";
+    }
+    return first;
+}
+
+// In as many batches of as many calls, during which nothing changes. Who races is wrong here as well.
+bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate_ns) {
+    Buffers& buffers = *runner.points()[index];
+    const uint32_t timed = static_cast<uint32_t>(buffers.timed());
+    for (size_t look = 0; look < least_glances; ++look) {
+        const uint32_t calls = static_cast<uint32_t>(calls_of_long_batch(part_ns, std::max(shortest_call_ns, estimate_ns)));
+        if (buffers.small()) buffers.turn(problem_, random());
+        buffers.restore();
+        const InputSet last = buffers.seen(0, int64_t{calls} - 1);
+        const Sampling sampling{random(), false};
+        poison(buffers, last);
+        Runner::Outcome outcome =
+            runner.call(index, calls, timed, static_cast<uint32_t>(first_window(buffers, 0, calls)), glance_limit);
+        if (outcome.ok()) compare_last(buffers, last, sampling, outcome);
+        if (!outcome.ok()) return false;
+    }
+    return true;
+}
+
+// Late: the change may have come when the last call had begun.
+Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
+    Buffers& buffers = *runner.points()[index];
+    const double call_ns = std::max(shortest_call_ns, estimate_ns), calls = calls_of_long_batch(batch_ns, call_ns);
+    const uint32_t count = static_cast<uint32_t>(calls);
+    if (buffers.small()) buffers.turn(problem_, random());
+    const std::optional<int64_t> other = buffers.small() ? std::nullopt : buffers.other_known();
+    const bool to_other = other && random() % 2 == 0;
+    const int64_t window = to_other ? *other : buffers.small() ? any_window(buffers) : 0;
+    if (to_other) buffers.restore();
+    else buffers.renew(problem_, window, random());
+    InputSet last = buffers.seen(window, int64_t{count} - 1);
+    const Sampling sampling{random(), false};
+    poison(buffers, last);
+    const double moment = (0.1 + 0.6 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
+    const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
+                                   [&] {
+                                       to_other ? buffers.show_other() : buffers.restore();
+                                       late = runner.progress() + 2 > int64_t{count};
+                                   }};
+    Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
+                                          static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
+    if (late || !outcome.ok()) return outcome;
+    compare_last(buffers, last, sampling, outcome);
+    if (outcome.verdict == Verdict::nondeterministic)
+        outcome.evidence = fmt::format("inputs changed while {} calls ran, and after the last of them {}", count,
+                                       outcome.evidence);
+    return outcome;
+}
+
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
+    for (int look = 0; outcome.ok() && look < looks_at_renewals; ++look)
+        outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = meet_new_inputs(runner, index);
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);
@@ -147,6 +231,7 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
 Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
+    buffers.restore();
     std::vector<std::vector<char>> known = buffers.input_values(set), drawn;
     std::vector<double> met, fresh;
     Runner::Outcome outcome;
