@@ -1,4 +1,5 @@
-// What a kernel may keep from call to call, and what not: nothing that depends on inputs.
+// What a kernel may keep from call to call, and what not: nothing that depends on inputs. And batches of any length have to
+// say the same of a call.
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -209,6 +210,50 @@ TEST_F(StateTest, sums_that_are_carried_on_are_found) {
     width = N;)");
     EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
     EXPECT_NE(evaluation.evidence.find("depends on earlier inputs"), std::string::npos) << evaluation.evidence;
+}
+
+TEST_F(StateTest, waiting_in_short_batches_is_found) {
+    Evaluation evaluation = judge("#include <chrono>\n", R"(
+    using Clock = std::chrono::steady_clock;
+    auto wait = [](int microseconds) {
+        for (auto end = Clock::now() + std::chrono::microseconds(microseconds); Clock::now() < end;) {}
+    };
+    const volatile uint32_t* at = static_cast<uint32_t*>(__builtin_frame_address(0));
+    static uint32_t left = 0, calls = 0;   // {call = 2, point, calls, set, window, no payload}
+    for (int i = 0; i < 400 && left == 0; ++i, ++at)
+        if (at[0] == 2 && at[1] < 64 && at[2] - 1 < 10000000 && at[3] < 16 && at[4] < 4096 && at[5] == 0) left = calls = at[2];
+    wait(20);
+    for (int64_t i = 0; i < M; ++i) {
+        float sum = 0;
+        for (int64_t j = 0; j < N; ++j) {
+            y[i * N + j] = x[i * N + j] * factor;
+            sum += x[i * N + j];
+        }
+        total[i] = sum;
+    }
+    if (left > 0 && --left == 0 && calls < 40) wait(12 * (40 - static_cast<int>(calls)));)");
+    EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+}
+
+// Ceilings of a machine that takes ages: nobody is accused for them, but it is said.
+TEST_F(StateTest, a_time_that_the_ceilings_do_not_allow_is_looked_at_again_and_told) {
+    Machine machine = detect_machine();
+    machine.ceilings = {1e9, 1e9, 1e6, 1e6, 1e6};
+    machine.caches.clear();
+    Referee referee(*problem_, machine, {});
+    EvaluationRequest request;
+    request.kernel.id = "kernel";
+    request.kernel.source = "#include <stdint.h>\n" + std::string(row_function) +
+                            "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, int64_t "
+                            "N) { for (int64_t i = 0; i < M; ++i) do_row(x + i * N, y + i * N, total + i, factor, N); }";
+    request.points = {problem_->points[0]};
+    const Evaluation evaluation = referee.evaluate({request}).front();
+    EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;
+    EXPECT_NE(evaluation.evidence.find("the ceiling is wrong"), std::string::npos) << evaluation.evidence;
+    EXPECT_GT(evaluation.points.front().time.samples_ns.size(), 3u);    // in full, where a screening was asked for
+    EXPECT_EQ(referee.evaluate({request}).front().evidence, "");        // once is enough
+    EXPECT_EQ(judge(row_function, "for (int64_t i = 0; i < M; ++i) do_row(x + i * N, y + i * N, total + i, factor, N);").evidence,
+              "");
 }
 
 TEST_F(StateTest, renewed_values_are_others_until_they_are_restored) {

@@ -71,11 +71,17 @@ private:
     };
 
     std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
+    // A kernel's process whose hand-shake is believed as far as one without a kernel has such a one.
+    std::unique_ptr<Runner> start(const Built& built, const std::vector<Buffers*>& points);
     // Of the points where it may be called, small ones first: a hopeless kernel is dropped before it costs anything.
     std::vector<Buffers*> callable_at(const EvaluationRequest& request);
     void judge(const EvaluationRequest& request, const Built& built, bool ignores_outputs, Evaluation& evaluation);
     bool judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
                      PointResult& result);
+    // Judges a point again where the machine's ceilings allow no such time.
+    void doubt(const EvaluationRequest& request, const Built& built, Buffers& buffers, Evaluation& evaluation,
+               PointResult& result);
+    double least_plausible_ns(const ShapePoint& point) const;
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
     void note_late_writes(Buffers& buffers, const InputSet& set, uint64_t seed, uint64_t seen,
@@ -137,7 +143,8 @@ private:
     Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
-    Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
+    Runner::Outcome meet_new_inputs(Runner& runner, size_t index, double median_ns);
+    Runner::Outcome compare_lengths(Runner& runner, size_t index, double median_ns);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
     void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
@@ -178,6 +185,8 @@ private:
     Expectation expectation_;
     std::mt19937_64 random_;
     uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
+    double idle_handshake_ns_ = -1;   // of a process without a kernel
+    std::map<std::string, double> proven_ns_;   // by describe(dims): what a kernel took that was looked at for it
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     Credit proof_credit_;          // for evaluating the reference for what batches left behind
     Credit glance_credit_;         // for the glances of screenings, all that they take

@@ -2,6 +2,7 @@
 // threads.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ constexpr size_t least_wrong = 2;            // of them, who keeps something of 
 constexpr int looks_at_renewals = 3;         // few elements change in some, many in others
 constexpr int as_short_as_parts = 3;         // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
+constexpr double longest_renewal_ns = 8e7;   // by now it has lost its core to the referee for a while, however many want one
 constexpr size_t least_glances = 6;          // at a suspect
 constexpr int most_glances = 24;             // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
@@ -27,6 +29,11 @@ constexpr double shortest_call_ns = 20;      // with all that calling it takes
 constexpr double out_of_pace = 1.4;          // of calls while a batch runs over those of all of it
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
+constexpr double alone_ratio = 3;            // of a call by itself over those of batches
+constexpr double waking_ns = 3e5;            // of the threads that a kernel computes on
+constexpr double fetched_ns_of_a_byte = 0.4; // from another core's cache, or from memory
+constexpr double longer_than_claimed = 1.4;  // of calls of whole batches
+constexpr int looks_at_lengths = 8;
 constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
 constexpr double clock_batch_ns = 5e7;       // no wake-up takes as long
 constexpr int disagreements_that_count = 3;
@@ -149,7 +156,7 @@ Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double es
         Runner::Outcome outcome = renew_once(runner, index, estimate_ns, batch_ns, late);
         const bool is_wrong = outcome.verdict == Verdict::nondeterministic;
         if (!outcome.ok() && !is_wrong) return outcome;
-        if (late && attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_glance_ns);
+        if (late && attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_renewal_ns);
         looks += !late;
         wrong += is_wrong;
         if (is_wrong && first.ok()) {
@@ -217,7 +224,8 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
     for (int look = 0; outcome.ok() && look < looks_at_renewals; ++look)
         outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
-    if (outcome.ok()) outcome = meet_new_inputs(runner, index);
+    if (outcome.ok()) outcome = compare_lengths(runner, index, median_ns);
+    if (outcome.ok()) outcome = meet_new_inputs(runner, index, median_ns);
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_python()) outcome.evidence = runner.changed_thread_state();
@@ -228,7 +236,10 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
 // Who keeps results by content answers faster to inputs that it has met. Before both kinds of calls the same memory is
 // written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
 // they take.
-Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
+//
+// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up, and tensors
+// that another core has written explain.
+Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double median_ns) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
     buffers.restore();
@@ -240,6 +251,8 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     auto apart = [&] {
         return stats::quantile(fresh, 0) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
     };
+    const double explained_ns = runner.handshake_ns() + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
+    auto too_long = [&] { return stats::quantile(fresh, 0) > alone_ratio * median_ns + explained_ns; };
     int rounds = buffers.large() ? 2 : 9, looks = 0;
     do {
         for (int round = 0; round < rounds && outcome.ok(); ++round)
@@ -257,14 +270,41 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
                 (change ? fresh : met).push_back(outcome.outside_ns);
             }
         rounds = std::max(rounds, 5);
-    } while (outcome.ok() && apart() && ++looks < 3);
+    } while (outcome.ok() && (apart() || too_long()) && ++looks < 3);
     buffers.set_input_values(set, known);
     if (!outcome.ok()) return outcome;
+    if (!apart() && too_long())
+        return {Verdict::cheated,
+                fmt::format("a call by itself takes {} or more with new inputs, where calls of batches are said to take {}, at {}: "
+                            "the two do not agree", human_nanoseconds(stats::quantile(fresh, 0)), human_nanoseconds(median_ns),
+                            strop::describe(buffers.point().dims)),
+                0};
     if (!apart()) return {};
     return {Verdict::cheated,
             fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
                         human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),
                         strop::describe(buffers.point().dims)),
+            0};
+}
+
+// A call's time follows from the difference of a long and a short batch. A process that makes the short one longer (it may
+// wait before it answers) makes that smaller. In a batch so long that the hand-shake is no part of it that matters, calls
+// have to take what was claimed.
+Runner::Outcome Referee::compare_lengths(Runner& runner, size_t index, double median_ns) {
+    if (runner.is_python() || runner.ignores_outputs() || median_ns >= long_call_ns) return {};
+    double least_ns = std::numeric_limits<double>::infinity();
+    uint32_t calls = 0;
+    for (int look = 0; look < looks_at_lengths && least_ns > longer_than_claimed * median_ns; ++look) {
+        calls = static_cast<uint32_t>(calls_of_long_batch(2 * whole_batch_ns, std::max(shortest_call_ns, median_ns)));
+        Runner::Outcome outcome = batch(runner, index, calls, whole_batch_limit, known_window_is_due(), true);
+        if (!outcome.ok()) return outcome;
+        least_ns = std::min(least_ns, (outcome.outside_ns - outcome.waited_ns) / calls);
+    }
+    if (least_ns <= longer_than_claimed * median_ns + shortest_call_ns) return {};
+    return {Verdict::cheated,
+            fmt::format("{} calls take {} each, where shorter batches say {}, at {}: its batches wait", calls,
+                        human_nanoseconds(least_ns), human_nanoseconds(median_ns),
+                        strop::describe(runner.points()[index]->point().dims)),
             0};
 }
 
