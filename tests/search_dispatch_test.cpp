@@ -89,6 +89,23 @@ TEST(PlanDispatch, ChoosesWithinFivePercentOnHeldOutShapes) {
     }
 }
 
+// Winner 1 looks better at large M, by 20%: told apart by narrow intervals only, and by more than one sample.
+TEST(FitDispatch, ABranchNeedsADifferenceThatTheSamplesTell) {
+    Problem problem = row_problem();
+    const std::vector<DispatchWinner> winners = {{fakes::proposal("a").kernel, {}}, {fakes::proposal("b").kernel, {}}};
+    auto leaves = [&](double doubt, size_t large) {
+        std::vector<DispatchSample> samples;
+        for (int64_t i = 1; i <= 6; ++i) samples.push_back({{{"M", i}, {"N", 100}}, {100, 130}, 1, {0, doubt}});
+        for (size_t i = 0; i < large; ++i)
+            samples.push_back({{{"M", 1000 + static_cast<int64_t>(i)}, {"N", 100}}, {120, 100}, 1, {0, doubt}});
+        const DispatchTree tree = fit_dispatch(problem, winners, samples);
+        return std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const DispatchNode& node) { return node.winner >= 0; });
+    };
+    EXPECT_EQ(leaves(0.02, 4), 2);
+    EXPECT_EQ(leaves(0.5, 4), 1);
+    EXPECT_EQ(leaves(0.02, 1), 1);   // one sample supports no leaf
+}
+
 TEST(PlanDispatch, KeepsFewWinnersAndNamesTheirRegimes) {
     Problem problem = row_problem();
     FakeEvaluator evaluator(model);
@@ -305,8 +322,8 @@ TEST(FitDispatch, PutsAReadableThresholdOnTheProductThatDecides) {
 
 TEST(FitDispatch, TakesFewDigitsWhereNoPowerOfTwoLiesBetween) {
     Problem problem = row_problem();
-    std::vector<DispatchSample> samples = {{{{"M", 1}, {"N", 1100}}, {1, 2}},
-                                           {{{"M", 1}, {"N", 1300}}, {2, 1}}};
+    std::vector<DispatchSample> samples = {{{{"M", 1}, {"N", 1099}}, {1, 2}}, {{{"M", 1}, {"N", 1100}}, {1, 2}},
+                                           {{{"M", 1}, {"N", 1300}}, {2, 1}}, {{{"M", 1}, {"N", 1301}}, {2, 1}}};
     DispatchTree tree = fit_dispatch(problem, winners(2), samples);
     ASSERT_EQ(tree.nodes.size(), 3u);
     EXPECT_EQ(tree.nodes[0].feature.text(), "N");

@@ -27,13 +27,25 @@ constexpr size_t most_probes = 96;
 constexpr size_t probes_in_a_batch = 4;
 constexpr double weight_of_a_labelled_point = 20;   // the user named it: the dispatch has to be right there
 constexpr double share_of_finals = 0.35;  // of the time
+constexpr double most_doubt = 1;          // log ratio: nothing is known
 constexpr double missing_penalty = 2.3;   // log regret of a kernel without a time at a point
+
+struct Timed {
+    double nanoseconds = infinity;
+    double doubt = 0;  // of the logarithm
+};
+
+// Half of an interval's width on the log scale.
+double doubt_of(double low, double high) {
+    const double width = low > 0 && high >= low ? std::log(high / low) / 2 : most_doubt;
+    return std::min(width, most_doubt);
+}
 
 // A candidate with its times in the finals.
 struct Finalist {
     Candidate candidate;
     std::string name;
-    std::map<std::string, double> finals;  // by label; infinity where it failed
+    std::map<std::string, Timed> finals;   // by label; infinity where it failed
     bool alive = true;
 };
 
@@ -92,8 +104,8 @@ private:
 
     // Times on one scale: the first contender's median and the paired ratios to it. A kernel that is wrong
     // anywhere is out; one that ran into a limit is only out of this point.
-    std::vector<double> times_of(const std::vector<size_t>& who, const PointComparison& at) {
-        std::vector<double> times(who.size(), infinity);
+    std::vector<Timed> times_of(const std::vector<size_t>& who, const PointComparison& at) {
+        std::vector<Timed> times(who.size());
         bool paired = !at.results.empty() && at.results[0].verdict == Verdict::ok;
         for (size_t i = 0; i < std::min(who.size(), at.results.size()); ++i) {
             const ContenderResult& result = at.results[i];
@@ -103,7 +115,11 @@ private:
                 continue;
             }
             bool ratio = i > 0 && paired && result.speedup.ratio > 0;
-            times[i] = ratio ? at.results[0].time.median_ns * result.speedup.ratio : result.time.median_ns;
+            if (ratio)
+                times[i] = {at.results[0].time.median_ns * result.speedup.ratio,
+                            doubt_of(result.speedup.low, result.speedup.high)};
+            else   // the first one is what the others are doubted against
+                times[i] = {result.time.median_ns, i == 0 ? 0 : doubt_of(result.time.low_ns, result.time.high_ns)};
         }
         return times;
     }
@@ -145,9 +161,9 @@ private:
         while (!field.empty()) {
             Comparison comparison = compare(field, {point}, Effort::full, std::clamp(seconds, 0.05, 1.0));
             if (comparison.points.empty()) return;
-            std::vector<double> times = times_of(field, comparison.points[0]);
+            std::vector<Timed> times = times_of(field, comparison.points[0]);
             for (size_t i = 0; i < field.size(); ++i) finalists_[field[i]].finals[point.label] = times[i];
-            if (std::any_of(times.begin(), times.end(), [](double t) { return t < infinity; })) return;
+            if (std::any_of(times.begin(), times.end(), [](const Timed& t) { return t.nanoseconds < infinity; })) return;
             // Everybody failed at the thorough check: the next in line.
             std::vector<size_t> next = field_at(point.label);
             if (next == field) return;
@@ -161,7 +177,7 @@ private:
         double best = infinity;
         for (const Finalist& finalist : finalists_) {
             auto time = finalist.finals.find(label);
-            if (finalist.alive && time != finalist.finals.end()) best = std::min(best, time->second);
+            if (finalist.alive && time != finalist.finals.end()) best = std::min(best, time->second.nanoseconds);
         }
         return best;
     }
@@ -180,7 +196,8 @@ private:
         double best = best_at(label);
         auto final_time = finalist.finals.find(label);
         if (final_time != finalist.finals.end() && best < infinity)
-            return final_time->second < infinity ? std::log(final_time->second / best) : missing_penalty;
+            return final_time->second.nanoseconds < infinity ? std::log(final_time->second.nanoseconds / best)
+                                                             : missing_penalty;
         auto screened = finalist.candidate.nanoseconds.find(label);
         if (screened == finalist.candidate.nanoseconds.end()) return missing_penalty;
         return std::log(screened->second / best_screened_at(label));
@@ -276,27 +293,36 @@ private:
     // ---- samples ---------------------------------------------------------------------------------------
 
     // The final's time; without one what screening saw.
-    static double known_time(const Finalist& finalist, const std::string& label) {
+    static Timed known_time(const Finalist& finalist, const std::string& label) {
         auto time = finalist.finals.find(label);
         if (time != finalist.finals.end()) return time->second;
         auto screened = finalist.candidate.nanoseconds.find(label);
-        return screened != finalist.candidate.nanoseconds.end() ? screened->second : infinity;
+        return screened != finalist.candidate.nanoseconds.end() ? Timed{screened->second, most_doubt} : Timed{};
+    }
+
+    static DispatchSample sample_of(const ShapePoint& point, const std::vector<Timed>& times, double weight) {
+        DispatchSample sample{point.dims, {}, weight, {}};
+        for (const Timed& time : times) {
+            sample.nanoseconds.push_back(time.nanoseconds);
+            sample.doubt.push_back(time.doubt);
+        }
+        return sample;
     }
 
     // The user's own shapes are measured however little time is left: on them the dispatch must be right.
     void sample_labelled_points() {
         for (const ShapePoint& point : problem_.points) {
             bool complete = true;
-            std::vector<double> times;
+            std::vector<Timed> times;
             for (size_t w : winners_) {
                 bool runs = may_be_called(finalists_[w].candidate.kernel, bindings_of(problem_, point.dims));
                 auto time = finalists_[w].finals.find(point.label);
                 complete = complete && (!runs || time != finalists_[w].finals.end());
-                times.push_back(runs ? known_time(finalists_[w], point.label) : infinity);
+                times.push_back(runs ? known_time(finalists_[w], point.label) : Timed{});
             }
             bool stopped = options_.stop && options_.stop();
             if (complete || winners_.size() == 1 || stopped)
-                samples_.push_back({point.dims, times, weight_of_a_labelled_point});
+                samples_.push_back(sample_of(point, times, weight_of_a_labelled_point));
             else
                 measure({point}, weight_of_a_labelled_point);
         }
@@ -316,13 +342,12 @@ private:
         for (const auto& [who, where] : groups) {
             Comparison comparison = compare(who, where, Effort::screen, seconds_per_probe());
             for (const PointComparison& at : comparison.points) {
-                std::vector<double> measured = times_of(who, at), times;
+                std::vector<Timed> measured = times_of(who, at), times;
                 for (size_t w : winners_) {
                     auto found = std::find(who.begin(), who.end(), w);
-                    times.push_back(found == who.end() ? infinity
-                                                       : measured[static_cast<size_t>(found - who.begin())]);
+                    times.push_back(found == who.end() ? Timed{} : measured[static_cast<size_t>(found - who.begin())]);
                 }
-                samples_.push_back({at.point.dims, times, weight});
+                samples_.push_back(sample_of(at.point, times, weight));
             }
         }
     }

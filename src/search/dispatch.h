@@ -18,10 +18,11 @@ struct DispatchSample {
     Dimensions dims;
     std::vector<double> nanoseconds;
     double weight = 1;
+    std::vector<double> doubt = {};  // of the times' logarithms, half of a 95% interval; empty: none
 };
 
-// Fits a tree with at most `max_leaves` leaves that minimises the mean log regret over the samples; features
-// are the problem's dimensions and the products that its tensors' extents form (M, N, M*N, ...). Conditions
+// Fits a tree with at most `max_leaves` leaves that minimises the mean log regret over the samples, with as few leaves as
+// the samples' doubt allows to tell apart: a branch has to gain more than it; features are the problem's dimensions and the products that its tensors' extents form (M, N, M*N, ...). Conditions
 // of kernels are respected. Thresholds lie between samples (geometric middle), rounded to a number that reads
 // well.
 DispatchTree fit_dispatch(const Problem& problem, const std::vector<DispatchWinner>& winners,

@@ -16,6 +16,7 @@ constexpr double noise = 0.03;        // log regret that is none
 constexpr double not_callable = 3.0;  // log regret where neither a winner nor the fallback may run
 constexpr double least_gain = 0.02;   // total log regret that a split must save, plus the next a sample
 constexpr double least_gain_a_sample = 0.001;
+constexpr size_t least_support = 2;        // samples of a leaf, unless one of them is a shape that the user named
 
 // The dimensions and the products of dimensions that tensors are made of ("M", "N", "M*N"), fewest factors
 // first.
@@ -76,6 +77,7 @@ public:
             for (const Expression& feature : features_)
                 values_.back().push_back(feature.evaluate_integer(bindings));
             regrets_.push_back(regrets_at(sample, winners.size()));
+            doubts_.push_back(doubts_at(sample, winners.size()));
         }
         winners_ = winners.size();
     }
@@ -152,6 +154,27 @@ private:
         return regrets;
     }
 
+    static std::vector<double> doubts_at(const DispatchSample& sample, size_t count) {
+        std::vector<double> doubts(count, 0);
+        for (size_t w = 0; w < std::min(count, sample.doubt.size()); ++w) doubts[w] = sample.weight * sample.doubt[w];
+        return doubts;
+    }
+
+    // How far the gain of giving these samples to `after` may be off: 95% interval of a sum of independent ones.
+    double doubt_of_change(const std::vector<size_t>& order, size_t from, size_t to, size_t before, size_t after) const {
+        double sum = 0;
+        if (before != after)
+            for (size_t i = from; i < to; ++i)
+                sum += std::pow(doubts_[order[i]][before], 2) + std::pow(doubts_[order[i]][after], 2);
+        return sum;
+    }
+
+    bool supported(const std::vector<size_t>& order, size_t from, size_t to) const {
+        return to - from >= least_support || std::any_of(order.begin() + static_cast<long>(from),
+                                                         order.begin() + static_cast<long>(to),
+                                                         [&](size_t s) { return samples_[s].weight > 1; });
+    }
+
     Leaf make_leaf(size_t node, std::vector<size_t> samples) const {
         Leaf leaf{node, std::move(samples), tree_.fallback, 0, {}};
         std::vector<double> sums(winners_, 0);
@@ -183,11 +206,16 @@ private:
                 }
                 int64_t low = values_[order[i]][f], high = values_[order[i + 1]][f];
                 if (low == high) continue;
-                double regret = *std::min_element(below.begin(), below.end()) +
-                                *std::min_element(above.begin(), above.end());
-                // A wider gap between the samples breaks ties, and simpler features come first.
-                if (leaf.regret - regret <= best.gain + 1e-9) continue;
-                best = {leaf.regret - regret, f, readable_between(low, high)};
+                const auto yes = std::min_element(below.begin(), below.end()), no = std::min_element(above.begin(), above.end());
+                const double gain = leaf.regret - *yes - *no;
+                // Simpler features come first.
+                if (gain <= best.gain + 1e-9 || !supported(order, 0, i + 1) || !supported(order, i + 1, order.size()))
+                    continue;
+                const size_t winner = static_cast<size_t>(leaf.winner);
+                const double doubt = std::sqrt(
+                    doubt_of_change(order, 0, i + 1, winner, static_cast<size_t>(yes - below.begin())) +
+                    doubt_of_change(order, i + 1, order.size(), winner, static_cast<size_t>(no - above.begin())));
+                if (gain > doubt) best = {gain, f, readable_between(low, high)};
             }
         }
         return best;
@@ -210,6 +238,7 @@ private:
     const std::vector<DispatchSample>& samples_;
     std::vector<std::vector<int64_t>> values_;  // sample × feature
     std::vector<std::vector<double>> regrets_;  // sample × winner
+    std::vector<std::vector<double>> doubts_;   // sample × winner, weighted like the regrets
     size_t winners_ = 0;
     DispatchTree tree_;
 };
