@@ -53,6 +53,46 @@ TEST_F(Earlier, GivesEachRunsMeasurementsOfAKernel) {
     EXPECT_TRUE(EarlierRuns(store_, current).of("other").empty());  // too few to say anything
 }
 
+// As they were chosen, so that the next run begins where that one ended; not again from an older run.
+TEST_F(Earlier, GivesTheWinnersWithTheirConfigurations) {
+    auto with_winner = [](const std::string& run, const std::string& source, int64_t u) {
+        RunRecord made = record(run);
+        Strategy strategy;
+        strategy.id = "k";
+        strategy.hypothesis = "reads once";
+        strategy.proposer = "fake/one";
+        strategy.parent = "gone";
+        strategy.state = Strategy::State::winner;
+        Kernel kernel;
+        kernel.id = kernel.strategy = "k";
+        kernel.author = "fake/one";
+        kernel.source = source;
+        Regime regime;
+        regime.kernel = regime.strategy = "k";
+        regime.configuration = {{"U", u}};
+        made.strategies = {strategy};
+        made.kernels = {kernel};
+        made.regimes = {regime};
+        return made;
+    };
+    store_.save_run(with_winner("softmax-1", "// a", 2));
+    store_.save_run(with_winner("softmax-2", "// a", 4));
+    const RunRecord current = record("softmax-3");
+    store_.save_run(current);
+    for (int walk = 0; walk < 2; ++walk) {
+        std::vector<Proposal> winners = EarlierRuns(store_, current).winners();
+        ASSERT_EQ(winners.size(), 1u);
+        EXPECT_TRUE(winners[0].proven);
+        EXPECT_EQ(winners[0].kernel.source, "// a");
+        EXPECT_EQ(winners[0].kernel.author, "fake/one");
+        EXPECT_EQ(describe(winners[0].kernel.initial), "U=4");
+        EXPECT_EQ(winners[0].strategy.hypothesis, "reads once");
+        EXPECT_EQ(winners[0].strategy.parent, "");
+        EXPECT_EQ(winners[0].strategy.state, Strategy::State::active);
+        store_.save_run(with_winner("softmax-4", "// b", 8));   // later than the run that goes on
+    }
+}
+
 TEST_F(Earlier, LeavesOutOtherMachinesAndChangedProblems) {
     RunRecord machine = record("softmax-1"), problem = record("softmax-2");
     machine.machine.fingerprint = "elsewhere";

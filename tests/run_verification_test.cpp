@@ -43,6 +43,24 @@ TEST(Verification, shapes_get_times_and_their_best_baseline) {
     EXPECT_NEAR(record.headline.ratio, 4, 1e-9);
 }
 
+// At every shape: one that is near somewhere is compared at length everywhere.
+TEST(Verification, who_is_far_behind_gets_a_short_look) {
+    RunRecord record = record_of(2);
+    record.shapes[0].baselines = {{"onednn", 100}, {"numpy", 1000}, {"jax", 5000}};
+    record.shapes[1].baselines = {{"onednn", 100}, {"numpy", 2000}, {"jax", 300}};
+    EXPECT_EQ(far_behind(record.shapes), (std::set<std::string>{"numpy"}));
+    Comparison near, far;
+    near.points = {{{}, {result("strop", 100, 0, 1), result("jax", 200, 0, 2)}}};
+    far.points = {{{}, {result("strop", 101, 0, 1), result("numpy", 4000, 0, 40)}}};
+    const Comparison both = joined(near, far);
+    ASSERT_EQ(both.points[0].results.size(), 3u);
+    EXPECT_EQ(both.points[0].results[0].time.median_ns, 100);
+    EXPECT_EQ(both.points[0].results[2].name, "numpy");
+    EXPECT_EQ(joined(near, {}).points[0].results.size(), 2u);
+    far.points[0].results[0].verdict = Verdict::wrong_output;   // a failure there is one
+    EXPECT_EQ(joined(near, far).points[0].results[0].verdict, Verdict::wrong_output);
+}
+
 TEST(Verification, a_failure_is_named_and_leaves_no_time) {
     RunRecord record = record_of(1);
     Comparison comparison;

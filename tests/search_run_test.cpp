@@ -168,6 +168,20 @@ TEST(Run, TunesWhereEarlierRunsEnded) {
     EXPECT_EQ(tried[1], 16);
 }
 
+TEST(Run, EarlierWinnersComeFirstAtWhatWon) {
+    Fixture f;
+    Proposal known = proposal("parallel", unrolls()), strange = proposal("serial_by_a_model", unrolls());
+    known.proven = strange.proven = true;
+    known.kernel.initial["U"] = strange.kernel.initial["U"] = int64_t{16};
+    FakeProposer earlier({known, strange});
+    search::run(points, {&f.proposer, &earlier}, f.evaluator, f.settings, f.targets, f.recorder);
+    std::string first;
+    for (size_t i = 0; i < 4; ++i)
+        first += f.evaluator.requests[i].kernel.id + " " + describe(f.evaluator.requests[i].configuration) + " ";
+    EXPECT_EQ(first, "parallel U=16 serial_by_a_model U=16 serial U=1 naive U=1 ");
+    EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "parallel"), 6);
+}
+
 TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     Fixture f;
     f.run();
@@ -219,10 +233,9 @@ TEST(Run, EndsEarlyWhenEverythingIsExplored) {
 }
 
 TEST(Run, WithoutProposalsIsExhausted) {
-    FakeProposer proposer({});
-    FakeEvaluator evaluator(model);
-    Recorder recorder;
-    Result result = run(points, {&proposer}, evaluator, {}, {}, recorder);
+    Fixture f;
+    f.proposer = FakeProposer({});
+    Result result = f.run();
     EXPECT_EQ(result.stopped_by, "exhausted");
     EXPECT_TRUE(result.finalists.empty());
     EXPECT_EQ(result.evaluations, 0);
@@ -368,9 +381,52 @@ TEST(Run, DeepensTheBestAndInheritsItsConfiguration) {
 TEST(Run, DeepensNoMoreThanTheBeam) {
     Fixture f;
     f.settings.beam = 1;
-    f.settings.rounds = 1;
+    f.settings.rounds = 2;
     f.run();
     EXPECT_EQ(f.proposer.asked.size(), 1u);
+}
+
+TEST(Run, ALastRoundAsksForNothing) {
+    Fixture f;
+    f.proposer.repaired["naive"] = proposal("naive+fix1", unrolls());
+    f.evaluator.judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint&) {
+        return kernel.id == "naive" ? Verdict::compile_failed : Verdict::ok;
+    };
+    f.settings.rounds = 1;
+    EXPECT_EQ(f.run().stopped_by, "rounds");
+    EXPECT_TRUE(f.proposer.asked.empty() && f.proposer.scored == 0);
+    EXPECT_GE(std::count(f.recorder.order.begin(), f.recorder.order.end(), "naive+fix1"), 1);   // repaired and measured
+}
+
+// Every evaluation that is left belongs to a kernel that waits for its first.
+TEST(Run, NothingIsBoughtThatCouldNotBeMeasured) {
+    for (int evaluations : {4, 5}) {   // four are in the first batch
+        Fixture f;
+        f.proposer.repaired["serial"] = proposal("serial+fix1", unrolls());
+        f.evaluator.judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint&) {
+            return kernel.id == "serial" ? Verdict::compile_failed : Verdict::ok;
+        };
+        f.settings.evaluations = evaluations;
+        f.run();
+        EXPECT_EQ(f.proposer.broken.size(), evaluations == 4 ? 0u : 1u);
+        EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "serial+fix1"), evaluations == 4 ? 0 : 1);
+    }
+}
+
+TEST(Run, WhatWasPaidForIsMeasuredBeforeOthersEndTheSearch) {
+    for (bool paid : {false, true}) {
+        Fixture f;
+        f.settings.target_speedup = 1.01;
+        for (const ShapePoint& point : points) f.targets.baseline_ns[point.label] = 1e9;
+        std::vector<Proposal> nine;
+        for (char c : std::string("123456789")) nine.push_back(proposal(std::string("serial") + c));
+        f.proposer = FakeProposer(nine);
+        f.proposer.costs = paid;
+        Result result = f.run();
+        EXPECT_EQ(result.stopped_by, "target");
+        EXPECT_EQ(result.evaluations, paid ? 9 : 4);
+        EXPECT_EQ(find(result, "serial9").reason == "not measured: the search ended first (target)", !paid);
+    }
 }
 
 TEST(Run, IgnoresAProposalThatItKnowsAndRenamesAnotherOfTheSameName) {
@@ -429,7 +485,7 @@ TEST(Run, StopsAtTheTargetAndAtTheRoofline) {
     roof.targets.roofline_ns = {{"small", 0.96 * (100 + size_of(points[0]))},
                                 {"large", 0.96 * (20000 + size_of(points[1]) / 2)}};
     EXPECT_EQ(roof.run().stopped_by, "roofline");
-    Fixture beaten;   // at one shape: what was counted there is no bound
+    Fixture beaten;   // at one shape
     beaten.targets.roofline_ns = {{"small", 1.5 * (100 + size_of(points[0]))}, {"large", roof.targets.roofline_ns["large"]}};
     EXPECT_EQ(beaten.run().stopped_by, "exhausted");
     Fixture unknown;

@@ -33,6 +33,16 @@ void make_probe(const ProbeDraft& probe, EvaluationRequest& request) {
             request.kernel.space.tunables.push_back(std::move(tunable));
 }
 
+// Probes given as edits become sources; one whose edits do not apply is left out.
+void apply_to(const std::string& source, ExperimentDraft& draft, std::string& why) {
+    std::erase_if(draft.probes, [&](ProbeDraft& probe) {
+        if (!probe.source.empty()) return false;
+        std::optional<std::string> changed = apply_edits(source, probe.edits, why);
+        if (changed) probe.source = *changed;
+        return !changed;
+    });
+}
+
 std::set<std::string> words_of(const Strategy& strategy) {
     std::set<std::string> words;
     std::string word;
@@ -70,11 +80,12 @@ void read_tunables(Kernel& kernel) {
 }  // namespace
 
 Agent::Agent(Briefing briefing, Panel& panel, Evaluator& judge, const AgentOptions& options)
-    : briefing_(std::move(briefing)), briefing_text_(describe(briefing_)), panel_(panel), judge_(judge),
-      options_(options) {}
+    : briefing_(std::move(briefing)), panel_(panel), judge_(judge), options_(options) {}
 
-llm::Request Agent::request(const std::string& role, const std::string& prompt, Facts facts) const {
-    facts["briefing"] = briefing_text_;
+llm::Request Agent::request(const std::string& role, const std::string& prompt, Facts facts, bool change) const {
+    facts["briefing"] = describe(briefing_, role);
+    facts["tolerance"] = describe_tolerance(briefing_.problem);
+    if (!facts.count("best")) facts["best"] = best_ ? describe_best(briefing_, *best_, false) : "";
     facts["signature"] = signature(briefing_.problem);
     facts["compiler"] = briefing_.compiler;
     facts["experiments"] = describe_experiments(experiments_);
@@ -84,9 +95,15 @@ llm::Request Agent::request(const std::string& role, const std::string& prompt, 
     request.role = role;
     request.system = "role: " + role + "\n\n" + filled.system;
     request.messages.push_back({llm::Message::Author::user, filled.task});
-    request.schema_name = role;
-    request.schema = load_schema(role);
+    request.schema_name = change ? "change" : role;
+    request.schema = load_schema(request.schema_name);
     return request;
+}
+
+bool Agent::time_for(const std::vector<std::string>& roles) const {
+    double seconds = 0;
+    for (const std::string& role : roles) seconds += panel_.expected_seconds(role);
+    return !options_.time_for || options_.time_for(seconds);
 }
 
 // ---- plan ----------------------------------------------------------------------------------------------
@@ -146,7 +163,7 @@ std::vector<Proposal> Agent::plan() {
 std::vector<Proposal> Agent::widen(const std::vector<Strategy>& tried) {
     PhaseTimer timer(seconds_);
     bool answered = plan_.messages.size() > 1;
-    if (!answered || widenings_ >= options_.most_widenings) return {};
+    if (!answered || widenings_ >= options_.most_widenings || !time_for({"planner", "coder"})) return {};
     ++widenings_;
     const std::string before = why_nothing_;
     llm::Request ask = plan_;
@@ -169,36 +186,42 @@ std::vector<Proposal> Agent::write_all(const std::vector<Strategy>& strategies) 
         size_t end = std::min(strategies.size(), begin + static_cast<size_t>(options_.parallel));
         for (size_t i = begin; i < end; ++i) {
             Seat& seat = panel_.take_turn("coder");
-            flights.push_back(std::async(std::launch::async, [&, i] { drafts[i] = write(strategies[i], seat); }));
+            flights.push_back(std::async(std::launch::async, [&, i] {
+                const std::string best = best_ ? describe_best(briefing_, *best_, true) : "";
+                llm::Request ask = request("coder", "coder", {{"strategy", text_of(strategies[i])}, {"best", best}});
+                drafts[i] = write(seat, std::move(ask), strategies[i], "");
+            }));
         }
         for (std::future<void>& flight : flights) flight.wait();
         for (std::future<void>& flight : flights) flight.get();
     }
     std::vector<Proposal> proposals;
-    for (size_t i = 0; i < drafts.size(); ++i) {
-        Draft& draft = drafts[i];
-        if (!draft.proposal && !draft.unread.source.empty())
-            draft.proposal = fix(strategies[i], draft.unread, "the file cannot be used", draft.why, {});
-        if (draft.proposal) proposals.push_back(std::move(*draft.proposal));
-    }
+    for (Draft& draft : drafts)
+        if (std::optional<Proposal> proposal = taken(std::move(draft))) proposals.push_back(std::move(*proposal));
     return proposals;
 }
 
 // ---- kernels -------------------------------------------------------------------------------------------
 
-std::optional<Proposal> Agent::proposal_of(Strategy strategy, const Code& code, const std::string& model,
-                                           const std::string& kernel_id, std::string& why) const {
+namespace {
+
+std::string loss(const std::string& role, const std::string& model, const std::string& subject, const std::string& why) {
+    return fmt::format("{}{} about {}: {}", role, model.empty() ? "" : " " + model, subject, why);
+}
+
+}  // namespace
+
+Agent::Draft Agent::draft_of(Strategy strategy, const Code& code, const std::string& model) const {
+    Draft draft;
     Proposal proposal;
     Kernel& kernel = proposal.kernel;
-    kernel.id = kernel_id;
-    kernel.strategy = strategy.id;
+    kernel.id = kernel.strategy = strategy.id;
     kernel.source = code.source;
     kernel.author = model;
-    if (code.source.size() > longest_source) {
-        why = "the source is too long";
-        return std::nullopt;
-    }
+    draft.mendable = true;
     try {
+        for (const std::string& unused : drop_unused_tunables(kernel.source))
+            draft.losses.push_back(fmt::format("the tunable {} is left out: no code names it", unused));
         read_tunables(kernel);
         if (!code.condition.empty() && lower(code.condition) != "true") kernel.condition = Expression::parse(code.condition);
         if (kernel.condition) {   // over known names only
@@ -209,55 +232,71 @@ std::optional<Proposal> Agent::proposal_of(Strategy strategy, const Code& code, 
             (void)may_be_called(kernel, some);
         }
     } catch (const UsageError& error) {
-        why = error.what();
-        return std::nullopt;
+        draft.losses.push_back(error.what());
+        return draft;
     }
     strategy.proposer = model;
     proposal.strategy = std::move(strategy);
-    return proposal;
-}
-
-Agent::Draft Agent::write(const Strategy& strategy, Seat& seat) {
-    Draft draft;
-    llm::Reply reply = panel_.ask(seat, request("coder", "coder", {{"strategy", text_of(strategy)}}), strategy.id);
-    if (reply.text.empty()) return draft;
-    std::optional<Code> code = read_code(reply.text, draft.why);
-    if (code) draft.proposal = proposal_of(strategy, *code, seat.model->name(), strategy.id, draft.why);
-    draft.unread.id = strategy.id;
-    draft.unread.source = code ? code->source : reply.text;
+    draft.proposal = std::move(proposal);
     return draft;
 }
 
-std::optional<Proposal> Agent::fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
-                                   const std::string& evidence, const Configuration& configuration) {
-    if (!panel_.has("fixer")) return std::nullopt;
-    const std::string root = root_of(kernel.id);
-    std::string said = verdict, why = evidence, source = kernel.source;
-    while (repairs_[root] < options_.most_repairs) {
-        int attempt = ++repairs_[root];
-        llm::Request ask = request("fixer", "fixer",
-                                   {{"id", kernel.id}, {"hypothesis", strategy.hypothesis}, {"source", source},
-                                    {"verdict", said}, {"evidence", why},
-                                    {"configuration", configuration.empty() ? "its defaults" : strop::describe(configuration)}});
-        std::string model;
-        llm::Reply reply = panel_.ask(ask, kernel.id, &model);
-        if (reply.text.empty()) return std::nullopt;
-        std::optional<Code> code = read_code(reply.text, why);
-        std::string id = fmt::format("{}+fix{}", root, attempt);
-        if (code) {
-            Strategy repaired = strategy;
-            repaired.id = id;
-            repaired.parent = strategy.id;
-            repaired.reason.clear();
-            if (std::optional<Proposal> proposal = proposal_of(repaired, *code, model, id, why)) {
-                proposal->kernel.parent = kernel.id;
-                return proposal;
-            }
-            source = code->source;
-        }
-        said = "the file cannot be used";
+Agent::Draft Agent::draft_of(const llm::Reply& reply, const Strategy& strategy, const std::string& model,
+                             const std::string& shown) const {
+    auto lost = [](const std::string& what, bool mendable = false) { return Draft{std::nullopt, {what}, mendable}; };
+    std::string why;
+    std::optional<Code> code = read_code(reply.text, why);
+    if (!code) return lost(why);
+    if (code->nothing()) return lost("nothing to write: " + code->note);
+    if (code->source.empty()) {
+        std::optional<std::string> changed = apply_edits(shown, code->edits, why);
+        if (!changed) return lost(why, true);
+        code->source = *changed;
     }
-    return std::nullopt;
+    const std::string& function = briefing_.problem.function;
+    if (code->source.size() > longest_source) return lost("the source is too long");
+    if (!defines(code->source, function)) return lost(fmt::format("no source: it defines no function {}", function));
+    if (reply.failure == llm::Failure::cut_off && !is_whole(code->source)) return lost("the source was cut off");
+    return draft_of(strategy, *code, model);
+}
+
+Agent::Draft Agent::write(Seat& seat, llm::Request ask, const Strategy& strategy, const std::string& shown) {
+    const std::string role = ask.role, &model = seat.model->name();
+    std::vector<std::string> losses;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        llm::Reply reply = panel_.ask(seat, ask, strategy.id);
+        if (reply.text.empty()) break;   // the account of calls has a line of it
+        Draft draft = draft_of(reply, strategy, model, shown);
+        const std::string why = draft.losses.empty() ? "" : draft.losses.back();
+        for (const std::string& what : draft.losses) losses.push_back(loss(role, model, strategy.id, what));
+        if (draft.proposal) return {std::move(draft.proposal), losses};
+        if (!draft.mendable) break;
+        ask.messages.push_back({llm::Message::Author::assistant, reply.text});
+        ask.messages.push_back({llm::Message::Author::user, load_prompt("again", {{"why", why}}).task});
+    }
+    return {std::nullopt, losses};
+}
+
+std::optional<Proposal> Agent::taken(Draft draft) {
+    losses_.insert(losses_.end(), draft.losses.begin(), draft.losses.end());
+    return std::move(draft.proposal);
+}
+
+void Agent::lose(const std::string& role, const std::string& subject, const std::string& why) {
+    losses_.push_back(loss(role, "", subject, why));
+}
+
+// A roofline that was beaten is no bound for anybody.
+void Agent::hear(const BestKnown& best) {
+    best_ = best;
+    for (ShapeReport& shape : briefing_.shapes)
+        if (auto least = best.least_ns.find(shape.label);
+            least != best.least_ns.end() && shape.roofline_ns > roofline_exceeded * least->second)
+            shape.roofline_ns = 0;
+}
+
+void Agent::refuse(const Proposal& proposal, const std::string& known) {
+    losses_.push_back(loss("kernel of", proposal.kernel.author, proposal.strategy.id, "the same source as " + known));
 }
 
 // "online+fix2" began as "online".
@@ -269,39 +308,54 @@ std::string Agent::root_of(const std::string& kernel) {
 // A kernel that cheats is not repaired: it is no mistake.
 std::optional<Proposal> Agent::repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) {
     PhaseTimer timer(seconds_);
-    if (failed.verdict == Verdict::cheated || failed.verdict == Verdict::unsupported || failed.ok()) return std::nullopt;
-    return fix(strategy, kernel, name_of(failed.verdict), describe_failure(failed), failed.configuration);
+    const bool mistake = failed.verdict != Verdict::cheated && failed.verdict != Verdict::unsupported && !failed.ok();
+    const std::string root = root_of(kernel.id);
+    if (!mistake || !panel_.has("fixer") || repairs_[root] >= options_.most_repairs || !time_for({"fixer"})) return std::nullopt;
+    Strategy repaired = strategy;
+    repaired.id = fmt::format("{}+fix{}", root, ++repairs_[root]);
+    repaired.parent = strategy.id;
+    repaired.reason.clear();
+    llm::Request ask = request("fixer", "fixer",
+                               {{"id", kernel.id}, {"hypothesis", strategy.hypothesis}, {"source", numbered(kernel.source)},
+                                {"verdict", name_of(failed.verdict)}, {"evidence", describe_failure(failed)},
+                                {"configuration", failed.configuration.empty() ? "its defaults"
+                                                                               : strop::describe(failed.configuration)}},
+                               true);
+    std::optional<Proposal> proposal = taken(write(panel_.take_turn("fixer"), std::move(ask), repaired, kernel.source));
+    if (proposal) proposal->kernel.parent = kernel.id;
+    return proposal;
 }
 
 std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                     const std::vector<std::string>& tried) {
     PhaseTimer timer(seconds_);
     std::string family = tried.empty() ? kernel.id : tried.front();
-    if (!deepens_others() || deepenings_[family] >= options_.most_deepenings) return {};
+    if (!deepens_others() || deepenings_[family] >= options_.most_deepenings || !time_for({"analyst", "coder"})) return {};
     int step = ++deepenings_[family];
     Facts facts = {{"id", strategy.id},         {"hypothesis", strategy.hypothesis},
-                   {"source", kernel.source},   {"configuration", strop::describe(evaluation.configuration)},
+                   {"source", numbered(kernel.source)}, {"configuration", strop::describe(evaluation.configuration)},
                    {"tried", join(tried, ", ")}, {"measured", describe_times(briefing_, evaluation)},
                    {"profile", profile_of(kernel, evaluation)}};
-    std::string why, model;
     std::optional<Diagnosis> diagnosis = diagnose(strategy, kernel, evaluation, facts);
     if (!diagnosis) return {};
+    if (diagnosis->nothing()) {
+        lose("analyst", strategy.id, "nothing to change: " + diagnosis->evidence);
+        return {};
+    }
     facts["diagnosis"] = diagnosis->text();
-    llm::Request ask = request("coder", "coder", {{"strategy", text_of(strategy)}});
-    ask.messages.back().content = load_prompt("coder_again", facts).task;
-    llm::Reply reply = panel_.ask(ask, strategy.id, &model);
-    std::optional<Code> code = read_code(reply.text, why);
-    if (!code) return {};
     Strategy deeper = strategy;
     deeper.parent = strategy.id;
     deeper.reason.clear();
     std::string change = safe_name(diagnosis->method.empty() ? fmt::format("step{}", step) : diagnosis->method);
     deeper.id = fmt::format("{}+{}", strategy.id, change.substr(0, 24));
     deeper.hypothesis = diagnosis->plan;
-    std::optional<Proposal> proposal = proposal_of(deeper, *code, model, deeper.id, why);
+    llm::Request ask = request("coder", "coder", {{"strategy", ""}}, true);
+    facts["best"] = best_ ? describe_best(briefing_, *best_, false) : "";
+    ask.messages.back().content = load_prompt("coder_again", facts).task;
+    std::optional<Proposal> proposal = taken(write(panel_.take_turn("coder"), std::move(ask), deeper, kernel.source));
     if (!proposal) return {};
     proposal->kernel.parent = kernel.id;
-    return {*proposal};
+    return {std::move(*proposal)};
 }
 
 std::string Agent::profile_of(const Kernel& kernel, const Evaluation& evaluation) {
@@ -320,7 +374,8 @@ std::optional<Diagnosis> Agent::diagnose(const Strategy& strategy, const Kernel&
     llm::Reply reply = panel_.ask(analyst, ask, strategy.id);
     std::string why;
     std::optional<Diagnosis> first = read_diagnosis(reply.text, why);
-    if (!first || first->alternative.empty()) return first;
+    if (!first && !reply.text.empty()) lose("analyst " + analyst.model->name(), strategy.id, why);
+    if (!first || first->nothing() || first->alternative.empty()) return first;
     facts["diagnosis"] = first->text();
     facts["alternative"] = first->alternative;
     std::optional<Experiment> made = experiment(strategy, kernel, evaluation, facts);
@@ -339,7 +394,11 @@ std::optional<Experiment> Agent::experiment(const Strategy& strategy, const Kern
     std::string why;
     llm::Reply reply = panel_.ask(request("experimenter", "experimenter", facts), strategy.id);
     std::optional<ExperimentDraft> draft = read_experiment(reply.text, why);
-    if (!draft) return std::nullopt;
+    if (draft) apply_to(kernel.source, *draft, why);
+    if (!draft || draft->probes.empty()) {
+        if (!reply.text.empty()) lose("experimenter", strategy.id, why);
+        return std::nullopt;
+    }
     experiments_.push_back(measure(*draft, strategy, kernel, evaluation));
     return experiments_.back();
 }
@@ -390,7 +449,7 @@ std::map<std::string, double> Agent::score(const std::vector<Strategy>& strategi
         best[strategy.proposer] = std::max(best[strategy.proposer], strategy.confidence);
     for (const auto& [model, standing] : best) panel_.credit(model, standing);
     std::map<std::string, double> opinions;
-    if (!panel_.has("scorer")) return opinions;
+    if (!panel_.has("scorer") || !time_for({"scorer"})) return opinions;
     llm::Request ask = request("scorer", "scorer", {{"standings", describe_standings(strategies)}});
     for (const Score& score : read_scores(panel_.ask(ask, "scores").text)) opinions[score.id] = score.confidence;
     return opinions;

@@ -21,6 +21,9 @@ namespace strop::agent {
 // What a profiler says of a kernel where it is slow, in words; empty: nothing.
 using Profiler = std::function<std::string(const Kernel& kernel, const Evaluation& evaluation)>;
 
+// Whether an answer that takes so long would come early enough for a kernel to be measured after it.
+using TimeFor = std::function<bool(double seconds)>;
+
 struct AgentOptions {
     int strategies = 4;            // planned at once
     int parallel = 4;              // calls in flight
@@ -29,6 +32,7 @@ struct AgentOptions {
     int most_deepenings = 4;       // of one strategy's family
     int most_experiments = 4;      // of one run
     Profiler profile;              // absent: the analyst gets times only
+    TimeFor time_for;              // absent: there is always time
 };
 
 class Agent : public Proposer {
@@ -37,17 +41,22 @@ public:
     Agent(Briefing briefing, Panel& panel, Evaluator& judge, const AgentOptions& options);
 
     std::string name() const override { return "models"; }
+    bool paid() const override { return true; }
     std::vector<Proposal> plan() override;
     std::string why_nothing() const override { return why_nothing_; }
     std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                  const std::vector<std::string>& tried) override;
     bool deepens_others() const override { return panel_.has("analyst") && panel_.has("coder"); }
+    void hear(const BestKnown& best) override;
+    void refuse(const Proposal& proposal, const std::string& known) override;
     std::optional<Proposal> repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) override;
     std::vector<Proposal> widen(const std::vector<Strategy>& tried) override;
     std::map<std::string, double> score(const std::vector<Strategy>& strategies) override;
 
     double seconds() const { return seconds_; }   // wall time spent on models
     const std::vector<Experiment>& experiments() const { return experiments_; }
+    // Replies of which no kernel came, or not the whole: a line each.
+    const std::vector<std::string>& losses() const { return losses_; }
     // After the run: what the next one should know.
     std::vector<std::string> reflect(const RunRecord& record);
 
@@ -56,18 +65,21 @@ private:
     std::vector<Proposal> write_all(const std::vector<Strategy>& strategies);
     void accept(std::vector<Strategy> planned, const std::vector<Strategy>& tried, std::vector<Strategy>& accepted,
                 std::string& rejected) const;
-    // A strategy's first kernel, or what was written instead of one and why it cannot be used.
+    // A kernel, or why there is none; what was left out of it.
     struct Draft {
         std::optional<Proposal> proposal;
-        Kernel unread;
-        std::string why;
+        std::vector<std::string> losses;
+        bool mendable = false;   // its author may see at once what is wrong
     };
-    Draft write(const Strategy& strategy, Seat& seat);
-    std::optional<Proposal> proposal_of(Strategy strategy, const Code& code, const std::string& model,
-                                        const std::string& kernel_id, std::string& why) const;
-    // Asks the fixer, as often as a kernel may be repaired, until its reply can be read.
-    std::optional<Proposal> fix(const Strategy& strategy, const Kernel& kernel, const std::string& verdict,
-                                const std::string& evidence, const Configuration& configuration);
+    // From what a seat answers; where its edits do not apply or its tunables cannot be read, it is told so once. `shown`:
+    // the source that edits refer to. Thread-safe.
+    Draft write(Seat& seat, llm::Request ask, const Strategy& strategy, const std::string& shown);
+    Draft draft_of(const llm::Reply& reply, const Strategy& strategy, const std::string& model,
+                   const std::string& shown) const;
+    Draft draft_of(Strategy strategy, const Code& code, const std::string& model) const;
+    // Its proposal; what was lost is noted.
+    std::optional<Proposal> taken(Draft draft);
+    void lose(const std::string& role, const std::string& subject, const std::string& why);
     std::string profile_of(const Kernel& kernel, const Evaluation& evaluation);
     // One bottleneck and one change; where the analyst names two explanations, after an experiment.
     std::optional<Diagnosis> diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
@@ -78,10 +90,13 @@ private:
     Experiment measure(const ExperimentDraft& draft, const Strategy& strategy, const Kernel& kernel,
                        const Evaluation& evaluation);
     static std::string root_of(const std::string& kernel);
-    llm::Request request(const std::string& role, const std::string& prompt, Facts facts) const;
+    // The schema is the role's unless the answer is a change.
+    llm::Request request(const std::string& role, const std::string& prompt, Facts facts, bool change = false) const;
+    // To ask these roles, one after the other.
+    bool time_for(const std::vector<std::string>& roles) const;
 
     Briefing briefing_;
-    std::string briefing_text_;
+    std::optional<BestKnown> best_;
     Panel& panel_;
     Evaluator& judge_;
     AgentOptions options_;
@@ -91,6 +106,7 @@ private:
     std::map<std::string, int> deepenings_;    // first kernel of a family -> how often
     int experiments_asked_ = 0;
     std::vector<Experiment> experiments_;
+    std::vector<std::string> losses_;
     std::string why_nothing_;
     double seconds_ = 0;
 };

@@ -76,22 +76,47 @@ std::string time_text(const ShapeReport& shape, double ns) {
 
 }  // namespace
 
-std::string describe(const Briefing& briefing) {
-    std::string text = fmt::format("## The computation: {}\n\n```python\n{}\n```\n\nThe kernel's function:\n{}\n",
-                                   briefing.problem.name, trim(briefing.reference), signature(briefing.problem));
-    if (!briefing.graph.empty())
+std::string describe(const Briefing& briefing, const std::string& role) {
+    auto is = [&](std::initializer_list<std::string_view> roles) {
+        return std::find(roles.begin(), roles.end(), role) != roles.end();
+    };
+    std::string text = fmt::format("## The computation: {}\n\n", briefing.problem.name);
+    if (!is({"scorer", "reflector"}))
+        text += fmt::format("```python\n{}\n```\n\nThe kernel's function:\n{}\n", trim(briefing.reference),
+                            signature(briefing.problem));
+    if (!briefing.graph.empty() && is({"planner"}))
         text += fmt::format("\nTraced graph, one line a node:\n{}\n", trim(briefing.graph));
-    text += fmt::format("\nAdmissible shapes: {}\n\n## Shapes that matter, with the baselines measured here\n\n",
-                        range_text(briefing.problem));
+    if (!is({"scorer", "reflector"})) text += fmt::format("\nAdmissible shapes: {}\n", range_text(briefing.problem));
+    text += "\n## Shapes that matter, with the baselines measured here\n\n";
     for (const ShapeReport& shape : briefing.shapes) text += shape_text(shape);
-    text += "\n## The machine\n\n" + machine_text(briefing.machine);
-    if (!briefing.known.empty()) text += "\n## Strategies of the built-in playbook, tried in any case\n\n";
-    for (const Strategy& strategy : briefing.known)
-        text += fmt::format("- {} ({}): {}\n", strategy.id, strategy.family, strategy.hypothesis);
-    if (!briefing.lessons.empty()) text += "\n## What earlier runs learned\n\n";
-    for (size_t i = 0; i < std::min(most_lessons, briefing.lessons.size()); ++i)
-        text += fmt::format("- {}\n", briefing.lessons[i]);
+    if (!is({"fixer", "scorer"})) text += "\n## The machine\n\n" + machine_text(briefing.machine);
+    if (!briefing.known.empty() && is({"planner", "coder"})) {
+        text += "\n## Strategies of the built-in playbook, tried in any case\n\n";
+        for (const Strategy& strategy : briefing.known)
+            text += fmt::format("- {} ({}): {}\n", strategy.id, strategy.family, strategy.hypothesis);
+    }
+    if (!briefing.lessons.empty() && is({"planner", "coder", "analyst"})) {
+        text += "\n## What earlier runs learned\n\n";
+        for (size_t i = 0; i < std::min(most_lessons, briefing.lessons.size()); ++i)
+            text += fmt::format("- {}\n", briefing.lessons[i]);
+    }
     return text;
+}
+
+std::string describe_tolerance(const Problem& problem) {
+    if (problem.tolerance)
+        return fmt::format("|error| <= {:g} + {:g} * |expected|", problem.tolerance->absolute, problem.tolerance->relative);
+    return "|error| <= q * (|expected| + rms(expected)), where q follows from what the reference itself loses in float32: at "
+           "least 16 units in the last place, at most 1e-2; integers and booleans exactly";
+}
+
+std::string describe_best(const Briefing& briefing, const BestKnown& best, bool source) {
+    std::string text = fmt::format("## The best kernel so far: {} (by {})\n\nIts configuration: {}\n{}", best.kernel.id,
+                                   best.kernel.author.empty() ? "the playbook" : best.kernel.author,
+                                   strop::describe(best.evaluation.configuration), describe_times(briefing, best.evaluation));
+    text += "The least time of all kernels:";
+    for (const auto& [label, nanoseconds] : best.least_ns) text += fmt::format(" {} {}", label, human_nanoseconds(nanoseconds));
+    return text + (source ? fmt::format("\n\n```cpp\n{}\n```\n", trim(best.kernel.source)) : "\n");
 }
 
 std::string describe_times(const Briefing& briefing, const Evaluation& evaluation) {

@@ -8,6 +8,7 @@
 #include "core/kernel.h"
 #include "core/machine.h"
 #include "core/problem.h"
+#include "core/proposer.h"
 #include "core/record.h"
 
 namespace strop::agent {
@@ -24,7 +25,14 @@ struct Briefing {
     std::string advice;                  // the user's own words for the analyst
 };
 
-std::string describe(const Briefing& briefing);
+// The parts that a role needs (docs/models.md has the table).
+std::string describe(const Briefing& briefing, const std::string& role);
+
+// How exact a kernel has to be.
+std::string describe_tolerance(const Problem& problem);
+
+// The kernel to beat: its time at each shape, the least time of all kernels there, and its source where that is wanted.
+std::string describe_best(const Briefing& briefing, const BestKnown& best, bool source);
 
 // "large (M=4096,N=8192): 5.21 ms, 51.5 GB/s, 108% of the roofline (memory), 2.16 times pytorch"; a line a shape.
 std::string describe_times(const Briefing& briefing, const Evaluation& evaluation);

@@ -78,7 +78,23 @@ llm::Reply Panel::ask(Seat& seat, llm::Request request, const std::string& subje
         throw UsageError(fmt::format("the recording has no reply of {} to the {} about {}", seat.model->name(), role,
                                      subject),
                          "it is of another version, or was cut; record the run again");
+    std::lock_guard lock(mutex_);
+    Durations& known = durations_[role];
+    ++known.calls;
+    known.seconds += reply.seconds;
     return reply;
+}
+
+double Panel::expected_seconds(const std::string& role) const {
+    std::lock_guard lock(mutex_);
+    auto own = durations_.find(role);
+    if (own != durations_.end()) return own->second.mean();
+    Durations all;
+    for (const auto& [other, known] : durations_) {
+        all.calls += known.calls;
+        all.seconds += known.seconds;
+    }
+    return all.mean();
 }
 
 llm::Reply Panel::ask(llm::Request request, const std::string& subject, std::string* asked) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -34,14 +35,25 @@ public:
     llm::Reply ask(Seat& seat, llm::Request request, const std::string& subject);
     // Both; `asked` gets the model's name. A role that nobody fills is a failed reply.
     llm::Reply ask(llm::Request request, const std::string& subject, std::string* asked = nullptr);
+    // How long a call for the role takes, as it did so far; a role that was never asked takes as long as the others. 0:
+    // nobody was asked yet.
+    double expected_seconds(const std::string& role) const;
     // How good the best kernel of a model is, in [0, 1]; the later word counts.
     void credit(const std::string& model, double standing);
 
 private:
+    struct Durations {
+        int calls = 0;
+        double seconds = 0;
+        double mean() const { return calls > 0 ? seconds / calls : 0; }
+    };
+
     std::vector<Seat> seats_;
     llm::Caller& caller_;
     std::map<std::string, int> turns_;         // model -> how often it was chosen
     std::map<std::string, double> standing_;   // model -> of its best kernel
+    mutable std::mutex mutex_;                 // of the next
+    std::map<std::string, Durations> durations_;   // by role
 };
 
 }  // namespace strop::agent

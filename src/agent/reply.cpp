@@ -44,6 +44,21 @@ std::string source_of(const json& object) {
     return source.find("```") == std::string::npos ? source : llm::find_code(source);
 }
 
+// Code keeps its lines and its blanks.
+std::vector<Edit> edits_of(const json& object) {
+    std::vector<Edit> edits;
+    auto found = object.find("edits");
+    if (found == object.end() || !found->is_array()) return edits;
+    for (const json& item : *found)
+        if (item.is_object()) edits.push_back({code_of(item, "find"), code_of(item, "replace")});
+    return edits;
+}
+
+bool says_nothing(const std::string& text) {
+    const std::string word = lower(std::string(trim(text)));
+    return word == "nothing" || word == "nothing." || word == "none" || word == "none." || word == "n/a";
+}
+
 std::string ended(const std::string& source) {
     return trim(source).empty() ? "" : std::string(trim(source)) + "\n";
 }
@@ -116,15 +131,19 @@ std::optional<Code> read_code(const std::string& text, std::string& why) {
         code.source = source_of(*document);
         code.condition = text_of(*document, "condition", 400);
         code.note = text_of(*document, "note");
+        code.edits = edits_of(*document);
     }
     // A model that cannot write JSON gives a fenced block.
     bool inside_json = text.find("\"source\"") != std::string::npos;
     if (trim(code.source).empty() && !inside_json) code.source = llm::find_code(text);
     code.source = ended(code.source);
-    if (!code.source.empty()) return code;
+    const bool nothing = code.nothing() && !code.note.empty();
+    if (nothing || !code.source.empty() || !code.edits.empty()) return code;
     why = "the reply holds no source";
     return std::nullopt;
 }
+
+bool Diagnosis::nothing() const { return says_nothing(method) || says_nothing(plan); }
 
 std::string Diagnosis::text() const {
     return fmt::format("bottleneck: {}\nevidence: {}\nchange: {}\nplan: {}\nexpected: {}\n", bottleneck, evidence, method,
@@ -140,9 +159,8 @@ std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& wh
     Diagnosis diagnosis{text_of(*document, "bottleneck", 40), text_of(*document, "evidence"),
                         text_of(*document, "method", 200), text_of(*document, "plan"), text_of(*document, "expected"),
                         text_of(*document, "alternative")};
-    const std::string alternative = lower(diagnosis.alternative);
-    if (alternative == "none" || alternative == "none." || alternative == "n/a") diagnosis.alternative.clear();
-    if (!diagnosis.plan.empty()) return diagnosis;
+    if (says_nothing(diagnosis.alternative)) diagnosis.alternative.clear();
+    if (!diagnosis.plan.empty() || diagnosis.nothing()) return diagnosis;
     why = "the reply has no plan";
     return std::nullopt;
 }
@@ -151,10 +169,11 @@ std::optional<ExperimentDraft> read_experiment(const std::string& text, std::str
     ExperimentDraft draft;
     for (const json& item : list_of(text, "probes", "experimenter", why)) {
         if (!item.is_object() || draft.probes.size() == most_probes) continue;
-        ProbeDraft probe{safe_name(text_of(item, "name")), ended(source_of(item)), text_of(item, "tells")};
+        ProbeDraft probe{safe_name(text_of(item, "name")), ended(source_of(item)), text_of(item, "tells"), edits_of(item)};
         for (const ProbeDraft& other : draft.probes)
             if (other.name == probe.name) probe.name += "_2";
-        if (!probe.source.empty() && probe.source.size() <= longest_source) draft.probes.push_back(std::move(probe));
+        const bool usable = !probe.source.empty() || !probe.edits.empty();
+        if (usable && probe.source.size() <= longest_source) draft.probes.push_back(std::move(probe));
     }
     if (draft.probes.empty()) {
         if (why.empty()) why = "the reply holds no probe";

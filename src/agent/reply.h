@@ -6,25 +6,31 @@
 #include <string>
 #include <vector>
 
+#include "agent/source_text.h"
 #include "core/kernel.h"
 
 namespace strop::agent {
 
 inline constexpr size_t longest_source = 200'000;   // bytes, of a kernel or a probe
 
+// A whole file, or edits of the one that was shown; neither where the answer is that nothing is worth doing.
 struct Code {
     std::string source, condition, note;
+    std::vector<Edit> edits;
+    bool nothing() const { return source.empty() && edits.empty(); }
 };
 
 struct Diagnosis {
     std::string bottleneck, evidence, method, plan, expected;
     std::string alternative;   // a second explanation that the figures allow as well; empty: the diagnosis is clear
+    bool nothing() const;      // no change is worth making
     std::string text() const;
 };
 
-// An experiment as it is proposed: one or two probes.
+// An experiment as it is proposed: one or two probes, each a whole file or edits of the kernel.
 struct ProbeDraft {
     std::string name, source, tells;
+    std::vector<Edit> edits;
 };
 struct ExperimentDraft {
     std::string hypothesis;

@@ -6,6 +6,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/finish.h"
+#include "cli/kernel_file.h"
 #include "cli/progress.h"
 #include "cli/store_access.h"
 #include "cli/models.h"
@@ -22,6 +23,10 @@ int command_optimize(const Arguments& arguments) {
     settings.beam = static_cast<int>(arguments.integer("--beam"));
     settings.target_speedup = arguments.number("--target-speedup");
     settings.min_improvement = arguments.number("--min-improvement");
+    for (const std::string& file : arguments.all("--kernel")) {
+        const Kernel kernel = read_kernel(file, kernel_file_hint);
+        settings.kernels.push_back({kernel.id, kernel.source});
+    }
     read_model_flags(arguments, options);
 
     install_interrupt_handler();

@@ -140,8 +140,8 @@ int tune_kernel(const Arguments& arguments) {
     settings.rounds = 0;           // there is nothing to deepen
     settings.min_improvement = 0;  // the searcher says when little is left to gain
     settings.exhaustive = arguments.has("--exhaustive");
-    settings.kernel_name = kernel.id;
-    settings.kernel_source = kernel.source;
+    settings.kernels = {{kernel.id, kernel.source}};
+    settings.only_own = true;
     install_interrupt_handler();
     Store store(store_path(arguments));
     RunRecord record;

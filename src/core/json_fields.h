@@ -174,6 +174,10 @@ inline auto fields_of(const Machine*) {
                       Field{"fingerprint", &Machine::fingerprint}};
 }
 
+inline auto fields_of(const OwnSource*) {
+    return std::tuple{Field{"name", &OwnSource::name}, Field{"source", &OwnSource::source}};
+}
+
 inline auto fields_of(const RunSettings*) {
     return std::tuple{Field{"budget_seconds", &RunSettings::budget_seconds},
                       Field{"evaluations", &RunSettings::evaluations},
@@ -194,8 +198,8 @@ inline auto fields_of(const RunSettings*) {
                       Field{"dry_run", &RunSettings::dry_run},
                       Field{"winners", &RunSettings::winners},
                       Field{"exhaustive", &RunSettings::exhaustive},
-                      Field{"kernel_name", &RunSettings::kernel_name},
-                      Field{"kernel_source", &RunSettings::kernel_source}};
+                      Field{"kernels", &RunSettings::kernels},
+                      Field{"only_own", &RunSettings::only_own}};
 }
 
 inline auto fields_of(const Regime*) {

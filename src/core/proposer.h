@@ -18,12 +18,22 @@ namespace strop {
 struct Proposal {
     Strategy strategy;
     Kernel kernel;
+    bool proven = false;   // it won before: its first configuration is measured ahead of all others
+};
+
+// What an idea has to beat.
+struct BestKnown {
+    Kernel kernel;                            // the nearest to the lead over all shapes
+    Evaluation evaluation;                    // in its best configuration
+    std::map<std::string, double> least_ns;   // by label, of all kernels
 };
 
 class Proposer {
 public:
     virtual ~Proposer() = default;
     virtual std::string name() const = 0;
+    // Its ideas cost money or long waits: none of its kernels is to go unmeasured.
+    virtual bool paid() const { return false; }
     // Fundamentally different strategies, most promising first; empty when it has none, then
     // `why_nothing()` says why ("no emitter for 'cumsum'").
     virtual std::vector<Proposal> plan() = 0;
@@ -33,6 +43,10 @@ public:
     virtual std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel,
                                          const Evaluation& evaluation,
                                          const std::vector<std::string>& tried) = 0;
+    // Before it is asked for more than plans.
+    virtual void hear(const BestKnown&) {}
+    // A kernel of its own that is the same as one that is known already.
+    virtual void refuse(const Proposal&, const std::string& /*known*/) {}
     // Whether it also has ideas for strategies of others.
     virtual bool deepens_others() const { return false; }
     // A kernel of its own failed at its first configurations: the repaired one, or nothing.

@@ -108,6 +108,11 @@ struct PhaseSeconds {
     double other() const { return total - reference - compile - check - time - models; }
 };
 
+// A kernel that the user has written already.
+struct OwnSource {
+    std::string name, source;
+};
+
 struct RunSettings {
     double budget_seconds = 120;
     int evaluations = 0;                // 0: no limit
@@ -127,8 +132,8 @@ struct RunSettings {
     bool dry_run = false;               // one candidate, then stop
     int winners = 5;                    // that the dispatching function chooses from, at most; 1: one for all shapes
     bool exhaustive = false;            // every configuration, also where little is left to gain
-    // Of a tuning run: the name and source of the one kernel that is tuned. Empty: strategies are planned.
-    std::string kernel_name, kernel_source;
+    std::vector<OwnSource> kernels;     // the user's own, which compete and are compared with
+    bool only_own = false;              // of a tuning run: the user's kernel alone is searched
 };
 
 struct RunRecord {

@@ -59,6 +59,15 @@ Json shape_json(const ShapeReport& shape) {
             {"cold_baselines", numbers(shape.cold_baselines)}};
 }
 
+// With the one kernel of a tuning run by itself.
+Json settings_json(const RunSettings& settings) {
+    Json json = settings;
+    const bool tuned = settings.only_own && !settings.kernels.empty();
+    json["kernel_name"] = tuned ? settings.kernels[0].name : "";
+    json["kernel_source"] = tuned ? settings.kernels[0].source : "";
+    return json;
+}
+
 Json regime_json(const Regime& regime) {
     return {{"kernel", regime.kernel},
             {"strategy", regime.strategy},
@@ -144,7 +153,7 @@ std::string json(const RunRecord& record) {
         {"problem_folder", record.problem_folder},
         {"problem_hash", record.problem_hash},
         {"machine", record.machine},
-        {"settings", record.settings},
+        {"settings", settings_json(record.settings)},
         {"outcome", name_of(record.outcome)},
         {"stopped_by", record.stopped_by},
         {"verified", record.verified},

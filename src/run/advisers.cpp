@@ -37,8 +37,9 @@ Advisers::Advisers(const RunSettings& settings, Store& store, const std::string&
 
 Advisers::~Advisers() = default;
 
-void Advisers::brief(agent::Briefing briefing, Evaluator& judge, agent::Profiler profile) {
+void Advisers::brief(agent::Briefing briefing, Evaluator& judge, agent::Profiler profile, agent::TimeFor time_for) {
     agent::AgentOptions options;
+    options.time_for = std::move(time_for);
     options.profile = std::move(profile);
     if (settings_.dry_run) options.strategies = 1;
     agent_ = std::make_unique<agent::Agent>(std::move(briefing), *panel_, judge, options);
@@ -55,7 +56,9 @@ void Advisers::note(RunRecord& record) const {
     record.model_costs.clear();
     for (const auto& [subject, spent] : caller_->by_subject()) record.model_costs[subject] = spent.cost;
     record.model_losses = caller_->losses();
-    if (agent_) record.experiments = agent_->experiments();
+    if (!agent_) return;
+    record.experiments = agent_->experiments();
+    record.model_losses.insert(record.model_losses.end(), agent_->losses().begin(), agent_->losses().end());
 }
 
 std::vector<std::string> earlier_lessons(Store& store, const RunRecord& current) {

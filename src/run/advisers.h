@@ -19,8 +19,8 @@ public:
     Advisers(const RunSettings& settings, Store& store, const std::string& run, bool replay, llm::Cancel cancel);
     ~Advisers();
 
-    // From then on there is an agent; `judge`, who measures its probes, and what `profile` refers to outlive it.
-    void brief(agent::Briefing briefing, Evaluator& judge, agent::Profiler profile);
+    // From then on there is an agent; `judge`, who measures its probes, and what the functions refer to outlive it.
+    void brief(agent::Briefing briefing, Evaluator& judge, agent::Profiler profile, agent::TimeFor time_for);
     agent::Agent& agent() { return *agent_; }
 
     double seconds() const { return agent_ ? agent_->seconds() : 0; }   // spent waiting for them

@@ -1,5 +1,6 @@
 #include "run/earlier.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,7 @@ namespace strop {
 
 namespace {
 
-constexpr size_t most_runs = 4;
+constexpr size_t most_runs = 4, most_winners = 5;
 constexpr size_t least_measurements = 3;  // fewer say little
 
 double cost_of(const HistoryEntry& entry, size_t shapes) {
@@ -57,6 +58,46 @@ EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) : store_(store)
             record->machine.fingerprint == current.machine.fingerprint)
             records_.push_back(std::move(*record));
     }
+}
+
+std::vector<Proposal> EarlierRuns::winners() {
+    if (std::optional<std::string> known = store_.find_document(run_, earlier_winners_key)) {
+        std::vector<Proposal> winners;
+        for (const Json& json : Json::parse(*known))
+            winners.push_back({json.at("strategy").get<Strategy>(), json.at("kernel").get<Kernel>(), true});
+        return winners;
+    }
+    std::vector<Proposal> winners = found_winners();
+    Json json = Json::array();
+    for (const Proposal& winner : winners) json.push_back({{"strategy", winner.strategy}, {"kernel", winner.kernel}});
+    store_.add_document(run_, earlier_winners_key, dump(json));
+    return winners;
+}
+
+std::vector<Proposal> EarlierRuns::found_winners() const {
+    std::vector<Proposal> winners;
+    auto known = [&](const Kernel& kernel) {
+        return std::any_of(winners.begin(), winners.end(),
+                           [&](const Proposal& winner) { return winner.kernel.source == kernel.source; });
+    };
+    for (const RunRecord& record : records_)
+        for (const Kernel& kernel : record.kernels)
+            for (const Regime& regime : record.regimes) {
+                if (regime.kernel != kernel.id || known(kernel) || winners.size() == most_winners) continue;
+                Proposal winner;
+                winner.proven = true;
+                for (const Strategy& strategy : record.strategies)
+                    if (strategy.id == kernel.strategy) winner.strategy = strategy;
+                winner.strategy.id = kernel.strategy;
+                winner.strategy.parent.clear();   // it may not take part in this run
+                winner.strategy.state = Strategy::State::active;
+                winner.strategy.reason.clear();
+                winner.kernel = kernel;
+                winner.kernel.parent.clear();
+                winner.kernel.initial = regime.configuration;
+                winners.push_back(std::move(winner));
+            }
+    return winners;
 }
 
 std::vector<tune::EarlierRun> EarlierRuns::of(const std::string& kernel) {

@@ -56,6 +56,18 @@ report::ProfileReport explained(Profile profile, const Problem& problem, const G
     return report;
 }
 
+std::map<std::string, double> least_times(const std::vector<HistoryEntry>& history) {
+    std::map<std::string, double> least;
+    for (const HistoryEntry& entry : history) {
+        if (entry.verdict != Verdict::ok) continue;
+        for (const auto& [label, nanoseconds] : entry.nanoseconds) {
+            auto at = least.emplace(label, nanoseconds).first;
+            at->second = std::min(at->second, nanoseconds);
+        }
+    }
+    return least;
+}
+
 std::vector<ShapePoint> worth_profiling(const Evaluation& evaluation, const std::vector<ShapeReport>& shapes) {
     std::vector<std::pair<double, ShapePoint>> found;   // by share of the roofline
     for (const PointResult& result : evaluation.points)

@@ -19,6 +19,9 @@ report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem&
 report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
                                 const Machine& machine, const std::map<std::string, double>& least_ns = {});
 
+// The least time at each shape of what was right, by label.
+std::map<std::string, double> least_times(const std::vector<HistoryEntry>& history);
+
 // Where a profile is worth most: of the points where a kernel was ok, those that are the furthest from their rooflines.
 std::vector<ShapePoint> worth_profiling(const Evaluation& evaluation, const std::vector<ShapeReport>& shapes);
 

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
-#include "base/line.h"
 #include "base/strings.h"
 #include "judge/worker.h"
 #include "language/bundle.h"
@@ -21,7 +20,8 @@
 #include "problem/trace.h"
 #include "run/advisers.h"
 #include "run/earlier.h"
-#include "run/own_kernel.h"
+#include "run/journal.h"
+#include "run/own_kernels.h"
 #include "run/profiling.h"
 #include "run/recorder.h"
 #include "run/recording.h"
@@ -29,6 +29,7 @@
 #include "run/roofline.h"
 #include "run/run_machine.h"
 #include "run/verification.h"
+#include "run/winner_notes.h"
 #include "sandbox/process.h"
 #include "search/dispatch.h"
 #include "search/search.h"
@@ -71,7 +72,6 @@ public:
     RunRecord execute() {
         try {
             prepare();
-            trace();
             measure_baselines();
             plan();
             search_strategies();
@@ -111,7 +111,6 @@ public:
                            evaluation.evidence.substr(0, 2000), {}};
         for (const PointResult& result : evaluation.points)
             if (!result.time.samples_ns.empty()) entry.nanoseconds[result.point.label] = result.time.median_ns;
-        if (evaluation.ok()) note_least(entry.nanoseconds);
         entry.compile_seconds = evaluation.compile_seconds;
         entry.check_seconds = evaluation.check_seconds;
         entry.time_seconds = evaluation.time_seconds;
@@ -154,7 +153,7 @@ private:
     void note_failure(const Error& error) {
         if (saved_at_ == 0) return;   // nothing of it is in the store
         record_.outcome = error.code() == Exit::no_improvement ? Outcome::no_improvement : Outcome::failed;
-        record_.note = one_line(error.what());
+        record_.note = error.what();
         try {
             save();
         } catch (const Error&) {
@@ -177,6 +176,7 @@ private:
         record_.weaker = sandbox::weaker_protections();
         save();
         if (options_.replay) marks_ = load_marks(store_, record_.run);
+        journal_ = std::make_unique<Journal>(store_, record_.run, marks_.has_value());
         if (!record_.settings.models.empty())
             advisers_ = std::make_unique<Advisers>(record_.settings, store_, record_.run, options_.replay.has_value(),
                                                    [] { return interrupted(); });
@@ -194,8 +194,15 @@ private:
         double before = worker_->reference_seconds();
         baseline_names_ = worker_->baselines(record_.missing_baselines);
         extra_reference_ += worker_->reference_seconds() - before;
+        own_kernels_ = std::make_unique<OwnKernels>(record_.settings.kernels);
+        for (const std::string& name : baseline_names_) compared_.push_back({name, name, {}, {}});
+        for (const Contender& own : own_kernels_->contenders()) {
+            if (record_.settings.only_own) break;   // its defaults are among what is searched
+            baseline_names_.push_back(own.name);
+            compared_.push_back(own);
+        }
         ComparisonRequest request;
-        for (const std::string& name : baseline_names_) request.contenders.push_back({name, name, {}, {}});
+        request.contenders = compared_;
         request.points = problem_.points;
         request.effort = Effort::screen;
         request.seconds_per_point = std::clamp(0.005 * budget(), 0.1, 0.5);
@@ -216,40 +223,32 @@ private:
         view_.baselines(record_);
     }
 
-    // Before baselines, which may take long to start: whether there will be ideas at all.
-    void trace() {
-        view_.phase("tracing the reference");
-        graph_ = trace_reference(problem_);
-        playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine);
-        const bool others = advisers_ || !record_.settings.kernel_source.empty();
-        if (!others && !playbook_->why_nothing().empty()) view_.note(playbook_->why_nothing());
-    }
-
     void plan() {
-        plan_on_this_machine();
+        view_.phase("tracing the reference");
+        const std::string graph = trace_reference(problem_);
+        plan_on_this_machine(graph);
         if (machine_->is_new() && beaten_by_baselines(record_.shapes)) {
             view_.phase("measuring the machine's ceilings again: a baseline is faster than they allow");
             machine_->raise();
             record_.machine = machine_->machine();
-            playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine);
-            plan_on_this_machine();
+            plan_on_this_machine(graph);
         }
         targets_.cores = record_.machine.cores;
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
-        targets_.earlier = [runs = EarlierRuns(store_, record_)](const Kernel& kernel) mutable {
-            return runs.of(kernel.id);
-        };
-        if (!record_.settings.kernel_source.empty())
-            own_kernel_ = std::make_unique<OwnKernel>(record_.settings.kernel_name, record_.settings.kernel_source);
+        EarlierRuns earlier(store_, record_);
+        earlier_winners_ = std::make_unique<EarlierWinners>(earlier.winners());
+        targets_.earlier = [earlier](const Kernel& kernel) mutable { return earlier.of(kernel.id); };
         if (advisers_)
-            advisers_->brief(briefing(), *recorder_, [this](const Kernel& kernel, const Evaluation& evaluation) {
-                return why_slow(kernel, evaluation);
-            });
+            advisers_->brief(
+                briefing(), *recorder_,
+                [this](const Kernel& kernel, const Evaluation& evaluation) { return why_slow(kernel, evaluation); },
+                [this](double seconds) { return time_for(seconds); });
     }
 
-    void plan_on_this_machine() {
+    void plan_on_this_machine(const std::string& graph) {
+        playbook_ = std::make_unique<playbook::Playbook>(problem_, graph, record_.machine);
         for (ShapeReport& shape : record_.shapes) {
             const Roofline line = roofline(problem_, playbook_->graph(), record_.machine, shape.dims);
             note_roofline(line, shape);
@@ -258,11 +257,13 @@ private:
         }
     }
 
-    void note_least(const std::map<std::string, double>& nanoseconds) {
-        for (const auto& [label, time] : nanoseconds) {
-            double& least = least_ns_[label];
-            if (least == 0 || time < least) least = time;
-        }
+    // For a model's answer and the screening of what comes of it, as long as screenings took so far.
+    bool time_for(double seconds) {
+        return journal_->next("time for a call", [&] {
+            const double measuring = recorder_->seconds().compile + recorder_->seconds().check + recorder_->seconds().time;
+            const double screening = record_.evaluations > 0 ? measuring / record_.evaluations : 0;
+            return search_seconds_left() > seconds + screening ? "yes" : "no";
+        }) == "yes";
     }
 
     std::string why_slow(const Kernel& kernel, const Evaluation& evaluation) {
@@ -270,7 +271,7 @@ private:
                                         Effort::full, {}};
         if (request.points.empty()) return {};
         const Profile profile = recorder_->profile(request);
-        return profile_text(explained(profile, problem_, playbook_->graph(), record_.machine, least_ns_));
+        return profile_text(explained(profile, problem_, playbook_->graph(), record_.machine, least_times(record_.history)));
     }
 
     agent::Briefing briefing() {
@@ -288,10 +289,11 @@ private:
     }
 
     std::vector<Proposer*> proposers() {
-        if (own_kernel_) return {own_kernel_.get()};
-        if (!advisers_) return {playbook_.get()};
+        if (record_.settings.only_own) return {own_kernels_.get()};
         if (record_.settings.dry_run) return {&advisers_->agent()};
-        return {playbook_.get(), &advisers_->agent()};
+        std::vector<Proposer*> all = {own_kernels_.get(), playbook_.get(), earlier_winners_.get()};
+        if (advisers_) all.push_back(&advisers_->agent());
+        return all;
     }
 
     void search_strategies() {
@@ -370,8 +372,7 @@ private:
                         fmt::format("strop show {} tells why each failed", record_.run));
         record_.regimes = dispatch_.regimes;
         record_.compiler = worker_->toolchain(bundle_compiler(dispatch_.winners));
-        notes_ = {};
-        for (size_t i = 0; i < dispatch_.winners.size(); ++i) notes_.winners[static_cast<int>(i)] = winner_note(i);
+        notes_ = winner_notes(problem_, dispatch_, record_.strategies);
         bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes_);
         record_.kernels.clear();
         for (const DispatchWinner& winner : dispatch_.winners) record_.kernels.push_back(winner.kernel);
@@ -382,19 +383,6 @@ private:
         return fmt::format("{}: the fastest kernels found for {} ({}, {} cores), with a dispatch over all shapes.\n"
                            "Made by strop, run {}; report.html says how it was measured and checked.",
                            problem_.name, record_.machine.cpu, record_.machine.isa, record_.machine.cores, record_.run);
-    }
-
-    std::string winner_note(size_t index) const {
-        const DispatchWinner& winner = dispatch_.winners[index];
-        std::string text;
-        for (const Strategy& strategy : record_.strategies)
-            if (strategy.id == winner.kernel.strategy) text = strategy.hypothesis;
-        for (size_t p = 0; p < problem_.points.size() && p < dispatch_.samples.size(); ++p) {
-            double ns = dispatch_.samples[p].nanoseconds.at(index);
-            if (std::isfinite(ns))
-                text += fmt::format("\nmeasured {}: {}", describe(problem_.points[p].dims), human_nanoseconds(ns));
-        }
-        return text;
     }
 
     Kernel final_kernel() const { return bundled_kernel(bundle_, dispatch_.winners); }
@@ -439,16 +427,7 @@ private:
         double before = worker_->reference_seconds();
         worker_->reseed(mix64(record_.settings.seed + 0x5eed));
         extra_reference_ += worker_->reference_seconds() - before;
-        ComparisonRequest request;
-        Kernel kernel = final_kernel();
-        request.contenders.push_back({"strop", "", kernel, kernel.initial});
-        for (const std::string& name : baseline_names_) request.contenders.push_back({name, name, {}, {}});
-        request.points = problem_.points;
-        request.effort = Effort::full;
-        request.prove = request.cold = true;
-        double left = std::max(budget() - elapsed(), shares_.verify);
-        request.seconds_per_point = std::clamp(0.7 * left / static_cast<double>(problem_.points.size()), 0.2, 2.0);
-        std::string failure = note_verification(recorder_->compare(request),
+        std::string failure = note_verification(compare_with_baselines(final_kernel()),
                                                 [this](const Dimensions& dims) { return kernel_at(dims); }, record_);
         if (failure.empty()) failure = finding_;
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
@@ -459,6 +438,16 @@ private:
                               "shapes; paired with {}",
                               problem_.points.size(), record_.dispatch.shapes, join(baseline_names_, ", "))
                 : held_out_failure_;
+    }
+
+    // Until every case is decided or the time is over; what is far behind needs a short look only.
+    Comparison compare_with_baselines(const Kernel& kernel) {
+        VerificationRequests requests = verification_requests(kernel, compared_, record_.shapes, problem_.points);
+        Comparison slow;
+        if (requests.far.contenders.size() > 1) slow = recorder_->compare(requests.far);
+        const double left = std::max(budget() - elapsed(), shares_.verify), points = static_cast<double>(problem_.points.size());
+        requests.near.seconds_per_point = std::max(0.7 * left / points, requests.far.seconds_per_point);
+        return joined(recorder_->compare(requests.near), slow);
     }
 
     std::string sanitize(const Kernel& kernel) {
@@ -490,7 +479,8 @@ private:
         save_marks(store_, record_.run, reached_);
         view_.phase("writing the result");
         notes_.header = header_note();   // names the run, which what is judged does not: a replay has another
-        ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_), compiler_flags(), small_vectors()};
+        ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_),
+                          compiler_flags(record_.compiler, dispatch_.winners), small_vectors()};
         note_seconds();
         write_result(record_.result, problem_, record_, files);
         store_.save_run(record_);   // last, and as it is in the files: a run killed before is resumed and writes them
@@ -504,13 +494,6 @@ private:
         write_reports(record_.result, record_);
         store_.save_run(record_);
         return record_;
-    }
-
-    std::string compiler_flags() const {
-        size_t first = record_.compiler.find(" -");
-        std::string flags = first == std::string::npos ? "" : record_.compiler.substr(first + 1);
-        std::string more = bundle_flags(dispatch_.winners);
-        return more.empty() ? flags : flags + " " + more;
     }
 
     // With few elements, boundary values among them.
@@ -550,17 +533,19 @@ private:
     std::unique_ptr<judge::WorkerClient> worker_;
     std::unique_ptr<Recorder> recorder_;
     std::vector<std::string> baseline_names_;
+    std::vector<Contender> compared_;   // what the user would use instead: baselines and kernels of their own
     std::unique_ptr<playbook::Playbook> playbook_;
-    std::unique_ptr<OwnKernel> own_kernel_;
+    std::unique_ptr<OwnKernels> own_kernels_;
+    std::unique_ptr<EarlierWinners> earlier_winners_;
     std::unique_ptr<Advisers> advisers_;
+    std::unique_ptr<Journal> journal_;
     std::optional<Marks> marks_;   // of the recording that is replayed
     Marks reached_;
-    std::map<std::string, double> least_ns_;   // by label, of kernels that were right
     search::Targets targets_;
     search::Result found_;
     search::DispatchPlan dispatch_;
     BundleNotes notes_;
-    std::string graph_, bundle_, finding_, held_out_failure_;
+    std::string bundle_, finding_, held_out_failure_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "run/verification.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -11,6 +12,9 @@
 namespace strop {
 
 namespace {
+
+constexpr double far_factor = 10;
+constexpr double least_seconds = 0.2;   // at a shape
 
 void note_baselines(const PointComparison& point, ShapeReport& shape) {
     shape.baselines.clear();
@@ -34,6 +38,45 @@ void note_times(const ContenderResult& ours, ShapeReport& shape) {
 }
 
 }  // namespace
+
+std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes) {
+    std::set<std::string> far, near;
+    for (const ShapeReport& shape : shapes) {
+        double best = std::numeric_limits<double>::infinity();
+        for (const auto& [name, nanoseconds] : shape.baselines) best = std::min(best, nanoseconds);
+        for (const auto& [name, nanoseconds] : shape.baselines)
+            (nanoseconds >= far_factor * best ? far : near).insert(name);
+    }
+    std::erase_if(far, [&](const std::string& name) { return near.count(name) > 0; });
+    return far;
+}
+
+VerificationRequests verification_requests(const Kernel& kernel, const std::vector<Contender>& compared,
+                                           const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points) {
+    const std::set<std::string> far = far_behind(shapes);
+    VerificationRequests requests;
+    for (ComparisonRequest* request : {&requests.near, &requests.far}) {
+        request->contenders.push_back({"strop", "", kernel, kernel.initial});
+        for (const Contender& contender : compared)
+            if ((far.count(contender.name) > 0) == (request == &requests.far)) request->contenders.push_back(contender);
+        request->points = points;
+        request->effort = Effort::full;
+        request->cold = true;
+        request->seconds_per_point = least_seconds;
+    }
+    requests.near.prove = true;
+    return requests;
+}
+
+Comparison joined(Comparison near, const Comparison& far) {
+    for (size_t p = 0; p < std::min(near.points.size(), far.points.size()); ++p) {
+        const std::vector<ContenderResult>& others = far.points[p].results;
+        ContenderResult& ours = near.points[p].results.front();
+        if (ours.verdict == Verdict::ok && others.front().verdict != Verdict::ok) ours = others.front();
+        near.points[p].results.insert(near.points[p].results.end(), others.begin() + 1, others.end());
+    }
+    return near;
+}
 
 const ContenderResult* best_baseline(const PointComparison& point) {
     const ContenderResult* best = nullptr;

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,18 @@
 
 namespace strop {
 
+// Baselines that took ten times as long as the best one at every shape, in the first look at them: they need no more than a
+// short one.
+std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes);
+// What the last look asks for: the dispatching function with those that are near, for as long as there is time, and shortly
+// with those that are far behind, if any.
+struct VerificationRequests {
+    ComparisonRequest near, far;
+};
+VerificationRequests verification_requests(const Kernel& kernel, const std::vector<Contender>& compared,
+                                           const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points);
+// Of the first contender with some others, and with the rest of them, at the same points.
+Comparison joined(Comparison near, const Comparison& far);
 // The fastest of those after the first that ran; null where none did.
 const ContenderResult* best_baseline(const PointComparison& point);
 // Of the first over the best baseline of each point, over all points; nothing where no baseline ran.

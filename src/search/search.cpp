@@ -51,15 +51,17 @@ public:
             prune(round);
             observer_.on_strategies(strategies());
             if (stopped()) break;
-            ask_opinions();
+            if (settings_.rounds > 0 && round >= settings_.rounds) {
+                stop("rounds");   // nothing that is asked for now could be measured
+                break;
+            }
             bool new_ideas = deepen();
             bool gained = !(before / geometric_mean_of_best() - 1 < settings_.min_improvement);
             stale = gained || new_ideas ? 0 : stale + 1;
             bool still = (!new_ideas && nothing_left()) || stale >= stale_rounds_to_stop;
             if (still && widen()) stale = 0;
             else if (still) stop(nothing_left() && all_exhausted() ? "exhausted" : "plateau");
-            if (settings_.rounds > 0 && round >= settings_.rounds)
-                stop("rounds");
+            if (!stopped()) ask_opinions();
         }
         if (tracks_.empty()) stop("exhausted");
         conclude();
@@ -84,8 +86,11 @@ private:
     bool add(Proposal proposal, Proposer* proposer, const Track* parent) {
         for (const auto& track : tracks_)
             if (track->kernel.source == proposal.kernel.source &&
-                track->kernel.condition == proposal.kernel.condition)
+                track->kernel.condition == proposal.kernel.condition) {
+                if (proposal.proven) track->prove(proposal.kernel.initial);
+                else proposer->refuse(proposal, track->kernel.id);
                 return false;
+            }
         name_uniquely(proposal);
         if (proposal.strategy.proposer.empty()) proposal.strategy.proposer = proposer->name();
         if (parent && proposal.strategy.parent.empty()) proposal.strategy.parent = parent->strategy.id;
@@ -93,10 +98,12 @@ private:
         std::vector<ShapePoint> where;
         for (const ShapePoint& point : points_)
             if (callable(proposal.kernel, point)) where.push_back(point);
+        const bool proven = proposal.proven;
         tracks_.push_back(make_track(std::move(proposal), proposer, where));
         Track& track = *tracks_.back();
         if (parent) track.enqueue(inherited(track.kernel, *parent));
         track.enqueue(track.kernel.initial);
+        if (proven) track.prove(track.kernel.initial);
         if (one_for_all() && track.kernel.condition)
             give_up(track, fmt::format("its condition, {}, excludes shapes, and one kernel is to serve all",
                                        track.kernel.condition->text()));
@@ -171,8 +178,9 @@ private:
         }
         // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
         size_t allotted = std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size);
-        for (size_t used = 0; used < allotted && !stopped();) {
-            std::vector<Choice> batch = choose(std::min(evaluations_left(), std::max(allotted - used, batch_size)));
+        for (size_t used = 0; (used < allotted || unmeasured() > 0) && !stopped();) {
+            const size_t rest = allotted > used ? allotted - used : 0;
+            std::vector<Choice> batch = choose(std::min(evaluations_left(), std::max(rest, batch_size)));
             if (batch.empty()) return;
             used += batch.size();
             measure(batch);
@@ -205,22 +213,13 @@ private:
         return batch;
     }
 
-    static std::string library_of(const Kernel& kernel, const Configuration& configuration) {
-        std::string text = kernel.id;
-        for (const Tunable& tunable : kernel.space.tunables)
-            if (auto chosen = configuration.find(tunable.name);
-                tunable.kind != Tunable::Kind::late && chosen != configuration.end())
-                text += "\n" + to_string(chosen->second);
-        return text;
-    }
-
     // An upper confidence bound over strategies (UCB1, Auer et al. 2002) on the log scale. The nearness at
     // its best point counts most: a strategy that wins one regime is worth as much as one that is good
     // everywhere. Until it is judged near its own best it comes first.
     double score(const Track& track) const {
         double asked = static_cast<double>(track.asked());
         double bonus = exploration * std::sqrt(std::log(2.0 + result_.evaluations) / (1 + asked));
-        if (track.asked() == 0) return 1e9;
+        if (track.asked() == 0) return track.proven() ? 3e9 : track.proposer->paid() ? 2e9 : 1e9;
         if (!track.succeeded()) return 1e6 - asked;
         double promise = std::log(nearness(track)) + 0.25 * std::log(track.mean_share(leaders_)) +
                          opinion_weight * (opinion_of(track) - 0.5);
@@ -278,8 +277,9 @@ private:
 
     // The author mends a kernel that never worked: the mended one takes its place.
     bool repair(Track& track, const Evaluation& failure) {
-        if (track.repair_tried || observer_.seconds_left() <= 0) return false;
+        if (track.repair_tried || !room_for_ideas()) return false;
         track.repair_tried = true;
+        tell_best();
         std::optional<Proposal> mended = track.proposer->repair(track.strategy, track.kernel, failure);
         if (!mended || !add(std::move(*mended), track.proposer, nullptr)) return false;
         give_up(track, fmt::format("{}; mended as {}", reason_of_failure(failure), tracks_.back()->strategy.id));
@@ -347,17 +347,29 @@ private:
             return nearness(*a) * a->mean_share(leaders_) > nearness(*b) * b->mean_share(leaders_);
         });
         beam.resize(std::min(beam.size(), static_cast<size_t>(std::max(settings_.beam, 1))));
+        tell_best();
         bool added = false;
         for (Track* track : beam) {
             for (Proposer* proposer : proposers_) {
                 bool asked = proposer == track->proposer || proposer->deepens_others();
                 if (!asked || track->silent.count(proposer)) continue;
+                if (!room_for_ideas()) break;
                 added = deepen(*track, *proposer) || added;
-                if (observer_.stop_requested() || observer_.seconds_left() <= 0) break;
             }
         }
         if (added) observer_.on_strategies(strategies());
         return added;
+    }
+
+    // As far as anything worked.
+    void tell_best() {
+        const Track* best = nullptr;
+        for (const auto& track : tracks_)
+            if (track->succeeded() && (!best || track->mean_share(leaders_) > best->mean_share(leaders_))) best = track.get();
+        if (!best) return;
+        BestKnown known{best->kernel, *best->best_evaluation(leaders_), {}};
+        for (const auto& [label, leader] : leaders_) known.least_ns[label] = leader.nanoseconds;
+        for (Proposer* proposer : proposers_) proposer->hear(known);
     }
 
     bool deepen(Track& track, Proposer& proposer) {
@@ -373,9 +385,10 @@ private:
 
     // New plans before the search gives up.
     bool widen() {
+        tell_best();
         bool added = false;
         for (Proposer* proposer : proposers_) {
-            if (observer_.stop_requested() || observer_.seconds_left() <= 0) break;
+            if (!room_for_ideas()) break;
             for (const Proposal& proposal : proposer->widen(strategies())) added = add(proposal, proposer, nullptr) || added;
         }
         if (added) observer_.on_strategies(strategies());
@@ -423,6 +436,19 @@ private:
         return static_cast<size_t>(std::max(settings_.evaluations - result_.evaluations, 0));
     }
 
+    // Kernels that wait for their first configuration.
+    size_t unmeasured(bool paid_only = false) const {
+        return static_cast<size_t>(std::count_if(tracks_.begin(), tracks_.end(), [&](const auto& track) {
+            return track->active() && track->asked() == 0 && (track->proposer->paid() || !paid_only);
+        }));
+    }
+
+    // One more kernel could still be measured.
+    bool room_for_ideas() {
+        if (observer_.stop_requested() || observer_.seconds_left() <= 0) return false;
+        return settings_.evaluations <= 0 || evaluations_left() > unmeasured();
+    }
+
     bool nothing_left() const {
         return std::all_of(tracks_.begin(), tracks_.end(),
                            [this](const auto& t) { return !t->active() || done(*t); });
@@ -446,6 +472,8 @@ private:
             stop("evaluations");
         else if (observer_.seconds_left() <= 0)
             stop("budget");
+        else if (unmeasured(true) > 0)
+            return;   // paid for: looked at before the search ends for what others reached
         else if (target_reached())
             stop("target");
         else if (!settings_.exhaustive && roofline_is_reached())
@@ -522,6 +550,8 @@ private:
                 track.strategy.reason = "fastest at " + join(own->second, ", ");
             } else if (beaten_everywhere(track) && track.judged()) {
                 give_up(track, reason_of_defeat(track));
+            } else if (track.asked() == 0) {
+                track.strategy.reason = fmt::format("not measured: the search ended first ({})", result_.stopped_by);
             } else if (beaten_everywhere(track) || !track.succeeded()) {
                 track.strategy.reason =
                     fmt::format("not judged to its end: the search stopped after {} of {} configurations",

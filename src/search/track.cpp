@@ -14,6 +14,15 @@ constexpr double missing_penalty = 10;  // a point without a time counts as this
 
 }  // namespace
 
+std::string library_of(const Kernel& kernel, const Configuration& configuration) {
+    std::string text = kernel.id;
+    for (const Tunable& tunable : kernel.space.tunables)
+        if (auto chosen = configuration.find(tunable.name);
+            tunable.kind != Tunable::Kind::late && chosen != configuration.end())
+            text += "\n" + to_string(chosen->second);
+    return text;
+}
+
 double usable_nanoseconds(const Evaluation& evaluation, const std::string& label) {
     bool usable = evaluation.ok() || evaluation.verdict == Verdict::timed_out ||
                   evaluation.verdict == Verdict::over_limit;
@@ -37,6 +46,12 @@ bool Track::judged() const { return done() || asked_ >= least_configurations; }
 
 void Track::enqueue(const Configuration& configuration) {
     if (space_.find(configuration)) queue_.push_back(configuration);
+}
+
+void Track::prove(const Configuration& configuration) {
+    if (!space_.find(configuration)) return;
+    queue_.push_front(configuration);
+    proven_ = true;
 }
 
 std::optional<Configuration> Track::next() {

@@ -45,6 +45,9 @@ public:
 
     // Measured before the tuner's own choices, unless it was measured already.
     void enqueue(const Configuration& configuration);
+    // It won an earlier run: measured before all others.
+    void prove(const Configuration& configuration);
+    bool proven() const { return proven_; }
     std::optional<Configuration> next();
     void record(const Evaluation& evaluation, const Leaders& leaders);
     // Tells the tuner all costs anew: which points matter has changed. They matter as this track is near the lead
@@ -75,8 +78,11 @@ private:
     std::vector<Evaluation> evaluations_;
     std::map<std::string, double> best_, weights_;
     size_t asked_ = 0, configurations_ = 0;
-    bool exhausted_ = false;
+    bool exhausted_ = false, proven_ = false;
 };
+
+// Configurations for which it is the same share a library: they differ in late tunables only.
+std::string library_of(const Kernel& kernel, const Configuration& configuration);
 
 // The time at that point that may be used: a kernel that computes wrongly anywhere has none, one that only
 // ran out of time or memory at some point keeps the others.

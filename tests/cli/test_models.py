@@ -124,6 +124,8 @@ class Finals(WithModel):
 
 
 class Repairs(WithModel):
+    budget = "60s"   # the number of evaluations ends these runs
+
     def test_a_kernel_is_mended_twice_and_a_cheat_is_named(self):
         record = self.record("--model", self.model(), "--evaluations", "40")
         states = {entry["id"]: entry for entry in record["strategies"]}

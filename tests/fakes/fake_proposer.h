@@ -38,7 +38,8 @@ public:
     std::vector<std::pair<std::string, Verdict>> broken;    // strategies that came for repair, in order
     std::vector<std::vector<Proposal>> wider;               // one handed out a call
     std::map<std::string, double> opinions;
-    bool advises_others = false;
+    bool advises_others = false, costs = false;
+    int scored = 0;
 
     std::string name() const override { return "fake"; }
     std::vector<Proposal> plan() override { return planned_; }
@@ -68,7 +69,11 @@ public:
         wider.erase(wider.begin());
         return next;
     }
-    std::map<std::string, double> score(const std::vector<Strategy>&) override { return opinions; }
+    bool paid() const override { return costs; }
+    std::map<std::string, double> score(const std::vector<Strategy>&) override {
+        ++scored;
+        return opinions;
+    }
 
 private:
     std::vector<Proposal> planned_;

@@ -1,0 +1,47 @@
+// Kernels that were there before the run: a person's own, and winners of earlier runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/proposer.h"
+#include "core/record.h"
+
+namespace strop {
+
+class OwnKernels : public Proposer {
+public:
+    // UsageError for tunables that cannot be read.
+    explicit OwnKernels(const std::vector<OwnSource>& sources);
+
+    std::string name() const override { return "a person"; }
+    std::vector<Proposal> plan() override { return proposals_; }
+    std::string why_nothing() const override { return {}; }
+    std::vector<Proposal> deepen(const Strategy&, const Kernel&, const Evaluation&,
+                                 const std::vector<std::string>&) override {
+        return {};
+    }
+    // As they are, with the first value of each tunable: what the user would use instead.
+    std::vector<Contender> contenders() const;
+
+private:
+    std::vector<Proposal> proposals_;
+};
+
+class EarlierWinners : public Proposer {
+public:
+    explicit EarlierWinners(std::vector<Proposal> proposals) : proposals_(std::move(proposals)) {}
+
+    std::string name() const override { return "an earlier run"; }
+    std::vector<Proposal> plan() override { return proposals_; }
+    std::string why_nothing() const override { return {}; }
+    std::vector<Proposal> deepen(const Strategy&, const Kernel&, const Evaluation&,
+                                 const std::vector<std::string>&) override {
+        return {};
+    }
+
+private:
+    std::vector<Proposal> proposals_;
+};
+
+}  // namespace strop

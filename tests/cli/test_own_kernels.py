@@ -1,0 +1,61 @@
+"""A person's kernels in the main job, and winners of earlier runs."""
+
+import json
+import unittest
+
+from tests.cli.strop_cli import InFolder, strop
+
+KERNEL = """#include <stdint.h>
+// strop:tune BLOCK = 1 | 16 | 64
+extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N) {
+    for (int64_t i = 0; i < M; ++i)
+        for (int64_t begin = 0; begin < N; begin += BLOCK)
+            for (int64_t j = begin; j < begin + BLOCK && j < N; ++j) {
+                const float sum = x[i * N + j] + b[j];
+                y[i * N + j] = sum > 0 ? sum : 0;
+            }
+}
+"""
+
+
+class OwnKernels(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.problem("shifted")
+        (self.folder / "mine.cpp").write_text(KERNEL, encoding="utf-8")
+
+    def optimize(self, *words, store="runs.db"):
+        done = strop("optimize", "shifted", "--store", store, "--budget", "60s", "--seed", "3", "--quiet", "--json",
+                     *words, cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout)
+
+    def test_they_compete_and_are_compared_with(self):
+        record = self.optimize("--kernel", "mine.cpp", "--evaluations", "20")
+        self.assertTrue(record["verified"], record["verification"])
+        mine = [entry["configuration"]["BLOCK"] for entry in record["history"] if entry["kernel"] == "mine"]
+        self.assertEqual(mine[0], 1)            # as it is
+        self.assertGreater(len(set(mine)), 1)   # and tuned
+        self.assertGreater(len({entry["kernel"] for entry in record["history"]}), 1)
+        for shape in record["shapes"]:
+            self.assertIn("your kernel", shape["baselines"])
+            self.assertIn("your kernel", shape["speedups"])
+        self.assertIn("your kernel", record["verification"])
+
+    def test_a_second_run_begins_with_the_winner_of_the_first(self):
+        first = self.optimize("--kernel", "mine.cpp", "--evaluations", "12", "--winners", "1")
+        winner = first["regimes"][0]
+        second = self.optimize("--evaluations", "4", "--record", "run.json")
+        begun = second["history"][0]
+        self.assertEqual((begun["kernel"], begun["configuration"]), (winner["kernel"], winner["configuration"]))
+        replayed = self.optimize("--replay", "run.json", store="other.db")
+        self.assertEqual([entry["kernel"] for entry in replayed["history"]],
+                         [entry["kernel"] for entry in second["history"]])
+
+    def test_a_file_that_is_not_there(self):
+        self.fails(["optimize", "shifted", "--kernel", "nowhere.cpp"], 2, "nowhere.cpp: there is no such kernel",
+                   'give a C++ file: extern "C" void NAME(inputs..., outputs..., dimensions...)')
+
+
+if __name__ == "__main__":
+    unittest.main()
