@@ -164,10 +164,12 @@ TEST(ReportFacts, CaveatsNameWhatIsMissingUndecidedAndUnverified) {
     record.shapes[0].speedup = {1.0, 0.97, 1.04};
     record.verified = false;
     record.verification = "the win shrank to 0.99×";
+    record.missing_baselines.push_back({"fast", "failed: wrong_output: y[0] is 1"});
     std::string all = join(caveats(record), "\n");
     EXPECT_THAT(all, HasSubstr("undecided at small (0.97–1.04 against onednn)"));
     EXPECT_THAT(all, HasSubstr("not verified: the win shrank to 0.99×"));
     EXPECT_THAT(all, HasSubstr("not compared with jax: it is not installed (./strop setup jax)"));
+    EXPECT_THAT(all, HasSubstr("not compared with fast: it failed: wrong_output: y[0] is 1"));
     EXPECT_THAT(all, HasSubstr("no user namespaces"));
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/line.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "cli/flags.h"
@@ -54,8 +55,8 @@ int run(const std::vector<std::string>& words) {
 
 int report(const std::string& phrase, const std::string& hint, Exit code) {
     std::fflush(stdout);
-    fmt::print(stderr, "strop: {}\n", phrase);
-    if (!hint.empty()) fmt::print(stderr, "hint: {}\n", hint);
+    fmt::print(stderr, "strop: {}\n", one_line(phrase));
+    if (!hint.empty()) fmt::print(stderr, "hint: {}\n", one_line(hint));
     return static_cast<int>(code);
 }
 

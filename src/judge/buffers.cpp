@@ -95,10 +95,15 @@ void Buffers::place_inputs(const Problem& problem, InputSet& set, int64_t slack)
 }
 
 void Buffers::refill(const Problem& problem, uint64_t seed) {
+    present_.reset();
     for (size_t s = 0; s < sets_.size(); ++s) refill(problem, s, mix64(seed) + 1000 * sets_[s].values);
     if (windows_ > 1) fill_slack(problem, mix64(seed ^ 0x51ac));
-    known_[0].reset();
-    known_[1].reset();
+    forget_known();
+}
+
+void Buffers::forget_known() {
+    for (std::optional<InputSet>& set : known_) set.reset();
+    other_.reset();
 }
 
 void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
@@ -136,6 +141,7 @@ void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
 }
 
 void Buffers::turn(const Problem& problem, uint64_t seed) {
+    present_.reset();
     const int64_t slack = (windows_ - 1) * window_stride;
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
         const int64_t size = static_cast<int64_t>(size_of(problem.inputs[t].dtype));
@@ -149,8 +155,18 @@ void Buffers::turn(const Problem& problem, uint64_t seed) {
         std::memmove(row, row + head, all - head);
         std::memcpy(row + all - head, turned_.data(), head);
     }
-    known_[0].reset();
-    known_[1].reset();
+    forget_known();
+}
+
+void Buffers::renew(const Problem& problem, int64_t window, uint64_t seed) {
+    restore();
+    present_.emplace(problem, point_.dims, seen(window, 0).inputs, inputs_.data(), seed);
+    present_->apply(inputs_.data());
+}
+
+void Buffers::restore() {
+    if (present_) present_->undo(inputs_.data());
+    present_.reset();
 }
 
 InputSet Buffers::seen(int64_t window, int64_t call) const {
@@ -161,17 +177,31 @@ InputSet Buffers::seen(int64_t window, int64_t call) const {
     return set;
 }
 
+bool Buffers::shows_other() const {
+    if (!present_ || !other_) return !present_ && !other_;
+    return present_->name() == other_->name();
+}
+
 InputSet* Buffers::known(int64_t window) {
-    for (std::optional<InputSet>& set : known_)
-        if (set && set->window == window) return &*set;
-    return nullptr;
+    if (window == 0 && !present_) return known_[0] ? &*known_[0] : nullptr;
+    return known_[1] && known_[1]->window == window && shows_other() ? &*known_[1] : nullptr;
 }
 
 InputSet& Buffers::keep(int64_t window) {
-    std::optional<InputSet>& place = known_[window != 0];
+    const bool is_first = window == 0 && !present_;
+    std::optional<InputSet>& place = known_[is_first ? 0 : 1];
     place = seen(window, 0);
-    if (window != 0) place->expected = other_expected_;
+    if (!is_first) {
+        place->expected = other_expected_;
+        other_ = present_;
+    }
     return *place;
+}
+
+void Buffers::show_other() {
+    restore();
+    present_ = other_;
+    if (present_) present_->apply(inputs_.data());
 }
 
 }  // namespace strop::judge

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "core/problem.h"
 #include "judge/inputs.h"
+#include "judge/renewal.h"
 #include "judge/shared_memory.h"
 
 namespace strop::judge {
@@ -79,11 +80,19 @@ public:
     // The timed set as the call with this number of a batch sees it. Without expected values.
     InputSet seen(int64_t window, int64_t call) const;
 
-    // Windows whose expected values are kept (by Expectation): window 0 and one other at a time, until inputs change.
+    // Gives secret elements of what the timed set shows through a window other values, until it is restored. Whoever has
+    // mapped them sees it, also while a batch runs.
+    void renew(const Problem& problem, int64_t window, uint64_t seed);
+    void restore();
+    bool can_renew() const { return windows_ > 1; }
+
+    // Views of the timed set whose expected values are kept (by Expectation): window 0 of what was drawn, and one other at
+    // a time, of some window and perhaps of renewed values. Known is what can be seen at present.
     InputSet* known(int64_t window);
     InputSet& keep(int64_t window);
-    // The other one, if there is one.
-    const InputSet* other_known() const { return known_[1] ? &*known_[1] : nullptr; }
+    // The window of the other one, if there is one; and its values.
+    std::optional<int64_t> other_known() const { return known_[1] ? std::optional(known_[1]->window) : std::nullopt; }
+    void show_other();
 
     // How long the reference took at least: its first answer waits for its process.
     void note_reference(Seconds took) { reference_time_ = std::min(reference_time_, took); }
@@ -101,6 +110,8 @@ private:
     void place_outputs(const Problem& problem);
     void place_inputs(const Problem& problem, InputSet& set, int64_t slack);
     void fill_slack(const Problem& problem, uint64_t seed);
+    void forget_known();
+    bool shows_other() const;
 
     ShapePoint point_;
     int64_t tensor_bytes_ = 0, windows_ = 0;
@@ -108,6 +119,7 @@ private:
     std::vector<InputSet> sets_;
     std::vector<std::vector<Place>> slots_;
     std::optional<InputSet> known_[2];
+    std::optional<Renewal> present_, other_;   // in force; of what the other known view shows
     std::vector<int64_t> other_expected_;
     std::vector<char> turned_;
     Seconds reference_time_ = Seconds::max();

@@ -9,4 +9,7 @@ namespace strop::judge {
 // False where the processor lets only the system do that.
 bool flush_from_caches(const void* data, int64_t bytes);
 
+// Fills memory without leaving it in a cache, where the processor can.
+void fill_past_caches(void* data, unsigned char value, int64_t bytes);
+
 }  // namespace strop::judge

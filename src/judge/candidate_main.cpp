@@ -1,4 +1,4 @@
-// The process that a kernel runs in: strop-candidate LIBRARY LAYOUT_FD. It knows its library, the buffers and a
+// The process that a kernel runs in: strop-candidate LIBRARY LAYOUT_FD ("-": no kernel, calls do nothing). It knows its library, the buffers and a
 // pair of pipes; expected values, the referee's clock and the generator of inputs are elsewhere.
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -38,6 +38,9 @@ struct Point {
     std::vector<std::vector<void*>> tensors;            // [set], inputs then outputs; empty before prepare
     std::vector<std::vector<void*>> slot_outputs;       // [slot][output]
 };
+
+// What asking takes by itself: the judge measures it in a process that no kernel has touched.
+void do_nothing(void* const*, const double*, const int64_t*) {}
 
 [[noreturn]] void give_up(const char* what) {
     std::fprintf(stderr, "%s\n", what);
@@ -250,9 +253,10 @@ int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const 
 int main(int argc, char** argv) {
     if (argc != 3) give_up("usage: strop-candidate LIBRARY LAYOUT_FD (started by the judge)");
     Layout layout(std::atoi(argv[2]));
-    void* library = ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    if (!library) give_up(::dlerror());
-    Entry entry = reinterpret_cast<Entry>(::dlsym(library, "strop_call"));
+    const bool is_kernel = std::strcmp(argv[1], "-") != 0;
+    void* library = is_kernel ? ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
+    if (is_kernel && !library) give_up(::dlerror());
+    Entry entry = is_kernel ? reinterpret_cast<Entry>(::dlsym(library, "strop_call")) : do_nothing;
     if (!entry) give_up(::dlerror());
     if (!layout.late_values.empty()) {
         void* late = ::dlsym(library, "strop_late");

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "judge/cache_lines.h"
 #include "judge/float_range.h"
 
 namespace strop::judge {
@@ -22,6 +23,7 @@ constexpr int64_t small_elements = 1 << 18;
 constexpr uint64_t one_block_of = 16;
 constexpr uint64_t fingerprint_values = 512;
 constexpr int64_t sparse_elements = 1024;   // beside the blocks, one secret element of so many is watched
+constexpr int64_t poisoned_by_a_thread = 4 << 20;   // bytes, at least
 constexpr unsigned char poison_byte = 0xff;   // as float: a NaN
 constexpr unsigned char slack_byte = 0xa5;
 constexpr double subnormal_steps = 16;      // as many units in the last place as a normal value may be off at least
@@ -159,19 +161,16 @@ std::string index_text(int64_t flat, const std::vector<int64_t>& shape) {
 
 }  // namespace
 
-void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {
-    for (size_t t = 0; t < problem.outputs.size(); ++t) {
-        const Place& place = set.outputs[t];
-        int64_t size = static_cast<int64_t>(size_of(problem.outputs[t].dtype));
+void poison(Buffers& buffers, const InputSet& set) {
+    for (const Place& place : set.outputs) {
         char* region = buffers.outputs().data();
         std::memset(region + place.begin, slack_byte, static_cast<size_t>(place.data - place.begin));
         int64_t end = place.data + place.data_bytes, region_end = place.begin + place.bytes;
         std::memset(region + end, slack_byte, static_cast<size_t>(region_end - end));
-        over_blocks(sampling, place.data_bytes / size, [&](int64_t first, int64_t last) {
-            std::memset(region + place.data + first * size, poison_byte, static_cast<size_t>((last - first) * size));
-        });
-        over_sparse(sampling, place.data_bytes / size, [&](int64_t i) {
-            std::memset(region + place.data + i * size, poison_byte, static_cast<size_t>(size));
+        parallel_for(place.data_bytes, poisoned_by_a_thread, [&](int64_t first, int64_t last) {
+            char* at = region + place.data + first;
+            if (buffers.large()) fill_past_caches(at, poison_byte, last - first);
+            else std::memset(at, poison_byte, static_cast<size_t>(last - first));
         });
     }
 }

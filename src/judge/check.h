@@ -9,14 +9,15 @@
 
 namespace strop::judge {
 
-// Which elements of an output are poisoned before and compared after a call.
+// Which elements of an output are compared after a call.
 struct Sampling {
     uint64_t seed = 0;
     bool everything = true;     // else some secret blocks, about 1/16 of a large output
 };
 
-// Fills the outputs of a set with values that no kernel returns (NaNs), and the slack around them with a pattern.
-void poison(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
+// Fills the outputs of a set with values that no kernel returns (NaNs), all of them, so that nobody can see where will be
+// compared; and the slack around them with a pattern. Of large outputs no cache holds more afterwards than before.
+void poison(Buffers& buffers, const InputSet& set);
 
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);

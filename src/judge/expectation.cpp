@@ -35,6 +35,7 @@ constexpr double equal_terms_factor = 0.5;
 constexpr double least_ulps = 16;
 constexpr double float32_epsilon = 1.1920929e-7, float64_epsilon = 2.220446e-16;
 constexpr double largest_tolerance = 1e-2;
+constexpr double same_evaluation = 1e-9;   // share by which two evaluations in float64 may differ
 // Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
 constexpr int64_t few_outputs = 256;
 constexpr int perturbations_of_few = 8;
@@ -370,9 +371,33 @@ void Expectation::find_benign_distributions() {
     if (!smallest) return;
     Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
     expect(declared, 0);   // who fails there is told so
+    check_repeatable(declared);
     for (Distribution distribution : unusual_distributions()) {
         Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
         if (expect(buffers, 1) && estimate_tolerance(buffers, 1)) benign_.push_back(distribution);
+    }
+}
+
+// The same inputs again, in the same process and in a fresh one: a reference that draws numbers, counts its calls or reads
+// a clock answers otherwise. Threads of a library may add up in another order.
+void Expectation::check_repeatable(Buffers& buffers) {
+    const InputSet& set = buffers.sets().front();
+    for (bool fresh : {false, true}) {
+        if (fresh) host_.reset();
+        std::vector<std::vector<char>> again;
+        evaluate(buffers, set, {}, &again);
+        for (size_t t = 0; t < again.size(); ++t) {
+            const Tensor& tensor = problem_.outputs[t];
+            const bool same = is_floating(tensor.dtype)
+                                  ? difference(buffers, set, t, again[t]) <= same_evaluation
+                                  : std::memcmp(buffers.expected(set, t), again[t].data(), again[t].size()) == 0;
+            if (same) continue;
+            throw UsageError(fmt::format("{}: the reference gives other values for '{}' when it is called {} with the same "
+                                         "inputs at {}",
+                                         problem_.reference.string(), tensor.name,
+                                         fresh ? "in another process" : "again", describe(buffers.point().dims)),
+                             "let it depend on its arguments only: no random numbers, no state, no clock");
+        }
     }
 }
 

@@ -53,6 +53,7 @@ private:
     void widen_scale(Buffers& buffers, size_t index);
     bool estimate_tolerance(Buffers& buffers, size_t index);
     void find_benign_distributions();
+    void check_repeatable(Buffers& buffers);
     void set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const;
     double difference(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& other) const;
     const std::vector<double>& inputs_of_an_output(Buffers& buffers);

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "core/least_time.h"
 #include "judge/check.h"
 
 namespace strop::judge {
@@ -15,6 +16,8 @@ namespace {
 constexpr uint32_t screened_unusual = 2;     // sets that a screening looks at, beside the declared ones
 // A first call may take so many times as long as the reference, within bounds: most that take longer never return.
 constexpr double times_the_reference = 200;
+constexpr double implausible_share = 0.5;        // of the least time that the machine's ceilings allow
+constexpr double times_the_idle_handshake = 2;   // the machine was quieter then, perhaps
 const Seconds least_first_call{2}, most_first_call{10};
 
 Seconds first_call_limit(const Buffers& buffers) {
@@ -49,6 +52,7 @@ void Referee::reseed(uint64_t seed) {
 std::vector<Buffers*> Referee::buffers_for(const std::vector<ShapePoint>& points) {
     std::vector<Buffers*> buffers;
     for (const ShapePoint& point : points) buffers.push_back(&expectation_.at(point));
+    for (Buffers* some : buffers) some->restore();
     return buffers;
 }
 
@@ -99,6 +103,13 @@ std::vector<Built> Referee::build(const std::vector<EvaluationRequest>& requests
     for (const EvaluationRequest& request : requests)
         builds.push_back({request.kernel.source, request.configuration, request.kernel.space, options_.flags, false});
     return toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+}
+
+std::unique_ptr<Runner> Referee::start(const Built& built, const std::vector<Buffers*>& points) {
+    if (idle_handshake_ns_ < 0) idle_handshake_ns_ = Runner::idle(problem_, {points.front()})->handshake_ns();
+    std::unique_ptr<Runner> runner = Runner::kernel(built, problem_, points, machine_.cores);
+    if (idle_handshake_ns_ > 0) runner->bound_handshake(times_the_idle_handshake * idle_handshake_ns_);
+    return runner;
 }
 
 std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& requests) {
@@ -157,22 +168,56 @@ void Referee::judge(const EvaluationRequest& request, const Built& built, bool i
     std::unique_ptr<Runner> runner;
     {
         PhaseTimer timer(evaluation.time_seconds);
-        runner = Runner::kernel(built, problem_, buffers, machine_.cores);
+        runner = start(built, buffers);
         if (ignores_outputs) runner->ignore_outputs();
     }
     for (size_t i = 0; i < buffers.size(); ++i) {
         PointResult result;
         result.point = buffers[i]->point();
         bool go_on = judge_point(*runner, i, request, evaluation, result);
-        if (result.verdict != Verdict::ok) {
-            evaluation.verdict = result.verdict;
-            evaluation.evidence = result.evidence;
+        if (go_on && !ignores_outputs && result.time.median_ns < least_plausible_ns(result.point)) {
+            runner->pause();
+            doubt(request, built, *buffers[i], evaluation, result);
+            runner->resume();
+            go_on = result.verdict == Verdict::ok;
         }
+        if (result.verdict != Verdict::ok) evaluation.verdict = result.verdict;
+        if (!result.evidence.empty()) evaluation.evidence = result.evidence;
         evaluation.points.push_back(std::move(result));
         if (!go_on) break;
     }
     PhaseTimer timer(evaluation.time_seconds);
     runner.reset();
+}
+
+double Referee::least_plausible_ns(const ShapePoint& point) const {
+    const auto proven = proven_ns_.find(strop::describe(point.dims));
+    const double least_ns = least_time(machine_, stated_work(problem_, point.dims)).nanoseconds();
+    return implausible_share * (proven == proven_ns_.end() ? least_ns : std::min(least_ns, proven->second));
+}
+
+// In full, by a process of its own, with inputs that changed. What holds then is believed, and is said: it is the ceiling
+// that is wrong, or the problem's `work`, or somebody has found a way that needs less of it.
+void Referee::doubt(const EvaluationRequest& request, const Built& built, Buffers& buffers, Evaluation& evaluation,
+                    PointResult& result) {
+    EvaluationRequest in_full = request;
+    in_full.effort = Effort::full;
+    in_full.best_ns.clear();
+    std::unique_ptr<Runner> fresh = start(built, {&buffers});
+    PointResult again;
+    again.point = result.point;
+    const bool ok = judge_point(*fresh, 0, in_full, evaluation, again);
+    const double taken_ns = again.time.median_ns;
+    if (ok && taken_ns < least_plausible_ns(result.point)) {
+        const Work work = stated_work(problem_, result.point.dims);
+        again.evidence = fmt::format(
+            "at {} a call takes {}, and {} when it was judged again; at the ceilings that were measured {:.4g} bytes and {:.4g} "
+            "operations take {}: the ceiling is wrong, or the problem's work is", strop::describe(result.point.dims),
+            human_nanoseconds(result.time.median_ns), human_nanoseconds(taken_ns), work.bytes(), work.flops,
+            human_nanoseconds(least_time(machine_, work).nanoseconds()));
+        proven_ns_[strop::describe(result.point.dims)] = taken_ns;
+    }
+    result = std::move(again);
 }
 
 bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
@@ -212,9 +257,10 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
 
 Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit) {
     Buffers& buffers = *runner.points()[index];
+    buffers.restore();
     const InputSet& values = set == buffers.timed() ? expectation_.through(buffers, 0) : buffers.sets()[set];
     Sampling sampling{random(), everything || !buffers.large()};
-    poison(problem_, buffers, values, sampling);
+    poison(buffers, values);
     Runner::Outcome outcome = runner.call(index, 1, set, 0, limit);
     uint64_t seen = 0;
     if (outcome.ok() && runner.is_python()) {

@@ -12,6 +12,7 @@
 #include "core/machine.h"
 #include "core/profile.h"
 #include "core/record.h"
+#include "judge/check.h"
 #include "judge/credit.h"
 #include "judge/expectation.h"
 #include "judge/glimpse.h"
@@ -70,11 +71,17 @@ private:
     };
 
     std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
+    // A kernel's process whose hand-shake is believed as far as one without a kernel has such a one.
+    std::unique_ptr<Runner> start(const Built& built, const std::vector<Buffers*>& points);
     // Of the points where it may be called, small ones first: a hopeless kernel is dropped before it costs anything.
     std::vector<Buffers*> callable_at(const EvaluationRequest& request);
     void judge(const EvaluationRequest& request, const Built& built, bool ignores_outputs, Evaluation& evaluation);
     bool judge_point(Runner& runner, size_t index, const EvaluationRequest& request, Evaluation& evaluation,
                      PointResult& result);
+    // Judges a point again where the machine's ceilings allow no such time.
+    void doubt(const EvaluationRequest& request, const Built& built, Buffers& buffers, Evaluation& evaluation,
+               PointResult& result);
+    double least_plausible_ns(const ShapePoint& point) const;
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
     void note_late_writes(Buffers& buffers, const InputSet& set, uint64_t seed, uint64_t seen,
@@ -88,7 +95,10 @@ private:
     struct Glances {
         int due = 0, among = 0;
     };
-    bool glance_is_due(Look look, Glances& glances);
+    // What a batch among the parts of a sample is for, whose time is not taken: to see what its calls leave, or what becomes
+    // of it when inputs change.
+    enum class Inside { nothing, calls, renewals };
+    Inside look_inside(Look look, Glances& glances);
     // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
     // With glances among its parts, unless null.
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
@@ -98,7 +108,7 @@ private:
         size_t disturbed = 0;
     };
     Runner::Outcome sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool at_known,
-                                bool watch, bool glances, Parts& parts);
+                                bool watch, Inside inside, Parts& parts);
     Runner::Outcome take_part(Runner& runner, size_t index, double estimate_ns, bool at_known, bool watch,
                               stats::BatchPair& part);
     // At random, of a batch that is timed or looked into: by its length nobody can tell which it is.
@@ -106,8 +116,10 @@ private:
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
     int64_t any_window(const Buffers& buffers);
-    int64_t last_window(const Buffers& buffers, bool at_known);
+    int64_t aim(Buffers& buffers, bool at_known);
+    static int64_t first_window(const Buffers& buffers, int64_t last, uint32_t calls);
     bool known_window_is_due();
+    void compare_last(Buffers& buffers, const InputSet& last, const Sampling& sampling, Runner::Outcome& outcome);
     const InputSet& expected_through(Buffers& buffers, int64_t window);
     // A few calls from somewhere, neither compared nor taken as a sample.
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);
@@ -119,6 +131,9 @@ private:
     // Attempts: batches may be over before anything is seen, or without a core.
     static constexpr int attempts_at_a_glance = 8;
     Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
+    Runner::Outcome renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
+    Runner::Outcome renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
+    bool is_right_undisturbed(Runner& runner, size_t index, double estimate_ns);
     struct Seen {
         bool late = true;     // nothing was seen while the batch ran
         double call_ns = 0;   // what all of the batch took for a call, less the time when it had no core
@@ -128,7 +143,8 @@ private:
     Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
-    Runner::Outcome meet_new_inputs(Runner& runner, size_t index);
+    Runner::Outcome meet_new_inputs(Runner& runner, size_t index, double median_ns);
+    Runner::Outcome compare_lengths(Runner& runner, size_t index, double median_ns);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     Runner::Outcome count_threads(const Runner& runner) const;
     void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
@@ -169,6 +185,8 @@ private:
     Expectation expectation_;
     std::mt19937_64 random_;
     uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
+    double idle_handshake_ns_ = -1;   // of a process without a kernel
+    std::map<std::string, double> proven_ns_;   // by describe(dims): what a kernel took that was looked at for it
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     Credit proof_credit_;          // for evaluating the reference for what batches left behind
     Credit glance_credit_;         // for the glances of screenings, all that they take

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/interrupt.h"
+#include "base/line.h"
 #include "base/log.h"
 #include "judge/referee.h"
 
@@ -12,11 +13,17 @@ namespace {
 const Seconds compile_limit{180};            // a framework's first call may compile
 const Seconds call_limit{30};
 
+constexpr size_t told_of_a_failure = 300;    // characters
+
+std::string failed(const std::string& evidence) {
+    return "failed: " + one_line(evidence).substr(0, told_of_a_failure);
+}
+
 std::string how_to_get(const std::string& name, const std::string& evidence) {
-    if (name == "pytorch" || name == "torch.compile") return "./strop setup torch";
+    if (name == "pytorch") return "./strop setup torch";
     if (name == "jax") return "./strop setup jax";
     if (name == "onednn") return "apt-get install libdnnl-dev";
-    return evidence.substr(0, 200);
+    return failed(evidence);
 }
 
 }  // namespace
@@ -31,8 +38,7 @@ void Referee::add_baseline(const std::string& name, std::unique_ptr<Runner> runn
             bool absent = prepared.verdict == Verdict::unsupported &&
                           prepared.evidence.find("ModuleNotFoundError") != std::string::npos;
             spdlog::info("baseline {}: {}", name, prepared.evidence);
-            missing_.push_back({name, absent ? how_to_get(name, prepared.evidence)
-                                             : "failed: " + prepared.evidence.substr(0, 300)});
+            missing_.push_back({name, absent ? how_to_get(name, prepared.evidence) : failed(prepared.evidence)});
             return;
         }
     }
@@ -68,7 +74,7 @@ void Referee::start_baselines() {
         if (have_torch)
             add_baseline("torch.compile", Runner::python("torch.compile", path, problem_, buffers, threads));
         else if (torch)
-            missing_.push_back({"torch.compile", how_to_get("torch.compile", "")});
+            missing_.push_back({"torch.compile", missing_.back().how});   // as for eager mode
     }
 }
 

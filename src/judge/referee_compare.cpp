@@ -210,7 +210,7 @@ bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Ti
 }
 
 void Referee::launch(Timing& timing, Buffers& buffers) {
-    timing.own = Runner::kernel(*timing.built, problem_, {&buffers}, machine_.cores);
+    timing.own = start(*timing.built, {&buffers});
     timing.runner = timing.own.get();
 }
 

@@ -1,6 +1,8 @@
-// What the referee looks for that no compared output tells: calls that are skipped, results that are kept, threads.
+// What the referee looks for that no compared output tells: calls that are skipped, results that are kept or carried on,
+// threads.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -15,8 +17,11 @@ namespace strop::judge {
 namespace {
 
 constexpr int attempts_at_the_last_glance = 32;
+constexpr size_t least_wrong = 2;            // of them, who keeps something of earlier inputs
+constexpr int looks_at_renewals = 3;         // few elements change in some, many in others
 constexpr int as_short_as_parts = 3;         // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
+constexpr double longest_renewal_ns = 8e7;   // by now it has lost its core to the referee for a while, however many want one
 constexpr size_t least_glances = 6;          // at a suspect
 constexpr int most_glances = 24;             // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
@@ -24,6 +29,11 @@ constexpr double shortest_call_ns = 20;      // with all that calling it takes
 constexpr double out_of_pace = 1.4;          // of calls while a batch runs over those of all of it
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
+constexpr double alone_ratio = 3;            // of a call by itself over those of batches
+constexpr double waking_ns = 3e5;            // of the threads that a kernel computes on
+constexpr double fetched_ns_of_a_byte = 0.4; // from another core's cache, or from memory
+constexpr double longer_than_claimed = 1.4;  // of calls of whole batches
+constexpr int looks_at_lengths = 8;
 constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
 constexpr double clock_batch_ns = 5e7;       // no wake-up takes as long
 constexpr int disagreements_that_count = 3;
@@ -131,9 +141,91 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
     return {};
 }
 
+// A batch like those that are timed, but secret elements of its inputs change while it runs, and its last call has to have
+// seen them. Who carries something on from call to call, or has computed ahead, is wrong then: between the calls of a batch
+// inputs move by a few elements only, and whoever knows that need not look at the others. The time is not taken.
+Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts) {
+    const Buffers& buffers = *runner.points()[index];
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew()) return {};
+    size_t looks = 0, wrong = 0;
+    Runner::Outcome first;
+    double batch_ns = part_ns;
+    // Threads that race are wrong now and then, whatever becomes of the inputs.
+    for (int attempt = 1; attempt <= attempts && (looks == 0 || (wrong > 0 && looks < least_glances)); ++attempt) {
+        bool late = false;
+        Runner::Outcome outcome = renew_once(runner, index, estimate_ns, batch_ns, late);
+        const bool is_wrong = outcome.verdict == Verdict::nondeterministic;
+        if (!outcome.ok() && !is_wrong) return outcome;
+        if (late && attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_renewal_ns);
+        looks += !late;
+        wrong += is_wrong;
+        if (is_wrong && first.ok()) {
+            first = outcome;
+            attempts = std::max(attempts, most_glances);
+        }
+    }
+    if (wrong >= least_wrong && is_right_undisturbed(runner, index, estimate_ns)) {
+        first.verdict = Verdict::cheated;
+        first.evidence += ": it keeps what depends on earlier inputs";
+    }
+    return first;
+}
+
+// In as many batches of as many calls, during which nothing changes. Who races is wrong here as well.
+bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate_ns) {
+    Buffers& buffers = *runner.points()[index];
+    const uint32_t timed = static_cast<uint32_t>(buffers.timed());
+    for (size_t look = 0; look < least_glances; ++look) {
+        const uint32_t calls = static_cast<uint32_t>(calls_of_long_batch(part_ns, std::max(shortest_call_ns, estimate_ns)));
+        if (buffers.small()) buffers.turn(problem_, random());
+        buffers.restore();
+        const InputSet last = buffers.seen(0, int64_t{calls} - 1);
+        const Sampling sampling{random(), false};
+        poison(buffers, last);
+        Runner::Outcome outcome =
+            runner.call(index, calls, timed, static_cast<uint32_t>(first_window(buffers, 0, calls)), glance_limit);
+        if (outcome.ok()) compare_last(buffers, last, sampling, outcome);
+        if (!outcome.ok()) return false;
+    }
+    return true;
+}
+
+// Late: the change may have come when the last call had begun.
+Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
+    Buffers& buffers = *runner.points()[index];
+    const double call_ns = std::max(shortest_call_ns, estimate_ns), calls = calls_of_long_batch(batch_ns, call_ns);
+    const uint32_t count = static_cast<uint32_t>(calls);
+    if (buffers.small()) buffers.turn(problem_, random());
+    const std::optional<int64_t> other = buffers.small() ? std::nullopt : buffers.other_known();
+    const bool to_other = other && random() % 2 == 0;
+    const int64_t window = to_other ? *other : buffers.small() ? any_window(buffers) : 0;
+    if (to_other) buffers.restore();
+    else buffers.renew(problem_, window, random());
+    InputSet last = buffers.seen(window, int64_t{count} - 1);
+    const Sampling sampling{random(), false};
+    poison(buffers, last);
+    const double moment = (0.1 + 0.6 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
+    const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
+                                   [&] {
+                                       to_other ? buffers.show_other() : buffers.restore();
+                                       late = runner.progress() + 2 > int64_t{count};
+                                   }};
+    Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
+                                          static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
+    if (late || !outcome.ok()) return outcome;
+    compare_last(buffers, last, sampling, outcome);
+    if (outcome.verdict == Verdict::nondeterministic)
+        outcome.evidence = fmt::format("inputs changed while {} calls ran, and after the last of them {}", count,
+                                       outcome.evidence);
+    return outcome;
+}
+
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
-    if (outcome.ok()) outcome = meet_new_inputs(runner, index);
+    for (int look = 0; outcome.ok() && look < looks_at_renewals; ++look)
+        outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
+    if (outcome.ok()) outcome = compare_lengths(runner, index, median_ns);
+    if (outcome.ok()) outcome = meet_new_inputs(runner, index, median_ns);
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_python()) outcome.evidence = runner.changed_thread_state();
@@ -144,9 +236,13 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
 // Who keeps results by content answers faster to inputs that it has met. Before both kinds of calls the same memory is
 // written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
 // they take.
-Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
+//
+// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up, and tensors
+// that another core has written explain.
+Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double median_ns) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
+    buffers.restore();
     std::vector<std::vector<char>> known = buffers.input_values(set), drawn;
     std::vector<double> met, fresh;
     Runner::Outcome outcome;
@@ -155,6 +251,8 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
     auto apart = [&] {
         return stats::quantile(fresh, 0) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
     };
+    const double explained_ns = runner.handshake_ns() + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
+    auto too_long = [&] { return stats::quantile(fresh, 0) > alone_ratio * median_ns + explained_ns; };
     int rounds = buffers.large() ? 2 : 9, looks = 0;
     do {
         for (int round = 0; round < rounds && outcome.ok(); ++round)
@@ -172,14 +270,41 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index) {
                 (change ? fresh : met).push_back(outcome.outside_ns);
             }
         rounds = std::max(rounds, 5);
-    } while (outcome.ok() && apart() && ++looks < 3);
+    } while (outcome.ok() && (apart() || too_long()) && ++looks < 3);
     buffers.set_input_values(set, known);
     if (!outcome.ok()) return outcome;
+    if (!apart() && too_long())
+        return {Verdict::cheated,
+                fmt::format("a call by itself takes {} or more with new inputs, where calls of batches are said to take {}, at {}: "
+                            "the two do not agree", human_nanoseconds(stats::quantile(fresh, 0)), human_nanoseconds(median_ns),
+                            strop::describe(buffers.point().dims)),
+                0};
     if (!apart()) return {};
     return {Verdict::cheated,
             fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
                         human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),
                         strop::describe(buffers.point().dims)),
+            0};
+}
+
+// A call's time follows from the difference of a long and a short batch. A process that makes the short one longer (it may
+// wait before it answers) makes that smaller. In a batch so long that the hand-shake is no part of it that matters, calls
+// have to take what was claimed.
+Runner::Outcome Referee::compare_lengths(Runner& runner, size_t index, double median_ns) {
+    if (runner.is_python() || runner.ignores_outputs() || median_ns >= long_call_ns) return {};
+    double least_ns = std::numeric_limits<double>::infinity();
+    uint32_t calls = 0;
+    for (int look = 0; look < looks_at_lengths && least_ns > longer_than_claimed * median_ns; ++look) {
+        calls = static_cast<uint32_t>(calls_of_long_batch(2 * whole_batch_ns, std::max(shortest_call_ns, median_ns)));
+        Runner::Outcome outcome = batch(runner, index, calls, whole_batch_limit, known_window_is_due(), true);
+        if (!outcome.ok()) return outcome;
+        least_ns = std::min(least_ns, (outcome.outside_ns - outcome.waited_ns) / calls);
+    }
+    if (least_ns <= longer_than_claimed * median_ns + shortest_call_ns) return {};
+    return {Verdict::cheated,
+            fmt::format("{} calls take {} each, where shorter batches say {}, at {}: its batches wait", calls,
+                        human_nanoseconds(least_ns), human_nanoseconds(median_ns),
+                        strop::describe(runner.points()[index]->point().dims)),
             0};
 }
 

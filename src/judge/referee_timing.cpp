@@ -37,13 +37,27 @@ int64_t Referee::any_window(const Buffers& buffers) {
 }
 
 // Where the last call of a batch looks. Small inputs have been turned, so that all windows are new; one address comes
-// again and again, for those who keep results by address. Larger ones have two windows whose expected values are known;
-// a close look goes to others mostly, and nobody in the kernel's process can tell which are which.
-int64_t Referee::last_window(const Buffers& buffers, bool at_known) {
-    if (buffers.small()) return random() % 2 == 0 ? 0 : any_window(buffers);
-    if (!at_known) return any_window(buffers);
-    const InputSet* other = buffers.other_known();
-    return other && random() % 2 == 0 ? other->window : 0;
+// again and again, for those who keep results by address. Larger ones have two views whose expected values are known, of
+// the values as drawn and of renewed ones; a close look goes to others mostly, of which every one is renewed, and nobody
+// in the kernel's process can tell which are which.
+int64_t Referee::aim(Buffers& buffers, bool at_known) {
+    if (buffers.small()) {
+        buffers.turn(problem_, random());
+        return random() % 2 == 0 ? 0 : any_window(buffers);
+    }
+    if (!buffers.can_renew()) return 0;
+    const std::optional<int64_t> other = buffers.other_known();
+    if (at_known && (other ? random() % 2 == 0 : !proof_credit_.left())) {
+        buffers.restore();
+        return 0;
+    }
+    if (at_known && other) {
+        buffers.show_other();
+        return *other;
+    }
+    const int64_t window = any_window(buffers);
+    buffers.renew(problem_, window, random());
+    return window;
 }
 
 // One of every four samples, at a secret place: who keeps results by address never has most of a few samples. All parts
@@ -68,9 +82,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
         return outcome;
     };
     if (runner.is_python()) return timed_call(0);
-    if (buffers.small()) buffers.turn(problem_, random());
-    const int64_t windows = buffers.windows(), window = last_window(buffers, at_known);
-    const int64_t first = ((window - (int64_t{calls} - 1)) % windows + windows) % windows;
+    const int64_t window = aim(buffers, at_known), first = first_window(buffers, window, calls);
     InputSet last = buffers.seen(window, int64_t{calls} - 1);
     if (long_idle_) {   // cores that have slept are slow to wake, and that would count as waiting
         Runner::Outcome awake = call_unseen(runner, index, 1, limit);
@@ -78,23 +90,30 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
         long_idle_ = false;
     }
     Sampling sampling{random(), false};
-    poison(problem_, buffers, last, sampling);
+    poison(buffers, last);
     Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
     if (!outcome.ok() || runner.ignores_outputs()) return outcome;
     for (Credit* credit : {&proof_credit_, &glance_credit_}) credit->earn(outcome.outside_ns);
     if (!buffers.known(window) && !proof_credit_.left() && !(buffers.small() && window == 0)) return outcome;
-    uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
-    std::vector<Place> outputs = last.outputs;
-    last = expected_through(buffers, window);
-    last.outputs = outputs;
-    outcome.evidence = wrong_output(problem_, buffers, last, sampling);
-    if (outcome.evidence.empty()) {
-        note_late_writes(buffers, last, sampling.seed, seen, outcome);
-        return outcome;
-    }
-    outcome.verdict = Verdict::nondeterministic;
-    outcome.evidence = fmt::format("right at first, then after {} timed calls {}", calls, outcome.evidence);
+    compare_last(buffers, last, sampling, outcome);
+    if (outcome.verdict == Verdict::nondeterministic)
+        outcome.evidence = fmt::format("right at first, then after {} timed calls {}", calls, outcome.evidence);
     return outcome;
+}
+
+int64_t Referee::first_window(const Buffers& buffers, int64_t last, uint32_t calls) {
+    const int64_t windows = buffers.windows();
+    return ((last - (int64_t{calls} - 1)) % windows + windows) % windows;
+}
+
+// What the last call of a batch has left, with what the reference says to its inputs.
+void Referee::compare_last(Buffers& buffers, const InputSet& last, const Sampling& sampling, Runner::Outcome& outcome) {
+    const uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
+    InputSet set = expected_through(buffers, last.window);
+    set.outputs = last.outputs;
+    outcome.evidence = wrong_output(problem_, buffers, set, sampling);
+    if (outcome.evidence.empty()) note_late_writes(buffers, set, sampling.seed, seen, outcome);
+    else outcome.verdict = Verdict::nondeterministic;
 }
 
 // Paid from the credit, unless it is known.
@@ -115,19 +134,22 @@ Runner::Outcome Referee::call_unseen(Runner& runner, size_t index, uint32_t call
 
 void Referee::start_closely(Buffers& buffers) {
     if (buffers.can_turn()) buffers.turn(problem_, random());
-    if (buffers.windows() > 1 && !buffers.other_known() && !buffers.small())
-        (void)expectation_.through(buffers, 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows() - 1)));
+    if (!buffers.can_renew() || buffers.small() || buffers.other_known()) return;
+    const int64_t window = any_window(buffers);
+    buffers.renew(problem_, window, random());
+    (void)expectation_.through(buffers, window);
 }
 
 // Nobody can foresee in which sample it happens. Where a kernel has a thread for each core a glance may take as long as
 // several screenings, because it sees no call return for a long time.
-bool Referee::glance_is_due(Look look, Glances& glances) {
+Referee::Inside Referee::look_inside(Look look, Glances& glances) {
     const bool due = glances.among > 0 && static_cast<int>(random() % static_cast<uint64_t>(glances.among)) < glances.due;
     const bool credit = proof_credit_.left() && (look == Look::close || glance_credit_.left());
     const bool affordable = credit && random() % (look == Look::close ? 4 : 8) == 0;
     --glances.among;
     glances.due -= due;
-    return due || affordable;
+    if (due) return Inside::calls;
+    return !affordable ? Inside::nothing : random() % 2 == 0 ? Inside::calls : Inside::renewals;
 }
 
 double Referee::calls_of_long_batch(double batch_ns, double estimate_ns) {
@@ -164,7 +186,7 @@ Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate
 // pieces of some microseconds to milliseconds, and a third of a millisecond may have seen none of it. So a sample is made
 // of short parts, and it says what the undisturbed ones took.
 Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool at_known,
-                                     bool watch, bool glances, Parts& parts) {
+                                     bool watch, Inside inside, Parts& parts) {
     const size_t expected = static_cast<size_t>(std::max(1.0, target_ns / std::max(part_ns, estimate_ns)));
     const size_t glance_at = random() % expected;   // nobody can foresee where
     const Clock::time_point start = Clock::now();
@@ -173,17 +195,20 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
         const bool slow = parts.pairs.size() >= least_parts && 1e9 * seconds_since(start) > 2 * target_ns;
         return spent_ns >= target_ns || slow;
     };
+    auto look = [&] {
+        return inside == Inside::calls ? glance(runner, index, estimate_ns) : renew_meanwhile(runner, index, estimate_ns);
+    };
     do {
         Runner::Outcome outcome;
         stats::BatchPair part;
-        if (glances && parts.pairs.size() == glance_at) outcome = glance(runner, index, estimate_ns);
+        if (inside != Inside::nothing && parts.pairs.size() == glance_at) outcome = look();
         if (outcome.ok()) outcome = take_part(runner, index, estimate_ns, at_known, watch, part);
         if (!outcome.ok()) return outcome;
         parts.pairs.push_back(part);
         parts.disturbed += outcome.waited_ns > disturbed_share * outcome.outside_ns + disturbed_least_ns;
         spent_ns += outcome.outside_ns;
     } while (!enough());
-    return glances && parts.pairs.size() <= glance_at ? glance(runner, index, estimate_ns) : Runner::Outcome{};
+    return inside != Inside::nothing && parts.pairs.size() <= glance_at ? look() : Runner::Outcome{};
 }
 
 Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
@@ -193,11 +218,11 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
     const bool at_known = look == Look::screen || known_window_is_due();
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
         parts = {};
-        const bool glance = attempt == 0 && glances && glance_is_due(look, *glances);
+        const Inside inside = attempt == 0 && glances ? look_inside(look, *glances) : Inside::nothing;
         const Clock::time_point start = Clock::now();
-        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, at_known, watch, glance, parts);
+        Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, at_known, watch, inside, parts);
         if (!outcome.ok()) return outcome;
-        if (glance && look == Look::screen) glance_credit_.spend(Clock::now() - start);
+        if (inside != Inside::nothing && look == Look::screen) glance_credit_.spend(Clock::now() - start);
         disturbed = 2 * parts.disturbed > parts.pairs.size();
     }
     time.samples_ns.push_back(stats::call_time_ns(parts.pairs));

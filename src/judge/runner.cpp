@@ -178,6 +178,12 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     return runner;
 }
 
+std::unique_ptr<Runner> Runner::idle(const Problem& problem, const std::vector<Buffers*>& points) {
+    Built nothing;
+    nothing.library = "-";
+    return kernel(nothing, problem, points, 1);
+}
+
 std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::filesystem::path& file,
                                        const Problem& problem, const std::vector<Buffers*>& points, int threads) {
     std::unique_ptr<Runner> runner(new Runner);
@@ -324,7 +330,7 @@ double Runner::handshake_ns() {
         if (!outcome.ok()) return 0;
         least_ns = i == 0 ? outcome.outside_ns : std::min(least_ns, outcome.outside_ns);
     }
-    return handshake_ns_ = least_ns;
+    return handshake_ns_ = std::min(least_ns, most_handshake_ns_);
 }
 
 }  // namespace strop::judge

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ public:
     static std::unique_ptr<Runner> kernel(const Built& built, const Problem& problem,
                                           const std::vector<Buffers*>& points, int threads,
                                           const Sanitizer* sanitizer = nullptr);
+    // No kernel at all, in a process like one's.
+    static std::unique_ptr<Runner> idle(const Problem& problem, const std::vector<Buffers*>& points);
     // A function of a Python file in a framework ("numpy", "pytorch", "torch.compile", "jax").
     static std::unique_ptr<Runner> python(const std::string& framework, const std::filesystem::path& file,
                                           const Problem& problem, const std::vector<Buffers*>& points, int threads);
@@ -68,6 +71,8 @@ public:
     Outcome publish(Seconds limit);
     // What an empty batch takes at least, measured once: a load at that moment must not make later batches look short.
     double handshake_ns();
+    // It takes no longer than this, whatever its process says.
+    void bound_handshake(double most_ns) { most_handshake_ns_ = most_ns; }
 
     // In some batch that was long enough to tell.
     bool clocks_agreed() const { return clocks_agreed_; }
@@ -97,7 +102,7 @@ private:
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
     bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
-    double handshake_ns_ = -1;
+    double handshake_ns_ = -1, most_handshake_ns_ = std::numeric_limits<double>::infinity();
     bool answered_ = false;          // a request, ever
     std::string library_, function_; // of a kernel
     std::optional<Verdict> finding_; // that its sanitizer ends it with

@@ -81,6 +81,11 @@ std::string measured_headline(const RunRecord& record) {
     return fmt::format("no difference to {} that can be told: {} ({})", rival, ratio, interval);
 }
 
+std::string why_missing(const MissingBaseline& missing) {
+    if (missing.how.starts_with("failed: ")) return "it " + missing.how;
+    return "it is not installed" + (missing.how.empty() ? "" : fmt::format(" ({})", missing.how));
+}
+
 }  // namespace
 
 Standing standing(const Ratio& ratio) {
@@ -167,8 +172,7 @@ std::vector<std::string> caveats(const RunRecord& record) {
                         "machine was slower when its ceilings were measured (strop doctor --fresh measures them again)");
     if (!record.verified && !record.shapes.empty()) lines.push_back(verification_text(record));
     for (const MissingBaseline& missing : record.missing_baselines)
-        lines.push_back(fmt::format("not compared with {}: it is not installed{}", missing.name,
-                                    missing.how.empty() ? "" : fmt::format(" ({})", missing.how)));
+        lines.push_back(fmt::format("not compared with {}: {}", missing.name, why_missing(missing)));
     for (const std::string& loss : record.model_losses) lines.push_back("lost: " + loss);
     for (const std::string& protection : record.weaker) lines.push_back("weaker protection: " + protection);
     if (!record.note.empty() && headline(record).find(record.note) == std::string::npos)

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/line.h"
 #include "base/strings.h"
 #include "judge/worker.h"
 #include "language/bundle.h"
@@ -72,6 +73,7 @@ public:
     RunRecord execute() {
         try {
             prepare();
+            trace();
             measure_baselines();
             plan();
             search_strategies();
@@ -153,7 +155,7 @@ private:
     void note_failure(const Error& error) {
         if (saved_at_ == 0) return;   // nothing of it is in the store
         record_.outcome = error.code() == Exit::no_improvement ? Outcome::no_improvement : Outcome::failed;
-        record_.note = error.what();
+        record_.note = one_line(error.what());
         try {
             save();
         } catch (const Error&) {
@@ -223,15 +225,23 @@ private:
         view_.baselines(record_);
     }
 
-    void plan() {
+    // Before baselines, which may take long to start: whether there will be ideas at all.
+    void trace() {
         view_.phase("tracing the reference");
-        const std::string graph = trace_reference(problem_);
-        plan_on_this_machine(graph);
+        graph_ = trace_reference(problem_);
+        playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine);
+        const bool others = advisers_ || !record_.settings.kernel_source.empty();
+        if (!others && !playbook_->why_nothing().empty()) view_.note(playbook_->why_nothing());
+    }
+
+    void plan() {
+        plan_on_this_machine();
         if (machine_->is_new() && beaten_by_baselines(record_.shapes)) {
             view_.phase("measuring the machine's ceilings again: a baseline is faster than they allow");
             machine_->raise();
             record_.machine = machine_->machine();
-            plan_on_this_machine(graph);
+            playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine);
+            plan_on_this_machine();
         }
         targets_.cores = record_.machine.cores;
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
@@ -247,8 +257,7 @@ private:
                 [this](double seconds) { return time_for(seconds); });
     }
 
-    void plan_on_this_machine(const std::string& graph) {
-        playbook_ = std::make_unique<playbook::Playbook>(problem_, graph, record_.machine);
+    void plan_on_this_machine() {
         for (ShapeReport& shape : record_.shapes) {
             const Roofline line = roofline(problem_, playbook_->graph(), record_.machine, shape.dims);
             note_roofline(line, shape);
@@ -545,7 +554,7 @@ private:
     search::Result found_;
     search::DispatchPlan dispatch_;
     BundleNotes notes_;
-    std::string bundle_, finding_, held_out_failure_;
+    std::string graph_, bundle_, finding_, held_out_failure_;
 };
 
 }  // namespace

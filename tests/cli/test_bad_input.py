@@ -60,6 +60,37 @@ class Problems(BadInput):
         self.problem("shifted", tagz="[a]")
         self.optimize("shifted", 2, "problems/shifted/problem.yaml:8: unknown key 'tagz' .*", "did you mean 'tags'")
 
+    def test_a_reference_that_depends_on_more_than_its_arguments(self):
+        for body, how in [("return x + b + np.random.default_rng().normal()", "again"),
+                          ("shifted.calls = getattr(shifted, 'calls', 0) + 1; return x + b * shifted.calls", "again"),
+                          ("return x + b + hash('text') % 1000", "in another process")]:
+            with self.subTest(body=body):
+                self.problem("shifted", body)
+                self.optimize("shifted", 2, ".*problems/shifted/reference.py: the reference gives other values for 'y' when "
+                              f"it is called {how} with the same inputs at .*", "its arguments only")
+
+    def test_an_error_of_several_lines_and_colours_is_one_line(self):
+        self.problem("shifted", "raise ValueError('one\\ntwo \\x1b[31mred')")
+        self.optimize("shifted", 2, r".*one two \?\[31mred.*", "the reference failed at")
+
+    def test_what_the_playbook_lacks_is_said_before_baselines_are_started(self):
+        self.problem("shifted", "return np.sort(x + b, axis=1)")
+        done = strop("optimize", "shifted", "--budget", "3s", cwd=self.folder)
+        said = [done.stderr.find(text) for text in ("tracing the reference", "sort", "running the reference and the baselines")]
+        self.assertEqual(said, sorted(said), done.stderr)
+        self.assertGreaterEqual(said[0], 0, done.stderr)
+
+    def test_a_baseline_that_raises_or_is_wrong_failed(self):
+        place = self.problem("shifted", baselines="[fast.py, other.py]")
+        (place / "fast.py").write_text("def shifted(x, b):\n    raise RuntimeError('out of\\nluck')\n", encoding="utf-8")
+        (place / "other.py").write_text("def shifted(x, b):\n    return x\n", encoding="utf-8")
+        done = strop("optimize", "shifted", "--budget", "3s", "--evaluations", "4", "--quiet", "--json", cwd=self.folder)
+        missing = {entry["name"]: entry["how"] for entry in json.loads(done.stdout)["missing_baselines"]}
+        self.assertRegex(missing["fast"], "^failed: .*out of luck")
+        self.assertRegex(missing["other"], "^failed: .*y\\[")
+        shown = strop("report", json.loads(done.stdout)["run"], cwd=self.folder).stdout
+        self.assertIn("not compared with fast: it failed: ", shown)
+
     def test_an_undefined_dimension(self):
         self.problem("shifted", inputs="{x: {dtype: float32, shape: [M, K]}, b: {dtype: float32, shape: [N]}}")
         self.optimize("shifted", 2, "problems/shifted/problem.yaml:4: 'K' in the shape of x is not defined: .*",

@@ -1,0 +1,79 @@
+#include "judge/renewal.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/hash.h"
+#include "judge/buffers.h"
+#include "judge/inputs.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr int most_doublings = 6;   // elements of an input: 1, 2, 4, ... 64
+constexpr int64_t pool = 64;        // values to choose among
+constexpr int choices = 8;          // the one farthest from the old value, so that the change is seen in what depends on it
+
+template <typename T>
+double as_double(const char* data) {
+    T value;
+    std::memcpy(&value, data, sizeof value);
+    return static_cast<double>(value);
+}
+
+double as_double(const char* data, DType dtype) {
+    switch (dtype) {
+        case DType::float32: return as_double<float>(data);
+        case DType::float64: return as_double<double>(data);
+        case DType::int32: return as_double<int32_t>(data);
+        case DType::int64: return as_double<int64_t>(data);
+        case DType::uint8:
+        case DType::boolean: return as_double<uint8_t>(data);
+    }
+    return 0;
+}
+
+}  // namespace
+
+Renewal::Renewal(const Problem& problem, const Dimensions& dims, const std::vector<Place>& inputs, const char* memory,
+                 uint64_t seed)
+    : name_(mix64(seed)) {
+    std::mt19937_64 random(name_);
+    const Bindings bindings = bindings_of(problem, dims);
+    for (size_t t = 0; t < problem.inputs.size(); ++t) {
+        const Tensor& tensor = problem.inputs[t];
+        const size_t size = size_of(tensor.dtype);
+        const uint64_t count = static_cast<uint64_t>(inputs[t].data_bytes) / size;
+        if (count == 0) continue;
+        std::vector<char> values(static_cast<size_t>(pool) * size);
+        fill_tensor(values.data(), tensor.dtype, pool, tensor.fill, tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2,
+                    Distribution::declared, random());
+        const uint64_t wanted = uint64_t{1} << random() % (most_doublings + 1);
+        for (uint64_t i = 0; i < std::min(wanted, count); ++i) {
+            Element element{inputs[t].data + static_cast<int64_t>(random() % count * size), size, {}, {}};
+            std::memcpy(element.old.data(), memory + element.at, size);
+            const double old = as_double(element.old.data(), tensor.dtype);
+            double farthest = -1;
+            for (int choice = 0; choice < choices; ++choice) {
+                const char* value = values.data() + random() % pool * size;
+                const double distance = std::fabs(as_double(value, tensor.dtype) - old);
+                if (distance <= farthest) continue;
+                farthest = distance;
+                std::memcpy(element.other.data(), value, size);
+            }
+            elements_.push_back(element);
+        }
+    }
+}
+
+void Renewal::apply(char* memory) const {
+    for (const Element& element : elements_) std::memcpy(memory + element.at, element.other.data(), element.size);
+}
+
+void Renewal::undo(char* memory) const {
+    for (const Element& element : elements_) std::memcpy(memory + element.at, element.old.data(), element.size);
+}
+
+}  // namespace strop::judge

@@ -1,0 +1,37 @@
+// Secret elements of a shape's timed inputs that get other values, and their old ones back. Results that were kept of what
+// lies there, or are carried on from call to call, are wrong then. They are few: who looks at a sample of the inputs to
+// know whether they have changed sees nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/problem.h"
+
+namespace strop::judge {
+
+struct Place;
+
+class Renewal {
+public:
+    // Draws elements of every input, and a value from the same distribution for each. `inputs`: their places in `memory`.
+    Renewal(const Problem& problem, const Dimensions& dims, const std::vector<Place>& inputs, const char* memory,
+            uint64_t seed);
+
+    void apply(char* memory) const;
+    void undo(char* memory) const;
+    // Two that were drawn apart are different ones.
+    uint64_t name() const { return name_; }
+
+private:
+    struct Element {
+        int64_t at;   // in the memory
+        size_t size;
+        std::array<char, 8> old, other;
+    };
+    std::vector<Element> elements_;
+    uint64_t name_;
+};
+
+}  // namespace strop::judge
