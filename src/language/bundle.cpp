@@ -8,52 +8,14 @@
 
 #include "base/strings.h"
 #include "language/contract.h"
+#include "language/cpp_source.h"
+#include "language/team_text.h"
 
 namespace strop {
 
 namespace {
 
 constexpr size_t max_columns = 110;
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-// ---- reading C++ -----------------------------------------------------------------------------------------
-
-// The source with comments, texts and characters blanked, position by position.
-std::string code_only(const std::string& source) {
-    std::string code = source;
-    auto blank = [&](size_t from, size_t to) {
-        for (size_t i = from; i < std::min(to, code.size()); ++i)
-            if (code[i] != '\n') code[i] = ' ';
-    };
-    for (size_t i = 0; i < source.size();) {
-        size_t end = i + 1;
-        bool separator = i > 0 && is_word(source[i - 1]);  // 1'000'000
-        if (source.compare(i, 2, "//") == 0) {
-            end = std::min(source.find('\n', i), source.size());
-            blank(i, end);
-        } else if (source.compare(i, 2, "/*") == 0) {
-            size_t close = source.find("*/", i + 2);
-            end = close == std::string::npos ? source.size() : close + 2;
-            blank(i, end);
-        } else if (source[i] == '"' || (source[i] == '\'' && !separator)) {
-            while (end < source.size() && source[end] != source[i] && source[end] != '\n')
-                end += source[end] == '\\' ? 2 : 1;
-            ++end;
-            blank(i, end);
-        }
-        i = end;
-    }
-    return code;
-}
-
-bool mentions(const std::string& code, const std::string& name) {
-    for (size_t at = code.find(name); at != std::string::npos; at = code.find(name, at + 1)) {
-        size_t end = at + name.size();
-        if ((at == 0 || !is_word(code[at - 1])) && (end >= code.size() || !is_word(code[end]))) return true;
-    }
-    return false;
-}
 
 // "#", directive and rest of a preprocessor line; empty directive for other lines.
 struct Directive {
@@ -406,16 +368,26 @@ std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& wi
         auto note = notes.winners.find(static_cast<int>(i));
         kernels += kernel.text(identifiers[i], note == notes.winners.end() ? "" : note->second) + "\n";
     }
+    bool threaded = std::any_of(winners.begin(), winners.end(), [](const DispatchWinner& winner) {
+        return asks_for_team(winner.kernel.source);
+    });
+    std::string team;
+    if (threaded) {
+        for (const std::string& line : split(team_text().includes, '\n'))
+            if (!line.empty()) add_include(includes, {"", directive_of(line).rest});
+        team = team_text().body + "\n";
+    }
     std::string text;
     for (const std::string& line : split(notes.header, '\n'))
         text += line.empty() ? "//\n" : "// " + line + "\n";
     if (notes.header.empty()) text.clear();
     while (text.ends_with("\n//\n")) text.resize(text.size() - 3);
     if (!text.empty()) text += "\n";
-    text += include_text(includes) + "\n";
+    text += include_text(includes) + "\n" + team;
     text += fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", problem.name, kernels,
                         problem.name);
-    return text + Dispatcher(problem, winners, identifiers, tree, notes).text();
+    text += Dispatcher(problem, winners, identifiers, tree, notes).text();
+    return threaded ? text + set_parallel_definition(problem.name) : text;
 }
 
 std::string bundle_compiler(const std::vector<DispatchWinner>& winners) {

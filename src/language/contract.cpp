@@ -22,8 +22,10 @@ constexpr size_t max_columns = 110;
 constexpr size_t most_tunables = 1000;
 constexpr size_t longest_flag = 200;    // std::regex takes stack for each character
 
+constexpr const char* team_word = "team";
+
 struct Directive {
-    std::string word;  // "tune", "late", "require", "flags", "compiler"
+    std::string word;  // "tune", "late", "require", "flags", "compiler", "team"
     std::string text;  // what follows
 };
 
@@ -72,6 +74,7 @@ public:
         line_ = line;
         std::optional<Directive> directive = directive_in(text);
         if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
+        if (directive->word == team_word) return check_team(directive->text);
         if (directive->word == "tune")
             read_tunable(directive->text, Tunable::Kind::constant);
         else if (directive->word == "late")
@@ -83,7 +86,7 @@ public:
         else if (directive->word == "require")
             read_constraint(directive->text);
         else
-            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, late, require, flags or compiler");
+            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, late, require, flags, compiler or team");
     }
 
     TunableSpace finish() {
@@ -179,6 +182,10 @@ private:
                      "allowed: -O…, -m…, -f…, -W… and -mllvm -…, without files");
             after_mllvm = word == "-mllvm";
         }
+    }
+
+    void check_team(const std::string& text) const {
+        if (!text.empty()) fail(fmt::format("'{}' after strop:team", text), "write strop:team alone");
     }
 
     void read_constraint(const std::string& text) {
@@ -339,6 +346,13 @@ std::string signature(const Problem& problem) {
         column += part.size();
     }
     return parts.empty() ? text + ")" : text;
+}
+
+bool asks_for_team(const std::string& source) {
+    for (const std::string& line : split(source, '\n'))
+        if (const std::optional<Directive> directive = directive_in(line); directive && directive->word == team_word)
+            return true;
+    return false;
 }
 
 TunableSpace parse_tunables(const std::string& source, const std::string& file) {

@@ -20,6 +20,9 @@ std::string signature(const Problem& problem);
 
 inline constexpr size_t most_late_tunables = 32;
 
+// Whether `// strop:team` asks for the threads of language/team_text.h.
+bool asks_for_team(const std::string& source);
+
 // Reads `// strop:tune`, `// strop:late`, `// strop:require`, `// strop:flags` comments (also with # for Python).
 // UsageError "FILE:LINE: ..." when malformed or when a constraint names no tunable.
 TunableSpace parse_tunables(const std::string& source, const std::string& file);

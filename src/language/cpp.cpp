@@ -12,6 +12,8 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "language/contract.h"
+#include "language/cpp_source.h"
+#include "language/team_text.h"
 #include "sandbox/process.h"
 
 namespace strop {
@@ -23,18 +25,18 @@ constexpr int64_t compile_memory_bytes = int64_t{4} << 30, compiled_file_bytes =
 constexpr size_t message_lines = 20;
 constexpr size_t kept_libraries = 256;
 constexpr const char* late_header = "late.h";
+constexpr const char* team_header = "team.h";
 
 std::vector<Compiler> installed_compilers() {
     std::vector<Compiler> compilers = kernel_compilers();
     if (compilers.empty())
         throw EnvironmentError("no C++ compiler for kernels was found",
-                               "install one: apt-get install clang-19 libomp-19-dev lld-19 (or g++)");
+                               "install one: apt-get install clang-19 lld-19 (or g++)");
     return compilers;
 }
 
 std::vector<std::string> usual_flags(const Machine& machine) {
-    std::vector<std::string> flags = {"-std=c++17", "-O3", "-march=native", "-fopenmp", "-ffp-contract=fast",
-                                      "-fno-math-errno"};
+    std::vector<std::string> flags = {"-std=c++17", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno"};
     if (machine.vector_bytes == 64) flags.push_back("-mprefer-vector-width=512");
     return flags;
 }
@@ -217,15 +219,33 @@ fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& fol
     write_file(source, call_adapter(problem));
     write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n", late_values_name,
                                                  most_late_tunables));
-    sandbox::Command command = confined(folder);
-    const std::string& compiler = compilers_.front().path;
-    command.argv = {compiler, "-std=c++17", "-O2", "-fPIC", "-w", "-c", "-o", object.string(), source.string()};
+    compile_object(compilers_.front(), {}, source, object);
+    return object;
+}
+
+// The threads that a kernel asks for, once for each set of flags that may have to be those of the whole library.
+fs::path CppToolchain::build_team(const Build& build, const Compiler& compiler, const fs::path& folder) const {
+    const std::string key = content_hash(compiler.path + " " + join(build.flags, " "));
+    fs::path source = folder / "team.cpp", object = folder / fmt::format("team-{}.o", key);
+    if (fs::exists(object)) return object;
+    write_file(folder / team_header, team_interface());
+    write_file(source, team_source());
+    compile_object(compiler, build.flags, source, object);
+    return object;
+}
+
+void CppToolchain::compile_object(const Compiler& compiler, const std::vector<std::string>& flags, const fs::path& source,
+                                  const fs::path& object) const {
+    sandbox::Command command = confined(source.parent_path());
+    command.argv = {compiler.path, "-std=c++17", "-O2", "-fPIC", "-w"};
+    append(command.argv, flags);
+    append(command.argv, {"-c", "-o", object.string(), source.string()});
+    append(command.readable, paths_in(flags));
     sandbox::Finished finished = sandbox::run(command);
     if (!finished.ok())
-        throw EnvironmentError(fmt::format("{}: cannot compile: {} {}", compiler, finished.describe(),
-                                           shorten(finished.err, folder)),
+        throw EnvironmentError(fmt::format("{}: cannot compile: {} {}", compiler.path, finished.describe(),
+                                           shorten(finished.err, source.parent_path())),
                                "strop doctor says what is installed");
-    return object;
 }
 
 // What reads a stranger's source.
@@ -246,15 +266,13 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
                                        const std::string& stem, const fs::path& adapter) const {
     sandbox::Command command = confined(folder);
     command.argv = {compiler.path};
-    // A library that is only called brings its own threads: a second OpenMP runtime would fight with them.
-    bool calls_only = build.trusted_links && build.source.find("#pragma omp") == std::string::npos;
-    for (const std::string& flag : flags_)
-        if (flag != "-fopenmp" || !calls_only) command.argv.push_back(flag);
-    for (const std::string& flag : configuration_flags(build)) command.argv.push_back(flag);
-    for (const std::string& flag : build.flags) command.argv.push_back(flag);
-    if (!late_values(build).empty())
-        for (const std::string& word : {std::string("-include"), (folder / late_header).string()})
-            command.argv.push_back(word);
+    append(command.argv, flags_);
+    if (uses_openmp(build.source)) command.argv.push_back("-fopenmp");
+    append(command.argv, configuration_flags(build));
+    append(command.argv, build.flags);
+    if (!late_values(build).empty()) append(command.argv, {"-include", (folder / late_header).string()});
+    if (asks_for_team(build.source))
+        append(command.argv, {"-include", (folder / team_header).string(), build_team(build, compiler, folder).string()});
     // Warnings about a kernel are its author's business: printing them costs more than compiling it.
     for (const char* flag : {"-w", "-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
     command.argv.push_back((folder / (stem + ".so")).string());

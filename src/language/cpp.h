@@ -72,6 +72,9 @@ private:
     double expected_seconds(const Library& library) const;
     void compile(std::vector<Pending> pending, const std::filesystem::path& folder, int parallel);
     std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
+    std::filesystem::path build_team(const Build& build, const Compiler& compiler, const std::filesystem::path& folder) const;
+    void compile_object(const Compiler& compiler, const std::vector<std::string>& flags,
+                        const std::filesystem::path& source, const std::filesystem::path& object) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
     std::string describe(const Compiler& compiler) const;
     sandbox::Command command(const Build& build, const Compiler& compiler, const std::filesystem::path& folder,
