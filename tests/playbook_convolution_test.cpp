@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "fakes/with_team.h"
 #include "language/contract.h"
 #include "playbook/recipe.h"
 
@@ -124,13 +125,13 @@ class Compiled {
 public:
     Compiled(const std::string& source, const Configuration& configuration,
              const std::string& with = compiler()) {
-        write_file(folder_.path() / "kernel.cpp", source);
+        write_file(folder_.path() / "kernel.cpp", with_team(source));
         std::string defines;
         for (const auto& [name, value] : configuration)
             defines += fmt::format(" -D{}={}", name, to_string(value));
         fs::path library = folder_.path() / "kernel.so";
         std::string command =
-            fmt::format("{} -std=c++17 -O2 -march=native -fopenmp -shared -fPIC -Wno-psabi{} {} -o {}", with,
+            fmt::format("{} -std=c++17 -O2 -march=native -shared -fPIC -Wno-psabi{} {} -o {}", with,
                         defines, (folder_.path() / "kernel.cpp").string(), library.string());
         if (std::system(command.c_str()) != 0) return;
         handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);

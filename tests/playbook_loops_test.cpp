@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "fakes/graph_builder.h"
+#include "fakes/with_team.h"
 #include "graph/interpreter.h"
 #include "playbook/recipe.h"
 
@@ -58,10 +59,10 @@ public:
     Compiled(const Problem& problem, const Recipe& recipe, const Configuration& configuration) {
         static int count = 0;
         std::string base = fmt::format("{}/strop_loops_{}_{}", ::testing::TempDir(), getpid(), count++);
-        std::ofstream(base + ".cpp") << recipe.source << wrapper(problem);
+        std::ofstream(base + ".cpp") << with_team(recipe.source) << wrapper(problem);
         // The last: clang 19 says so of any source on processors with AVX10.
         std::string command = compiler() +
-                              " -std=c++17 -O1 -march=native -fopenmp -shared -fPIC -Wall -Wextra "
+                              " -std=c++17 -O1 -march=native -shared -fPIC -Wall -Wextra "
                               "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter "
                               "-Wno-invalid-feature-combination";
         // An index outside an array of the kernel's own ends the tests, and so does a pointer made from no array.

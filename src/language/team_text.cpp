@@ -12,6 +12,7 @@ const char* const interface_text = R"(
 constexpr int most_threads = 256;
 
 struct Job;
+void wait_for_all(Job& job, int threads);
 
 // One of `threads` that run a body; they may be fewer than were asked for.
 struct Member {
@@ -21,7 +22,10 @@ struct Member {
     // This thread's share of `count` things.
     int64_t begin(int64_t count) const { return thread == 0 ? 0 : count * thread / threads; }
     int64_t end(int64_t count) const { return thread + 1 == threads ? count : count * (thread + 1) / threads; }
-    void barrier() const;   // nobody goes on before everybody is here
+    // Nobody goes on before everybody is here.
+    void barrier() const {
+        if (threads > 1) wait_for_all(*job, threads);
+    }
 };
 
 // Hands out `count` things, a chunk at a time, to whoever comes for more.
@@ -117,17 +121,16 @@ struct Job {
     const void* captured;
     int threads;
     std::atomic<int> arrived{0};   // at the barrier
-    Signal round;
+    Signal round{};
 
     void on(int thread, int of) { body(captured, Member{thread, of, this}); }
 };
 
-void Member::barrier() const {
-    if (threads == 1) return;
-    const uint32_t round = job->round.get();
-    if (job->arrived.fetch_add(1) + 1 < threads) return job->round.wait_while(round);
-    job->arrived = 0;
-    job->round.set(round + 1);
+void wait_for_all(Job& job, int threads) {
+    const uint32_t round = job.round.get();
+    if (job.arrived.fetch_add(1) + 1 < threads) return job.round.wait_while(round);
+    job.arrived = 0;
+    job.round.set(round + 1);
 }
 )";
 

@@ -8,17 +8,18 @@ namespace {
 const char* const split_entry = R"(
     // Each thread sums over its own stretch of k into a result of its own.
     const int64_t m = @M@, n = @N@, size = m * n;
-    const int64_t threads = @MAC@ < PARALLEL_MIN ? 1 : smaller(omp_get_max_threads(), (@K@ + 63) / 64);
+    const int64_t threads = @MAC@ < PARALLEL_MIN ? 1 : smaller(team::size(), (@K@ + 63) / 64);
     float* const partial = scratch<1>(threads * size);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int64_t i = 0; i < threads; ++i) {
-        const int64_t k0 = @K@ * i / threads / 16 * 16;
-        const int64_t k1 = i + 1 == threads ? @K@ : @K@ * (i + 1) / threads / 16 * 16;
-        Contraction part = call;
-@advance@        part.@output@ = partial + i * size;
-        part.depth = k1 - k0;
-        part.share(0, m, 0, n);
-    }
+    team::parallel((int)threads, [=](team::Member me) {
+        for (int64_t i = me.begin(threads); i < me.end(threads); ++i) {
+            const int64_t k0 = @K@ * i / threads / 16 * 16;
+            const int64_t k1 = i + 1 == threads ? @K@ : @K@ * (i + 1) / threads / 16 * 16;
+            Contraction part = call;
+@advance@            part.@output@ = partial + i * size;
+            part.depth = k1 - k0;
+            part.share(0, m, 0, n);
+        }
+    });
     for (int64_t row = 0; row < m; ++row)
         for (int64_t column = 0; column < n; column += VL) {
             const int64_t lanes = smaller(VL, n - column);
@@ -31,7 +32,7 @@ const char* const split_entry = R"(
 
 std::string advance(const Operand& operand) {
     std::string offset = operand.k.times("k0");
-    return offset.empty() ? "" : "        part." + operand.name + " += " + offset + ";\n";
+    return offset.empty() ? "" : "            part." + operand.name + " += " + offset + ";\n";
 }
 
 }  // namespace

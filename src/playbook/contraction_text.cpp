@@ -57,7 +57,7 @@ const std::set<std::string>& own_names() {
                                                 "SR",       "block_m",
                                                 "block_n",  "depth",
                                                 "partial",  "size",
-                                                "SHARES"};
+                                                "SHARES",   "me"};
     return names;
 }
 
@@ -305,19 +305,20 @@ std::string KernelText::call_at(const std::string& index) const {
 
 std::string KernelText::grid_entry() const {
     const char* const one = R"(
-    const int64_t threads = @MAC@ < PARALLEL_MIN ? 1 : omp_get_max_threads();
+    const int threads = @MAC@ < PARALLEL_MIN ? 1 : team::size();
     if (threads == 1) return call.share(0, @M@, 0, @N@);
     const Grid grid = grid_of(@M@, @N@, threads);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < threads; ++i) {
-        const int64_t m0 = i / grid.columns * grid.height, n0 = i % grid.columns * grid.width;
-        const int64_t m1 = smaller(m0 + grid.height, @M@), n1 = smaller(n0 + grid.width, @N@);
-        if (m0 < m1 && n0 < n1) call.share(m0, m1, n0, n1);
-    }
+    team::parallel(threads, [=](team::Member me) {
+        for (int64_t i = me.begin(threads); i < me.end(threads); ++i) {
+            const int64_t m0 = i / grid.columns * grid.height, n0 = i % grid.columns * grid.width;
+            const int64_t m1 = smaller(m0 + grid.height, @M@), n1 = smaller(n0 + grid.width, @N@);
+            if (m0 < m1 && n0 < n1) call.share(m0, m1, n0, n1);
+        }
+    });
 )";
     const char* const many = R"(
     const int64_t batches = @batches@;
-    const int64_t threads = @MAC@ < PARALLEL_MIN ? 1 : omp_get_max_threads();
+    const int threads = @MAC@ < PARALLEL_MIN ? 1 : team::size();
     if (threads == 1) {
         for (int64_t batch = 0; batch < batches; ++batch) call.at(batch).share(0, @M@, 0, @N@);
         return;
@@ -325,12 +326,13 @@ std::string KernelText::grid_entry() const {
     // Whole batches where they spread evenly, else each is cut for all threads.
     const int64_t parts = batches % threads == 0 || batches >= 8 * threads ? 1 : threads;
     const Grid grid = grid_of(@M@, @N@, parts);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batches * parts; ++i) {
-        const int64_t m0 = i % parts / grid.columns * grid.height, n0 = i % parts % grid.columns * grid.width;
-        const int64_t m1 = smaller(m0 + grid.height, @M@), n1 = smaller(n0 + grid.width, @N@);
-        if (m0 < m1 && n0 < n1) call.at(i / parts).share(m0, m1, n0, n1);
-    }
+    team::parallel(threads, [=](team::Member me) {
+        for (int64_t i = me.begin(batches * parts); i < me.end(batches * parts); ++i) {
+            const int64_t m0 = i % parts / grid.columns * grid.height, n0 = i % parts % grid.columns * grid.width;
+            const int64_t m1 = smaller(m0 + grid.height, @M@), n1 = smaller(n0 + grid.width, @N@);
+            if (m0 < m1 && n0 < n1) call.at(i / parts).share(m0, m1, n0, n1);
+        }
+    });
 )";
     return fill(form_.batched() ? many : one, {{"batches", batches()}});
 }
@@ -370,10 +372,8 @@ void KernelText::write(Recipe& recipe, Body body) const {
         two_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
     std::string scratch = body.scratch ? fill(scratch_text, {{"several", several}}) : "";
     if (!body.extra_argument.empty()) arguments += ", " + body.extra_argument;
-    bool threaded = body.entry.find("omp") != std::string::npos;
     std::string text =
-        body.about + "\n//\n" + tunables + "\n" + (threaded ? "#include <omp.h>\n" : "") +
-        (body.scratch ? "#include <stdlib.h>\n" : "") + vector_prelude(helpers) +
+        body.about + "\n//\n// strop:team\n" + tunables + "\n" + (body.scratch ? "#include <stdlib.h>\n" : "") + vector_prelude(helpers) +
         (body.constants.empty() ? "" : "\n" + body.constants) + (load_part ? load_part_text : "") +
         store_part_text + smaller_text + (strided ? strided_text : "") + scratch +
         (body.m_step.empty() ? "" : fill(grid_text, {{"m_step", body.m_step}, {"n_step", body.n_step}})) +

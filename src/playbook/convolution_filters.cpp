@@ -87,22 +87,22 @@ static void convolve(const Shape& s, const Operands& t) {
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
                   split = ceildiv(panels, splits);
-#pragma omp parallel if (s.multiply_adds() >= PARALLEL_MIN)
-    {
-#pragma omp for schedule(static) nowait
-        for (int64_t panel = 0; panel < s.groups * panels; ++panel) pack_weights(s, t.@W@, panel, packed);
-#pragma omp for schedule(static)
-        for (int64_t c = 0; c < (in_place ? 0 : s.N * s.C); ++c)
+    team::Queue tasks{pixel_tasks * splits, 1};
+    team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
+        for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
+            pack_weights(s, t.@W@, panel, packed);
+        const int64_t planes = in_place ? 0 : s.N * s.C;
+        for (int64_t c = me.begin(planes); c < me.end(planes); ++c)
             split_plane(t.@X@ + c * s.H * s.W, s.H, s.W, s.padding_h, s.padding_w, 1, 1,
                         copy + c * rows * pitch, rows, pitch);
-#pragma omp for schedule(dynamic)
-        for (int64_t task = 0; task < pixel_tasks * splits; ++task) {
+        me.barrier();
+        for (int64_t task, end; tasks.take(task, end);) {
             const int64_t place = task / splits, first = task % splits * split;
             const int64_t begin = place % blocks * TILES * PX;
             convolve_block(s, t, padded, packed, shift, place / blocks / s.groups, place / blocks % s.groups,
                            begin, smaller(TILES * PX, area - begin), first, smaller(panels, first + split));
         }
-    }
+    });
 }
 )";
 

@@ -166,18 +166,18 @@ static void convolve(const Shape& s, const Operands& t) {
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
                   split = ceildiv(panels, splits);
-#pragma omp parallel if (s.multiply_adds() >= PARALLEL_MIN)
-    {
-#pragma omp for schedule(static)
-        for (int64_t panel = 0; panel < s.groups * panels; ++panel) pack_weights(s, t.@W@, panel, packed);
-#pragma omp for schedule(dynamic)
-        for (int64_t task = 0; task < pixel_tasks * splits; ++task) {
+    team::Queue tasks{pixel_tasks * splits, 1};
+    team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
+        for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
+            pack_weights(s, t.@W@, panel, packed);
+        me.barrier();
+        for (int64_t task, end; tasks.take(task, end);) {
             const int64_t place = task / splits, first = task % splits * split, tile = place % blocks * TILES;
             const int64_t g = place / blocks % s.groups, n = place / blocks / s.groups;
             convolve_block(s, t, packed, n, g, tile, smaller(tiles, tile + TILES), first,
                            smaller(panels, first + split));
         }
-    }
+    });
 }
 )";
 

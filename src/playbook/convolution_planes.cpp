@@ -125,21 +125,20 @@ static void convolve(const Shape& s, const Operands& t) {
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
                   split = ceildiv(panels, splits);
-#pragma omp parallel if (s.multiply_adds() >= PARALLEL_MIN)
-    {
-#pragma omp for schedule(static) nowait
-        for (int64_t panel = 0; panel < s.groups * panels; ++panel) pack_weights(s, t.@W@, panel, w);
-#pragma omp for schedule(static)
-        for (int64_t c = 0; c < s.N * s.C; ++c)
+    team::Queue tasks{pixel_tasks * splits, 1};
+    team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
+        for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
+            pack_weights(s, t.@W@, panel, w);
+        for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c)
             planes.split(s, t.@X@ + c * s.H * s.W, x + c * planes.channel);
-#pragma omp for schedule(dynamic)
-        for (int64_t task = 0; task < pixel_tasks * splits; ++task) {
+        me.barrier();
+        for (int64_t task, end; tasks.take(task, end);) {
             const int64_t place = task / splits, first = task % splits * split, tile = place % blocks * TILES;
             const int64_t g = place / blocks % s.groups, n = place / blocks / s.groups;
             convolve_block(s, t, packed, n, g, tile, smaller(tiles, tile + TILES), first,
                            smaller(panels, first + split));
         }
-    }
+    });
 }
 )";
 
@@ -174,22 +173,23 @@ static void convolve(const Shape& s, const Operands& t) {
     static thread_local Scratch<int64_t> shift_scratch;
     int64_t* shift = shift_scratch.reserve(taps);
     for (int64_t tap = 0; tap < taps; ++tap) shift[tap] = planes.shift(s, tap);
-#pragma omp parallel for schedule(static) if (s.multiply_adds() >= PARALLEL_MIN)
-    for (int64_t c = 0; c < s.N * s.C; ++c) {
-        static thread_local Scratch<float> scratch;
-        // The last tile reads past the last phase.
-        float* plane = scratch.reserve(planes.channel + NR + BLOCK);
-        float* sums = plane + planes.channel + NR;
-        for (int64_t j = 0; j < NR; ++j) plane[planes.channel + j] = 0;
-        planes.split(s, t.@X@ + c * s.H * s.W, plane);
-        for (int64_t k = c % s.C * filters; k < (c % s.C + 1) * filters; ++k)
-            for (int64_t begin = 0; begin < positions; begin += BLOCK) {
-                const int64_t count = smaller(BLOCK, positions - begin);
-                for (int64_t j = 0; j < count; j += NR)
-                    multiply(plane + begin + j, shift, taps, t.@W@ + k * taps, sums + j);
-                write_block(s, t, c / s.C, k, 1, begin, count, planes.pitch, sums);
-            }
-    }
+    team::parallel(s.threads(PARALLEL_MIN), [=](team::Member me) {
+        for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c) {
+            static thread_local Scratch<float> scratch;
+            // The last tile reads past the last phase.
+            float* plane = scratch.reserve(planes.channel + NR + BLOCK);
+            float* sums = plane + planes.channel + NR;
+            for (int64_t j = 0; j < NR; ++j) plane[planes.channel + j] = 0;
+            planes.split(s, t.@X@ + c * s.H * s.W, plane);
+            for (int64_t k = c % s.C * filters; k < (c % s.C + 1) * filters; ++k)
+                for (int64_t begin = 0; begin < positions; begin += BLOCK) {
+                    const int64_t count = smaller(BLOCK, positions - begin);
+                    for (int64_t j = 0; j < count; j += NR)
+                        multiply(plane + begin + j, shift, taps, t.@W@ + k * taps, sums + j);
+                    write_block(s, t, c / s.C, k, 1, begin, count, planes.pitch, sums);
+                }
+        }
+    });
 }
 )";
 

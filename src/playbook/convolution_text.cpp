@@ -17,6 +17,7 @@ struct Shape {
     int64_t N, C, H, W, K, R, S, P, Q;
     int64_t groups, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
     int64_t multiply_adds() const { return N * K * P * Q * (C / groups) * R * S; }
+    int threads(int64_t parallel_min) const { return multiply_adds() >= parallel_min ? team::size() : 1; }
 };
 )";
 
@@ -251,7 +252,7 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
     if (!lacks.empty()) return {};
     finish.helpers.insert({"load", "store", "splat"});
     std::string values;
-    std::string source = text.head + text.tunables + "#include <stdlib.h>\n" + vector_prelude(finish.helpers);
+    std::string source = text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n" + vector_prelude(finish.helpers);
     source += shape_text + operands_text(problem, form, values) + helpers_text + finish.text;
     if (!text.constants.empty()) source += "\n" + text.constants;
     if (text.planes) source += plane_text;

@@ -211,22 +211,21 @@ static void convolve(const Shape& s, const Operands& t) {
     const int64_t blocks = ceildiv(count, BLOCK);
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / blocks)), split = ceildiv(panels, splits);
-#pragma omp parallel if (s.multiply_adds() >= PARALLEL_MIN)
-    {
-#pragma omp for schedule(static) nowait
-        for (int64_t panel = 0; panel < panels; ++panel) transform_weights(s, tiles, t.@W@, panel, w);
-#pragma omp for schedule(static)
-        for (int64_t c = 0; c < s.N * s.C; ++c)
+    team::Queue tasks{blocks * splits, 1};
+    team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
+        for (int64_t panel = me.begin(panels); panel < me.end(panels); ++panel)
+            transform_weights(s, tiles, t.@W@, panel, w);
+        for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c)
             for (int64_t i = 0; i < OUT * OUT; ++i)
                 split_plane(t.@X@ + c * s.H * s.W, s.H, s.W, s.padding_h - i / OUT, s.padding_w - i % OUT,
                             OUT, OUT, x + c * tiles.channel + i * tiles.phase, tiles.rows + 1, tiles.pitch);
-#pragma omp for schedule(dynamic)
-        for (int64_t task = 0; task < blocks * splits; ++task) {
+        me.barrier();
+        for (int64_t task, end; tasks.take(task, end);) {
             const int64_t begin = task / splits * BLOCK, first = task % splits * split;
             convolve_block(s, t, tiles, x, w, begin, smaller(BLOCK, count - begin), first,
                            smaller(panels, first + split));
         }
-    }
+    });
 }
 )";
 

@@ -244,14 +244,22 @@ private:
                                    values.of[form_.graph.outputs[static_cast<size_t>(k)]], lanes));
     }
 
+    void open_team(const std::string& units) {
+        lines_.add(fmt::format("const bool large = rows * {} > 1 && rows * depth * columns > PARALLEL_MIN;", units));
+        lines_.add("team::parallel(large ? team::size() : 1, [=](team::Member me) {");
+    }
+
+    void close_team() {
+        if (plan_.stream) lines_.add("if (streamed) fence();");
+        lines_.add("});");
+    }
+
     void panel_calls() {
         std::string arguments = argument_list(form_.problem) + (lanes_are_rows() ? ", " : ", row, ");
         std::string streamed = plan_.stream ? ", streamed" : "";
         lines_.add("const int64_t wide = PANEL * VL, panels = (columns + wide - 1) / wide;");
-        lines_.pragma("#pragma omp parallel if (rows * panels > 1 && rows * depth * columns > PARALLEL_MIN)");
-        lines_.add("{");
-        lines_.pragma("#pragma omp for schedule(static) nowait");
-        lines_.add("for (int64_t task = 0; task < rows * panels; ++task) {");
+        open_team("panels");
+        lines_.add("for (int64_t task = me.begin(rows * panels); task < me.end(rows * panels); ++task) {");
         if (!lanes_are_rows()) lines_.add("const int64_t row = task / panels;");
         lines_.add("const int64_t begin = task % panels * wide;");
         lines_.add("const int64_t end = columns - begin < wide ? columns : begin + wide;");
@@ -260,8 +268,7 @@ private:
         lines_.add("else for (int64_t j = begin; j < end; j += VL)");
         lines_.add(fmt::format("    panel_of<1>({}j, end - j < VL ? end - j : VL{});", arguments, streamed));
         lines_.add("}");
-        if (plan_.stream) lines_.add("if (streamed) fence();");
-        lines_.add("}");
+        close_team();
     }
 
     // ---- accumulators in memory
@@ -275,15 +282,13 @@ private:
 
     void blocked() {
         lines_.add("const int64_t tiles = (columns + TILE - 1) / TILE;");
-        lines_.pragma("#pragma omp parallel if (rows * tiles > 1 && rows * depth * columns > PARALLEL_MIN)");
-        lines_.add("{");
+        open_team("tiles");
         for (const std::pair<const int, std::string>& name : names_)
             lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name.second));
         name_values([&](const std::string& name) {
             lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name));
         });
-        lines_.pragma("#pragma omp for schedule(static) nowait");
-        lines_.add("for (int64_t task = 0; task < rows * tiles; ++task) {");
+        lines_.add("for (int64_t task = me.begin(rows * tiles); task < me.end(rows * tiles); ++task) {");
         lines_.add("const int64_t row = task / tiles, begin = task % tiles * TILE;");
         lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
         column_phase(0, "begin", "end");
@@ -295,8 +300,7 @@ private:
         }
         memory_results("begin", "end");
         lines_.add("}");
-        if (plan_.stream) lines_.add("if (streamed) fence();");
-        lines_.add("}");
+        close_team();
     }
 
     template <class Declare>
@@ -395,38 +399,33 @@ private:
     void split() {
         size_t count = names_.size();
         lines_.add("const int64_t padded = (columns + 31) / 16 * 16;");
-        lines_.add("const int team = rows * depth * columns > PARALLEL_MIN ? team_size() : 1;");
+        lines_.add("const int threads = rows * depth * columns > PARALLEL_MIN ? team::size() : 1;");
         name_values([](const std::string&) {});
-        lines_.add(fmt::format("float* memory = scratch(({} * team + {}) * padded);", count,
+        lines_.add(fmt::format("float* memory = scratch(({} * threads + {}) * padded);", count,
                                count + value_names_.size()));
-        lines_.pragma("#pragma omp parallel num_threads(team) if (team > 1)");
-        lines_.add("{");
-        lines_.add("const int threads = omp_get_num_threads(), thread = omp_get_thread_num();");
-        lines_.add("const int64_t top = depth * thread / threads, bottom = depth * (thread + 1) / threads;");
-        lines_.add("const int64_t left = columns / 16 * thread / threads * 16;");
-        lines_.add(
-            "const int64_t right = thread + 1 == threads ? columns : "
-            "columns / 16 * (thread + 1) / threads * 16;");
+        lines_.add("team::parallel(threads, [=](team::Member me) {");
+        lines_.add("const int64_t top = me.begin(depth), bottom = me.end(depth);");
+        lines_.add("const int64_t left = me.begin(columns / 16) * 16;");
+        lines_.add("const int64_t right = me.thread + 1 == me.threads ? columns : me.end(columns / 16) * 16;");
         size_t k = 0;
         for (const std::pair<const int, std::string>& name : names_) {
-            lines_.add(fmt::format("float* {}_all = memory + {} * team * padded;", name.second, k));
-            lines_.add(fmt::format("float* {0}_own = {0}_all + thread * padded;", name.second));
+            lines_.add(fmt::format("float* {}_all = memory + {} * threads * padded;", name.second, k));
+            lines_.add(fmt::format("float* {0}_own = {0}_all + me.thread * padded;", name.second));
             lines_.add(
-                fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
+                fmt::format("float* {} = memory + ({} * threads + {}) * padded;", name.second, count, k++));
         }
         for (const std::pair<const int, std::string>& name : value_names_)
             lines_.add(
-                fmt::format("float* {} = memory + ({} * team + {}) * padded;", name.second, count, k++));
+                fmt::format("float* {} = memory + ({} * threads + {}) * padded;", name.second, count, k++));
         lines_.add("for (int64_t row = 0; row < rows; ++row) {");
         split_row();
         lines_.add("}");
-        if (plan_.stream) lines_.add("if (streamed) fence();");
-        lines_.add("}");
+        close_team();
     }
 
     void split_row() {
         column_phase(0, "left", "right");
-        if (!shared_values(form_, 0).empty()) lines_.pragma("#pragma omp barrier");
+        if (!shared_values(form_, 0).empty()) lines_.add("me.barrier();");
         for (int pass = 0; pass <= form_.passes; ++pass) {
             std::vector<int> reductions = form_.reductions(pass), outputs = outputs_of_stage(form_, pass);
             if (!reductions.empty() || !outputs.empty()) {
@@ -436,11 +435,11 @@ private:
                 lines_.add("}");
             }
             if (pass == form_.passes) break;
-            lines_.pragma("#pragma omp barrier");
+            lines_.add("me.barrier();");
             combine(reductions);
             column_phase(pass + 1, "left", "right");
             if (pass + 1 < form_.passes || !outputs_of_stage(form_, pass + 1).empty() || form_.rows != "1")
-                lines_.pragma("#pragma omp barrier");
+                lines_.add("me.barrier();");
         }
         memory_results("left", "right");
     }
@@ -449,7 +448,7 @@ private:
         lines_.add("for (int64_t j = left; j < right; j += VL) {");
         for (int id : reductions) {
             lines_.add(fmt::format("vec {0}_part = load({0}_all + j);", names_[id]));
-            lines_.add("for (int t = 1; t < threads; ++t)");
+            lines_.add("for (int t = 1; t < me.threads; ++t)");
             lines_.add(fmt::format("    {0}_part = {1};", names_[id],
                                    fold(form_.graph.at(id).op, names_[id] + "_part",
                                         fmt::format("load({}_all + t * padded + j)", names_[id]))));

@@ -67,16 +67,6 @@ static float* scratch(int64_t count) {
 )";
 }
 
-std::string team_helper() {
-    return R"(
-enum { MAX_THREADS = 256 };
-static inline int team_size() {
-    const int threads = omp_get_max_threads();
-    return threads < MAX_THREADS ? threads : MAX_THREADS;
-}
-)";
-}
-
 std::string walkers(bool stream) {
     std::string text = R"(
 // The first `lanes` lanes of v, the others `rest`.

@@ -29,9 +29,8 @@ public:
     void late(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
         declare("late", name, values, guess);
     }
-    std::string text(const LoopKernel& kernel, bool threads_by_number, const std::string& helpers) const {
-        std::string include = threads_by_number ? "#include <omp.h>\n" : "";
-        return comment_ + tunables_ + include + vector_prelude(kernel.helpers) + helpers + "\n" + kernel.body;
+    std::string text(const LoopKernel& kernel, const std::string& helpers) const {
+        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(kernel.helpers) + helpers + "\n" + kernel.body;
     }
 
     Configuration initial;
@@ -108,7 +107,6 @@ private:
         LoopKernel kernel = write_rows(form_, plan);
         if (lacks.empty()) lacks = kernel.lacks;
         std::string helpers;
-        if (plan.split) helpers += team_helper();
         helpers += tail_helpers();
         if (masks_) helpers += mask_helpers();
         if (products_) helpers += product_helper();
@@ -124,16 +122,15 @@ private:
         if (plan.next_row) text.tune("LOCALITY", {3, 2, 1}, 3);
         if (plan.dynamic) text.late("CHUNK", {8, 1, 2, 32, 128}, 8);
         if (plan.tiles != RowPlan::Tiles::none) text.late("TILE", {4096, 256, 1024, 16384, 65536}, 4096);
-        return finish(text, kernel, plan.split, helpers);
+        return finish(text, kernel, helpers);
     }
 
     Recipe make(const ColumnPlan& plan, const std::string& hypothesis) {
         LoopKernel kernel = write_columns(form_, plan);
         if (lacks.empty()) lacks = kernel.lacks;
-        bool lanes = plan.kind == ColumnPlan::Kind::lanes, split = plan.kind == ColumnPlan::Kind::split;
+        bool lanes = plan.kind == ColumnPlan::Kind::lanes;
         bool registers = lanes || plan.kind == ColumnPlan::Kind::panels;
         std::string helpers;
-        if (split) helpers += team_helper();
         helpers += tail_helpers();
         if (plan.stream) helpers += put_helper();
         if (kernel.uses_scratch) helpers += scratch_helper();
@@ -149,13 +146,12 @@ private:
         }
         if (plan.stream) tune_streaming(text);
         if (plan.prefetch) text.late("AHEAD", {8, 2, 4, 16, 32}, 8);
-        return finish(text, kernel, split, helpers);
+        return finish(text, kernel, helpers);
     }
 
-    static Recipe finish(const Source& text, const LoopKernel& kernel, bool threads_by_number,
-                         const std::string& helpers) {
+    static Recipe finish(const Source& text, const LoopKernel& kernel, const std::string& helpers) {
         Recipe recipe;
-        recipe.source = text.text(kernel, threads_by_number, helpers);
+        recipe.source = text.text(kernel, helpers);
         recipe.initial = text.initial;
         return recipe;
     }

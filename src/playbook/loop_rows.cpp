@@ -56,8 +56,9 @@ public:
         plan_.split ? open_split() : open_rows();
         row();
         lines_.add("}");
+        if (plan_.dynamic) lines_.add("}");
         if (plan_.stream) lines_.add("if (streamed) fence();");
-        if (region()) lines_.add("}");
+        lines_.add("});");
         lines_.add("}");
         return lines_.text();
     }
@@ -81,32 +82,27 @@ public:
     bool keeps() const { return !kept_.empty(); }
 
 private:
-    // Whether the threads have something to do before or after their rows.
-    bool region() const { return plan_.stream || plan_.split || !kept_.empty(); }
-
     void open_rows() {
-        const char* schedule = plan_.dynamic ? "dynamic, CHUNK" : "static";
         bool tiled = plan_.tiles != RowPlan::Tiles::none;
+        const std::string count = tiled ? "rows * tiles" : "rows", each = tiled ? "task" : "row";
         if (tiled) lines_.add("const int64_t tiles = (columns + TILE - 1) / TILE;");
-        std::string when = fmt::format("if ({}rows * columns > PARALLEL_MIN)", tiled ? "" : "rows > 1 && ");
-        if (region()) {
-            lines_.pragma(fmt::format("#pragma omp parallel {}", when));
-            lines_.add("{");
-            open_kept();
-            lines_.pragma(fmt::format("#pragma omp for schedule({}) nowait", schedule));
+        lines_.add(fmt::format("const int threads = {}rows * columns > PARALLEL_MIN ? team::size() : 1;",
+                               tiled ? "" : "rows > 1 && "));
+        if (plan_.dynamic) lines_.add(fmt::format("team::Queue queue{{{}, CHUNK}};", count));
+        lines_.add(fmt::format("team::parallel(threads, [={}](team::Member{}) {{", plan_.dynamic ? ", &queue" : "",
+                               plan_.dynamic ? "" : " me"));
+        open_kept();
+        if (plan_.dynamic) {
+            lines_.add("for (int64_t first, last; queue.take(first, last);) {");
+            lines_.add(fmt::format("for (int64_t {0} = first; {0} < last; ++{0}) {{", each));
         } else {
-            lines_.pragma(fmt::format("#pragma omp parallel for schedule({}) {}", schedule, when));
+            lines_.add(fmt::format("for (int64_t {0} = me.begin({1}); {0} < me.end({1}); ++{0}) {{", each, count));
         }
-        if (tiled) {
-            bool along = plan_.tiles == RowPlan::Tiles::along_rows;
-            lines_.add("for (int64_t task = 0; task < rows * tiles; ++task) {");
-            lines_.add(
-                fmt::format("const int64_t row = task {} {};", along ? "/" : "%", along ? "tiles" : "rows"));
-            lines_.add(fmt::format("const int64_t begin = task {} * TILE;", along ? "% tiles" : "/ rows"));
-            lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
-        } else {
-            lines_.add("for (int64_t row = 0; row < rows; ++row) {");
-        }
+        if (!tiled) return;
+        bool along = plan_.tiles == RowPlan::Tiles::along_rows;
+        lines_.add(fmt::format("const int64_t row = task {} {};", along ? "/" : "%", along ? "tiles" : "rows"));
+        lines_.add(fmt::format("const int64_t begin = task {} * TILE;", along ? "% tiles" : "/ rows"));
+        lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
     }
 
     // Every thread has its share of the columns; what it found becomes visible to the others at a barrier.
@@ -114,15 +110,11 @@ private:
     void open_split() {
         int slots = static_cast<int>(names_.size());
         lines_.add("// Two sets of slots in turn: a fast thread may be one row ahead of the others.");
-        lines_.add(fmt::format("float partial[2][{}][MAX_THREADS];", slots));
-        lines_.add("const int team = columns * rows > PARALLEL_MIN ? team_size() : 1;");
-        lines_.pragma("#pragma omp parallel num_threads(team) if (team > 1)");
-        lines_.add("{");
-        lines_.add("const int threads = omp_get_num_threads(), thread = omp_get_thread_num();");
-        lines_.add("const int64_t begin = columns / 16 * thread / threads * 16;");
-        lines_.add(
-            "const int64_t end = thread + 1 == threads ? columns : "
-            "columns / 16 * (thread + 1) / threads * 16;");
+        lines_.add(fmt::format("float partial[2][{}][team::most_threads];", slots));
+        lines_.add("const int threads = columns * rows > PARALLEL_MIN ? team::size() : 1;");
+        lines_.add("team::parallel(threads, [=, &partial](team::Member me) {");
+        lines_.add("const int64_t begin = me.begin(columns / 16) * 16;");
+        lines_.add("const int64_t end = me.thread + 1 == me.threads ? columns : me.end(columns / 16) * 16;");
         lines_.add("for (int64_t row = 0; row < rows; ++row) {");
     }
 
@@ -247,15 +239,15 @@ private:
             if (!plan_.split)
                 lines_.add(fmt::format("const float {} = {};", names_[id], whole));
             else
-                lines_.add(fmt::format("partial[row & 1][{}][thread] = {};", slot(id), whole));
+                lines_.add(fmt::format("partial[row & 1][{}][me.thread] = {};", slot(id), whole));
         }
         if (plan_.split && !reductions.empty()) {
-            lines_.pragma("#pragma omp barrier");
+            lines_.add("me.barrier();");
             for (int id : reductions) {
                 const std::string& op = form_.graph.at(id).op;
                 std::string of_thread = fmt::format("partial[row & 1][{}][t]", slot(id));
                 lines_.add(fmt::format("float {} = {};", names_[id], folding(op).start));
-                lines_.add(fmt::format("for (int t = 0; t < threads; ++t) {} = {};", names_[id],
+                lines_.add(fmt::format("for (int t = 0; t < me.threads; ++t) {} = {};", names_[id],
                                        fold(op, names_[id], of_thread)));
             }
         }
@@ -421,7 +413,7 @@ private:
         for (int k : form_.reduced_outputs()) ids.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
         if (ids.empty()) return;
         Values values = values_.write(ids, known_, {}, "result_", true);
-        if (plan_.split) lines_.add("if (thread == 0) {");
+        if (plan_.split) lines_.add("if (me.thread == 0) {");
         lines_.add(values.statements);
         for (int k : form_.reduced_outputs())
             lines_.add(fmt::format("{}[row] = {};", form_.problem.outputs[static_cast<size_t>(k)].name,
