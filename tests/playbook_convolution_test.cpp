@@ -131,8 +131,8 @@ public:
             defines += fmt::format(" -D{}={}", name, to_string(value));
         fs::path library = folder_.path() / "kernel.so";
         std::string command =
-            fmt::format("{} -std=c++17 -O2 -march=native -shared -fPIC -Wno-psabi{} {} -o {}", with,
-                        defines, (folder_.path() / "kernel.cpp").string(), library.string());
+            fmt::format("{} -std=c++17 -O2 -march=native -shared -fPIC -Wno-psabi{} {} {} -o {}", with,
+                        defines, (folder_.path() / "kernel.cpp").string(), team_object(), library.string());
         if (std::system(command.c_str()) != 0) return;
         handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     }

@@ -71,6 +71,7 @@ public:
         for (const std::pair<const std::string, Value>& tunable : configuration)
             command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
         if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;
+        command += " " + team_object();
         failed_ =
             std::system(fmt::format("{} -o {}.so {}.cpp 2> {}.err", command, base, base, base).c_str()) != 0;
         errors = read_file(base + ".err");

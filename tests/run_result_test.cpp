@@ -11,11 +11,13 @@
 #include "base/strings.h"
 #include "device/machine.h"
 #include "fakes/sample_record.h"
+#include "language/bundle.h"
 #include "sandbox/process.h"
 
 namespace strop {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -316,6 +318,38 @@ TEST_F(ResultFolder, CMakeBuildsAndTestsIt) {
     sandbox::Finished direct = run({"build/scale_shift_test"});
     EXPECT_EQ(direct.out, "ok      M=2, N=3\nok      M=1, N=1\n2 passed, 0 failed\n");
     EXPECT_TRUE(fs::exists(folder_.path() / "build" / "libscale_shift.so"));
+}
+
+// The playbook's kernels bring their threads with them.
+TEST_F(ResultFolder, WhatHasATeamNeedsNoOpenMP) {
+    ResultFiles files = scale_shift_files();
+    Kernel kernel;
+    kernel.id = "rows";
+    kernel.source = R"text(// strop:team
+#include <stdint.h>
+
+extern "C" void scale_shift(const float* x, const float* shift, float* y, float factor, int64_t M,
+                            int64_t N) {
+    team::parallel(team::size(), [=](team::Member me) {
+        for (int64_t m = me.begin(M); m < me.end(M); ++m)
+            for (int64_t n = 0; n < N; ++n) y[m * N + n] = factor * x[m * N + n] + shift[n];
+    });
+}
+)text";
+    files.source = bundle(scale_shift(), {{kernel, {}}}, {{{0, {}, 0, -1, -1}}, 0}, {});
+    write(scale_shift(), files);
+    EXPECT_THAT(text("scale_shift.h"), HasSubstr("void scale_shift_set_parallel(void (*run)("));
+    write_file(folder_.path() / "use.c", "#include \"scale_shift.h\"\nint main(void) { return 0; }\n");
+    const sandbox::Finished header = run({"gcc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", "use.c"});
+    EXPECT_TRUE(header.not_found || header.ok()) << header.err;
+    const sandbox::Finished configured =
+        run({"cmake", "-S", ".", "-B", "build", "-DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON"});
+    if (configured.not_found) GTEST_SKIP() << "no cmake";
+    ASSERT_TRUE(configured.ok()) << configured.out << configured.err;
+    const sandbox::Finished built = run({"cmake", "--build", "build"});
+    ASSERT_TRUE(built.ok()) << built.out << built.err;
+    EXPECT_EQ(run({"build/scale_shift_test"}).out, "ok      M=2, N=3\nok      M=1, N=1\n2 passed, 0 failed\n");
+    EXPECT_THAT(run({"readelf", "-d", "build/libscale_shift.so"}).out, Not(ContainsRegex("lib(g|i)?omp")));
 }
 
 // Each defect is one replacement in a right kernel, with words that the test program says about it.

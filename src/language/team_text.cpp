@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "language/cpp_source.h"
+
 namespace strop {
 
 namespace {
@@ -9,7 +11,7 @@ namespace {
 const char* const interface_includes = "#include <stdint.h>\n";
 
 const char* const interface_text = R"(
-constexpr int most_threads = 256;
+inline constexpr int most_threads = 256;
 
 struct Job;
 void wait_for_all(Job& job, int threads);
@@ -423,6 +425,8 @@ std::string team_source() { return source_includes + named(everything()); }
 TeamText team_text() {
     return {source_includes, std::string(about_text) + "namespace {\n" + named(everything()) + "}  // namespace\n"};
 }
+
+bool has_team(const std::string& source) { return mentions(code_only(source), "team::parallel"); }
 
 std::string set_parallel_definition(const std::string& problem) {
     return fmt::format(R"(

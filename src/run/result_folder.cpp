@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "language/contract.h"
+#include "language/cpp_source.h"
+#include "language/team_text.h"
 #include "report/report.h"
 #include "run/result_texts.h"
 
@@ -138,9 +140,8 @@ CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& fil
     CompilerOptions options;
     options.compiler = record.compiler.substr(0, record.compiler.find(" -"));
     options.clang = lower(options.compiler).find("clang") != std::string::npos;
-    options.openmp = files.source.find("#pragma omp") != std::string::npos ||
-                     files.source.find("omp.h") != std::string::npos ||
-                     files.source.find("_Pragma(\"omp") != std::string::npos;
+    options.openmp = uses_openmp(files.source);
+    options.team = has_team(files.source);
     std::vector<std::string> words;
     for (const std::string& word : split(files.compiler_flags, ' '))
         if (!trim(word).empty()) words.emplace_back(trim(word));
@@ -157,7 +158,7 @@ CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& fil
     return options;
 }
 
-std::string header_text(const Problem& problem) {
+std::string header_text(const Problem& problem, const CompilerOptions& options) {
     std::string guard = problem.name + "_H";
     std::transform(guard.begin(), guard.end(), guard.begin(),
                    [](unsigned char c) { return std::toupper(c); });
@@ -176,7 +177,7 @@ extern "C" {
 // Tensors are contiguous and row-major; they need the alignment of their element only. Outputs overlap
 // neither inputs nor each other.
 @declaration@
-
+@executor@
 #ifdef __cplusplus
 }
 #endif
@@ -190,7 +191,8 @@ extern "C" {
                          {"outputs", tensor_lines(problem.outputs)},
                          {"parameters", parameters.empty() ? "" : "// Parameters\n" + parameters},
                          {"dimensions", dimensions.empty() ? "" : "// Dimensions\n" + dimensions},
-                         {"declaration", declaration(problem)}});
+                         {"declaration", declaration(problem)},
+                         {"executor", options.team ? set_parallel_declaration(problem.name) : ""}});
 }
 
 std::string cmake_text(const Problem& problem, const CompilerOptions& options) {
@@ -208,7 +210,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 
 add_library(@target@ SHARED @name@.cpp)
 @rename@target_include_directories(@target@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-@options@@openmp@
+@options@@threads@
 enable_testing()
 add_executable(@name@_test @name@_test.cpp)
 target_link_libraries(@name@_test PRIVATE @target@)
@@ -223,12 +225,16 @@ add_test(NAME @name@ COMMAND @name@_test)
     for (const std::string& flag : options.own)
         flags += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n",
                              target, compilers, flag);
-    std::string openmp =
-        "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
-        "target_link_libraries(@target@ PRIVATE OpenMP::OpenMP_CXX)\n";
+    std::string threads;
+    if (options.openmp)
+        threads += "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
+                   "target_link_libraries(@target@ PRIVATE OpenMP::OpenMP_CXX)\n";
+    if (options.team)
+        threads += "find_package(Threads REQUIRED)\n"
+                   "target_link_libraries(@target@ PRIVATE Threads::Threads ${CMAKE_DL_LIBS})\n";
     std::string rename = "set_target_properties(@target@ PROPERTIES OUTPUT_NAME @name@)\n";
     return filled(form, {{"options", flags},
-                         {"openmp", options.openmp ? openmp : ""},
+                         {"threads", threads},
                          {"rename", reserved ? rename : ""},
                          {"target", target},
                          {"name", problem.name},
@@ -241,7 +247,7 @@ void write_result(const std::filesystem::path& folder, const Problem& problem, c
                   const ResultFiles& files) {
     const result::CompilerOptions options = result::compiler_options(record, files);
     write_file(folder / (problem.name + ".cpp"), files.source);
-    write_file(folder / (problem.name + ".h"), result::header_text(problem));
+    write_file(folder / (problem.name + ".h"), result::header_text(problem, options));
     write_file(folder / (problem.name + "_test.cpp"), result::test_text(problem, files.vectors));
     write_file(folder / "CMakeLists.txt", result::cmake_text(problem, options));
     write_file(folder / (problem.name + ".py"), result::python_text(problem, options));

@@ -542,6 +542,7 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     std::vector<std::string> flags = {"-std=c++" + options.standard};
     flags.insert(flags.end(), options.portable.begin(), options.portable.end());
     if (options.openmp) flags.push_back("-fopenmp");
+    if (options.team) flags.push_back("-pthread");
     const std::string family = options.clang ? "clang" : "g++";
     const std::string more = fmt::format(" + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
     std::vector<std::string> arguments, results;

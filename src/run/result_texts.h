@@ -16,13 +16,14 @@ struct CompilerOptions {
     std::string compiler;  // "clang 19.1.7"; empty: unknown
     bool clang = false;
     bool openmp = false;  // the source uses it
+    bool team = false;    // it has threads of its own
     std::string standard = "17";
     std::vector<std::string> portable;  // GCC and Clang
     std::vector<std::string> own;  // only the compiler that they were measured with; "-mllvm X" is one entry
 };
 CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& files);
 
-std::string header_text(const Problem& problem);
+std::string header_text(const Problem& problem, const CompilerOptions& options);
 std::string test_text(const Problem& problem, const std::vector<TestVector>& vectors);
 std::string cmake_text(const Problem& problem, const CompilerOptions& options);
 std::string python_text(const Problem& problem, const CompilerOptions& options);
