@@ -25,13 +25,23 @@ const Seconds watched_limit{60};
 
 bool is_thread_library(const std::string& name) { return name.starts_with("libomp") || name.starts_with("libgomp"); }
 
-// An idle thread of OpenMP spins for a while before it sleeps.
-void note_places(const std::vector<Sighting>& sightings, const std::string& library, PointProfile& profile) {
+// The part of language/team_text.h that is not called by kernels.
+bool is_team(const std::optional<Assembly>& assembly, uint64_t address) {
+    const Function* function = assembly ? assembly->function_at(address) : nullptr;
+    return function && function->name.find("team::") != std::string::npos &&
+           function->name.find("team::body_of<") == std::string::npos;
+}
+
+// An idle thread looks for work for a while before it sleeps.
+void note_places(const std::vector<Sighting>& sightings, const std::string& library,
+                 const std::optional<Assembly>& assembly, PointProfile& profile) {
     const double one = 1 / static_cast<double>(std::max<size_t>(1, sightings.size()));
     profile.samples = static_cast<int>(sightings.size());
     for (const Sighting& sighting : sightings) {
-        if (sighting.waiting || is_thread_library(sighting.library)) profile.places["waiting"] += one;
-        else if (sighting.library == library) profile.places["kernel"] += one;
+        const bool own = sighting.library == library;
+        const bool idle = is_thread_library(sighting.library) || (own && is_team(assembly, sighting.address));
+        if (sighting.waiting || idle) profile.places["waiting"] += one;
+        else if (own) profile.places["kernel"] += one;
         else profile.places[sighting.library.empty() ? "elsewhere" : sighting.library] += one;
     }
 }
@@ -40,7 +50,7 @@ void note_loops(const std::vector<Sighting>& sightings, const std::string& libra
                 PointProfile& profile) {
     std::map<const Loop*, size_t> seen;
     for (const Sighting& sighting : sightings)
-        if (sighting.library == library)
+        if (sighting.library == library && !is_team(assembly, sighting.address))
             if (const Loop* loop = assembly.loop_at(sighting.address)) ++seen[loop];
     for (const auto& [loop, count] : seen) {
         const double share = static_cast<double>(count) / static_cast<double>(sightings.size());
@@ -104,9 +114,10 @@ PointProfile Referee::profile_point(const Built& built, const PointResult& judge
     result.threads = static_cast<int>(all->threads().size());
     const std::vector<Sighting> sightings = watch(*all, result.time.median_ns);
     const std::string library = built.library.filename();
-    note_places(sightings, library, result);
+    const std::optional<Assembly> assembly = disassemble(built.library, built.library.stem().string() + ".cpp");
+    note_places(sightings, library, assembly, result);
     if (sightings.empty()) note_missing(missing, "no instruction pointers: this system lets nobody look at another process");
-    if (const auto assembly = disassemble(built.library, built.library.stem().string() + ".cpp"))
+    if (assembly)
         note_loops(sightings, library, *assembly, result);
     else
         note_missing(missing, "no assembly: llvm-objdump is missing");
