@@ -41,7 +41,7 @@ const std::set<std::string>& reserved() {
         "shared",  "slot",        "main",         "auto",       "const",   "for",      "if",
         "new",     "delete",      "mean",         "weight",     "delta",   "ROWS",     "group",
         "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "rotate",   "grain",
-        "vmax_number", "maximum_number", "vexp_nonpositive", "twice_exp", "me", "last", "queue", "large"};
+        "vmax_number", "maximum_number", "vexp_nonpositive", "twice_exp", "me", "from", "to", "queue", "large"};
     return names;
 }
 

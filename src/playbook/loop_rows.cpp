@@ -93,8 +93,8 @@ private:
                                plan_.dynamic ? "" : " me"));
         open_kept();
         if (plan_.dynamic) {
-            lines_.add("for (int64_t first, last; queue.take(first, last);) {");
-            lines_.add(fmt::format("for (int64_t {0} = first; {0} < last; ++{0}) {{", each));
+            lines_.add("for (int64_t from, to; queue.take(from, to);) {");
+            lines_.add(fmt::format("for (int64_t {0} = from; {0} < to; ++{0}) {{", each));
         } else {
             lines_.add(fmt::format("for (int64_t {0} = me.begin({1}); {0} < me.end({1}); ++{0}) {{", each, count));
         }
