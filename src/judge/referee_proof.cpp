@@ -34,6 +34,7 @@ constexpr double waking_ns = 3e5;            // of the threads that a kernel com
 constexpr double fetched_ns_of_a_byte = 0.4; // from another core's cache, or from memory
 constexpr double longer_than_claimed = 1.4;  // of calls of whole batches
 constexpr int looks_at_lengths = 8;
+constexpr double branches_ratio = 3;         // of new ones over known ones, more than predicted branches save
 constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
 constexpr double clock_batch_ns = 5e7;       // no wake-up takes as long
 constexpr int disagreements_that_count = 3;
@@ -248,10 +249,16 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
     Runner::Outcome outcome;
     // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
     // twice more, and every single call must have told the same story.
+    // An honest kernel may be quicker with inputs that it has just met, where their values decide its branches: the processor
+    // remembers which way they went. That is less than a factor of three, and a call of a batch has not met its inputs.
+    const double handshake_ns = runner.handshake_ns();
     auto apart = [&] {
-        return stats::quantile(fresh, 0) > remembers_ratio * stats::quantile(met, 0.75) + remembers_least_ns;
+        const double least_ns = stats::quantile(fresh, 0), known_ns = stats::quantile(met, 0.75);
+        return least_ns > remembers_ratio * known_ns + remembers_least_ns &&
+               (least_ns - handshake_ns > remembers_ratio * median_ns + remembers_least_ns ||
+                least_ns - handshake_ns > branches_ratio * (known_ns - handshake_ns));
     };
-    const double explained_ns = runner.handshake_ns() + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
+    const double explained_ns = handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
     auto too_long = [&] { return stats::quantile(fresh, 0) > alone_ratio * median_ns + explained_ns; };
     int rounds = buffers.large() ? 2 : 9, looks = 0;
     do {
