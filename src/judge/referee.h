@@ -168,6 +168,7 @@ private:
     std::vector<size_t> take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request,
                                    Seconds limit);
     size_t take_rounds(std::vector<Timing>& timings, Seconds limit, size_t most);
+    bool any_wants_launches(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
     bool all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);

@@ -29,6 +29,7 @@ constexpr std::array<size_t, 10> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64, 96};
 constexpr double decision_confidence = 1 - 0.0018;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
+constexpr double extension = 2;            // so many times a point's time, while one launch may have been disturbed
 constexpr double most_of_the_share = 3;    // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
 constexpr double cold_share = 0.25;        // of the time of a point
@@ -228,7 +229,9 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
     const Clock::time_point start = Clock::now();
     while (launches.size() < looks.back()) {
         const bool look = std::count(looks.begin(), looks.end(), launches.size()) > 0;
-        const bool over = launches.size() >= looks.front() && Clock::now() - start > limit;
+        const Seconds taken = Clock::now() - start;
+        const bool over = launches.size() >= looks.front() && taken > limit &&
+                          (taken > extension * limit || !any_wants_launches(timings, launches));
         if (over || (look && all_settled(timings, launches))) break;
         for (Timing& timing : timings)
             if (!launches.empty()) launch_again(timing, buffers);
@@ -256,6 +259,15 @@ size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t 
 bool Referee::all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
     return std::all_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
         return !timing.running() || is_settled(relate(timings.front().result.time, timing.result.time, launches));
+    });
+}
+
+bool Referee::any_wants_launches(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
+    return std::any_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
+        return timing.running() &&
+               stats::wants_launches(stats::paired_ratio(timings.front().result.time.samples_ns,
+                                                         timing.result.time.samples_ns, launches),
+                                     launches.size());
     });
 }
 

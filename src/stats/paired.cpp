@@ -5,6 +5,13 @@
 
 namespace strop::stats {
 
+namespace {
+
+constexpr size_t enough_launches = 10;   // two are left out at each end
+constexpr double wide = 0.1;             // half an interval, on the log scale
+
+}  // namespace
+
 Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b,
                       const std::vector<size_t>& launches, double confidence) {
     const size_t pairs = std::min(a.size(), b.size());
@@ -17,6 +24,10 @@ Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b
     }
     Interval log = trimmed_mean_interval(medians, confidence);
     return {std::exp(log.value), std::exp(log.low), std::exp(log.high)};
+}
+
+bool wants_launches(const Interval& ratio, size_t launches) {
+    return launches < enough_launches && !(std::log(ratio.high) - std::log(ratio.low) < 2 * wide);
 }
 
 Interval combine(const std::vector<Interval>& ratios) {

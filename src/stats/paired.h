@@ -16,6 +16,9 @@ namespace strop::stats {
 Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b,
                       const std::vector<size_t>& launches, double confidence = 0.95);
 
+// Whether one disturbed launch may be why an interval is wide: it is, and there are too few to leave the odd ones out.
+bool wants_launches(const Interval& ratio, size_t launches);
+
 // Several independent ratios (one a shape) as one geometric mean; the interval is propagated on the log scale.
 Interval combine(const std::vector<Interval>& ratios);
 
