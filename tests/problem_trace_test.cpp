@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "problem/framework.h"
 
 namespace strop {
 namespace {
@@ -23,6 +24,7 @@ protected:
         problem_.name = problem_.function = "scaled";
         problem_.folder = folder_.path();
         problem_.reference = folder_.path() / "reference.py";
+        write_file(problem_.reference, "import numpy as np\n");
         problem_.inputs = {{"x", DType::float32, {Expression::parse("M"), Expression::parse("N-1")}}};
         problem_.parameters = {{"eps", DType::float32, 0.5}, {"stride", DType::int64, 2}};
     }
@@ -43,6 +45,24 @@ protected:
     TemporaryFolder folder_;
     Problem problem_;
 };
+
+TEST(Framework, IsWhatTheReferenceImports) {
+    EXPECT_EQ(framework_of_text("import numpy as np\n"), "numpy");
+    EXPECT_EQ(framework_of_text("\"\"\"Not import torch.\"\"\"\nimport numpy\n"), "numpy");
+    EXPECT_EQ(framework_of_text("import torchlike\n"), "numpy");
+    EXPECT_EQ(framework_of_text("def f(x):\n    import torch\n"), "numpy");
+    EXPECT_EQ(framework_of_text("import math\nimport torch\n"), "pytorch");
+    EXPECT_EQ(framework_of_text("import torch.nn.functional as F\n"), "pytorch");
+    EXPECT_EQ(framework_of_text("from torch import nn\n"), "pytorch");
+}
+
+TEST_F(Trace, TensorsAreTracedAtThePointsOfTheSweep) {
+    write_file(problem_.reference, "import torch\n");
+    problem_.points = {{"small", {{"M", 4}, {"N", 8}}}};
+    json seen = json::parse(trace_with("read -r line; echo \"$line\""));
+    EXPECT_EQ(seen["framework"], "pytorch");
+    EXPECT_EQ(seen["points"], json::parse(R"([{"M": 4, "N": 8}])"));
+}
 
 TEST_F(Trace, SendsTheSpecification) {
     json seen = json::parse(trace_with("read -r line; echo \"$line\""));  // what came in goes out

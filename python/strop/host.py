@@ -8,11 +8,12 @@ It is started by the judge and speaks the messages of src/judge/protocol.h on de
               "baseline": is timed like a kernel (requests `prepare` and `call`)
   reference   path of the Python file, function: its name
   inputs, outputs, parameters   names and dtypes; values of parameters
-  framework   baseline only: "numpy", "pytorch", "torch.compile" or "jax"
+  framework   reference: "numpy" or "pytorch"; baseline: also "torch.compile" or "jax"
   points      baseline only: input_fd, output_fd, and for each set the shape and the offset of each tensor
   exchange_fd reference only: the memory file that tensors travel in
 """
 
+import contextlib
 import importlib.util
 import json
 import mmap
@@ -54,6 +55,7 @@ def where(error, path):
 
 
 def load_function(path, name):
+    sys.path.append(os.path.dirname(path))  # for helpers beside it
     spec = importlib.util.spec_from_file_location("problem_" + name, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -75,6 +77,45 @@ def as_tuple(result):
     return tuple(result) if isinstance(result, (tuple, list)) else (result,)
 
 
+def is_torch(framework):
+    return framework in ("pytorch", "torch.compile")
+
+
+def prepare_torch(threads=None):
+    import torch
+
+    if threads:
+        torch.set_num_threads(threads)
+    torch.set_grad_enabled(False)
+    torch.manual_seed(42)
+
+
+@contextlib.contextmanager
+def in_double():
+    """PyTorch computes in float64 whatever the reference asks for, and whatever it keeps in float32."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_map
+
+    narrow = (torch.float32, torch.float16, torch.bfloat16)
+
+    def widened(value):
+        if isinstance(value, torch.Tensor) and value.dtype in narrow:
+            return value.double()
+        return torch.float64 if isinstance(value, torch.dtype) and value in narrow else value
+
+    class InDouble(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            return function(*tree_map(widened, arguments), **tree_map(widened, options or {}))
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        with InDouble():
+            yield
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 class Reference:
     """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}.
 
@@ -86,7 +127,9 @@ class Reference:
     def __init__(self, spec):
         self.spec = spec
         self.path = spec["reference"]
-        sys.path.append(os.path.dirname(self.path))  # for helpers beside it
+        self.torch = is_torch(spec["framework"])
+        if self.torch:
+            prepare_torch()
         self.function = load_function(self.path, spec["function"])
 
     def evaluate(self, job):
@@ -104,10 +147,18 @@ class Reference:
         parameters = [self.parameter(p, wide) for p in self.spec["parameters"]]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = as_tuple(self.function(*inputs, *parameters))
+            results = self.of_tensors(inputs, parameters, wide) if self.torch else self.function(*inputs, *parameters)
+        results = as_tuple(results)
         problem = self.store(results, job, memory, wide)
         del memory
         return problem
+
+    def of_tensors(self, inputs, parameters, wide):
+        import torch
+
+        tensors = [torch.from_numpy(array) for array in inputs]
+        with in_double() if wide else contextlib.nullcontext():
+            return self.function(*tensors, *parameters)
 
     def vary(self, inputs, job):
         import numpy as np
@@ -166,11 +217,8 @@ class Baseline:
         self.spec = spec
         self.framework = spec["framework"]
         self.points = {}
-        if self.framework in ("pytorch", "torch.compile"):
-            import torch
-
-            torch.set_num_threads(spec["threads"])
-            torch.set_grad_enabled(False)
+        if is_torch(self.framework):
+            prepare_torch(spec["threads"])
         warnings.simplefilter("ignore")
         self.function = load_function(spec["reference"], spec["function"])
         parameters = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
@@ -217,7 +265,7 @@ class Baseline:
             self.call(index, 1, len(sets) - 1)
 
     def native(self, array):
-        if self.framework in ("pytorch", "torch.compile"):
+        if is_torch(self.framework):
             import torch
 
             return torch.from_numpy(array)
@@ -228,8 +276,6 @@ class Baseline:
         return array
 
     def call(self, index, calls, chosen):
-        import contextlib
-
         tensors, targets = self.points[index][chosen]
         arguments = tensors + self.parameters
         keywords = {"out": self.native(targets[0])} if self.takes_out else {}

@@ -1,14 +1,16 @@
-"""Traces a NumPy reference into the graph document of src/graph/graph.h.
+"""Traces a reference into the graph document of src/graph/graph.h.
 
     python trace.py SPEC.json        (or - for standard input)
 
 SPEC: {"reference": path, "function": name, "inputs": [{"name", "dtype", "shape": ["M", "N-1"]}],
-       "parameters": [{"name", "dtype", "value"}]}
+       "parameters": [{"name", "dtype", "value"}], "framework": "numpy" or "pytorch",
+       "points": [{dimension: value}] (PyTorch only: shapes that the reference takes)}
 
-The function is called with the inputs, then the parameters, positionally and in the problem's order; a
-parameter whose name is keyword-only is passed by name. Inputs are arrays with symbolic extents, integer
-parameters symbolic integers, floating ones traced numbers. The document goes to standard output; a
-reference that cannot be traced gives {"untraceable": "one phrase"} and exit code 0.
+A function over arrays is called with the inputs, then the parameters, positionally and in the problem's order;
+a parameter whose name is keyword-only is passed by name. Inputs are arrays with symbolic extents, integer
+parameters symbolic integers, floating ones traced numbers. A function over tensors goes through torch.export
+(import_torch.py). The document goes to standard output; a reference that cannot be traced gives
+{"untraceable": "one phrase"} and exit code 0.
 
 Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py
 shapes and indices, trace_contraction.py products, trace_numpy.py and trace_creation.py NumPy's functions,
@@ -104,15 +106,24 @@ def trace(spec: dict) -> dict:
     SymInt.parameters = {entry["name"] for entry in spec["parameters"]}
     inputs = [make_input(entry) for entry in spec["inputs"]]
     parameters = [(entry["name"], make_parameter(entry)) for entry in spec["parameters"]]
-    names = run_module(spec["reference"])
-    if spec["function"] not in names:
-        raise Untraceable(f"the reference has no function '{spec['function']}'")
-    result = call_reference(names[spec["function"]], inputs, parameters)
-    results = result if isinstance(result, (tuple, list)) else [result]
+    if spec.get("framework") == "pytorch":
+        from strop import import_torch  # PyTorch takes seconds to load
+
+        results = import_torch.results_of(spec, inputs)
+    else:
+        results = results_of(spec, inputs, parameters)
     if any(value is None for value in results):
         raise Untraceable("the reference returns nothing")
     outputs = [lift(value).node for value in results]
     return without_unused(GRAPH.nodes, outputs)
+
+
+def results_of(spec: dict, inputs, parameters) -> list:
+    names = run_module(spec["reference"])
+    if spec["function"] not in names:
+        raise Untraceable(f"the reference has no function '{spec['function']}'")
+    result = call_reference(names[spec["function"]], inputs, parameters)
+    return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
 def without_unused(nodes: list[dict], outputs: list[int]) -> dict:

@@ -10,6 +10,7 @@ int command_judge(const Arguments& arguments);
 int command_profile(const Arguments& arguments);
 int command_suggest(const Arguments& arguments);
 int command_tune(const Arguments& arguments);
+int command_import(const Arguments& arguments);
 int command_list(const Arguments& arguments);
 int command_runs(const Arguments& arguments);
 int command_show(const Arguments& arguments);

@@ -16,7 +16,7 @@ const Flag json_flag = {"--json", "", "print one JSON document instead of text"}
 const Flag store_flag = {"--store", "FILE",
                          "the file that holds all runs ($STROP_STORE, else strop-out/strop.db)", Kind::file,
                          ""};
-const Positional problem_position = {"PROBLEM", "a folder with problem.yaml, or the name of one in problems/",
+const Positional problem_position = {"PROBLEM", "a folder with problem.yaml, the name of one in problems/, or a Python file with a PyTorch module",
                                      true, false, Completes::problems};
 const Positional run_position = {"RUN",
                                  "a run's name, or its first letters where they are unique; `strop runs` "
@@ -168,6 +168,17 @@ CommandSpec suggest() {
             command_suggest};
 }
 
+CommandSpec import_module() {
+    return {"import",
+            "the problem folder of a Python file with a PyTorch module, to change its shapes, ranges and tolerance",
+            {{"FILE", "a Python file with Model(nn.Module), get_inputs() and get_init_inputs()", true},
+             {"DIR", "where problem.yaml, reference.py, module.py and original.py go", true}},
+            {},
+            {{"./strop import block.py my_block", "then edit my_block/problem.yaml"},
+             {"./strop optimize my_block", "as any problem"}},
+            command_import};
+}
+
 CommandSpec list() {
     return {"list",
             "problems with their tags and latest speedups",
@@ -315,8 +326,9 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(), profile(), tune(), suggest(), list(),   runs(),  show(),
-                                                   report(),   export_run(), resume(), doctor(), setup(), mcp(), completion(),
+    static const std::vector<CommandSpec> table = {optimize(), judge(), profile(), tune(), suggest(), import_module(),
+                                                   list(), runs(), show(), report(), export_run(), resume(), doctor(),
+                                                   setup(), mcp(), completion(),
                                                    man(),      help(),   worker()};
     return table;
 }

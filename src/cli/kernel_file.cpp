@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "cli/problem_argument.h"
 #include "language/contract.h"
-#include "problem/loader.h"
 
 namespace strop::cli {
 
@@ -46,7 +46,7 @@ std::string with_file_name(const std::string& evidence, const std::string& file)
 
 Problem problem_of_kernel(const Arguments& arguments) {
     std::string folder = arguments.text("--problem");
-    return load_problem(folder.empty() ? fs::absolute(arguments.text("KERNEL")).parent_path().string() : folder);
+    return problem_argument(folder.empty() ? fs::absolute(arguments.text("KERNEL")).parent_path().string() : folder);
 }
 
 }  // namespace strop::cli

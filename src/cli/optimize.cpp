@@ -10,13 +10,13 @@
 #include "cli/progress.h"
 #include "cli/store_access.h"
 #include "cli/models.h"
-#include "problem/loader.h"
+#include "cli/problem_argument.h"
 #include "run/recording.h"
 
 namespace strop::cli {
 
 int command_optimize(const Arguments& arguments) {
-    Problem problem = load_problem(arguments.text("PROBLEM"));
+    Problem problem = problem_argument(arguments.text("PROBLEM"));
     RunOptions options = run_options(arguments, problem, problem.name);
     RunSettings& settings = options.settings;
     settings.rounds = static_cast<int>(arguments.integer("--rounds"));

@@ -16,12 +16,14 @@
 #include "judge/answer.h"
 #include "judge/float_range.h"
 #include "judge/runner.h"
+#include "problem/framework.h"
 
 namespace strop::judge {
 
 namespace {
 
 constexpr int64_t usual_windows = 4096;
+constexpr Seconds start_limit{30};   // beside the first call: PyTorch takes seconds to load
 
 // NumPy's own float32 evaluation is one legal order among many; another may differ this much more.
 constexpr double noise_factor = 4;
@@ -84,6 +86,7 @@ void Expectation::start_host() {
     Json spec = {{"role", "reference"},
                  {"reference", problem_.reference.string()},
                  {"function", problem_.function},
+                 {"framework", framework_of(problem_.reference)},
                  {"inputs", names_and_dtypes(problem_.inputs)},
                  {"outputs", names_and_dtypes(problem_.outputs)},
                  {"parameters", parameters},
@@ -124,6 +127,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     for (size_t t = 0; t < in.size(); ++t)
         std::memcpy(exchange_.data() + in[t], buffers.input(set, t), static_cast<size_t>(set.inputs[t].data_bytes));
 
+    const Seconds limit = host_ ? limit_ : limit_ + start_limit;
     if (!host_) start_host();
     host_->resume();
     std::string payload = job.dump();
@@ -134,7 +138,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     Clock::time_point start = Clock::now();
     Answer answer;
     sandbox::Child::Wait wait = read_answer(
-        [&](void* data, size_t bytes) { return host_->receive(data, bytes, limit_ - Seconds(seconds_since(start))); },
+        [&](void* data, size_t bytes) { return host_->receive(data, bytes, limit - Seconds(seconds_since(start))); },
         answer);
     if (wait != sandbox::Child::Wait::ready) {
         sandbox::Finished finished = host_->kill();

@@ -5,6 +5,7 @@
 #include "base/line.h"
 #include "base/log.h"
 #include "judge/referee.h"
+#include "problem/framework.h"
 
 namespace strop::judge {
 
@@ -56,7 +57,10 @@ void Referee::start_baselines() {
     std::vector<Buffers*> buffers = buffers_for(points);
     PhaseTimer timer(baseline_seconds_);
     int threads = machine_.cores;
-    add_baseline("numpy", Runner::python("numpy", problem_.reference, problem_, buffers, threads));
+    const std::string framework = framework_of(problem_.reference);
+    add_baseline(framework, Runner::python(framework, problem_.reference, problem_, buffers, threads));
+    if (framework == "pytorch")
+        add_baseline("torch.compile", Runner::python("torch.compile", problem_.reference, problem_, buffers, threads));
     for (const fs::path& path : problem_.baselines) {
         check_interrupt();
         std::string stem = path.stem().string();

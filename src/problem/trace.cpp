@@ -1,14 +1,10 @@
 #include "problem/trace.h"
 
-#include <cstdlib>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
-#include "base/file.h"
-#include "base/strings.h"
-#include "sandbox/process.h"
+#include "problem/framework.h"
+#include "problem/python_script.h"
 
 namespace strop {
 
@@ -17,14 +13,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr Seconds trace_limit{30};
-constexpr const char* setup_hint = "run ./strop setup, or set STROP_PYTHON to a Python with NumPy";
-
-// device/ chooses the judge's Python by the same rule but lies above this module.
-std::string python_program() {
-    if (const char* chosen = std::getenv("STROP_PYTHON"); chosen && *chosen) return chosen;
-    fs::path own = home_folder() / ".venv" / "bin" / "python";
-    return fs::exists(own) ? own.string() : "python3";
-}
 
 Json specification(const Problem& problem) {
     Json inputs = Json::array(), parameters = Json::array();
@@ -39,8 +27,12 @@ Json specification(const Problem& problem) {
         parameters.push_back(
             {{"name", parameter.name}, {"dtype", name_of(parameter.dtype)}, {"value", value}});
     }
+    Json points = Json::array();
+    for (const ShapePoint& point : problem.points) points.push_back(point.dims);
     return {{"reference", problem.reference.string()},
             {"function", problem.function},
+            {"framework", framework_of(problem.reference)},
+            {"points", points},
             {"inputs", inputs},
             {"parameters", parameters}};
 }
@@ -50,33 +42,11 @@ std::string untraceable(const std::string& why) {
     return Json{{"untraceable", why}}.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string last_line(const std::string& text) {
-    std::string_view rest = trim(text);
-    return std::string(trim(rest.substr(rest.find_last_of('\n') + 1)));
-}
-
-std::string last_document(const std::string& out) {
-    std::string line = last_line(out);  // a reference that prints does so before the document
-    return Json::accept(line) ? line : out;
-}
-
 }  // namespace
 
 std::string trace_reference(const Problem& problem) {
-    TemporaryFolder scratch("strop-trace");
-    sandbox::Command command;
-    command.argv = {python_program(), (home_folder() / "python" / "strop" / "trace.py").string(), "-"};
-    command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"OPENBLAS_NUM_THREADS", "1"}};
-    command.scratch = scratch.path();
-    command.working_folder = problem.folder;
-    command.trust = sandbox::Trust::reference;
-    command.limits.wall = trace_limit;
-    command.limits.output_bytes = 64 << 20;
-    sandbox::Finished finished = sandbox::run(command, specification(problem).dump());
-    if (finished.not_found)
-        throw EnvironmentError(fmt::format("'{}': no such Python", command.argv[0]), setup_hint);
-    if (finished.err.find("No module named 'numpy'") != std::string::npos)
-        throw EnvironmentError(fmt::format("'{}' has no NumPy", command.argv[0]), setup_hint);
+    sandbox::Finished finished =
+        run_script("trace.py", {"-"}, specification(problem).dump(), problem.folder, trace_limit);
     if (finished.timed_out)
         return untraceable(fmt::format("the tracer did not finish within {:.0f} s", trace_limit.count()));
     if (!finished.ok())

@@ -241,6 +241,15 @@ add_test(NAME @name@ COMMAND @name@_test)
                          {"standard", options.standard}});
 }
 
+// A problem that was imported from a module's file brings the text of a module with the same interface.
+void write_module(const fs::path& folder, const Problem& problem) {
+    std::error_code failed;
+    const fs::path module = problem.folder / "module.py", original = problem.folder / "original.py";
+    if (!fs::is_regular_file(module, failed) || !fs::is_regular_file(original, failed)) return;
+    write_file(folder / (problem.name + "_module.py"), filled(read_file(module), {{"name", problem.name}}));
+    write_file(folder / (problem.name + "_original.py"), read_file(original));
+}
+
 }  // namespace result
 
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
@@ -252,6 +261,7 @@ void write_result(const std::filesystem::path& folder, const Problem& problem, c
     write_file(folder / "CMakeLists.txt", result::cmake_text(problem, options));
     write_file(folder / (problem.name + ".py"), result::python_text(problem, options));
     write_file(folder / (problem.name + "_python.cpp"), result::binding_text(problem));
+    result::write_module(folder, problem);
     write_reports(folder, record);
 }
 

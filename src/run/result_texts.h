@@ -29,6 +29,9 @@ std::string cmake_text(const Problem& problem, const CompilerOptions& options);
 std::string python_text(const Problem& problem, const CompilerOptions& options);
 std::string binding_text(const Problem& problem);
 
+// NAME_module.py and NAME_original.py, where the problem has them.
+void write_module(const std::filesystem::path& folder, const Problem& problem);
+
 // "[M, N//2]"
 std::string shape_text(const Tensor& tensor);
 // A parameter's value as the shortest number that reads back as the same value of its type: "1e-05", "3",

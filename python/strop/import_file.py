@@ -1,0 +1,425 @@
+"""A file with a PyTorch module as a problem: import_file.py FILE.py
+
+The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()`. The module is made with seed 42
+and left in the mode in which its constructor leaves it. Its parameters and floating buffers become inputs. To standard
+output goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"}.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.util
+import inspect
+import json
+import keyword
+import os
+import random
+import re
+import sys
+import traceback
+import warnings
+
+if __name__ == "__main__":
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # as in trace.py
+
+import torch  # noqa: E402
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode  # noqa: E402
+
+from strop import import_torch  # noqa: E402
+from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
+from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
+from strop.trace_dims import SymInt, Untraceable, text  # noqa: E402
+
+SEED = 42
+MOST_CONSTANTS = 64  # elements that a graph holds one by one
+FORM = "the file needs a class Model(nn.Module), get_inputs() and perhaps get_init_inputs()"
+INSTEAD = "write the reference in NumPy (docs/problems.md), or in PyTorch without it"
+CPP_WORDS = set(
+    "alignas alignof and asm auto bool break case catch char class concept const constexpr default delete do double else "
+    "enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not "
+    "operator or private protected public register requires return short signed sizeof static struct switch template "
+    "this throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor min max abs"
+    .split()
+)
+
+
+class Refusal(Exception):
+    """Why the file is no problem, and what to do."""
+
+    def __init__(self, phrase, hint):
+        super().__init__(phrase)
+        self.hint = hint
+
+
+# ---- names -----------------------------------------------------------------------------------------------
+
+
+class Names:
+    """Identifiers that are taken once, and neither C++ nor Python reserves."""
+
+    def __init__(self):
+        self.taken = set()
+
+    def take(self, wanted: str) -> str:
+        name = re.sub(r"\W", "_", wanted).strip("_") or "x"
+        name = name if name[0].isalpha() else "p" + name
+        while name in self.taken or keyword.iskeyword(name) or name in CPP_WORDS:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+
+def problem_name(path: str) -> str:
+    """12_Gemm_Max.py: gemm_max."""
+    stem = re.sub(r"\W", "_", os.path.splitext(os.path.basename(path))[0]).lower()
+    name = re.sub(r"^[\d_]+", "", stem).rstrip("_") or "model"
+    reserved = keyword.iskeyword(name) or name in CPP_WORDS or hasattr(ctypes.CDLL(None), name)
+    return name + "_module" if reserved else name
+
+
+# ---- the user's file -------------------------------------------------------------------------------------
+
+
+def place(error: BaseException, path: str) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    return f"{path}:{lines[-1]}" if lines else path
+
+
+def first_line(error: BaseException) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
+
+
+@contextlib.contextmanager
+def blaming(path: str, what: str, hint: str):
+    """What the user's code raises is a refusal."""
+    try:
+        yield
+    except (Refusal, Untraceable):
+        raise
+    except (Exception, SystemExit) as error:
+        raise Refusal(f"{place(error, path)}: {what}{first_line(error)}", hint) from error
+
+
+def load(path: str):
+    spec = importlib.util.spec_from_file_location("original", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["original"] = module
+    torch.manual_seed(SEED)
+    with blaming(path, "", "the file has to stand by itself: only PyTorch and the standard library are there"):
+        spec.loader.exec_module(module)
+    model = getattr(module, "Model", None)
+    if not (isinstance(model, type) and issubclass(model, torch.nn.Module)):
+        raise Refusal(f"{path}: no class 'Model' that is an nn.Module", FORM)
+    if not callable(getattr(module, "get_inputs", None)):
+        raise Refusal(f"{path}: no function 'get_inputs'", FORM)
+    return module
+
+
+def make_model(module, path):
+    with blaming(path, "the constructor raises ", "Model(*get_init_inputs()) has to work without network and files"):
+        torch.manual_seed(SEED)
+        arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+        return module.Model(*arguments)
+
+
+def make_inputs(module, path) -> list:
+    with blaming(path, "get_inputs() raises ", FORM):
+        torch.manual_seed(SEED)
+        inputs = list(module.get_inputs())
+    for place_, value in enumerate(inputs):
+        check_input(value, f"{path}: input {place_}")
+    if not any(isinstance(value, torch.Tensor) for value in inputs):
+        raise Refusal(f"{path}: get_inputs() gives no tensor", "there has to be something to compute on")
+    return inputs
+
+
+def check_input(value, what):
+    if isinstance(value, torch.Tensor):
+        dtype = str(value.dtype).removeprefix("torch.")
+        if value.layout != torch.strided or value.is_quantized:
+            raise Refusal(f"{what} is not a dense tensor", "inputs are dense: convert them in get_inputs()")
+        if dtype not in DTYPES:
+            raise Refusal(f"{what} is of dtype {dtype}", f"inputs are {', '.join(DTYPES)}")
+        if value.numel() == 0:
+            raise Refusal(f"{what} has shape {list(value.shape)}", "every extent has to be at least 1")
+    elif not isinstance(value, (int, float, bool, str, type(None))):
+        raise Refusal(f"{what} is a {type(value).__name__}", "inputs are tensors, numbers, strings or None")
+
+
+# ---- the module as a function of tensors -----------------------------------------------------------------
+
+
+class Imported:
+    """What is known of the file, step by step."""
+
+    def __init__(self, path: str):
+        self.path, self.folder = path, os.path.dirname(path)
+        self.name = problem_name(path)
+        self.notes: list[str] = []
+        module = load(path)
+        self.model = make_model(module, path)
+        self.values = make_inputs(module, path)
+        self.names = Names()
+        self.names.take(self.name)
+        self.arguments = self.name_arguments()
+        self.inputs = {n: v for n, v in zip(self.arguments, self.values) if isinstance(v, torch.Tensor)}
+        self.tensors = {self.names.take(name.replace(".", "_")): name for name, _ in self.candidates()}
+        self.updated: list[str] = []
+
+    def name_arguments(self) -> list[str]:
+        kinds = inspect.signature(self.model.forward).parameters.values()
+        known = [p.name for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return [self.names.take(known[i] if i < len(known) else f"x{i}") for i in range(len(self.values))]
+
+    def candidates(self):
+        """Parameters, buffers of finite floating values and large ones of indices; all others stay in the module."""
+        yield from self.model.named_parameters()
+        for name, buffer in self.model.named_buffers():
+            real = buffer.is_floating_point() and bool(torch.isfinite(buffer).all())
+            whole = buffer.dtype in (torch.int64, torch.int32, torch.uint8) and buffer.numel() > MOST_CONSTANTS
+            if real or (whole and int(buffer.min()) >= 0):
+                yield name, buffer
+
+    def mode_matters(self) -> bool:
+        kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
+        return any(isinstance(part, kinds) for part in self.model.modules())
+
+    def tensor(self, name):
+        return self.model.get_parameter(name) if name in dict(self.model.named_parameters()) else self.model.get_buffer(name)
+
+    def call(self, inputs: dict, tensors: dict):
+        arguments = [inputs.get(name, value) for name, value in zip(self.arguments, self.values)]
+        own = {name: buffer.clone() for name, buffer in self.model.named_buffers() if name not in tensors}
+        return torch.func.functional_call(self.model, own | tensors, tuple(arguments))
+
+    def function(self, *given):
+        inputs = dict(zip(self.inputs, given))
+        tensors = dict(zip(self.tensors.values(), given[len(self.inputs) :]))
+        return self.call(inputs, tensors)
+
+    # ---- trying shapes without computing ----
+
+    def works_at(self, shapes: dict) -> bool:
+        try:
+            self.outputs_at(shapes)
+            return True
+        except Exception:
+            return False
+
+    def outputs_at(self, shapes: dict):
+        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            inputs = {n: torch.empty(shapes[n], dtype=value.dtype) for n, value in self.inputs.items()}
+            tensors = {
+                name: torch.empty(tensor.shape, dtype=tensor.dtype)
+                for name, tensor in ((name, self.tensor(name)) for name in self.tensors.values())
+            }
+            return self.call(inputs, tensors)
+
+    def check_forward(self):
+        shapes = {name: tuple(value.shape) for name, value in self.inputs.items()}
+        try:
+            with blaming(self.path, "Model does not take what get_inputs() gives: ", "forward(*get_inputs()) has to work"):
+                result = self.outputs_at(shapes)
+        except Refusal as refusal:
+            if isinstance(refusal.__cause__, DataDependentOutputException):
+                raise Refusal(f"{place(refusal.__cause__, self.path)}: control flow depends on the values of a tensor",
+                              "torch.where computes both branches; " + INSTEAD) from refusal
+            raise
+        results = result if isinstance(result, (tuple, list)) else [result]
+        for one in results:
+            if not isinstance(one, torch.Tensor):
+                raise Refusal(f"{self.path}: forward returns a {type(one).__name__}",
+                              "it has to return a tensor or a flat tuple of tensors")
+            check_input(one, f"{self.path}: what forward returns")
+
+    # ---- exporting ----
+
+    def export(self):
+        """Which extents vary, which tensors are read, which buffers change."""
+        self.check_forward()
+        given = [*self.inputs.values(), *(self.tensor(name).detach() for name in self.tensors.values())]
+        varying = [[extent > 1 for extent in value.shape] for value in self.inputs.values()]
+        varying += [[False] * self.tensor(name).ndim for name in self.tensors.values()]
+        try:
+            with import_torch.extents_kept():
+                return import_torch.exported(self.function, tuple(given), varying, self.folder)
+        except Untraceable as error:
+            raise Refusal(f"{self.path}: {error}", INSTEAD) from error
+
+    def read(self, program):
+        nodes = list(program.graph.nodes)
+        placeholders = self.user_placeholders(program, nodes)
+        outputs = import_torch.Reader.outputs_of(program, nodes[-1])
+        needed = import_torch.Reader.needed(outputs)
+        self.refuse_random(needed)
+        changed = {spec.target for spec in program.graph_signature.output_specs if spec.kind.name == "USER_INPUT_MUTATION"}
+        for node, name in zip(placeholders, [*self.inputs, *self.tensors]):
+            if node.name in changed and name in self.inputs:
+                raise Refusal(f"{self.path}: forward changes its input '{name}' in place", "clone it first")
+            if node.name in changed and node in needed and self.is_parameter(name):
+                raise Refusal(f"{self.path}: forward changes the parameter '{self.tensors[name]}' in place", INSTEAD)
+            if name in self.tensors and (node.name in changed or node not in needed):
+                del self.tensors[name]
+        return dict(zip(self.inputs, placeholders)), outputs
+
+    def is_parameter(self, name):
+        return self.tensors.get(name) in dict(self.model.named_parameters())
+
+    @staticmethod
+    def user_placeholders(program, nodes):
+        specs = program.graph_signature.input_specs
+        placeholders = [node for node in nodes if node.op == "placeholder"]
+        return [node for spec, node in zip(specs, placeholders) if spec.kind.name == "USER_INPUT"]
+
+    def refuse_random(self, needed):
+        for node in needed:
+            if getattr(node.target, "_opname", "") in import_torch.RANDOM:
+                where = import_torch.line_of(node, self.folder)
+                raise Refusal(f"{self.path}: '{import_torch.name_of(node.target)}' draws random numbers{where}",
+                              "call self.eval() in the constructor to leave dropout out, or take the numbers as an input")
+
+    def note_updates(self):
+        before = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
+        norms = [name for name, part in self.model.named_modules()
+                 if part.training and getattr(part, "track_running_stats", False) and part.running_mean is not None]
+        self.updated = [n for n in before if any(n.startswith(norm + ".") or not norm for norm in norms)]
+        if norms:
+            self.notes.append(f"training mode: {', '.join(norms) or 'the module'} normalizes with the statistics of the "
+                              "batch; the kernel does not update the running ones")
+
+
+# ---- which extents vary ----------------------------------------------------------------------------------
+
+LETTERS = {1: "N", 2: "MN", 3: "BMN", 4: "BCHW", 5: "BCDHW"}
+
+
+class Dimensions:
+    """The problem's dimensions: a name and the file's value for each extent that may vary by itself."""
+
+    def __init__(self, imported: Imported, placeholders: dict):
+        self.imported = imported
+        self.values: dict[str, int] = {}
+        self.symbols: dict[str, str] = {}  # PyTorch's -> ours
+        self.shapes = {name: [] for name in imported.inputs}
+        for name, value in imported.inputs.items():
+            for axis, extent in enumerate(placeholders[name].meta["val"].shape):
+                self.shapes[name].append(self.extent(extent, value, axis))
+        self.fix_what_may_be_indexed()
+        self.drop_what_does_not_vary()
+
+    def fix_what_may_be_indexed(self):
+        """Indices are drawn below a fixed limit, so only extents that they have themselves may shrink."""
+        whole = {n for n, v in self.imported.inputs.items() if v.dtype != torch.bool and not v.is_floating_point()}
+        kept = {extent for name in whole for extent in self.shapes[name]}
+        for name in list(self.values) if whole else []:
+            if name not in kept:
+                self.fix(name)
+
+    def extent(self, extent, value, axis):
+        """A literal, or a dimension's name."""
+        size = value.shape[axis]
+        if import_torch.is_fixed(extent) or not extent.node.expr.is_symbol:
+            return size
+        symbol = str(extent.node.expr)
+        if symbol not in self.symbols:
+            letters = LETTERS.get(value.ndim, "")
+            self.symbols[symbol] = self.imported.names.take(letters[axis] if letters else f"N{axis}")
+            self.values[self.symbols[symbol]] = size
+        return self.symbols[symbol]
+
+    def shapes_at(self, dims: dict) -> dict:
+        return {name: [dims.get(e, self.values[e]) if isinstance(e, str) else e for e in shape]
+                for name, shape in self.shapes.items()}
+
+    def low(self, name) -> int:
+        return max(1, self.values[name] // 8)
+
+    def drop_what_does_not_vary(self):
+        for name, size in list(self.values.items()):
+            tried = {self.low(name), max(1, size // 4), max(1, size // 2), max(1, size - 1), max(1, size // 3)}
+            if not all(self.imported.works_at(self.shapes_at({name: value})) for value in tried):
+                self.fix(name)
+        draw = random.Random(SEED)
+        for _ in range(4):
+            dims = {name: draw.randint(self.low(name), size) for name, size in self.values.items()}
+            if self.values and not self.imported.works_at(self.shapes_at(dims)):
+                for name in list(self.values)[1:]:
+                    self.fix(name)
+
+    def fix(self, name):
+        size = self.values.pop(name)
+        for shape in self.shapes.values():
+            shape[:] = [size if extent == name else extent for extent in shape]
+
+    def points(self) -> dict:
+        """The file's own shape, and half and a quarter of each extent."""
+        points = {"file": dict(self.values)}
+        for label, part in (("half", 2), ("quarter", 4)):
+            dims = {name: max(self.low(name), size // part) for name, size in self.values.items()}
+            if dims not in points.values() and self.imported.works_at(self.shapes_at(dims)):
+                points[label] = dims
+        return points
+
+
+# ---- writing -----------------------------------------------------------------------------------------------
+
+
+def output_shapes(imported: Imported, program, dimensions: Dimensions, outputs) -> list:
+    """By our own tracer; where it does not know an operation, as PyTorch computes them at the file's shape."""
+    GRAPH.start("float32")
+    traced = [traced_input(n, v, dimensions.shapes[n]) for n, v in imported.inputs.items()]
+    given = [traced_input(n, imported.tensor(full), list(imported.tensor(full).shape)) for n, full in imported.all_tensors]
+    try:
+        results = import_torch.Reader(program, [*traced, *given], dimensions.values, imported.folder).results()
+        return [[text(extent) for extent in lift(result).shape] for result in results]
+    except Untraceable:
+        for name in list(dimensions.values):
+            dimensions.fix(name)
+        return [[str(int(e) if import_torch.is_fixed(e) else e.node.hint) for e in out.meta["val"].shape] for out in outputs]
+
+
+def traced_input(name, value, shape) -> Traced:
+    extents = [SymInt.symbol(extent) if isinstance(extent, str) else extent for extent in shape]
+    dtype = str(value.dtype).removeprefix("torch.")
+    return Traced(GRAPH.add("input", name, [], extents, dtype), extents, dtype)
+
+
+def import_file(path: str) -> dict:
+    imported = Imported(path)
+    program = imported.export()
+    imported.all_tensors = list(imported.tensors.items())
+    placeholders, outputs = imported.read(program)
+    imported.note_updates()
+    dimensions = Dimensions(imported, placeholders)
+    shapes = output_shapes(imported, program, dimensions, outputs)
+    inputs = [(name, value, dimensions.shapes[name], value_of_fill(value, True)) for name, value in imported.inputs.items()]
+    inputs += [(name, tensor, list(tensor.shape), value_of_fill(tensor, False))
+               for name, tensor in ((n, imported.tensor(full)) for n, full in imported.tensors.items())]
+    names = ["y"] if len(outputs) == 1 else [f"y{i}" for i in range(len(outputs))]
+    results = [(imported.names.take(name), import_torch.first_tensor(out.meta["val"]).dtype, shape)
+               for name, out, shape in zip(names, outputs, shapes)]
+    arguments = [name if name in imported.inputs else repr(value) for name, value in zip(imported.arguments, imported.values)]
+    files = {
+        "problem.yaml": problem_text(imported, inputs, results, dimensions),
+        "module.py": module_text(imported, results, dimensions),
+        "reference.py": reference_text(imported, arguments),
+    }
+    return {"name": imported.name, "files": files, "notes": imported.notes}
+
+
+def main(arguments) -> int:
+    warnings.simplefilter("ignore")
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            document = import_file(os.path.abspath(arguments[0]))
+    except Refusal as refusal:
+        document = {"error": str(refusal), "hint": refusal.hint}
+    print(json.dumps(document))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

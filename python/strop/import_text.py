@@ -1,0 +1,160 @@
+"""The texts of an imported problem: problem.yaml and reference.py, as a person would write them."""
+
+from __future__ import annotations
+
+import json
+
+import torch
+
+
+def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
+    """How the judge draws it: of the sign of the file's values, but never constant, so that nothing is right by luck."""
+    if tensor.dtype == torch.bool:
+        return "fill: zeros_ones"
+    if not tensor.is_floating_point():
+        return f"fill: integers, limit: {max(1, int(tensor.max()) + 1)}"
+    low, high = float(tensor.detach().min()), float(tensor.detach().max())
+    if is_input and 0 <= low and 0.5 < high <= 1:
+        return "fill: uniform"
+    return "fill: positive" if low > 0 else ""
+
+
+def tensor_text(name, dtype, shape, more="") -> str:
+    dtype = str(dtype).removeprefix("torch.")
+    extents = ", ".join(str(extent) for extent in shape)
+    return f"  {name}: {{dtype: {dtype}, shape: [{extents}]{', ' + more if more else ''}}}\n"
+
+
+def problem_text(imported, inputs, results, dimensions) -> str:
+    text = f"# {type(imported.model).__name__} of original.py; its parameters and buffers are inputs.\n"
+    text += f"name: {imported.name}\ninputs:\n"
+    text += "".join(tensor_text(name, tensor.dtype, shape, fill) for name, tensor, shape, fill in inputs)
+    text += "outputs:\n" + "".join(tensor_text(*result) for result in results) + "shapes:\n"
+    for label, dims in dimensions.points().items():
+        text += f"  {label}: {{{', '.join(f'{name}: {size}' for name, size in dims.items())}}}\n"
+    if dimensions.values:
+        limits = [f"{name}: [{dimensions.low(name)}, {size}]" for name, size in dimensions.values.items()]
+        text += f"range: {{{', '.join(limits)}}}\n"
+    return text
+
+
+def reference_text(imported, arguments) -> str:
+    has_arguments = "get_init_inputs" in dir(__import__("original"))
+    imports = "Model, get_init_inputs" if has_arguments else "Model"
+    made = "Model(*get_init_inputs())" if has_arguments else "Model()"
+    names = [*imported.inputs, *imported.tensors]
+    text = '"""The forward of Model in original.py, as a function of its inputs, parameters and buffers."""\n\n'
+    text += f"import torch\nfrom original import {imports}\n\ntorch.manual_seed(42)\nMODEL = {made}\n"
+    if imported.updated:
+        text += "UPDATED = [\n" + "".join(f"    {json.dumps(name)},\n" for name in imported.updated) + "]\n"
+    text += f"\n\ndef {imported.name}({', '.join(names)}):\n    tensors = {{\n"
+    text += "".join(f"        {json.dumps(full)}: {name},\n" for name, full in imported.tensors.items()) + "    }\n"
+    if imported.updated:
+        text += "    tensors |= {name: MODEL.get_buffer(name).clone() for name in UPDATED if name not in tensors}\n"
+    tuple_ = f"({', '.join(arguments)}{',' if len(arguments) == 1 else ''})"
+    return text + f"    return torch.func.functional_call(MODEL, tensors, {tuple_})\n"
+
+
+MODULE = '''"""ModelNew: Model of @name@_original.py with its forward computed by the kernel @name@.
+
+The constructor, the names of parameters and buffers and so the state_dict are Model's. It works inside torch.compile
+and torch.export; it computes no gradients.
+"""
+
+import importlib.util
+import os
+
+import torch
+
+
+def _load(name):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+Model = _load("@name@_original").Model
+_kernel = _load("@name@").@name@
+
+
+@torch.library.custom_op("strop::@name@", mutates_args=())
+def _forward(@typed@) -> @result@:
+    with torch.no_grad():
+        return _kernel(@contiguous@)
+
+
+@_forward.register_fake
+def _shapes(@names@):
+@dimensions@    return @empty@
+
+
+def _backward(context, *gradients):
+    raise NotImplementedError("@name@ computes no gradients: train with Model of @name@_original.py")
+
+
+_forward.register_autograd(_backward)
+
+
+class ModelNew(Model):
+    def forward(self, @arguments@):
+@checks@        return _forward(@values@)
+'''
+
+
+def listed(parts, indent: int) -> str:
+    """Joined by commas, or a line each."""
+    line = ", ".join(parts)
+    if len(line) + indent < 90:
+        return line
+    space = " " * (indent + 4)
+    return "\n" + "".join(f"{space}{part},\n" for part in parts) + " " * indent
+
+
+def forward_checks(imported, names) -> str:
+    """What the kernel takes for given."""
+    text = ""
+    for name, value in zip(names, imported.values):
+        if name not in imported.inputs:
+            text += f"        if {name} != {value!r}:\n"
+            text += f'            raise ValueError(f"@name@: the kernel is for {name} = {value!r}, not {{{name}}}")\n'
+    if imported.mode_matters():
+        mode = "train" if imported.model.training else "eval"
+        text += f"        if {'not ' if imported.model.training else ''}self.training:\n"
+        text += f'            raise RuntimeError("@name@: the kernel computes what Model does after {mode}()")\n'
+    return text
+
+
+def extents_text(shape) -> str:
+    return f"({', '.join(shape)}{',' if len(shape) == 1 else ''})"
+
+
+def module_text(imported, results, dimensions) -> str:
+    """@name@ is filled in when the result is written."""
+    names = [*imported.inputs, *imported.tensors]
+    parameters = dict(imported.model.named_parameters(remove_duplicate=False))
+    stored = [f'self.get_{"parameter" if full in parameters else "buffer"}({json.dumps(full)})'
+              for full in imported.tensors.values()]
+    reads = ""
+    for name, shape in dimensions.shapes.items():
+        targets = [extent if isinstance(extent, str) else "_" for extent in shape]
+        if any(target != "_" for target in targets):
+            reads += f"    {', '.join(targets)}{',' if len(targets) == 1 else ''} = {name}.shape\n"
+    empty = [f"{names[0]}.new_empty({extents_text(shape)}, dtype={dtype})" for _, dtype, shape in results]
+    many = len(results) > 1
+    fields = {
+        "typed": listed([f"{name}: torch.Tensor" for name in names], 0),
+        "result": f"tuple[{', '.join(['torch.Tensor'] * len(results))}]" if many else "torch.Tensor",
+        "contiguous": listed([f"{name}.contiguous()" for name in names], 8),
+        "names": listed(names, 0),
+        "dimensions": reads,
+        "empty": f"({', '.join(empty)})" if many else empty[0],
+        "arguments": ", ".join(imported.arguments),
+        "checks": forward_checks(imported, imported.arguments),
+        "values": listed([*imported.inputs, *stored], 8),
+    }
+    text = MODULE
+    for key, value in fields.items():
+        text = text.replace(f"@{key}@", value)
+    return text

@@ -1,0 +1,339 @@
+"""A PyTorch reference as the graph of src/graph/graph.h: torch.export, decompositions, then node by node.
+
+Extents that vary in the problem have to vary in the exported program too; our own symbolic extents are computed
+beside PyTorch's and compared with them at the example's shape. The operations are in import_pointwise.py,
+import_layout.py, import_reductions.py and import_products.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import math
+import os
+import re
+import traceback
+import warnings
+
+import numpy as np
+import torch
+
+from strop import import_layout, import_pointwise, import_products, import_reductions  # noqa: F401  (fill the table)
+from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
+from strop.import_values import OPERATIONS, as_tensor, numpy_dtype
+from strop.trace_array import GRAPH, Traced, broadcast_to, constant_array, pointwise
+from strop.trace_dims import SymInt, Untraceable, extremum, text
+from strop.trace_layout import triangle
+
+# Decomposing these would hide a product, a norm or an attention from who looks for one.
+KEPT = (
+    "linear matmul einsum bilinear layer_norm group_norm batch_norm instance_norm rms_norm softmax log_softmax "
+    "scaled_dot_product_attention max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d "
+    "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d gelu silu mish softplus elu selu celu hardswish "
+    "hardsigmoid hardtanh relu6 leaky_relu log_sigmoid softsign mse_loss l1_loss smooth_l1_loss huber_loss kl_div "
+    "binary_cross_entropy binary_cross_entropy_with_logits repeat_interleave pixel_shuffle pixel_unshuffle "
+    "channel_shuffle zeros_like ones_like full_like one_hot roll trunc frac logsumexp var std var_mean lerp unfold outer tril triu diag_embed"
+).split()
+RANDOM = (
+    "rand randn randint randperm bernoulli dropout native_dropout feature_dropout alpha_dropout normal uniform "
+    "multinomial rrelu rrelu_with_noise rrelu_with_noise_functional poisson exponential gaussian log_normal cauchy "
+    "geometric rand_like randn_like randint_like normal_functional fractional_max_pool2d fractional_max_pool3d"
+).split()
+VALUES = {"item", "_local_scalar_dense", "nonzero", "masked_select", "unique", "_unique2", "unique_dim", "bincount"}
+IGNORED = {"_assert_scalar", "_assert_async", "sym_constrain_range", "sym_constrain_range_for_size", "_assert_tensor_metadata"}
+SYMBOLIC = {"sym_max": "max", "sym_min": "min"}
+
+
+class Function(torch.nn.Module):
+    """torch.export takes modules."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *tensors):
+        return self.function(*tensors)
+
+
+def load_function(path: str, name: str):
+    spec = importlib.util.spec_from_file_location("reference", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not hasattr(module, name):
+        raise Untraceable(f"the reference has no function '{name}'")
+    function = getattr(module, name)
+    if inspect.isfunction(function):
+        # PyTorch notes a node's lines in the user's file only for functions of this name.
+        function.__code__ = function.__code__.replace(co_name="forward")
+    return function
+
+
+# ---- exporting -------------------------------------------------------------------------------------------
+
+
+def example_dims(points: list[dict]) -> dict:
+    """Small, but no extent of 1: PyTorch takes that for a constant."""
+    dims = min(points, key=lambda dims: (min(dims.values(), default=2) < 2, sum(dims.values())))
+    return {name: max(2, extent) for name, extent in dims.items()}
+
+
+def evaluated(extent, dims: dict) -> int:
+    return int(eval(text(extent), {"min": min, "max": max}, dict(dims)))  # our own text
+
+
+def export(function, examples, varying):
+    """`varying`: for each tensor whether each axis varies."""
+    dynamic = tuple(
+        tuple(torch.export.Dim.AUTO if varies else torch.export.Dim.STATIC for varies in axes) for axes in varying
+    )
+    module = Function(function)
+    module.train()
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = torch.export.export(module, examples, dynamic_shapes=(dynamic,), strict=False)
+        table = torch.export.default_decompositions()
+        for operation in list(table):
+            if operation._opname in KEPT:
+                del table[operation]
+        return program.run_decompositions(table)
+
+
+def _max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    if return_indices:
+        raise Untraceable("'max_pool1d' with indices has no graph operation")
+    wide = [(1, value) if isinstance(value, int) else (1, *value) for value in (kernel_size, dilation)]
+    stride = wide[0] if stride is None else (1, stride) if isinstance(stride, int) else (1, *stride)
+    padding = (0, padding) if isinstance(padding, int) else (0, *padding)
+    pooled = torch.nn.functional.max_pool2d(x.unsqueeze(-2), wide[0], stride, padding, wide[1], ceil_mode)
+    return pooled.squeeze(-2)
+
+
+@contextlib.contextmanager
+def extents_kept():
+    """What would make a constant of an extent while it is exported does not: its root, and pooling over one axis."""
+    root, pool = math.sqrt, torch.nn.functional.max_pool1d
+    math.sqrt = lambda x: torch.sym_sqrt(x) if isinstance(x, (torch.SymInt, torch.SymFloat)) else root(x)
+    torch.nn.functional.max_pool1d = _max_pool1d
+    try:
+        yield
+    finally:
+        math.sqrt, torch.nn.functional.max_pool1d = root, pool
+
+
+def exported(function, examples, varying, folder):
+    try:
+        return export(function, examples, varying)
+    except Untraceable:
+        raise
+    except Exception as error:
+        raise Untraceable(refusal(error, folder)) from error
+
+
+def refusal(error: Exception, folder: str) -> str:
+    """Why torch.export failed, as one phrase, with the line of the user's file."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(folder + os.sep)]
+    place = f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+    kind, message = type(error).__name__, str(error)
+    if "DataDependent" in kind or "data-dependent" in message or "unbacked" in message:
+        return f"control flow depends on the values of a tensor{place}"
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return f"the reference cannot be exported: {kind}: {lines[0] if lines else 'no message'}{place}"
+
+
+# ---- reading the exported program --------------------------------------------------------------------------
+
+
+def line_of(node, folder: str) -> str:
+    """' (file.py:12)': the last line of the user's own files that led to the node."""
+    found = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
+    own = [(path, line) for path, line in found if path.startswith(folder + os.sep)]
+    return f" ({os.path.basename(own[-1][0])}:{own[-1][1]})" if own else ""
+
+
+def name_of(target) -> str:
+    return f"aten.{target._opname}" if hasattr(target, "_opname") else getattr(target, "__name__", str(target))
+
+
+def operation(target):
+    """The table's entry; Untraceable without one."""
+    name, overload = target._opname, target._overloadname
+    if name in RANDOM:
+        raise Untraceable(f"'{name_of(target)}' draws random numbers")
+    if name in VALUES:
+        raise Untraceable(f"'{name_of(target)}' makes a shape or a number depend on the values of a tensor")
+    entry = OPERATIONS.get(f"{name}.{overload}") or OPERATIONS.get(name)
+    if entry is None or target.namespace not in ("aten", "prims"):
+        raise Untraceable(f"'{name_of(target)}' has no graph operation")
+    return entry
+
+
+def first_tensor(value):
+    values = value if isinstance(value, (tuple, list)) else [value]
+    return next((one for one in values if isinstance(one, torch.Tensor)), None)
+
+
+def constant(tensor: torch.Tensor) -> Traced:
+    """A tensor that the reference keeps: few values, or a pattern."""
+    numpy_dtype(tensor.dtype)
+    array = tensor.detach().numpy()
+    if array.ndim >= 2 and array.size > 64:
+        for lower in (True, False):
+            pattern = np.tril(np.ones(array.shape[-2:], bool)) if lower else np.triu(np.ones(array.shape[-2:], bool))
+            if array.dtype == bool and (array == pattern).all():
+                mask = triangle(array.shape[-2], array.shape[-1], 0, lower)
+                return broadcast_to(mask, array.shape)
+    return constant_array(array)
+
+
+def is_fixed(extent) -> bool:
+    return not isinstance(extent, torch.SymInt) or not extent.node.expr.free_symbols
+
+
+class Reader:
+    """Follows an exported program with traced arrays."""
+
+    def __init__(self, program, inputs, dims, folder):
+        self.program, self.inputs, self.dims, self.folder = program, list(inputs), dims, folder
+        self.values: dict = {}
+
+    def results(self) -> list:
+        nodes = list(self.program.graph.nodes)
+        outputs = self.outputs_of(self.program, nodes[-1])
+        needed = self.needed(outputs)
+        self.place_inputs([node for node in nodes if node.op == "placeholder"], needed)
+        for node in nodes:
+            if node.op == "call_function" and node in needed:
+                self.values[node] = self.follow(node)
+        return [self.values[output] if isinstance(output, torch.fx.Node) else output for output in outputs]
+
+    def refuse_changed_inputs(self):
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind.name == "USER_INPUT_MUTATION":
+                raise Untraceable("the reference changes one of its inputs in place")
+
+    @staticmethod
+    def outputs_of(program, node) -> list:
+        specs = program.graph_signature.output_specs
+        return [value for spec, value in zip(specs, node.args[0]) if spec.kind.name == "USER_OUTPUT"]
+
+    @staticmethod
+    def needed(outputs) -> set:
+        found, open_ = set(), [output for output in outputs if isinstance(output, torch.fx.Node)]
+        while open_:
+            node = open_.pop()
+            if node not in found:
+                found.add(node)
+                open_ += node.all_input_nodes
+        return found
+
+    def place_inputs(self, placeholders, needed):
+        specs = self.program.graph_signature.input_specs
+        given = iter(self.inputs)
+        for spec, node in zip(specs, placeholders):
+            if spec.kind.name == "USER_INPUT":
+                traced = next(given)
+                self.refuse_fixed_extents(node, traced)
+                self.values[node] = traced
+            elif node in needed:
+                self.values[node] = constant(self.constant_of(spec))
+
+    def constant_of(self, spec):
+        for place in (self.program.constants, self.program.state_dict):
+            if spec.target in place:
+                return place[spec.target]
+        raise Untraceable(f"'{spec.target}' has no value")
+
+    def refuse_fixed_extents(self, node, traced):
+        """An extent that varies in the problem, but that the program takes for a number."""
+        name = GRAPH.nodes[traced.node]["op"]
+        for axis, (extent, seen) in enumerate(zip(traced.shape, node.meta["val"].shape)):
+            if isinstance(extent, SymInt) and is_fixed(seen):
+                raise Untraceable(f"the reference fixes {text(extent)}, axis {axis} of '{name}', to {seen}")
+
+    def value(self, argument):
+        if isinstance(argument, torch.fx.Node):
+            return self.values[argument]
+        if isinstance(argument, (list, tuple)):
+            return [self.value(item) for item in argument]
+        return argument
+
+    def follow(self, node):
+        arguments = [self.value(argument) for argument in node.args]
+        options = {key: self.value(argument) for key, argument in node.kwargs.items()}
+        try:
+            result = self.apply(node, arguments, options)
+            self.check(node, result)
+            return result
+        except Untraceable as error:
+            raise Untraceable(f"{error}{line_of(node, self.folder)}") from error
+        except (TypeError, ValueError, IndexError, AttributeError, KeyError) as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise Untraceable(f"this form of '{name_of(node.target)}' is not understood{line_of(node, self.folder)}: "
+                              f"{first}") from error
+
+    def apply(self, node, arguments, options):
+        target = node.target
+        if not hasattr(target, "_opname"):
+            return self.apply_python(target, arguments)
+        if target._opname in IGNORED:
+            return None
+        if target._opname == "sym_size":
+            return arguments[0].shape[arguments[1]]
+        if target._opname == "sym_numel":
+            return arguments[0].size
+        entry = operation(target)
+        seen = first_tensor(node.meta.get("val"))
+        out = numpy_dtype(seen.dtype) if seen is not None else None
+        result = entry(out, *arguments, **options)
+        single = isinstance(node.meta.get("val"), torch.Tensor)
+        if single and isinstance(result, (tuple, list)):
+            result = result[0]
+        return as_tensor(result, out) if single else result
+
+    @staticmethod
+    def apply_python(target, arguments):
+        """Indexing of results, and arithmetic on extents."""
+        name = getattr(target, "__name__", "")
+        if name in SYMBOLIC:
+            return extremum(SYMBOLIC[name], arguments)
+        if name in ("sym_sqrt", "_sym_sqrt"):
+            return pointwise("sqrt", arguments[0])
+        if name == "sym_sum":
+            return sum(arguments[0], 0)
+        if name == "sym_float":
+            return arguments[0]
+        if getattr(target, "__module__", "") == "_operator":
+            return target(*arguments)
+        raise Untraceable(f"'{name or target}' has no graph operation")
+
+    def check(self, node, result):
+        """Our extents against PyTorch's at the example."""
+        seen = node.meta.get("val")
+        if not isinstance(result, Traced) or not isinstance(seen, torch.Tensor):
+            return
+        expected = [int(extent) if is_fixed(extent) else extent.node.hint for extent in seen.shape]
+        found = [evaluated(extent, self.dims) for extent in result.shape]
+        if None not in expected and found != expected:
+            raise Untraceable(f"'{name_of(node.target)}' gives shape {found} here, {expected} in PyTorch")
+
+
+def results_of(spec: dict, inputs: list[Traced]) -> list:
+    """The traced results of the reference of a problem."""
+    if spec["parameters"]:
+        raise Untraceable("parameters of a PyTorch reference are not traced: write their values into the function")
+    torch.manual_seed(42)
+    folder = os.path.dirname(os.path.abspath(spec["reference"]))
+    dims = example_dims(spec["points"])
+    examples = tuple(
+        torch.empty([evaluated(extent, dims) for extent in traced.shape], dtype=getattr(torch, traced.dtype.name))
+        for traced in inputs
+    )
+    varying = [[isinstance(extent, SymInt) for extent in traced.shape] for traced in inputs]
+    with extents_kept():
+        function = load_function(spec["reference"], spec["function"])
+        program = exported(function, examples, varying, folder)
+    reader = Reader(program, inputs, dims, folder)
+    reader.refuse_changed_inputs()
+    return reader.results()
+

@@ -1,0 +1,28 @@
+// strop import: the problem folder of a Python file with a PyTorch module.
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/commands.h"
+#include "problem/loader.h"
+#include "problem/module_import.h"
+
+namespace strop::cli {
+
+int command_import(const Arguments& arguments) {
+    fs::path folder = arguments.text("DIR");
+    std::error_code failed;
+    if (fs::exists(folder / "problem.yaml", failed))
+        throw UsageError(fmt::format("{}: there is a problem already", folder.string()), "name another folder");
+    ModuleImport import = import_module(arguments.text("FILE"));
+    write_import(import, folder);
+    Problem problem = load_problem(folder.string());
+    for (const std::string& note : import.notes) fmt::print(stderr, "! {}\n", note);
+    fmt::print("{}: {} inputs, {} outputs, {} shapes\n", (folder / "problem.yaml").string(), problem.inputs.size(),
+               problem.outputs.size(), problem.points.size());
+    return 0;
+}
+
+}  // namespace strop::cli

@@ -1,0 +1,24 @@
+// Our Python scripts that run a user's code, in a sandboxed child.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "sandbox/process.h"
+
+namespace strop {
+
+// python/strop/NAME with these arguments; it sees `folder` as its working folder. EnvironmentError when there is no
+// Python, no NumPy or, where it is needed, no PyTorch.
+sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments, const std::string& input,
+                             const std::filesystem::path& folder, Seconds limit);
+
+// The last line that is JSON: what ran may have printed before; all of it where there is no such line.
+std::string last_document(const std::string& out);
+
+// "KeyError: 'x'": the last line of a traceback.
+std::string last_line(const std::string& text);
+
+}  // namespace strop

@@ -1,0 +1,353 @@
+"""PyTorch references: the graph must compute what PyTorch computes, at other extents than those it was traced at."""
+
+import contextlib
+import importlib.util
+import inspect
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, "python")]
+
+from strop import host, trace  # noqa: E402
+
+from graph_evaluator import evaluate  # noqa: E402
+from test_trace import called_with  # noqa: E402
+
+HAVE_TORCH = importlib.util.find_spec("torch") is not None
+NAMES = "B M N K P Q R".split()
+TRACED_AT = dict(zip(NAMES, (2, 6, 6, 5, 8, 9, 7)))
+COMPARED_AT = dict(zip(NAMES, (3, 5, 4, 6, 7, 10, 6)))
+
+
+def document(path, function, inputs):
+    spec = {
+        "reference": path,
+        "function": function,
+        "framework": "pytorch",
+        "points": [TRACED_AT],
+        "parameters": [],
+        "inputs": [{"name": name, "dtype": dtype, "shape": shape.split()} for name, (dtype, shape) in inputs.items()],
+    }
+    with contextlib.redirect_stderr(io.StringIO()):
+        return json.loads(json.dumps(trace.document(lambda: spec)))
+
+
+def typed(inputs):
+    return {name: spec if isinstance(spec, tuple) else ("float32", spec) for name, spec in inputs.items()}
+
+
+def arrays_of(inputs, sizes):
+    random = np.random.default_rng(1)
+    arrays = {}
+    for name, (dtype, shape) in inputs.items():
+        extents = [eval(extent, {}, dict(sizes)) for extent in shape.split()]
+        drawn = random.standard_normal(extents) if dtype == "float32" else random.integers(0, 4, extents)
+        arrays[name] = np.asarray(drawn, dtype)
+    return arrays
+
+
+def flat(results):
+    if not isinstance(results, (tuple, list)):
+        return [results]
+    return [one for result in results for one in flat(result)]
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Formulas(unittest.TestCase):
+    """One test a function of torch_formulas.py, added below."""
+
+    def compare(self, module, name):
+        import torch
+
+        function = getattr(module, name)
+        inputs = typed(called_with(function)[0])
+        graph = document(module.__file__, name, inputs)
+        self.assertNotIn("untraceable", graph)
+        arrays = arrays_of(inputs, COMPARED_AT)
+        with torch.no_grad():
+            expected = flat(function(*(torch.from_numpy(array.copy()) for array in arrays.values())))
+        actual = evaluate(graph, arrays, COMPARED_AT, {})
+        self.assertEqual(len(actual), len(expected))
+        for place, (have, want) in enumerate(zip(actual, expected)):
+            want = want.numpy()
+            self.assertEqual((have.shape, have.dtype), (want.shape, want.dtype), f"result {place}")
+            np.testing.assert_allclose(
+                have.astype(np.float64), want.astype(np.float64), rtol=2e-4, atol=2e-5, err_msg=f"result {place}"
+            )
+
+
+def add_formulas():
+    if not HAVE_TORCH:
+        return
+    import torch_formulas
+
+    for name, function in vars(torch_formulas).items():
+        if inspect.isfunction(function) and function.__module__ == "torch_formulas" and function.__doc__:
+            setattr(Formulas, f"test_{name}", lambda self, n=name: self.compare(torch_formulas, n))
+
+
+add_formulas()
+
+
+REFUSED = {
+    "random": ("return F.dropout(x, 0.5)", "'aten.native_dropout' draws random numbers (reference.py:4)"),
+    "missing": ("return torch.linalg.inv(x)", "'aten.linalg_inv_ex' has no graph operation (reference.py:4)"),
+    "values": ("return x if x.sum() > 0 else -x", "control flow depends on the values of a tensor (reference.py:4)"),
+    "mask": ("return x[x > 0]", "boolean mask indexing gives a shape that depends on values (reference.py:4)"),
+    "fixed": ("return x.view(6, -1)", "the reference fixes M, axis 0 of 'x', to 6"),
+    "in_place": ("return x.add_(1)", "the reference changes one of its inputs in place"),
+    "half": ("return x.to(torch.bfloat16) + 1", "dtype 'bfloat16' is not supported (reference.py:4)"),
+    "complex": ("return torch.fft.fft(x)", "'aten._fft_r2c' has no graph operation (reference.py:4)"),
+    "crash": ("return undefined", "the reference cannot be exported: NameError: name 'undefined' is not defined"),
+}
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Refused(unittest.TestCase):
+    """What has no graph is named with its line."""
+
+    def test_reasons(self):
+        for name, (body, reason) in REFUSED.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "reference.py")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(f"import torch\nimport torch.nn.functional as F\ndef f(x):\n {body}\n")
+                graph = document(path, "f", typed({"x": "M N"}))
+                self.assertTrue(graph.get("untraceable", "").startswith(reason), graph)
+
+
+MODULE = "import torch\nfrom torch import nn\n"
+MODEL = "class Model(nn.Module):\n def forward(self, x):\n  return {}\n"
+INPUTS = "def get_inputs():\n return [{}]\n"
+BAD_FILES = {
+    "no_model": (MODULE + INPUTS.format("torch.ones(2)"), "no class 'Model'"),
+    "no_inputs": (MODULE + MODEL.format("x"), "no function 'get_inputs'"),
+    "syntax": ("def f(:\n", "SyntaxError"),
+    "import": ("import nothing_like_this\n", "file.py:1: ModuleNotFoundError"),
+    "constructor": (
+        MODULE + "class Model(nn.Module):\n def __init__(self):\n  raise ValueError('no')\n" + INPUTS.format("torch.ones(2)"),
+        "file.py:5: the constructor raises ValueError: no",
+    ),
+    "does_not_fit": (
+        MODULE + MODEL.format("x @ torch.ones(3, 3)") + INPUTS.format("torch.ones(2, 4)"),
+        "file.py:5: Model does not take what get_inputs() gives: RuntimeError",
+    ),
+    "empty": (MODULE + MODEL.format("x") + INPUTS.format("torch.ones(0, 4)"), "input 0 has shape [0, 4]"),
+    "complex": (MODULE + MODEL.format("x") + INPUTS.format("torch.ones(2) * 1j"), "input 0 is of dtype complex64"),
+    "sparse": (MODULE + MODEL.format("x") + INPUTS.format("torch.eye(2).to_sparse()"), "input 0 is not a dense tensor"),
+    "list": (MODULE + MODEL.format("x[0]") + INPUTS.format("[torch.ones(2)]"), "input 0 is a list"),
+    "dictionary": (MODULE + MODEL.format("{'y': x}") + INPUTS.format("torch.ones(2)"), "forward returns a dict"),
+    "dropout": (
+        MODULE + MODEL.format("nn.functional.dropout(x)") + INPUTS.format("torch.ones(2)"),
+        "draws random numbers (file.py:5)",
+    ),
+    "control_flow": (
+        MODULE + MODEL.format("x if x.max() > 0 else -x") + INPUTS.format("torch.ones(2)"),
+        "file.py:5: control flow depends on the values of a tensor",
+    ),
+    "in_place": (MODULE + MODEL.format("x.mul_(2)") + INPUTS.format("torch.ones(2)"), "changes its input 'x' in place"),
+}
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Files(unittest.TestCase):
+    """Files with a module become problems."""
+
+    FOLDER = os.path.join(HERE, "modules")
+
+    def imported(self, name):
+        from strop import import_file
+
+        return import_file.import_file(os.path.join(self.FOLDER, name + ".py"))
+
+    def test_bad_files(self):
+        from strop import import_file
+
+        for name, (text, phrase) in BAD_FILES.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "file.py")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                with self.assertRaises(import_file.Refusal) as caught:
+                    import_file.import_file(path)
+                self.assertIn(phrase, str(caught.exception))
+                self.assertTrue(caught.exception.hint)
+
+    def test_names(self):
+        from strop import import_file
+
+        self.assertEqual(import_file.problem_name("/a/12_Gemm_Max.py"), "gemm_max")
+        self.assertEqual(import_file.problem_name("tanh.py"), "tanh_module")
+        names = import_file.Names()
+        self.assertEqual([names.take(n) for n in ("x", "x", "0.weight", "class", "new")], ["x", "x_", "p0_weight", "class_", "new_"])
+
+    def test_batch_norm_in_training_mode(self):
+        problem = self.imported("conv_norm")
+        text = problem["files"]["problem.yaml"]
+        self.assertIn("the kernel does not update the running ones", problem["notes"][0])
+        self.assertIn("x: {dtype: float32, shape: [B, 3, H, W]}", text)
+        self.assertIn("scale: {dtype: float32, shape: [8, 1, 1], fill: positive}", text)
+        self.assertIn("file: {B: 4, H: 16, W: 16}", text)
+        self.assertIn("half: {B: 2, H: 8, W: 8}", text)
+        self.assertNotIn("running", text)
+        self.assertIn("power != 2.0", problem["files"]["module.py"])
+
+    def test_masks_stay_and_indices_become_inputs(self):
+        self.assertNotIn("mask", self.imported("causal_attention")["files"]["problem.yaml"])
+        self.assertIn("index: {dtype: int64, shape: [16, 16], fill: integers, limit: 49}",
+                      self.imported("window_bias")["files"]["problem.yaml"])
+
+    def test_extents_that_indices_may_reach_do_not_vary(self):
+        text = self.imported("recurrent")["files"]["problem.yaml"]
+        self.assertIn("ids: {dtype: int64, shape: [M, 4], fill: integers, limit: 50}", text)
+        self.assertEqual(text.count("words_weight:"), 1)  # tied to the head's
+        self.assertIn("y1: {dtype: int64, shape: [M]}", text)
+
+    def test_graphs_compute_what_the_modules_do(self):
+        for name in ("causal_attention", "conv_norm", "window_bias", "recurrent"):
+            with self.subTest(name):
+                self.compare(name)
+
+    def compare(self, name):
+        import torch
+
+        problem = self.imported(name)
+        with tempfile.TemporaryDirectory() as folder:
+            for file, text in problem["files"].items():
+                with open(os.path.join(folder, file), "w", encoding="utf-8") as target:
+                    target.write(text)
+            shutil.copy(os.path.join(self.FOLDER, name + ".py"), os.path.join(folder, "original.py"))
+            inputs, dims, draws = self.declared(problem["files"]["problem.yaml"])
+            spec = {
+                "reference": os.path.join(folder, "reference.py"), "function": problem["name"], "framework": "pytorch",
+                "points": [dims["file"]], "parameters": [],
+                "inputs": [{"name": n, "dtype": d, "shape": s.split()} for n, (d, s) in inputs.items()],
+            }
+            sys.modules.pop("original", None)
+            sys.path.insert(0, folder)
+            try:
+                graph = json.loads(json.dumps(trace.document(lambda: spec)))
+                self.assertNotIn("untraceable", graph)
+                function = host.load_function(spec["reference"], problem["name"])
+            finally:
+                sys.path.remove(folder)
+            arrays = {n: array % draws.get(n, 1 << 30) for n, array in arrays_of(inputs, dims["half"]).items()}
+            with torch.no_grad():
+                expected = flat(function(*(torch.from_numpy(array.copy()) for array in arrays.values())))
+            for have, want in zip(evaluate(graph, arrays, dims["half"], {}), expected):
+                np.testing.assert_allclose(have, want.numpy(), rtol=1e-3, atol=1e-4)
+
+    @staticmethod
+    def declared(text):
+        """Inputs, shapes and limits of a problem.yaml as we write it."""
+        inputs = {n: (d, s.replace(",", "")) for n, d, s in
+                  re.findall(r"^  (\w+): \{dtype: (\w+), shape: \[(.*?)\]", text.partition("outputs:")[0], re.M)}
+        dims = {label: {n: int(v) for n, v in re.findall(r"(\w+): (\d+)", values)} for label, values in
+                re.findall(r"^  (file|half|quarter): \{(.*?)\}", text, re.M)}
+        return inputs, dims, {n: int(v) for n, v in re.findall(r"^  (\w+): \{.*limit: (\d+)", text, re.M)}
+
+
+# In a process without Strop: the result's module beside the original and the kernel's function.
+CHECK = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch
+from linear_relu_block_module import ModelNew
+from linear_relu_block_original import Model, get_init_inputs, get_inputs
+
+torch.manual_seed(1)
+original, new = Model(*get_init_inputs()), ModelNew(*get_init_inputs())
+print(new.load_state_dict(original.state_dict()))
+x, low = get_inputs()
+with torch.no_grad():
+    expected = original(x, low)
+    print("equal", torch.allclose(new(x, low), expected, rtol=1e-3, atol=1e-3))
+    class Around(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = new
+        def forward(self, x):
+            return self.inner(x + 0, 0.5) * 2
+    compiled = torch.compile(Around(), fullgraph=True, backend="aot_eager")
+    print("compiled", torch.allclose(compiled(x), 2 * expected, rtol=1e-3, atol=1e-3))
+    exported = torch.export.export(Around(), (x,))
+    print("exported", any("linear_relu_block" in str(node.target) for node in exported.graph.nodes))
+try:
+    new(x, low).sum().backward()
+except NotImplementedError as error:
+    print("backward", error)
+try:
+    new(x, 3.0)
+except ValueError as error:
+    print("low", error)
+try:
+    new.eval()(x, low)
+except RuntimeError as error:
+    print("mode", error)
+"""
+
+
+KERNEL = """
+import torch
+def linear_relu_block(x, fc_weight, fc_bias):
+    return torch.clamp(x @ fc_weight.T + fc_bias, min=0.5)
+"""
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Result(unittest.TestCase):
+    """ModelNew stands in for Model; here the kernel is a function in Python."""
+
+    def test_the_module(self):
+        from strop import import_file
+
+        original = os.path.join(HERE, "modules", "linear_relu_block.py")
+        text = import_file.import_file(original)["files"]["module.py"].replace("@name@", "linear_relu_block")
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(original, os.path.join(folder, "linear_relu_block_original.py"))
+            for name, content in (("linear_relu_block_module.py", text), ("linear_relu_block.py", KERNEL)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(content)
+            check = subprocess.run(
+                [sys.executable, "-c", CHECK, folder], capture_output=True, text=True, check=False, timeout=300, cwd="/"
+            )
+        self.assertEqual(check.returncode, 0, check.stderr)
+        for line in ("<All keys matched successfully>", "equal True", "compiled True", "exported True",
+                     "backward linear_relu_block computes no gradients",
+                     "low linear_relu_block: the kernel is for low = 0.5, not 3.0",
+                     "mode linear_relu_block: the kernel computes what Model does after train()"):
+            self.assertIn(line, check.stdout)
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Double(unittest.TestCase):
+    """Expected values are in float64, whatever the reference asks for."""
+
+    def test_casts_and_constants(self):
+        import torch
+
+        kept = torch.full((3, 3), 1 / 3)
+
+        def reference(x):
+            return (x.float() @ kept.to(torch.float32) + torch.ones(3, dtype=torch.float32)).type(torch.float32)
+
+        x = torch.full((2, 3), 1 / 3, dtype=torch.float64)
+        with host.in_double():
+            result = reference(x)
+        self.assertEqual(result.dtype, torch.float64)
+        self.assertLess(abs(float(result[0, 0]) - (1 + 3 * (1 / 3) * float(kept[0, 0]))), 1e-15)
+
+
+if __name__ == "__main__":
+    unittest.main()
