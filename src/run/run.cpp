@@ -203,12 +203,8 @@ private:
             baseline_names_.push_back(own.name);
             compared_.push_back(own);
         }
-        ComparisonRequest request;
-        request.contenders = compared_;
-        request.points = problem_.points;
-        request.effort = Effort::screen;
-        request.seconds_per_point = std::clamp(0.005 * budget(), 0.1, 0.5);
-        Comparison comparison = recorder_->compare(request);
+        const double seconds = std::clamp(0.005 * budget(), 0.1, 0.5);
+        Comparison comparison = recorder_->compare({compared_, problem_.points, Effort::screen, seconds});
         record_.shapes.clear();
         for (const PointComparison& point : comparison.points) {
             ShapeReport shape;
@@ -230,7 +226,7 @@ private:
         view_.phase("tracing the reference");
         graph_ = trace_reference(problem_);
         playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine);
-        const bool others = advisers_ || !record_.settings.kernel_source.empty();
+        const bool others = advisers_ || !record_.settings.kernels.empty();
         if (!others && !playbook_->why_nothing().empty()) view_.note(playbook_->why_nothing());
     }
 
