@@ -95,7 +95,7 @@ public:
     }
 
     // search::Observer
-    // Only the search asks. Baselines that compile for long must not starve it: it gets a third of the budget always.
+    // Only the search asks. Baselines that compile for long must not starve it: it gets half of all but small budgets.
     double seconds_left() override {
         if (marks_) return reached_.search_looks++ < marks_->search_looks ? replayed_seconds : 0;
         double left = search_seconds_left();
@@ -126,7 +126,8 @@ public:
 private:
     double budget() const { return record_.settings.budget_seconds; }
     double search_seconds_left() const {
-        return std::max(budget() - shares_.reserved(), search_start_ + budget() / 3) - elapsed();
+        const double least = budget() * (budget() < least_budget_to_sanitize ? 1.0 / 3 : 0.5);
+        return std::max(budget() - shares_.reserved(), search_start_ + least) - elapsed();
     }
     double elapsed() const { return spent_before_ + seconds_since(start_); }
 
@@ -330,7 +331,6 @@ private:
         plan_dispatch();
         return sanitize(final_kernel());
     }
-
     bool drop_winner_at_fault() {
         const std::optional<ShapePoint> place = place_of_finding(record_.sanitizers, sanitized_points());
         if (!place) return false;
