@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/answer.h"
@@ -153,6 +154,8 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     host_->pause();   // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
         throw UsageError(answer.text, fmt::format("the reference failed at {}", describe(dims)));
+
+    if (!answer.text.empty() && notes_.insert(answer.text).second) spdlog::warn("{}", answer.text);
 
     if (results) results->clear();
     for (size_t t = 0; t < out.size(); ++t) {

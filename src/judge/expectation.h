@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ private:
     uint64_t seed_;
     Seconds limit_;
     double seconds_ = 0;
+    std::set<std::string> notes_;   // what the reference's process remarked, said once each
     std::unique_ptr<sandbox::Child> host_;
     std::unique_ptr<TemporaryFolder> scratch_;
     SharedMemory exchange_;
