@@ -40,7 +40,7 @@ def loaded(path, name):
     return module
 
 
-in_process = loaded(HOME / "python" / "strop" / "in_process.py", "strop_in_process")
+in_process = loaded(HOME / "python" / "strop" / "in_process.py", "strop_in_process")  # what `strop optimize` runs
 
 CHAIN_SHAPES = [(64, 128), (77, 1003), (1024, 1024), (4096, 4096)]
 BOUND_NS = {"with out": 500, "new": 1000}

@@ -33,7 +33,13 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 // A record in which every text is hostile and many numbers are missing.
 RunRecord hostile_record() {
     const std::string text = "<script>alert('x')</script> & \"q\" `|` \x1b[31m\xff\n# end";
-    RunRecord record = sample_record({3, 2});
+    RunRecord record = sample_record({3, 2, 1, false, 2});
+    record.in_process.framework = record.in_process.missing = text;
+    for (InProcessPoint& point : record.in_process.points) {
+        point.label = point.best_baseline = text;
+        point.baselines = {{text, infinity}};
+        point.speedups = {{text, {infinity, 0, infinity}}};
+    }
     record.problem = record.run = record.compiler = record.verification = record.note = record.result = text;
     record.problem_folder = record.started = record.machine.cpu = record.headline_baseline = text;
     for (ShapeReport& shape : record.shapes) {
@@ -126,6 +132,44 @@ TEST(ReportFacts, HeadlineOfAWinNamesTheOnlyRival) {
     EXPECT_THAT(headline_meaning(sample_record({1, 3})),
                 testing::MatchesRegex("at one shape, against [a-z]+, the best of 3 baselines"));
     EXPECT_THAT(headline_meaning(sample_record({4, 2})), StartsWith("geometric mean over 4 shapes, "));
+}
+
+TEST(ReportFacts, HeadlineNamesBothFiguresWhereTheyDiffer) {
+    RunRecord record = sample_record({1, 1, 1, false, 1.9});
+    record.headline = {2.1, 2.05, 2.15};
+    record.in_process.headline = {1.9, 1.85, 1.95};
+    EXPECT_EQ(headline(record),
+              "2.10× faster than onednn alone (95% interval 2.05–2.15); 1.90× from Python beside pytorch (1.85–1.95)");
+    record.in_process.headline = {2, 1.95, 2.06};
+    EXPECT_EQ(headline(record), "2.10× faster than onednn (95% interval 2.05–2.15)");
+    record.headline = {1.1, 1.02, 1.2};
+    record.in_process.headline = {0.99, 0.95, 1.03};  // the intervals meet, but only one is above 1
+    record.outcome = Outcome::no_improvement;
+    EXPECT_EQ(headline(record), "no improvement: 1.10× faster than onednn alone (95% interval 1.02–1.20); 0.99× from "
+                                "Python beside pytorch (0.95–1.03)");
+    record.in_process = {"pytorch", "exit 1: no module", {}, {}};
+    EXPECT_THAT(caveats(record), testing::Contains("not measured from Python beside pytorch: exit 1: no module"));
+}
+
+TEST(ReportFacts, TheDifferenceInProcessIsExplained) {
+    RunRecord record = sample_record({2, 1, 1, false, 1.9});
+    for (size_t i = 0; i < record.shapes.size(); ++i) {
+        record.shapes[i].nanoseconds = 1000;
+        record.shapes[i].baselines = {{"pytorch", 4000}};
+        record.shapes[i].baseline_overhead = {{"pytorch", 1200}};
+        record.in_process.points[i].nanoseconds = 2000;
+        record.in_process.points[i].baselines = {{"pytorch", 4400}};
+        record.in_process.points[i].speedups = {{"pytorch", {2.2, 2.1, 2.3}}};
+    }
+    EXPECT_EQ(in_process_explanation(record),
+              "alone leaves out what calling a baseline costs (pytorch 1.20 µs); a call takes 2.00× as long as alone, the "
+              "framework's 1.10×; threads meet: the other operation takes up to 1.20× as long beside the result");
+    const std::string row = "2.00 µs, alone 1.00 µs: 2.20× (2.10–2.30) over pytorch, 4.40 µs";
+    EXPECT_EQ(in_process_rows(record).front().value, row);
+    EXPECT_THAT(terminal(record, false, 200), HasSubstr(row));
+    EXPECT_THAT(html(record), HasSubstr(row));
+    EXPECT_THAT(markdown(record), HasSubstr("2.20× (2.10–2.30) over pytorch"));
+    EXPECT_TRUE(in_process_rows(sample_record()).empty());
 }
 
 TEST(ReportFacts, HeadlineSaysWhereABaselineStaysAhead) {
@@ -252,7 +296,7 @@ Json schema() { return Json::parse(read_file(fs::path(STROP_SOURCE_DIR) / "docs"
 
 TEST(ReportJson, FollowsItsSchema) {
     Json rules = schema();
-    std::vector<RunRecord> records = {sample_record(), sample_record({12, 6, 1, true}),
+    std::vector<RunRecord> records = {sample_record(), sample_record({12, 6, 1, true, 2}),
                                       sample_record({1, 1, 0.5}), empty_record()};
     records.push_back(hostile_record());
     records.back().shapes.clear();  // its "bound" is none of the known ones
@@ -276,7 +320,7 @@ void expect_each_key_missed(const Json& rules, const Json& document, const Json:
 }
 
 TEST(ReportJson, SchemaCatchesAMissingKeyAndAWrongType) {
-    Json rules = schema(), document = Json::parse(json(sample_record()));
+    Json rules = schema(), document = Json::parse(json(sample_record({4, 3, 1, false, 2})));
     expect_each_key_missed(rules, document, Json::json_pointer());
     for (const char* path : {"/outcome", "/headline/speedup", "/shapes/0/speedup/low", "/strategies/0/state",
                              "/evaluations/total", "/seconds/other", "/verified"}) {
@@ -298,6 +342,8 @@ TEST(ReportJson, HoldsTheNumbersOfTheRecord) {
     EXPECT_EQ(document["evaluations"]["total"], 60);
     EXPECT_EQ(document["evaluations"]["by_verdict"]["ok"], record.evaluations_by_verdict["ok"]);
     EXPECT_DOUBLE_EQ(document["seconds"]["other"], record.seconds.other());
+    EXPECT_TRUE(document["in_process"]["framework"].is_null());
+    EXPECT_TRUE(document["in_process"]["speedup"].is_null());
     EXPECT_EQ(document["strategies"][2]["state"], "pruned");
     EXPECT_EQ(document["experiments"][0]["kernel_ns"]["large"], 5.24e6);
     EXPECT_EQ(document["experiments"][0]["probes"][0]["nanoseconds"]["large"], 3.21e6);

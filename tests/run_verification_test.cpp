@@ -72,6 +72,22 @@ TEST(Verification, a_failure_is_named_and_leaves_no_time) {
     EXPECT_TRUE(record.shapes[0].best_baseline.empty());
 }
 
+TEST(Verification, improved_needs_both_measurements) {
+    RunRecord record = record_of(1);
+    record.headline = {2, 1.9, 2.1};
+    EXPECT_EQ(outcome_of(record), Outcome::no_improvement);
+    record.verified = true;
+    EXPECT_EQ(outcome_of(record), Outcome::improved);
+    record.in_process = {"pytorch", "", {1.05, 0.99, 1.1}, {{}}};
+    EXPECT_EQ(outcome_of(record), Outcome::no_improvement);
+    record.in_process.headline.low = 1.01;
+    EXPECT_EQ(outcome_of(record), Outcome::improved);
+    record.in_process = {"pytorch", "exit 1", {}, {}};  // not measured
+    EXPECT_EQ(outcome_of(record), Outcome::improved);
+    record.headline.low = 0.99;
+    EXPECT_EQ(outcome_of(record), Outcome::no_improvement);
+}
+
 TEST(Verification, a_sanitizers_finding_is_a_failure) {
     EXPECT_EQ(finding_of({{"A", 3, Verdict::ok, "", "no time"}}), "");
     EXPECT_EQ(finding_of({{"A", 3, Verdict::ok, "", ""}, {"T", 0, Verdict::nondeterministic, "a race", ""}}),

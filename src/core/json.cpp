@@ -221,6 +221,8 @@ void to_json(Json& json, const PointProfile& value) { json = encode(value); }
 void from_json(const Json& json, PointProfile& value) { decode(json, value); }
 void to_json(Json& json, const Profile& value) { json = encode(value); }
 void from_json(const Json& json, Profile& value) { decode(json, value); }
+void to_json(Json& json, const InProcess& value) { json = encode(value); }
+void from_json(const Json& json, InProcess& value) { decode(json, value); }
 void to_json(Json& json, const Diagnosis& value) { json = encode(value); }
 void from_json(const Json& json, Diagnosis& value) { decode(json, value); }
 void to_json(Json& json, const Experiment& value) { json = encode(value); }

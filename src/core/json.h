@@ -61,6 +61,8 @@ void to_json(Json&, const Diagnosis&);
 void from_json(const Json&, Diagnosis&);
 void to_json(Json&, const Experiment&);
 void from_json(const Json&, Experiment&);
+void to_json(Json&, const InProcess&);
+void from_json(const Json&, InProcess&);
 void to_json(Json&, const Machine&);
 void from_json(const Json&, Machine&);
 void to_json(Json&, const RunSettings&);

@@ -313,6 +313,20 @@ inline auto fields_of(const Diagnosis*) {
                       Field{"next", &Diagnosis::next}};
 }
 
+inline auto fields_of(const InProcessPoint*) {
+    return std::tuple{Field{"label", &InProcessPoint::label},
+                      Field{"nanoseconds", &InProcessPoint::nanoseconds},
+                      Field{"baselines", &InProcessPoint::baselines},
+                      Field{"speedups", &InProcessPoint::speedups},
+                      Field{"best_baseline", &InProcessPoint::best_baseline},
+                      Field{"neighbour", &InProcessPoint::neighbour}};
+}
+
+inline auto fields_of(const InProcess*) {
+    return std::tuple{Field{"framework", &InProcess::framework}, Field{"missing", &InProcess::missing},
+                      Field{"headline", &InProcess::headline}, Field{"points", &InProcess::points}};
+}
+
 inline auto fields_of(const ModelUse*) {
     return std::tuple{Field{"role", &ModelUse::role},
                       Field{"model", &ModelUse::model},
@@ -356,6 +370,7 @@ inline auto fields_of(const RunRecord*) {
                       Field{"regimes", &RunRecord::regimes},
                       Field{"dispatch", &RunRecord::dispatch},
                       Field{"sanitizers", &RunRecord::sanitizers},
+                      Field{"in_process", &RunRecord::in_process},
                       Field{"strategies", &RunRecord::strategies},
                       Field{"kernels", &RunRecord::kernels},
                       Field{"history", &RunRecord::history},

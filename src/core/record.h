@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/evaluation.h"
+#include "core/in_process.h"
 #include "core/kernel.h"
 #include "core/machine.h"
 #include "core/problem.h"
@@ -157,6 +158,7 @@ struct RunRecord {
     std::vector<Regime> regimes;
     DispatchCheck dispatch;
     std::vector<SanitizerRun> sanitizers;   // of the dispatching function
+    InProcess in_process;               // the result called from Python
     std::vector<Strategy> strategies;
     std::vector<Kernel> kernels;        // of regimes' winners only
     std::vector<HistoryEntry> history;

@@ -68,13 +68,23 @@ std::string where_behind(const RunRecord& record) {
     return parts.empty() ? "" : "; " + join(parts, ", ");
 }
 
+// Whether the headline alone would not be the whole truth.
+bool names_both(const RunRecord& record) {
+    const InProcess& inside = record.in_process;
+    return inside.measured() &&
+           (differs_in_process(record) || standing(inside.headline) != standing(record.headline));
+}
+
 std::string measured_headline(const RunRecord& record) {
+    const bool both = names_both(record);
+    const std::string beside = both ? "; " + in_process_text(record) : "";
     std::string ratio = ratio_text(record.headline.ratio);
     std::string interval = fmt::format("95% interval {}", interval_text(record.headline));
     std::string rival = rival_name(record);
     switch (standing(record.headline)) {
         case Standing::ahead:
-            return fmt::format("{} faster than {} ({}){}", ratio, rival, interval, where_behind(record));
+            return fmt::format("{} faster than {}{} ({}){}{}", ratio, rival, both ? " alone" : "", interval,
+                               where_behind(record), beside);
         case Standing::behind: return fmt::format("{}: {} ({})", who_stays_ahead(record), ratio, interval);
         case Standing::even: break;
     }
@@ -173,6 +183,9 @@ std::vector<std::string> caveats(const RunRecord& record) {
     if (!record.verified && !record.shapes.empty()) lines.push_back(verification_text(record));
     for (const MissingBaseline& missing : record.missing_baselines)
         lines.push_back(fmt::format("not compared with {}: {}", missing.name, why_missing(missing)));
+    if (!record.in_process.missing.empty())
+        lines.push_back(fmt::format("not measured from Python beside {}: {}", record.in_process.framework,
+                                    record.in_process.missing));
     for (const std::string& loss : record.model_losses) lines.push_back("lost: " + loss);
     for (const std::string& protection : record.weaker) lines.push_back("weaker protection: " + protection);
     if (!record.note.empty() && headline(record).find(record.note) == std::string::npos)

@@ -56,6 +56,12 @@ struct Phase {
 };
 std::vector<Phase> phases(const PhaseSeconds& seconds);
 
+// The result called from Python beside a framework (in_process_facts.cpp); rows are empty when that was not measured.
+bool differs_in_process(const RunRecord& record);   // from the headline, by more than the intervals
+std::string in_process_text(const RunRecord& record);   // "1.90× from Python beside pytorch (1.85–1.95)"
+std::string in_process_explanation(const RunRecord& record);
+std::vector<Row> in_process_rows(const RunRecord& record);
+
 // What language models did: in all, and for each role and model; empty when none was asked.
 std::string models_text(const RunRecord& record);
 std::vector<Row> model_rows(const RunRecord& record);

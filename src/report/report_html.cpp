@@ -191,6 +191,11 @@ std::string experiments(const RunRecord& record) {
     return record.experiments.empty() ? "" : pairs("Experiments", experiment_rows(record));
 }
 
+std::string from_python(const RunRecord& record) {
+    const std::vector<Row> rows = in_process_rows(record);
+    return rows.empty() ? "" : pairs("From Python beside " + escaped(record.in_process.framework), rows);
+}
+
 std::string models(const RunRecord& record) {
     if (record.models.empty()) return {};
     std::vector<Row> rows = model_rows(record);
@@ -241,7 +246,7 @@ std::string pictures_of_search(const RunRecord& record) {
 }  // namespace
 
 std::string html(const RunRecord& record) {
-    std::string body = summary(record) + shapes(record) + pictures_before_regimes(record) + regimes(record) +
+    std::string body = summary(record) + shapes(record) + pictures_before_regimes(record) + from_python(record) + regimes(record) +
                        verification(record) + pictures_of_search(record) + search(record) + models(record) +
                        pairs("Machine", machine_rows(record.machine)) +
                        pairs("Settings", settings_rows(record)) + kernels(record);

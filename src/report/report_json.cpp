@@ -111,6 +111,27 @@ Json dispatch_json(const DispatchCheck& check) {
             {"worst_regret", number(check.worst_regret)}};
 }
 
+Json in_process_json(const InProcess& inside) {
+    Json points = Json::array();
+    for (const InProcessPoint& point : inside.points) {
+        Json speedups = Json::object();
+        for (const auto& [name, value] : point.speedups) speedups[name] = ratio(value);
+        points.push_back({{"label", point.label},
+                          {"nanoseconds", number(point.nanoseconds)},
+                          {"baselines", numbers(point.baselines)},
+                          {"speedups", speedups},
+                          {"best_baseline", point.best_baseline},
+                          {"neighbour", number(point.neighbour)}});
+    }
+    const bool measured = inside.measured();
+    return {{"framework", inside.framework.empty() ? Json() : Json(inside.framework)},
+            {"missing", inside.missing},
+            {"speedup", measured ? number(inside.headline.ratio) : Json()},
+            {"low", measured ? number(inside.headline.low) : Json()},
+            {"high", measured ? number(inside.headline.high) : Json()},
+            {"points", points}};
+}
+
 Json seconds_json(const PhaseSeconds& seconds) {
     return {{"total", number(seconds.total)},     {"reference", number(seconds.reference)},
             {"compile", number(seconds.compile)}, {"check", number(seconds.check)},
@@ -165,6 +186,7 @@ std::string json(const RunRecord& record) {
         {"regimes", list(record.regimes, regime_json)},
         {"dispatch", dispatch_json(record.dispatch)},
         {"sanitizers", list(record.sanitizers, [](const SanitizerRun& run) { return Json(run); })},
+        {"in_process", in_process_json(record.in_process)},
         {"strategies", list(record.strategies, [](const Strategy& s) { return Json(s); })},
         {"experiments", list(record.experiments, experiment_json)},
         {"kernels", list(record.kernels, [](const Kernel& k) { return Json(k); })},

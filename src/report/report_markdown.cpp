@@ -158,6 +158,11 @@ std::string facts_table(std::string_view title, const std::vector<Row>& rows) {
            "</details>\n\n";
 }
 
+std::string from_python(const RunRecord& record) {
+    const std::vector<Row> rows = in_process_rows(record);
+    return rows.empty() ? "" : facts_table("From Python beside " + escaped(record.in_process.framework), rows);
+}
+
 std::string models(const RunRecord& record) {
     if (record.models.empty()) return {};
     std::vector<Row> rows = model_rows(record);
@@ -182,7 +187,7 @@ std::string kernels(const RunRecord& record) {
 }  // namespace
 
 std::string markdown(const RunRecord& record) {
-    std::string text = summary(record) + shapes(record) + regimes(record) + strategies(record) +
+    std::string text = summary(record) + shapes(record) + from_python(record) + regimes(record) + strategies(record) +
                        search(record) + models(record) + facts_table("Machine", machine_rows(record.machine)) +
                        facts_table("Settings", settings_rows(record)) + kernels(record);
     return text + fmt::format("Again: {}\n", code(reproduce_command(record)));

@@ -107,4 +107,9 @@ std::vector<SanitizerRun> Recorder::sanitize(const EvaluationRequest& request, S
     });
 }
 
+InProcess Recorder::in_process(const std::string& source, const std::function<InProcess()>& measure) {
+    const std::string key = content_hash("in_process\n" + worker_.machine_fingerprint() + problem_hash_ + source);
+    return once<InProcess>(key, [&] { return timed<InProcess>(seconds_.time, measure); });
+}
+
 }  // namespace strop

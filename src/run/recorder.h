@@ -21,6 +21,8 @@ public:
     Comparison compare(const ComparisonRequest& request) override;
     Profile profile(const EvaluationRequest& request);
     std::vector<SanitizerRun> sanitize(const EvaluationRequest& request, Seconds limit);
+    // The judge has no part in it: what a measurement of this source in a user's process says.
+    InProcess in_process(const std::string& source, const std::function<InProcess()>& measure);
 
     const PhaseSeconds& seconds() const { return seconds_; }   // of what was really done now
     int replayed() const { return replayed_; }

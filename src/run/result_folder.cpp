@@ -255,14 +255,20 @@ void write_module(const fs::path& folder, const Problem& problem) {
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                   const ResultFiles& files) {
     const result::CompilerOptions options = result::compiler_options(record, files);
-    write_file(folder / (problem.name + ".cpp"), files.source);
+    write_python_result(folder, problem, record, files);
     write_file(folder / (problem.name + ".h"), result::header_text(problem, options));
     write_file(folder / (problem.name + "_test.cpp"), result::test_text(problem, files.vectors));
     write_file(folder / "CMakeLists.txt", result::cmake_text(problem, options));
-    write_file(folder / (problem.name + ".py"), result::python_text(problem, options));
-    write_file(folder / (problem.name + "_python.cpp"), result::binding_text(problem));
     result::write_module(folder, problem);
     write_reports(folder, record);
+}
+
+void write_python_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
+                         const ResultFiles& files) {
+    write_file(folder / (problem.name + ".cpp"), files.source);
+    write_file(folder / (problem.name + ".py"),
+               result::python_text(problem, result::compiler_options(record, files)));
+    write_file(folder / (problem.name + "_python.cpp"), result::binding_text(problem));
 }
 
 void write_reports(const std::filesystem::path& folder, const RunRecord& record) {

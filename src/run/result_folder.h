@@ -24,6 +24,10 @@ struct ResultFiles {
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                   const ResultFiles& files);
 
+// NAME.cpp, NAME.py and NAME_python.cpp: what Python needs.
+void write_python_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
+                         const ResultFiles& files);
+
 // The reports alone.
 void write_reports(const std::filesystem::path& folder, const RunRecord& record);
 

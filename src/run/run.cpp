@@ -1,7 +1,6 @@
 #include "run/run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <random>
 
 #include <fmt/chrono.h>
@@ -21,6 +20,7 @@
 #include "problem/trace.h"
 #include "run/advisers.h"
 #include "run/earlier.h"
+#include "run/in_process.h"
 #include "run/journal.h"
 #include "run/own_kernels.h"
 #include "run/profiling.h"
@@ -29,6 +29,7 @@
 #include "run/result_folder.h"
 #include "run/roofline.h"
 #include "run/run_machine.h"
+#include "run/shares.h"
 #include "run/verification.h"
 #include "run/winner_notes.h"
 #include "sandbox/process.h"
@@ -43,19 +44,8 @@ constexpr int64_t probe_bytes = int64_t{48} << 20;    // of shapes that nobody l
 constexpr int64_t vector_elements = 3000;             // of a case in the generated test
 constexpr double save_every_seconds = 2;
 constexpr double replayed_seconds = 1e6;              // time is no limit where nothing is measured
-constexpr double least_budget_to_sanitize = 30;       // seconds: two more builds of all winners have no room in less
 constexpr int most_lost_winners = 3;                  // to sanitizers, before the run ends without a result
 constexpr double longest_reference_seconds = 60;      // one call of the reference; less where the budget is less
-
-// Shares of the budget. What comes after the search is planned for ahead, so that a run ends in time.
-struct Shares {
-    double dispatch, held_out, verify, sanitize;
-    explicit Shares(double budget)
-        : dispatch(std::clamp(0.10 * budget, 2.0, 40.0)), held_out(std::clamp(0.06 * budget, 1.5, 20.0)),
-          verify(std::clamp(0.08 * budget, 1.5, 20.0)),
-          sanitize(budget < least_budget_to_sanitize ? 0 : std::clamp(0.1 * budget, 4.0, 30.0)) {}
-    double reserved() const { return dispatch + held_out + verify + sanitize; }
-};
 
 std::string new_run_id(const std::string& problem) {
     return fmt::format("{}-{:%Y%m%d-%H%M%S}-{:04x}", problem, fmt::gmtime(std::time(nullptr)),
@@ -81,6 +71,7 @@ public:
             decide();
             check_held_out();
             verify();
+            call_from_python();
             conclude();
         } catch (const Interrupted&) {
             record_.outcome = Outcome::interrupted;
@@ -126,7 +117,7 @@ public:
 private:
     double budget() const { return record_.settings.budget_seconds; }
     double search_seconds_left() const {
-        const double least = budget() * (budget() < least_budget_to_sanitize ? 1.0 / 3 : 0.5);
+        const double least = budget() * (budget() < least_budget_for_all ? 1.0 / 3 : 0.5);
         return std::max(budget() - shares_.reserved(), search_start_ + least) - elapsed();
     }
     double elapsed() const { return spent_before_ + seconds_since(start_); }
@@ -399,7 +390,7 @@ private:
         for (const search::DispatchSample& sample : dispatch_.samples) seen.push_back({"", sample.dims});
         std::vector<ShapePoint> shapes =
             search::held_out_shapes(problem_, 40, probe_bytes, mix64(record_.settings.seed + 5), seen);
-        double deadline = std::max(budget() - shares_.verify, elapsed() + shares_.held_out / 2);
+        double deadline = std::max(budget() - shares_.verify - shares_.in_process, elapsed() + shares_.held_out / 2);
         Kernel kernel = final_kernel();
         record_.dispatch = {};
         size_t chunk = 4;
@@ -432,17 +423,15 @@ private:
         double before = worker_->reference_seconds();
         worker_->reseed(mix64(record_.settings.seed + 0x5eed));
         extra_reference_ += worker_->reference_seconds() - before;
-        std::string failure = note_verification(compare_with_baselines(final_kernel()),
-                                                [this](const Dimensions& dims) { return kernel_at(dims); }, record_);
+        auto who = [this](const Dimensions& dims) { return kernel_at(dims); };
+        std::string failure = note_verification(compare_with_baselines(final_kernel()), who, record_);
         if (failure.empty()) failure = finding_;
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
-        record_.verification =
-            !failure.empty() ? failure
-            : record_.verified
-                ? fmt::format("{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out "
-                              "shapes; paired with {}",
-                              problem_.points.size(), record_.dispatch.shapes, join(baseline_names_, ", "))
-                : held_out_failure_;
+        record_.verification = !failure.empty() ? failure : held_out_failure_;
+        if (record_.verified)
+            record_.verification = fmt::format(
+                "{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out shapes; paired "
+                "with {}", problem_.points.size(), record_.dispatch.shapes, join(baseline_names_, ", "));
     }
 
     // Until every case is decided or the time is over; what is far behind needs a short look only.
@@ -450,7 +439,8 @@ private:
         VerificationRequests requests = verification_requests(kernel, compared_, record_.shapes, problem_.points);
         Comparison slow;
         if (requests.far.contenders.size() > 1) slow = recorder_->compare(requests.far);
-        const double left = std::max(budget() - elapsed(), shares_.verify), points = static_cast<double>(problem_.points.size());
+        const double left = std::max(budget() - shares_.in_process - elapsed(), shares_.verify);
+        const double points = static_cast<double>(problem_.points.size());
         requests.near.seconds_per_point = std::max(0.7 * left / points, requests.far.seconds_per_point);
         return joined(recorder_->compare(requests.near), slow);
     }
@@ -460,7 +450,7 @@ private:
         if (shares_.sanitize == 0) return {};
         view_.phase("looking for errors with sanitizers");
         const EvaluationRequest request{kernel, kernel.initial, sanitized_points(), Effort::full, {}};
-        const double left = budget() - shares_.held_out - shares_.verify - elapsed();
+        const double left = budget() - shares_.after_sanitizers() - elapsed();
         record_.sanitizers = recorder_->sanitize(request, Seconds(std::max(shares_.sanitize, left)));
         return finding_of(record_.sanitizers);
     }
@@ -472,9 +462,18 @@ private:
         return points;
     }
 
+    void call_from_python() {
+        record_.in_process = {};
+        if (!record_.verified || shares_.in_process == 0) return;
+        view_.phase("calling the result from Python beside a framework");
+        record_.in_process = recorder_->in_process(bundle_, [this] {
+            const ResultFiles files{bundle_, compiler_flags(record_.compiler, dispatch_.winners), {}};
+            return measure_in_process(problem_, record_, files, baseline_names_, Seconds(shares_.in_process));
+        });
+    }
+
     void conclude() {
-        bool faster = record_.verified && record_.headline.low > 1;
-        record_.outcome = faster ? Outcome::improved : Outcome::no_improvement;
+        record_.outcome = outcome_of(record_);
         record_.result = record_.settings.out;
         mark_winners(record_);
         if (advisers_) {

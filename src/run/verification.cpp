@@ -154,6 +154,11 @@ std::string note_held_out(const Comparison& comparison, const std::function<int(
     return failure;
 }
 
+Outcome outcome_of(const RunRecord& record) {
+    bool holds = !record.in_process.measured() || record.in_process.headline.low > 1;
+    return record.verified && record.headline.low > 1 && holds ? Outcome::improved : Outcome::no_improvement;
+}
+
 std::string finding_of(const std::vector<SanitizerRun>& runs) {
     for (const SanitizerRun& run : runs)
         if (run.verdict != Verdict::ok) return fmt::format("{}: {}", name_of(run.verdict), run.evidence);
