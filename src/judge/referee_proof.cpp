@@ -21,6 +21,7 @@ constexpr size_t least_wrong = 2;            // of them, who keeps something of 
 constexpr int looks_at_renewals = 3;         // few elements change in some, many in others
 constexpr int as_short_as_parts = 3;         // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
+constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
 constexpr double longest_renewal_ns = 8e7;   // by now it has lost its core to the referee for a while, however many want one
 constexpr size_t least_glances = 6;          // at a suspect
 constexpr int most_glances = 24;             // some come when the batch is over
@@ -191,7 +192,7 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
     return true;
 }
 
-// Late: the change may have come when the last call had begun.
+// Late: the change may have come when the last call had begun, or when none had returned, and then nobody was surprised.
 Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
     Buffers& buffers = *runner.points()[index];
     const double call_ns = std::max(shortest_call_ns, estimate_ns), calls = calls_of_long_batch(batch_ns, call_ns);
@@ -206,14 +207,21 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
     const Sampling sampling{random(), false};
     poison(buffers, last);
     const double moment = (0.1 + 0.6 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
+    bool last_has_begun = false;
     const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
                                    [&] {
+                                       const OtherCore apart(runner.pid());
+                                       const Clock::time_point latest = Clock::now() + longest_wait_for_a_call;
+                                       while (runner.progress() < 1 && Clock::now() < latest) {
+                                       }
+                                       const bool early = runner.progress() < 1;
                                        to_other ? buffers.show_other() : buffers.restore();
-                                       late = runner.progress() + 2 > int64_t{count};
+                                       last_has_begun = runner.progress() + 2 > int64_t{count};
+                                       late = early || last_has_begun;
                                    }};
     Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
                                           static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
-    if (late || !outcome.ok()) return outcome;
+    if (last_has_begun || !outcome.ok()) return outcome;
     compare_last(buffers, last, sampling, outcome);
     if (outcome.verdict == Verdict::nondeterministic)
         outcome.evidence = fmt::format("inputs changed while {} calls ran, and after the last of them {}", count,
