@@ -18,7 +18,7 @@ from strop.trace_array import (
     transpose,
 )
 from strop.trace_dims import Untraceable, is_int
-from strop.trace_layout import reshape
+from strop.trace_layout import diagonal, reshape
 
 
 def _squeeze_ones(value: Traced, labels: str, extents: dict) -> tuple[Traced, str]:
@@ -28,6 +28,17 @@ def _squeeze_ones(value: Traced, labels: str, extents: dict) -> tuple[Traced, st
         return value, labels
     value = reshape(value, [extent for i, extent in enumerate(value.shape) if i not in drop])
     return value, "".join(label for i, label in enumerate(labels) if i not in drop)
+
+
+def _take_diagonals(value: Traced, labels: str) -> tuple[Traced, str]:
+    """Axes of one label become their diagonal."""
+    for label in sorted(set(labels)):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            value = diagonal(value, 0, first, second)
+            labels = labels[:first] + labels[first + 1 : second] + labels[second + 1 :] + label
+    return value, labels
 
 
 def _sum_private(value: Traced, labels: str, needed: set) -> tuple[Traced, str]:
@@ -47,10 +58,10 @@ def _aligned(value: Traced, labels: str, result: str) -> Traced:
 
 def contract(a, b, a_labels: str, b_labels: str, result: str) -> Traced:
     a, b = lift(a), lift(b)
+    a, a_labels = _take_diagonals(a, a_labels)
+    b, b_labels = _take_diagonals(b, b_labels)
     extents: dict = {}
     for value, labels in ((a, a_labels), (b, b_labels)):
-        if len(set(labels)) != len(labels):
-            raise Untraceable("a diagonal has no graph operation")
         for label, extent in zip(labels, value.shape):
             extents[label] = broadcast_extent(extents[label], extent) if label in extents else extent
     a, a_labels = _squeeze_ones(a, a_labels, extents)
@@ -177,7 +188,6 @@ def _subscripts(text: str, values) -> tuple[list[str], str]:
 
 
 def _single(value: Traced, labels: str, result: str) -> Traced:
-    if len(set(labels)) != len(labels):
-        raise Untraceable("a diagonal has no graph operation")
+    value, labels = _take_diagonals(value, labels)
     value, labels = _sum_private(value, labels, set(result))
     return transpose(value, [labels.index(label) for label in result])

@@ -16,6 +16,7 @@ from strop.trace_array import (
     is_number,
     lift,
     pointwise,
+    reduce,
     result_type,
     transpose,
 )
@@ -222,6 +223,24 @@ def tril(x, k=0):
 def triu(x, k=0):
     x = lift(x)
     return pointwise("where", layout.triangle(x.shape[-2], x.shape[-1], k, False), x, _zero(x))
+
+
+HANDLERS["diagonal"] = HANDLERS["linalg.diagonal"] = layout.diagonal
+
+
+@handles("diag")
+def diag(x, k=0):
+    x = lift(x)
+    if x.ndim == 2:
+        return layout.diagonal(x, k)
+    if k != 0:
+        raise Untraceable("'np.diag' beside the diagonal has no graph operation")
+    return layout.diagonal_matrix(x)
+
+
+@handles("trace", "linalg.trace")
+def trace(x, offset=0, axis1=0, axis2=1):
+    return reduce("sum", layout.diagonal(x, offset, axis1, axis2), -1)
 
 
 def _zero(x):

@@ -23,7 +23,7 @@ from strop.trace_array import (
     show,
     transpose,
 )
-from strop.trace_dims import SymInt, Untraceable, exact_divide, is_int, looks_negative, same, text
+from strop.trace_dims import SymInt, Untraceable, exact_divide, extremum, is_int, looks_negative, same, text
 
 
 def is_extent(value) -> bool:
@@ -220,6 +220,44 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
         step=[text(s) for s in steps],
     )
     return Traced(node, shape, value.dtype, view_of=value)
+
+
+def diagonal(value, offset=0, axis1=0, axis2=1) -> Traced:
+    """The diagonal of two axes, as the last axis: every (columns + 1)-th element of both, flattened."""
+    value = lift(value)
+    if not is_int(offset):
+        raise Untraceable("a diagonal whose offset is not a literal")
+    first, second = axis_of(axis1, value.ndim), axis_of(axis2, value.ndim)
+    rest = [axis for axis in range(value.ndim) if axis not in (first, second)]
+    value = transpose(value, [*rest, first, second])
+    rows, columns = value.shape[-2:]
+    lead = value.shape[:-2]
+    if same(rows, columns):
+        length = rows - abs(offset)
+    else:
+        length = extremum("min", [rows + min(offset, 0), columns - max(offset, 0)])
+    flat = reshape(value, (*lead, rows * columns))
+    begin = offset if offset >= 0 else -offset * columns
+    shape = (*lead, length)
+    node = GRAPH.add(
+        "layout",
+        "slice",
+        [flat.node],
+        shape,
+        GRAPH.dtype(flat.node),
+        begin=[text(b) for b in [0] * len(lead) + [begin]],
+        end=[text(e) for e in [*lead, begin + (length - 1) * (columns + 1) + 1]],
+        step=[text(s) for s in [1] * len(lead) + [columns + 1]],
+    )
+    return Traced(node, shape, value.dtype, view_of=value)
+
+
+def diagonal_matrix(value) -> Traced:
+    """Zeros around `value`, a vector."""
+    value = lift(value)
+    i, j = index_grid(value.shape[0], value.shape[0])
+    zero = False if value.dtype.kind == "b" else 0
+    return pointwise("where", pointwise("equal", i, j), reshape(value, (value.shape[0], 1)), zero)
 
 
 # ---- indexing ----------------------------------------------------------------------------------------

@@ -168,7 +168,8 @@ private:
     static size_t reduced_offset(const Node& node, const Index& shape, const Index& index) {
         int64_t offset = 0;
         for (size_t axis = 0; axis < shape.size(); ++axis) {
-            bool gone = std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
+            bool gone =
+                std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
             if (!gone) offset = offset * shape[axis] + index[axis];
         }
         return static_cast<size_t>(offset);
@@ -303,8 +304,8 @@ private:
             for (size_t axis = 0; axis < from.size(); ++axis)
                 inside = inside && from[axis] >= 0 && from[axis] < source.shape[axis];
             if (!inside && node.op != "pad") fail(node, node.op + " reaches outside its operand");
-            result.values[flat] = inside ? source.values[offset_of(source.shape, from)]
-                                         : rounded(node.pad_value, node);
+            result.values[flat] =
+                inside ? source.values[offset_of(source.shape, from)] : rounded(node.pad_value, node);
         });
     }
 

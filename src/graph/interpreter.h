@@ -21,18 +21,19 @@ enum class Precision {
     stored,  // in the types of the nodes: float32 arithmetic rounds each operation
 };
 
-// What the graph is called with, by the names of its inputs and parameters. Integer parameters are in `bindings`, with
-// the dimensions.
+// What the graph is called with, by the names of its inputs and parameters. Integer parameters are in
+// `bindings`, with the dimensions.
 struct Arguments {
     std::map<std::string, Array> inputs;
     Bindings bindings;
 };
 
-// The values of these nodes, or of the graph's outputs. UsageError names what is missing or does not fit: an input, an
-// operation, an index outside its axis.
+// The values of these nodes, or of the graph's outputs. UsageError names what is missing or does not fit: an
+// input, an operation, an index outside its axis.
 std::vector<Array> interpret(const Graph& graph, const Arguments& arguments, Precision precision,
                              const std::vector<int>& nodes);
-std::vector<Array> interpret(const Graph& graph, const Arguments& arguments, Precision precision = Precision::exact);
+std::vector<Array> interpret(const Graph& graph, const Arguments& arguments,
+                             Precision precision = Precision::exact);
 
 // The value as an element of this type holds it.
 double as_stored(double value, DType dtype);

@@ -14,14 +14,26 @@ using Result = Operation::Result;
 // One formula serves both precisions.
 template <class Formula>
 Operation unary(const char* name, double cost, Formula) {
-    return {name, Family::pointwise, 1, Result::operand, false, true, cost,
+    return {name,
+            Family::pointwise,
+            1,
+            Result::operand,
+            false,
+            true,
+            cost,
             [](const double* v) { return static_cast<double>(Formula{}(v[0])); },
             [](const float* v) { return static_cast<float>(Formula{}(v[0])); }};
 }
 
 template <class Formula>
 Operation binary(const char* name, double cost, bool commutative, Formula) {
-    return {name, Family::pointwise, 2, Result::operand, commutative, true, cost,
+    return {name,
+            Family::pointwise,
+            2,
+            Result::operand,
+            commutative,
+            true,
+            cost,
             [](const double* v) { return static_cast<double>(Formula{}(v[0], v[1])); },
             [](const float* v) { return static_cast<float>(Formula{}(v[0], v[1])); }};
 }
@@ -145,8 +157,7 @@ std::span<const Operation> operations() {
 const Operation* find_operation(Family family, const std::string& name) {
     static const std::map<std::pair<Family, std::string>, const Operation*> index = [] {
         std::map<std::pair<Family, std::string>, const Operation*> made;
-        for (const Operation& operation : operations())
-            made[{operation.family, operation.name}] = &operation;
+        for (const Operation& operation : operations()) made[{operation.family, operation.name}] = &operation;
         return made;
     }();
     auto found = index.find({family, name});

@@ -1,5 +1,5 @@
-// What every operation of a graph means: one table for the reader, the simplifier, the interpreter, the emitters and
-// the cost model.
+// What every operation of a graph means: one table for the reader, the simplifier, the interpreter, the
+// emitters and the cost model.
 #pragma once
 
 #include <span>
@@ -26,8 +26,8 @@ struct Operation {
     bool passes_nan = true;  // a NaN among the operands makes the result NaN
     double cost = 1;         // of one element, in additions, on a CPU's vector unit
 
-    // The value from `arity` operands; a fold takes what was folded so far and the next element. Absent for the casts
-    // and the reductions that answer with a position.
+    // The value from `arity` operands; a fold takes what was folded so far and the next element. Absent for
+    // the casts and the reductions that answer with a position.
     double (*in_double)(const double*) = nullptr;
     float (*in_float)(const float*) = nullptr;
     double start = 0;  // of a fold

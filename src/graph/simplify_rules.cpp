@@ -122,6 +122,9 @@ private:
             simpler = rewrite_quotient(node);
         else if (node.op == "reciprocal")
             simpler = rewrite_reciprocal(node);
+        else if (node.op == "where" && node.dtype == DType::boolean && is_literal(node.operands[1], 1) &&
+                 is_literal(node.operands[2], 0))
+            simpler = node.operands[0];
         // A value of another shape would change what the user broadcasts.
         if (simpler && at(*simpler).shape.size() == node.shape.size()) return *simpler;
         return out_.add(std::move(node));

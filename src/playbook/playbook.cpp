@@ -35,13 +35,13 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
     }
     graph_ = simplify(graph_);
     std::string lacks;
-    for (auto emit : {emit_contraction, emit_convolution, emit_loops}) {
+    for (auto emit : {emit_contraction, emit_convolution, emit_loops, emit_program}) {
         Recipes found = emit(problem, graph_, machine);
         if (!found.recipes.empty()) {
             recipes_ = std::move(found.recipes);
             return;
         }
-        if (!found.lacks.empty() && lacks.empty()) lacks = found.lacks;
+        if (!found.lacks.empty()) lacks = found.lacks;
     }
     if (lacks.empty()) lacks = "this combination of operations";
     why_nothing_ = fmt::format("the playbook has no emitter for {}", lacks);

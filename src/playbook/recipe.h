@@ -31,5 +31,7 @@ struct Recipes {
 Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& machine);         // pointwise and reductions
 Recipes emit_contraction(const Problem& problem, const Graph& graph, const Machine& machine);   // with epilogue
 Recipes emit_convolution(const Problem& problem, const Graph& graph, const Machine& machine);   // with epilogue
+// What none of the others takes whole: programs of several of their kernels, with plain loops where all of them refuse.
+Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& machine);
 
 }  // namespace strop::playbook

@@ -519,3 +519,18 @@ def eye(x):
 def float_of_a_sum(x):
     """x: M N"""
     return x * float(x.sum())
+
+
+def diagonals(x, y):
+    """x: M M, y: M N"""
+    return (np.diag(x), np.diagonal(y), np.diag(x, 1), np.diag(x, -1), np.trace(x), np.diag(x[0]) @ y)
+
+
+def diagonals_of_batches(x):
+    """x: M N N"""
+    return (np.diagonal(x, axis1=1, axis2=2), np.einsum("bii->b", x), np.einsum("bii->bi", x))
+
+
+def einsum_with_a_repeated_label(x, y):
+    """x: M M, y: M N"""
+    return np.einsum("ii,ij->j", x, y)

@@ -1,0 +1,300 @@
+// Programs of several stages, for graphs that no emitter writes as one kernel.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "graph/work.h"
+#include "language/contract.h"
+#include "playbook/contraction_form.h"
+#include "playbook/convolution_form.h"
+#include "playbook/loop_form.h"
+#include "playbook/partition.h"
+#include "playbook/plain_loops.h"
+#include "playbook/pointwise.h"
+#include "playbook/program_text.h"
+#include "playbook/recipe.h"
+
+namespace strop::playbook {
+
+namespace {
+
+constexpr size_t most_nodes = 1000;      // of a graph that is searched for large stages
+constexpr size_t most_fast_stages = 24;  // each with helpers of its own
+constexpr size_t most_stages = 400;
+constexpr size_t most_variants = 8;
+constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel may have beside its tensors
+
+using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
+
+bool claimed(const StageProblem& stage) {
+    for (const Node& node : stage.graph.nodes) {
+        if (node.family == Family::contraction)
+            return find_contraction(stage.problem, stage.graph).lacks.empty();
+        if (node.family == Family::convolution)
+            return recognise_convolution(stage.problem, stage.graph).lacks.empty();
+    }
+    return loop_form(stage.problem, stage.graph).lacks.empty();
+}
+
+// Emitters call what they compute by the plain word ("difference"), so memory is called "difference_values".
+std::string memory_name(const Node& node) {
+    static const std::map<std::string, std::string> layouts = {{"concatenate", "joined"}, {"pad", "padded"}};
+    auto values = [](const std::string& word) { return word + (word.ends_with("_value") ? "s" : "_values"); };
+    switch (node.family) {
+        case Family::contraction: return values("product");
+        case Family::convolution: return values("convolution");
+        case Family::scan: return values("running");
+        case Family::gather: return values("gathered");
+        case Family::layout: return values(layouts.contains(node.op) ? layouts.at(node.op) : "arranged");
+        case Family::reduction: return values(node.op);
+        default: return values(word_for(node.op));
+    }
+}
+
+// A program with one kernel for each stage, and what else could stand in its places.
+struct Draft {
+    std::string lacks;
+    std::vector<StageKernel> kernels;
+    std::vector<std::vector<Recipe>> alternatives;  // one list a stage; the first is what the kernel has
+    std::vector<Buffer> buffers;
+    std::vector<double> seconds;  // estimated, one a stage
+};
+
+class Drafter {
+public:
+    Drafter(const Problem& problem, const Graph& graph, const Machine& machine)
+        : problem_(problem),
+          graph_(own_outputs(problem, graph)),
+          machine_(machine),
+          plain_only_(graph_.nodes.size(), 0) {}
+
+    Draft draft(Fusion fusion) {
+        // A stage whose structure fits may still hold an operation that its emitter cannot write.
+        for (int attempt = 0; attempt < 4; ++attempt) {
+            std::vector<Stage> stages = partition(problem_, graph_, fusion, claimed, plain_only_);
+            if (stages.size() > most_stages)
+                return {fmt::format("a computation of {} stages (at most {})", stages.size(), most_stages)};
+            size_t fast = static_cast<size_t>(
+                std::count_if(stages.begin(), stages.end(), [](const Stage& stage) { return !stage.plain; }));
+            if (fast > most_fast_stages) return {fmt::format("{} stages with kernels of their own", fast)};
+            name_values(stages);
+            Draft draft;
+            bool complete = true;
+            for (const Stage& stage : stages) complete = add(stage, draft) && complete;
+            if (!draft.lacks.empty() || complete) {
+                find_buffers(stages, draft);
+                return draft;
+            }
+        }
+        return {"stages that no emitter writes"};
+    }
+
+private:
+    // Values in memory are called after what made them; the caller's tensors keep their names.
+    void name_values(const std::vector<Stage>& stages) {
+        std::set<std::string> taken = {problem_.name, "buffer", "main"};
+        taken.insert(problem_.dimensions.begin(), problem_.dimensions.end());
+        for (const Parameter& parameter : problem_.parameters) taken.insert(parameter.name);
+        names_.assign(graph_.nodes.size(), "");
+        for (const Node& node : graph_.nodes)
+            if (node.family == Family::input) names_[static_cast<size_t>(node.id)] = node.op;
+        for (size_t k = 0; k < graph_.outputs.size(); ++k)
+            names_[static_cast<size_t>(graph_.outputs[k])] = problem_.outputs[k].name;
+        taken.insert(names_.begin(), names_.end());
+        for (const Tensor& input : problem_.inputs) taken.insert(input.name);
+        for (const Stage& stage : stages)
+            for (int id : stage.outputs) {
+                std::string& name = names_[static_cast<size_t>(id)];
+                std::string word = memory_name(graph_.at(id));
+                for (int i = 1; name.empty(); ++i) {
+                    std::string one = i == 1 ? word : fmt::format("{}_{}", word, i);
+                    if (taken.insert(one).second) name = one;
+                }
+            }
+    }
+
+    bool add(const Stage& stage, Draft& draft) {
+        StageProblem part = stage_problem(problem_, graph_, stage, names_,
+                                          "compute_" + names_[static_cast<size_t>(stage.outputs.back())]);
+        StageKernel kernel;
+        kernel.problem = part.problem;
+        std::vector<Recipe> recipes;
+        if (!stage.plain) {
+            for (Emitter emit : {emit_contraction, emit_convolution, emit_loops})
+                if (recipes.empty()) recipes = emit(part.problem, part.graph, machine_).recipes;
+            if (recipes.empty()) {
+                for (int id : stage.nodes) plain_only_[static_cast<size_t>(id)] = 1;
+                return false;
+            }
+            // The likeliest first, and what may be called everywhere before what may not.
+            std::stable_sort(recipes.begin(), recipes.end(), [](const Recipe& a, const Recipe& b) {
+                return std::make_pair(a.condition.has_value(), -a.strategy.confidence) <
+                       std::make_pair(b.condition.has_value(), -b.strategy.confidence);
+            });
+            use(recipes.front(), kernel);
+        }
+        if (stage.plain || kernel.condition) {
+            std::string plain = write_plain(part, draft);
+            (stage.plain ? kernel.source : kernel.otherwise) = plain;
+        }
+        draft.seconds.push_back(estimate(part, stage.plain));
+        draft.kernels.push_back(std::move(kernel));
+        draft.alternatives.push_back(std::move(recipes));
+        return true;
+    }
+
+    static void use(const Recipe& recipe, StageKernel& kernel) {
+        kernel.source = recipe.source;
+        kernel.initial = recipe.initial;
+        kernel.condition = recipe.condition;
+    }
+
+    std::string write_plain(const StageProblem& part, Draft& draft) const {
+        PlainLoops loops = write_plain_loops(part.problem, part.graph);
+        if (draft.lacks.empty()) draft.lacks = loops.lacks;
+        std::string includes =
+            "#include <stdint.h>\n#include <cmath>\n#include <limits>\n#include <type_traits>\n";
+        std::string name = part.problem.name.substr(std::string("compute_").size());
+        return fmt::format("// {}: plain loops\n{}{}\n{}", name, includes, plain_helpers(loops.helpers),
+                           loops.body);
+    }
+
+    // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either.
+    double estimate(const StageProblem& part, bool plain) const {
+        if (problem_.points.empty()) return 0;
+        const Dimensions& dims = problem_.points.front().dims;
+        double bytes = 0, flops = count_flops(part.graph, bindings_of(problem_, dims));
+        for (const auto* tensors : {&part.problem.inputs, &part.problem.outputs})
+            for (const Tensor& tensor : *tensors)
+                bytes += static_cast<double>(bytes_of(problem_, tensor, dims));
+        double rate =
+            machine_.ceilings.fma_flops_all_cores > 0 ? machine_.ceilings.fma_flops_all_cores : 1e11;
+        double bandwidth = machine_.ceilings.memory_read > 0 ? machine_.ceilings.memory_read : 2e10;
+        return std::max(bytes / bandwidth, flops / rate) * (plain ? 10 : 1);
+    }
+
+    void find_buffers(const std::vector<Stage>& stages, Draft& draft) const {
+        std::set<int> outputs(graph_.outputs.begin(), graph_.outputs.end());
+        for (size_t k = 0; k < stages.size() && draft.lacks.empty(); ++k)
+            for (int id : stages[k].outputs) {
+                if (outputs.contains(id)) continue;
+                const Node& node = graph_.at(id);
+                Buffer buffer{names_[static_cast<size_t>(id)], node.dtype, node.shape, k, k};
+                for (size_t later = k; later < stages.size(); ++later)
+                    for (const Tensor& input : draft.kernels[later].problem.inputs)
+                        if (input.name == buffer.name) buffer.last = later;
+                draft.buffers.push_back(std::move(buffer));
+            }
+        for (const ShapePoint& point : problem_.points) {
+            double bytes = bytes_of_slots(draft.buffers, bindings_of(problem_, point.dims));
+            double most = most_buffer_bytes;
+            if (machine_.memory_bytes > 0)
+                most = std::min(most, 0.5 * static_cast<double>(machine_.memory_bytes));
+            if (bytes > most && draft.lacks.empty())
+                draft.lacks = fmt::format("stages whose buffers take {:.1f} GiB at the shape '{}'",
+                                          bytes / (1 << 30), point.label);
+        }
+    }
+
+    const Problem& problem_;
+    const Graph graph_;
+    const Machine& machine_;
+    std::vector<char> plain_only_;
+    std::vector<std::string> names_;
+};
+
+struct Plan {
+    Fusion fusion;
+    std::string id, hypothesis;
+};
+
+double total_of(const Draft& draft) {
+    double total = 0;
+    for (double seconds : draft.seconds) total += seconds;
+    return total;
+}
+
+// Another kernel in one of the stages, those that should take longest first.
+std::vector<Recipe> variants_of(const Problem& problem, const Draft& draft, const Recipe& base,
+                                const std::string& comment) {
+    std::vector<size_t> order;
+    for (size_t k = 0; k < draft.kernels.size(); ++k) order.push_back(k);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return draft.seconds[a] > draft.seconds[b]; });
+    std::vector<Recipe> variants;
+    for (size_t place = 1; variants.size() < most_variants; ++place) {
+        bool any = false;
+        for (size_t k : order) {
+            if (place >= draft.alternatives[k].size() || variants.size() >= most_variants) continue;
+            any = true;
+            const Recipe& other = draft.alternatives[k][place];
+            if (other.condition) continue;
+            std::vector<StageKernel> kernels = draft.kernels;
+            kernels[k].source = other.source;
+            kernels[k].initial = other.initial;
+            ProgramText text = write_program(problem, comment, kernels, draft.buffers);
+            Recipe variant;
+            variant.strategy = base.strategy;
+            variant.suffix = fmt::format("stage_{}_{}", k + 1, other.strategy.id);
+            variant.source = text.source;
+            variant.initial = text.initial;
+            variants.push_back(std::move(variant));
+        }
+        if (!any) break;
+    }
+    return variants;
+}
+
+}  // namespace
+
+Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& machine) {
+    if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
+    const std::vector<Plan> plans = {
+        {Fusion::fused, "fused_stages",
+         "each stage fuses as much as one kernel can hold, so that few values pass through memory"},
+        {Fusion::apart, "stages_apart",
+         "products and convolutions stand alone, as plain as their kernels can be"},
+        {Fusion::plain, "plain_stages",
+         "one loop nest for each value that is stored, with what is cheap computed where it is read"}};
+    Recipes result;
+    double least = 0;
+    for (const Plan& plan : plans) {
+        if (plan.fusion != Fusion::plain && graph.nodes.size() > most_nodes) continue;
+        Draft draft = Drafter(problem, graph, machine).draft(plan.fusion);
+        if (!draft.lacks.empty()) {
+            if (result.lacks.empty()) result.lacks = draft.lacks;
+            continue;
+        }
+        const std::string comment = problem.name + ": " + plan.hypothesis;
+        ProgramText text = write_program(problem, comment, draft.kernels, draft.buffers);
+        bool known = std::any_of(result.recipes.begin(), result.recipes.end(), [&](const Recipe& other) {
+            return other.source.substr(other.source.find('\n')) == text.source.substr(text.source.find('\n'));
+        });
+        if (known) continue;
+        Recipe recipe;
+        recipe.source = text.source;
+        recipe.initial = text.initial;
+        recipe.strategy.id = plan.id;
+        recipe.strategy.family = "program";
+        recipe.strategy.proposer = "playbook";
+        recipe.strategy.hypothesis = plan.hypothesis;
+        recipe.strategy.bottleneck = "memory";
+        double seconds = total_of(draft);
+        if (least == 0) least = seconds;
+        recipe.strategy.confidence = seconds > 0 ? std::min(0.7, 0.6 * least / seconds) : 0.5;
+        recipe.variants = variants_of(problem, draft, recipe, comment);
+        result.recipes.push_back(std::move(recipe));
+    }
+    for (Recipe& recipe : result.recipes)
+        for (const Recipe& other : result.recipes)
+            if (other.strategy.id != recipe.strategy.id)
+                recipe.strategy.excludes.push_back(other.strategy.id);
+    std::stable_sort(result.recipes.begin(), result.recipes.end(), [](const Recipe& a, const Recipe& b) {
+        return a.strategy.confidence > b.strategy.confidence;
+    });
+    return result;
+}
+
+}  // namespace strop::playbook

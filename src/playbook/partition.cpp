@@ -1,0 +1,387 @@
+#include "playbook/partition.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/rewrite.h"
+#include "playbook/plain_loops.h"
+
+namespace strop::playbook {
+
+namespace {
+
+constexpr size_t largest_stage = 48;    // nodes; more would take the emitters long
+constexpr size_t longest_search = 400;  // stages looked at for one circle
+
+size_t at(int id) { return static_cast<size_t>(id); }
+
+bool is_leaf(const Node& node) {
+    return node.family == Family::input || node.family == Family::parameter ||
+           node.family == Family::constant || node.family == Family::iota;
+}
+
+// Known without reading an array: masks, scalars.
+bool is_generated(const Graph& graph, const Node& node, const std::vector<char>& generated) {
+    if (is_leaf(node)) return node.family != Family::input;
+    bool movable = node.family == Family::pointwise || is_view(graph, node);
+    return movable &&
+           std::all_of(node.operands.begin(), node.operands.end(), [&](int id) { return generated[at(id)]; });
+}
+
+// What every stage that reads it may compute for itself: leaves, generated values, views.
+std::vector<char> free_nodes(const Graph& graph) {
+    std::vector<char> generated(graph.nodes.size()), free(graph.nodes.size());
+    for (const Node& node : graph.nodes) {
+        generated[at(node.id)] = is_generated(graph, node, generated);
+        free[at(node.id)] = is_leaf(node) || generated[at(node.id)] || is_view(graph, node);
+    }
+    return free;
+}
+
+class Partitioner {
+public:
+    Partitioner(const Problem& problem, const Graph& graph, Fusion fusion, const Claims& claims,
+                const std::vector<char>& plain_only)
+        : problem_(problem),
+          graph_(graph),
+          fusion_(fusion),
+          claims_(claims),
+          plain_only_(plain_only),
+          free_(free_nodes(graph)),
+          group_of_(graph.nodes.size(), -1),
+          users_(graph.nodes.size()),
+          is_output_(graph.nodes.size(), 0) {
+        for (const Node& node : graph.nodes)
+            for (int operand : node.operands) users_[at(operand)].push_back(node.id);
+        for (int id : graph.outputs) is_output_[at(id)] = 1;
+        for (const Node& node : graph.nodes) names_.push_back("value_" + std::to_string(node.id));
+        for (const Node& node : graph.nodes) sources_.push_back(sources_of(node));
+    }
+
+    std::vector<Stage> run() {
+        for (const Node& node : graph_.nodes)
+            if (node.family == Family::contraction || node.family == Family::convolution) place_product(node);
+        for (const Node& node : graph_.nodes)
+            if (!free_[at(node.id)] && group_of_[at(node.id)] < 0) place(node);
+        return ordered();
+    }
+
+private:
+    struct Group {
+        std::vector<int> nodes;
+        bool plain = false, product = false, alive = true;
+    };
+    // A computed value that a node reads, perhaps through views.
+    struct Source {
+        int node;
+        bool in_order;  // element by element, so that it can be computed in the loops of its reader
+    };
+
+    std::vector<Source> sources_of(const Node& node) const {
+        std::vector<Source> result;
+        auto walk = [&](auto&& self, const Node& user, bool in_order) -> void {
+            for (int id : user.operands) {
+                bool direct = in_order && !reads_from_memory(graph_, user, id);
+                const Node& source = graph_.at(id);
+                if (!free_[at(id)])
+                    result.push_back({id, direct});
+                else if (!is_leaf(source))
+                    self(self, source, direct);
+            }
+        };
+        walk(walk, node, true);
+        return result;
+    }
+
+    // ---- stages of products ------------------------------------------------------------------------------
+
+    void place_product(const Node& node) {
+        std::vector<int> group = {node.id};
+        std::vector<int> after = fusion_ == Fusion::fused ? followers(node) : std::vector<int>{};
+        bool claimed = false;
+        for (size_t length = after.size() + 1; length-- > 0 && !claimed && fusion_ != Fusion::plain;) {
+            group.assign(1, node.id);
+            group.insert(group.end(), after.begin(), after.begin() + static_cast<std::ptrdiff_t>(length));
+            claimed = is_claimed(group);
+        }
+        open({group, !claimed, true});
+    }
+
+    // Pointwise operations that need this product, and nothing else that needs it.
+    std::vector<int> followers(const Node& product) const {
+        constexpr size_t most = 24;
+        std::vector<int> result;
+        std::set<int> inside = {product.id}, tainted;
+        for (size_t i = at(product.id) + 1; i < graph_.nodes.size() && result.size() < most; ++i) {
+            const Node& node = graph_.nodes[i];
+            bool needs = false, outside = false;
+            for (int id : node.operands) {
+                needs = needs || inside.contains(id) || tainted.contains(id);
+                outside = outside || tainted.contains(id);
+            }
+            if (!needs) continue;
+            bool follows =
+                !outside && group_of_[i] < 0 && (node.family == Family::pointwise || is_view(graph_, node));
+            (follows ? inside : tainted).insert(node.id);
+            if (follows && !free_[i]) result.push_back(node.id);
+        }
+        return result;
+    }
+
+    // ---- all other stages --------------------------------------------------------------------------------
+
+    void place(const Node& node) {
+        std::set<int> before;
+        for (const Source& source : sources_[at(node.id)])
+            if (int group = group_of_[at(source.node)]; group >= 0 && !groups_[at(group)].product)
+                before.insert(group);
+        if (fusion_ != Fusion::plain && !plain_only_[at(node.id)]) {
+            std::vector<std::set<int>> choices;
+            if (before.size() > 1) choices.push_back(before);
+            for (auto group = before.rbegin(); group != before.rend(); ++group) choices.push_back({*group});
+            choices.push_back({});
+            for (const std::set<int>& choice : choices)
+                if (!makes_circle(choice, node) && is_claimed(merged(choice, node)))
+                    return join(choice, node, false);
+        }
+        std::set<int> inlined;
+        for (const Source& source : sources_[at(node.id)])
+            if (can_be_inlined(source, node)) inlined.insert(group_of_[at(source.node)]);
+        join(inlined, node, true);
+    }
+
+    // A plain value that only this node reads, and each element once.
+    bool can_be_inlined(const Source& source, const Node& node) const {
+        int group = group_of_[at(source.node)];
+        if (group < 0 || !groups_[at(group)].plain || is_output_[at(source.node)]) return false;
+        if (!source.in_order || !computes_in_place(graph_.at(source.node))) return false;
+        std::set<int> readers;
+        auto walk = [&](auto&& self, int id) -> void {
+            for (int user : users_[at(id)]) {
+                if (!free_[at(user)] || is_output_[at(user)]) readers.insert(user);
+                if (free_[at(user)]) self(self, user);
+            }
+        };
+        walk(walk, source.node);
+        bool roomy = groups_[at(group)].nodes.size() < largest_stage;
+        return roomy && readers.size() == 1 && *readers.begin() == node.id;
+    }
+
+    std::vector<int> merged(const std::set<int>& groups, const Node& node) const {
+        std::vector<int> nodes = {node.id};
+        for (int group : groups)
+            nodes.insert(nodes.end(), groups_[at(group)].nodes.begin(), groups_[at(group)].nodes.end());
+        std::sort(nodes.begin(), nodes.end());
+        return nodes;
+    }
+
+    void join(const std::set<int>& groups, const Node& node, bool plain) {
+        std::vector<int> nodes = merged(groups, node);
+        for (int group : groups) groups_[at(group)].alive = false;
+        open({nodes, plain, false});
+    }
+
+    void open(Group group) {
+        for (int id : group.nodes) group_of_[at(id)] = static_cast<int>(groups_.size());
+        groups_.push_back(std::move(group));
+    }
+
+    // Whether something outside of these groups stands between them, or between them and the node.
+    bool makes_circle(const std::set<int>& groups, const Node& node) const {
+        std::vector<int> open;
+        std::set<int> seen;
+        auto visit = [&](int id) {
+            for (const Source& source : sources_[at(id)]) {
+                int group = group_of_[at(source.node)];
+                if (group < 0) {  // not placed yet: its own sources count
+                    if (seen.insert(-2 - source.node).second) open.push_back(-2 - source.node);
+                } else if (!groups.contains(group) && seen.insert(group).second) {
+                    open.push_back(group);
+                }
+            }
+        };
+        auto reaches = [&](int id) {
+            for (const Source& source : sources_[at(id)])
+                if (groups.contains(group_of_[at(source.node)])) return true;
+            return false;
+        };
+        visit(node.id);
+        for (int group : groups)
+            for (int id : groups_[at(group)].nodes) visit(id);
+        while (!open.empty()) {
+            if (seen.size() > longest_search) return true;
+            int next = open.back();
+            open.pop_back();
+            const std::vector<int> single = {-2 - next};
+            for (int id : next < 0 ? single : groups_[at(next)].nodes) {
+                if (reaches(id)) return true;
+                visit(id);
+            }
+        }
+        return false;
+    }
+
+    bool is_claimed(const std::vector<int>& nodes) const {
+        if (nodes.size() > largest_stage) return false;
+        for (int id : nodes)
+            if (plain_only_[at(id)]) return false;
+        return claims_(stage_problem(problem_, graph_, stage_of(nodes), names_, "stage"));
+    }
+
+    Stage stage_of(const std::vector<int>& nodes) const {
+        Stage stage{nodes, {}, false};
+        std::set<int> own(nodes.begin(), nodes.end());
+        for (int id : nodes)
+            if (is_output_[at(id)] || read_elsewhere(id, own)) stage.outputs.push_back(id);
+        return stage;
+    }
+
+    bool read_elsewhere(int id, const std::set<int>& own) const {
+        for (int user : users_[at(id)]) {
+            if (free_[at(user)] ? read_elsewhere(user, own) : !own.contains(user)) return true;
+            if (free_[at(user)] && is_output_[at(user)]) return true;
+        }
+        return false;
+    }
+
+    // By the first moment at which all that a stage reads is there.
+    std::vector<Stage> ordered() const {
+        std::vector<Stage> result;
+        std::vector<char> done(groups_.size(), 0);
+        auto finish = [&](auto&& self, size_t group) -> void {
+            if (done[group]) return;
+            done[group] = 1;
+            for (int id : groups_[group].nodes)
+                for (const Source& source : sources_[at(id)]) self(self, at(group_of_[at(source.node)]));
+            Stage stage = stage_of(groups_[group].nodes);
+            stage.plain = groups_[group].plain;
+            if (!stage.outputs.empty()) result.push_back(std::move(stage));
+        };
+        for (const Node& node : graph_.nodes)
+            if (group_of_[at(node.id)] >= 0) finish(finish, at(group_of_[at(node.id)]));
+        return result;
+    }
+
+    const Problem& problem_;
+    const Graph& graph_;
+    const Fusion fusion_;
+    const Claims& claims_;
+    const std::vector<char>& plain_only_;
+    const std::vector<char> free_;
+    std::vector<int> group_of_;
+    std::vector<std::vector<int>> users_;
+    std::vector<char> is_output_;
+    std::vector<std::string> names_;
+    std::vector<std::vector<Source>> sources_;
+    std::vector<Group> groups_;
+};
+
+// Copies a stage's nodes with what they read.
+class Extractor {
+public:
+    Extractor(const Problem& problem, const Graph& graph, const Stage& stage,
+              const std::vector<std::string>& names)
+        : graph_(graph),
+          names_(names),
+          own_(stage.nodes.begin(), stage.nodes.end()),
+          free_(free_nodes(graph)) {
+        result_.problem = problem;
+        result_.problem.inputs.clear();
+        result_.problem.outputs.clear();
+    }
+
+    StageProblem run(const Stage& stage) {
+        for (int id : stage.outputs) {
+            result_.graph.outputs.push_back(place(id));
+            const Node& node = graph_.at(id);
+            result_.problem.outputs.push_back({names_[at(id)], node.dtype, node.shape, Fill::normal, {}});
+        }
+        keep_used();
+        return std::move(result_);
+    }
+
+private:
+    int place(int id) {
+        auto known = places_.find(id);
+        if (known != places_.end()) return known->second;
+        const Node& node = graph_.at(id);
+        Node copy = node;
+        bool inside = own_.contains(id) || (free_[at(id)] && node.family != Family::input);
+        if (!inside) {
+            copy = {};
+            copy.family = Family::input;
+            copy.op = names_[at(id)];
+            copy.shape = node.shape;
+            copy.dtype = node.dtype;
+            result_.problem.inputs.push_back({copy.op, node.dtype, node.shape, Fill::normal, {}});
+        }
+        for (int& operand : copy.operands) operand = place(operand);
+        copy.id = static_cast<int>(result_.graph.nodes.size());
+        result_.graph.nodes.push_back(copy);
+        return places_[id] = copy.id;
+    }
+
+    // Dimensions and parameters that the stage does not mention are not passed.
+    void keep_used() {
+        std::set<std::string> used;
+        auto use = [&](const std::vector<Expression>& expressions) {
+            for (const Expression& expression : expressions) used.merge(expression.symbols());
+        };
+        for (const Node& node : result_.graph.nodes) {
+            for (const auto* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window,
+                                     &node.stride, &node.padding, &node.dilation})
+                use(*list);
+            use({node.groups});
+            if (node.dim) use({*node.dim});
+            if (node.family == Family::parameter) used.insert(node.op);
+        }
+        std::erase_if(result_.problem.dimensions,
+                      [&](const std::string& name) { return !used.contains(name); });
+        std::erase_if(result_.problem.parameters,
+                      [&](const Parameter& one) { return !used.contains(one.name); });
+    }
+
+    const Graph& graph_;
+    const std::vector<std::string>& names_;
+    std::set<int> own_;
+    std::vector<char> free_;
+    std::map<int, int> places_;
+    StageProblem result_;
+};
+
+}  // namespace
+
+StageProblem stage_problem(const Problem& problem, const Graph& graph, const Stage& stage,
+                           const std::vector<std::string>& names, const std::string& function) {
+    StageProblem result = Extractor(problem, graph, stage, names).run(stage);
+    result.problem.name = function;
+    return result;
+}
+
+std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion fusion, const Claims& claims,
+                             const std::vector<char>& plain_only) {
+    return Partitioner(problem, graph, fusion, claims, plain_only).run();
+}
+
+Graph own_outputs(const Problem& problem, const Graph& graph) {
+    Graph result = graph;
+    const std::vector<char> free = free_nodes(graph);
+    std::set<int> taken;
+    for (size_t k = 0; k < result.outputs.size(); ++k) {
+        int id = result.outputs[k];
+        DType dtype = problem.outputs.at(k).dtype;
+        if (!free[at(id)] && taken.insert(id).second && graph.at(id).dtype == dtype) continue;
+        Node copy;
+        copy.id = static_cast<int>(result.nodes.size());
+        copy.family = Family::pointwise;
+        copy.op = "cast";
+        copy.operands = {id};
+        copy.shape = graph.at(id).shape;
+        copy.dtype = dtype;
+        result.outputs[k] = copy.id;
+        result.nodes.push_back(std::move(copy));
+    }
+    return result;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,34 @@
+// Plain C++ for any part of a graph: one loop nest for each value that is stored, with the pointwise
+// operations, layouts and gathers before it written into its loops. It is right for everything that can be
+// traced, and fast for nothing in particular: the last resort of a program.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "core/problem.h"
+#include "graph/graph.h"
+
+namespace strop::playbook {
+
+// Whether a value can be computed inside the loops of what uses it. The others need a nest of their own.
+bool computes_in_place(const Node& node);
+
+// Whether `user` reads this operand at places that are not those of its own loops (again and again, or only
+// where it exists), so that the operand has to be in memory or a view of memory.
+bool reads_from_memory(const Graph& graph, const Node& user, int operand);
+
+// A layout that moves no element: another index into the same memory.
+bool is_view(const Graph& graph, const Node& node);
+
+struct PlainLoops {
+    std::string body;               // the function of the problem's name, one nest for each output
+    std::set<std::string> helpers;  // of plain_helpers
+    std::string lacks;              // non-empty: a value in the middle that needs a nest of its own
+};
+PlainLoops write_plain_loops(const Problem& problem, const Graph& graph);
+
+// "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power"
+std::string plain_helpers(const std::set<std::string>& used);
+
+}  // namespace strop::playbook

@@ -1,0 +1,381 @@
+#include "playbook/program_text.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "language/contract.h"
+#include "playbook/loop_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// Whole words only.
+std::string with_names(const std::string& text, const std::map<std::string, std::string>& names) {
+    std::string result;
+    for (size_t i = 0; i < text.size();) {
+        size_t end = i;
+        while (end < text.size() && is_word(text[end])) ++end;
+        if (end == i) {
+            result += text[i++];
+            continue;
+        }
+        std::string word = text.substr(i, end - i);
+        auto name = names.find(word);
+        result += name == names.end() ? word : name->second;
+        i = end;
+    }
+    return result;
+}
+
+// Whether one of these is a word of the text, or begins one when it is all in capitals ("STAGE").
+bool mentions_any(const std::string& text, const std::set<std::string>& names) {
+    for (size_t i = 0; i < text.size();) {
+        if (text.compare(i, 2, "//") == 0) i = std::min(text.find('\n', i), text.size());
+        size_t end = i;
+        while (end < text.size() && is_word(text[end])) ++end;
+        if (end > i && (names.contains(text.substr(i, end - i)) ||
+                        (names.contains("STAGE") && text.compare(i, 5, "STAGE") == 0)))
+            return true;
+        i = std::max(end, i + 1);
+    }
+    return false;
+}
+
+// The names that a piece of a file's top level may define: what stands before a parenthesis, a brace, a
+// semicolon or an equals sign in its first statement.
+std::set<std::string> defined_names(const std::string& piece) {
+    static const std::set<std::string> words = {"__attribute__", "always_inline", "vector_size", "aligned",
+                                                "static"};
+    std::set<std::string> names;
+    bool comment = false;
+    for (size_t i = 0; i < piece.size(); ++i) {
+        if (piece.compare(i, 2, "//") == 0) comment = true;
+        if (piece[i] == '\n') comment = false;
+        if (comment) continue;
+        if (piece[i] == '(' || piece[i] == '{' || piece[i] == ';' || piece[i] == '=') {
+            size_t end = i;
+            while (end > 0 && piece[end - 1] == ' ') --end;
+            size_t begin = end;
+            while (begin > 0 && is_word(piece[begin - 1])) --begin;
+            std::string name = piece.substr(begin, end - begin);
+            if (!name.empty() && !words.contains(name)) names.insert(name);
+        }
+        if (piece[i] == '{' || piece[i] == '=') break;
+        if (piece.compare(i, 8, "typedef ") != 0) continue;
+        size_t type = piece.find(' ', i), name = piece.find(' ', type + 1) + 1, end = name;
+        while (end < piece.size() && is_word(piece[end])) ++end;
+        names.insert(piece.substr(name, end - name));
+    }
+    return names;
+}
+
+// A kernel's source, taken apart.
+struct Parts {
+    std::vector<std::string> comments;  // before anything else
+    std::vector<std::string> settings;  // "strop:" comments
+    std::vector<std::string> includes;
+    std::vector<std::string>
+        pieces;  // of the file's top level: a function, a type, a macro with its conditions
+};
+
+Parts taken_apart(const std::string& source) {
+    Parts parts;
+    std::string piece;
+    int depth = 0;
+    auto flush = [&] {
+        std::string text(trim(piece));
+        if (!text.empty()) parts.pieces.push_back(text);
+        piece.clear();
+    };
+    bool head = true;
+    for (const std::string& line : split(source, '\n')) {
+        if (line.starts_with("// strop:")) {
+            parts.settings.push_back(line.substr(3));
+        } else if (line.starts_with("#include")) {
+            parts.includes.push_back(line);
+            head = false;
+        } else if (head && line.starts_with("//")) {
+            std::string comment(trim(line.substr(2)));
+            if (!comment.empty()) parts.comments.push_back(comment);
+        } else {
+            head = head && trim(line).empty();
+            if (line.starts_with("#if")) ++depth;
+            if (line.starts_with("#endif")) --depth;
+            for (char c : line) depth += (c == '{') - (c == '}');
+            if (depth == 0 && trim(line).empty())
+                flush();
+            else
+                piece += line + "\n";
+        }
+    }
+    flush();
+    return parts;
+}
+
+class ProgramWriter {
+public:
+    ProgramWriter(const Problem& problem, const std::vector<StageKernel>& stages,
+                  const std::vector<Buffer>& buffers)
+        : problem_(problem), stages_(stages), buffers_(buffers) {}
+
+    ProgramText write(const std::string& comment) {
+        for (size_t k = 0; k < stages_.size(); ++k) {
+            parts_.push_back(taken_apart(stages_[k].source));
+            fallback_.push_back(taken_apart(stages_[k].otherwise));
+            spaces_.push_back(parse_tunables(stages_[k].source, place_of(k)));
+        }
+        find_vector_lengths();
+        find_shared();
+        std::string bodies;
+        for (size_t k = 0; k < stages_.size(); ++k) bodies += stage(k);
+        std::string text = "// " + comment + "\n" + overview() + settings_;
+        for (const std::string& include : includes_) text += include + "\n";
+        text += "\n" + shared_text_ + bodies + buffer_helper() + entry();
+        return {text, initial_};
+    }
+
+private:
+    static std::string place_of(size_t k) { return fmt::format("stage_{}", k + 1); }
+
+    // A tunable of a stage is called after it: TILE becomes STAGE2_TILE. The vectors' length is one for all
+    // stages.
+    std::map<std::string, std::string> renamed(size_t k) const {
+        std::map<std::string, std::string> names;
+        for (const Tunable& tunable : spaces_[k].tunables)
+            if (tunable.name != "VL" || vector_lengths_.empty())
+                names[tunable.name] = fmt::format("STAGE{}_{}", k + 1, tunable.name);
+        return names;
+    }
+
+    // The lengths that every stage with vectors may have.
+    void find_vector_lengths() {
+        bool first = true;
+        for (const TunableSpace& space : spaces_)
+            for (const Tunable& tunable : space.tunables) {
+                if (tunable.name != "VL") continue;
+                if (first) vector_lengths_ = tunable.values;
+                first = false;
+                std::erase_if(vector_lengths_, [&](const Value& value) {
+                    return std::find(tunable.values.begin(), tunable.values.end(), value) ==
+                           tunable.values.end();
+                });
+            }
+        if (vector_lengths_.empty()) return;
+        std::vector<std::string> texts;
+        for (const Value& value : vector_lengths_) texts.push_back(to_string(value));
+        settings_ += "// strop:tune VL = " + join(texts, " | ") + "\n";
+    }
+
+    // Pieces that several stages have word for word stand before them, unless they name what a stage has in
+    // its own way.
+    void find_shared() {
+        std::map<std::string, int> count;
+        for (size_t k = 0; k < stages_.size(); ++k)
+            for (const std::string& piece : stage_pieces(k)) ++count[piece];
+        std::set<std::string> own;  // names
+        for (const auto& [piece, times] : count) {
+            bool whole = times > 1 && piece.find("extern \"C\"") == std::string::npos &&
+                         !mentions_any(piece, {"STAGE"});
+            if (whole)
+                shared_.insert(piece);
+            else
+                own.merge(defined_names(piece));
+        }
+        std::map<std::string, int> definitions;  // two stages may define a name differently
+        for (const std::string& piece : shared_)
+            for (const std::string& name : defined_names(piece))
+                if (++definitions[name] > 1) own.insert(name);
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (auto piece = shared_.begin(); piece != shared_.end();) {
+                if (!mentions_any(*piece, own)) {
+                    ++piece;
+                    continue;
+                }
+                own.merge(defined_names(*piece));
+                piece = shared_.erase(piece);
+                changed = true;
+            }
+        }
+        std::set<std::string> written;
+        for (size_t k = 0; k < stages_.size(); ++k)
+            for (const std::string& piece : stage_pieces(k))
+                if (shared_.contains(piece) && written.insert(piece).second) shared_text_ += piece + "\n\n";
+    }
+
+    std::vector<std::string> stage_pieces(size_t k) const {
+        std::vector<std::string> pieces;
+        const std::map<std::string, std::string> names = renamed(k);
+        for (const std::string& piece : parts_[k].pieces) pieces.push_back(with_names(piece, names));
+        return pieces;
+    }
+
+    std::string stage(size_t k) {
+        const Parts& parts = parts_[k];
+        const std::map<std::string, std::string> names = renamed(k);
+        for (const std::string& setting : parts.settings)
+            if (names.contains("VL") || !setting.starts_with("strop:tune VL "))
+                add_setting(with_names(setting, names));
+        for (const auto& [name, value] : stages_[k].initial)
+            initial_[names.contains(name) ? names.at(name) : name] = value;
+        for (const Parts* one : std::initializer_list<const Parts*>{&parts, &fallback_[k]})
+            for (const std::string& include : one->includes)
+                if (std::find(includes_.begin(), includes_.end(), include) == includes_.end())
+                    includes_.push_back(include);
+        std::string text;
+        for (const std::string& comment : parts.comments) text += "// " + comment + "\n";
+        text += fmt::format("namespace {} {{\n\n", place_of(k));
+        for (const std::string& piece : stage_pieces(k))
+            if (!shared_.contains(piece)) text += local(piece) + "\n\n";
+        text += fmt::format("}}  // namespace {}\n\n", place_of(k));
+        if (!stages_[k].condition) return text;
+        text += fmt::format("namespace {}_otherwise {{\n\n", place_of(k));
+        for (const std::string& piece : fallback_[k].pieces)
+            if (!shared_.contains(piece)) text += local(piece) + "\n\n";
+        return text + fmt::format("}}  // namespace {}_otherwise\n\n", place_of(k));
+    }
+
+    // A stage's function is the file's own; the lines of a long list of parameters move with its shorter
+    // beginning.
+    static std::string local(const std::string& piece) {
+        constexpr std::string_view outer = "extern \"C\" void";
+        size_t begin = piece.find(outer);
+        if (begin == std::string::npos) return piece;
+        size_t body = piece.find('{', begin);
+        std::string head = "static void" + piece.substr(begin + outer.size(), body - begin - outer.size());
+        return piece.substr(0, begin) + replace_all(head, "\n    ", "\n") + piece.substr(body);
+    }
+
+    void add_setting(const std::string& setting) {
+        std::string line = "// " + setting + "\n";
+        if (settings_.find(line) == std::string::npos) settings_ += line;
+    }
+
+    std::string overview() const {
+        std::string text;
+        for (size_t k = 0; k < stages_.size(); ++k)
+            text += fmt::format("//   {}. {}\n", k + 1, stages_[k].problem.name);
+        return text;
+    }
+
+    std::string buffer_helper() const {
+        if (buffers_.empty()) return {};
+        return R"(// Memory for values between the stages, kept between calls, aligned to a cache line.
+template <int slot>
+static void* buffer(int64_t bytes) {
+    static thread_local struct Kept {
+        char* memory = nullptr;
+        int64_t size = 0;
+        ~Kept() { delete[] memory; }
+    } kept;
+    if (kept.size < bytes + 64) {
+        delete[] kept.memory;
+        kept.memory = nullptr;
+        kept.size = 0;
+        kept.memory = new char[bytes + 64];
+        kept.size = bytes + 64;
+    }
+    return (void*)(((uintptr_t)kept.memory + 63) / 64 * 64);
+}
+
+)";
+    }
+
+    std::string entry() const {
+        Lines lines(0);
+        lines.add(signature(problem_) + " {");
+        const std::vector<size_t> slots = plan_slots(buffers_);
+        for (size_t b = 0; b < buffers_.size(); ++b) {
+            Expression count = 1;
+            for (const Expression& extent : buffers_[b].shape) count = count * extent;
+            std::string type = c_type(buffers_[b].dtype);
+            std::string elements =
+                count.is_symbol() || count.is_literal() ? count.cpp() : "(" + count.cpp() + ")";
+            std::string bytes = size_of(buffers_[b].dtype) == 1
+                                    ? count.cpp()
+                                    : fmt::format("{} * (int64_t)sizeof({})", elements, type);
+            lines.add(fmt::format("{0}* const {1} = ({0}*)buffer<{2}>({3});", type, buffers_[b].name,
+                                  slots[b], largest(b, slots, bytes)));
+        }
+        for (size_t k = 0; k < stages_.size(); ++k) call(k, lines);
+        lines.add("}");
+        return lines.text();
+    }
+
+    // Buffers of one slot ask for the largest of them, so that no later one moves it.
+    std::string largest(size_t b, const std::vector<size_t>& slots, const std::string& own) const {
+        std::string text = own;
+        for (size_t other = 0; other < buffers_.size(); ++other) {
+            if (other == b || slots[other] != slots[b]) continue;
+            Expression bytes(static_cast<int64_t>(size_of(buffers_[other].dtype)));
+            for (const Expression& extent : buffers_[other].shape) bytes = bytes * extent;
+            text = fmt::format("std::max<int64_t>({}, {})", text, bytes.cpp());
+        }
+        return text;
+    }
+
+    void call(size_t k, Lines& lines) const {
+        const StageKernel& stage = stages_[k];
+        auto call_in = [&](const std::string& place) {
+            return fmt::format("{}::{}({});", place, stage.problem.name, argument_list(stage.problem));
+        };
+        if (!stage.condition) return lines.add(call_in(place_of(k)));
+        lines.add(fmt::format("if ({})", stage.condition->cpp()));
+        lines.add("    " + call_in(place_of(k)));
+        lines.add("else");
+        lines.add("    " + call_in(place_of(k) + "_otherwise"));
+    }
+
+    const Problem& problem_;
+    const std::vector<StageKernel>& stages_;
+    const std::vector<Buffer>& buffers_;
+    std::vector<Parts> parts_, fallback_;
+    std::vector<TunableSpace> spaces_;
+    std::vector<Value> vector_lengths_;
+    std::set<std::string> shared_;
+    std::string shared_text_, settings_;
+    std::vector<std::string> includes_ = {"#include <stdint.h>", "#include <algorithm>"};
+    Configuration initial_;
+};
+
+}  // namespace
+
+std::vector<size_t> plan_slots(const std::vector<Buffer>& buffers) {
+    std::vector<size_t> slots;
+    std::vector<size_t> free_after;  // by slot: the last stage that needs what is in it
+    for (const Buffer& buffer : buffers) {
+        size_t slot = 0;
+        while (slot < free_after.size() && free_after[slot] >= buffer.first) ++slot;
+        if (slot == free_after.size()) free_after.push_back(0);
+        free_after[slot] = buffer.last;
+        slots.push_back(slot);
+    }
+    return slots;
+}
+
+double bytes_of_slots(const std::vector<Buffer>& buffers, const Bindings& dimensions) {
+    const std::vector<size_t> slots = plan_slots(buffers);
+    std::map<size_t, double> largest;
+    for (size_t b = 0; b < buffers.size(); ++b) {
+        double bytes = static_cast<double>(size_of(buffers[b].dtype));
+        for (const Expression& extent : buffers[b].shape)
+            bytes *= static_cast<double>(extent.evaluate_integer(dimensions));
+        largest[slots[b]] = std::max(largest[slots[b]], bytes);
+    }
+    double total = 0;
+    for (const auto& [slot, bytes] : largest) total += bytes;
+    return total;
+}
+
+ProgramText write_program(const Problem& problem, const std::string& comment,
+                          const std::vector<StageKernel>& stages, const std::vector<Buffer>& buffers) {
+    return ProgramWriter(problem, stages, buffers).write(comment);
+}
+
+}  // namespace strop::playbook

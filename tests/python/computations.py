@@ -1,0 +1,252 @@
+"""Computations of several operations, as people write them in NumPy: references for the tests of programs.
+
+`COMPUTATIONS`: name -> (inputs, dimensions). An input is "name dtype[shape]"; integers are drawn below the extent that
+follows the type: "labels int64<C[M]".
+"""
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def attention(q, k, v):
+    scores = q @ k.transpose(0, 1, 3, 2) / np.sqrt(q.shape[-1])
+    return softmax(scores) @ v
+
+
+def causal_attention(q, k, v):
+    s = q.shape[2]
+    scores = np.einsum("bhid,bhjd->bhij", q, k) / np.sqrt(q.shape[-1])
+    scores = np.where(np.tril(np.ones((s, s), dtype=bool)), scores, -np.inf)
+    return np.einsum("bhij,bhjd->bhid", softmax(scores), v)
+
+
+def mlp(x, w1, b1, w2, b2):
+    hidden = x @ w1 + b1
+    hidden = 0.5 * hidden * (1 + np.tanh(np.sqrt(2 / np.pi) * (hidden + 0.044715 * hidden**3)))
+    return hidden @ w2 + b2
+
+
+def swiglu(x, w, out):
+    gate, up = np.split(x @ w, 2, axis=-1)
+    return (gate / (1 + np.exp(-gate)) * up) @ out
+
+
+def conv_bias_relu_pool(x, w, b):
+    windows = sliding_window_view(x, (3, 3), axis=(2, 3))
+    y = np.maximum(np.einsum("nchwrs,kcrs->nkhw", windows, w) + b[None, :, None, None], 0)
+    return sliding_window_view(y, (2, 2), axis=(2, 3))[:, :, ::2, ::2].max(axis=(4, 5))
+
+
+def group_norm(x, gamma, beta):
+    n, c, h, w = x.shape
+    g = x.reshape(n, 2, c // 2, h, w)
+    mean = g.mean(axis=(2, 3, 4), keepdims=True)
+    var = g.var(axis=(2, 3, 4), keepdims=True)
+    y = ((g - mean) / np.sqrt(var + 1e-5)).reshape(n, c, h, w)
+    return y * gamma[:, None, None] + beta[:, None, None]
+
+
+def batch_norm_training(x, gamma, beta):
+    mean = x.mean(axis=(0, 2, 3))
+    var = x.var(axis=(0, 2, 3))
+    y = (x - mean[:, None, None]) / np.sqrt(var[:, None, None] + 1e-5)
+    return y * gamma[:, None, None] + beta[:, None, None], mean, var
+
+
+def cross_entropy(logits, labels):
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    log_probabilities = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return -log_probabilities[np.arange(logits.shape[0]), labels].mean()
+
+
+def cumulative_share(x):
+    return np.cumsum(x, axis=1) / np.sum(np.abs(x), axis=1, keepdims=True)
+
+
+def reversed_cumsum(x):
+    return np.cumsum(x[::-1], axis=0)[::-1] * x
+
+
+def running_maximum_gap(x):
+    return np.maximum.accumulate(x, axis=-1) - x
+
+
+def nearest_centroid(x, c):
+    distance = (x**2).sum(axis=1)[:, None] - 2 * x @ c.T + (c**2).sum(axis=1)[None, :]
+    return np.argmin(distance, axis=1)
+
+
+def max_and_place(x):
+    place = np.argmax(x, axis=1)
+    return np.take_along_axis(x, place[:, None], axis=1)[:, 0], place
+
+
+def depthwise_conv(x, w, b):
+    windows = sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), axis=(2, 3))
+    y = (windows * w[None, :, None, None]).sum(axis=(-2, -1)) + b[:, None, None]
+    return np.clip(y, 0, 6)
+
+
+def transposed_conv(x, w):
+    n, c, h, wd = x.shape
+    grown = np.zeros((n, c, h, 2, wd, 2), dtype=x.dtype)
+    grown[:, :, :, 0, :, 0] = x
+    grown = grown.reshape(n, c, 2 * h, 2 * wd)[:, :, : 2 * h - 1, : 2 * wd - 1]
+    padded = np.pad(grown, ((0, 0), (0, 0), (2, 2), (2, 2)))
+    windows = sliding_window_view(padded, (3, 3), axis=(2, 3))
+    return np.einsum("nchwrs,ckrs->nkhw", windows, w[:, :, ::-1, ::-1])
+
+
+def lstm_cell(x, h, c, wx, wh, b):
+    gates = x @ wx + h @ wh + b
+    i, f, g, o = np.split(gates, 4, axis=1)
+    c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+    return np.tanh(c) / (1 + np.exp(-o)), c
+
+
+def gru_cell(x, h, wx, wh):
+    n = h.shape[1]
+    a, b = x @ wx, h @ wh
+    z = 1 / (1 + np.exp(-(a[:, :n] + b[:, :n])))
+    r = 1 / (1 + np.exp(-(a[:, n : 2 * n] + b[:, n : 2 * n])))
+    return (1 - z) * np.tanh(a[:, 2 * n :] + r * b[:, 2 * n :]) + z * h
+
+
+def embedding_norm(table, tokens, gamma):
+    x = table[tokens]
+    return x / np.sqrt(np.mean(x**2, axis=-1, keepdims=True) + 1e-6) * gamma
+
+
+def embedding_bag(table, tokens):
+    return table[tokens].sum(axis=1)
+
+
+def cosine_loss(a, b):
+    norm = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    return np.mean(1 - np.sum(a * b, axis=1) / np.maximum(norm, 1e-8))
+
+
+def average_pool(x):
+    n, c, h, w = x.shape
+    return x.reshape(n, c, h // 2, 2, w // 2, 2).mean(axis=(3, 5))
+
+
+def sum_of_squares_over_axes(x):
+    return (x**2).sum(axis=(0, 2)), x.sum(axis=1).max(axis=1)
+
+
+def transposes(x, y):
+    return np.tanh(x.transpose(2, 0, 1)) + y.T[:, :, None]
+
+
+def concatenated_features(x, y):
+    both = np.concatenate([x, np.maximum(y, 0)], axis=1)
+    return (both - both.mean(axis=0)) / (both.std(axis=0) + 1e-5)
+
+
+def triangular_product(a, b):
+    return np.tril(a) @ np.triu(b)
+
+
+def diagonal_product(d, a):
+    return np.diag(d) @ a + np.diag(a)[:, None]
+
+
+def trace_and_diagonal(a):
+    return np.trace(a), np.einsum("ii->i", a) * 2
+
+
+def rotary(x):
+    s, d = x.shape[1], x.shape[2]
+    angle = np.arange(s)[:, None] * (1.0 / 10000 ** (np.arange(d // 2) * 2.0 / d))[None, :]
+    cos, sin = np.cos(angle), np.sin(angle)
+    left, right = x[..., : d // 2], x[..., d // 2 :]
+    return np.concatenate([left * cos - right * sin, left * sin + right * cos], axis=-1)
+
+
+def two_layers_of_means(x):
+    inner = x - x.mean(axis=0)
+    return inner / np.abs(inner).max(axis=1, keepdims=True)
+
+
+def covariance(x):
+    centred = x - x.mean(axis=0)
+    return centred.T @ centred / (x.shape[0] - 1)
+
+
+def polynomial_features(x):
+    return np.stack([x, x**2, x**3], axis=-1).reshape(x.shape[0], -1)
+
+
+def moving_average(x):
+    return sliding_window_view(x, 5, axis=1).mean(axis=-1)
+
+
+def pairwise_distances(x, y):
+    return np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(axis=-1))
+
+
+def bilinear(x, w, y):
+    return np.einsum("bi,kij,bj->bk", x, w, y)
+
+
+def top_share(x):
+    p = softmax(x)
+    return p.max(axis=1), np.argmax(p, axis=1), -(p * np.log(p + 1e-9)).sum(axis=1)
+
+
+def masked_mean(x, keep):
+    weights = keep.astype(x.dtype)
+    return (x * weights[..., None]).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)[:, None]
+
+
+def huber_and_accuracy(logits, target, labels):
+    difference = np.abs(logits - target)
+    loss = np.where(difference < 1, 0.5 * difference**2, difference - 0.5).mean()
+    return loss, (np.argmax(logits, axis=1) == labels).mean()
+
+
+COMPUTATIONS = {
+    "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
+    "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
+    "mlp": ("x float32[M,K]; w1 float32[K,N]; b1 float32[N]; w2 float32[N,K]; b2 float32[K]", ["M=5,K=9,N=19", "M=1,K=1,N=3"]),
+    "swiglu": ("x float32[M,K]; w float32[K,2*N]; out float32[N,K]", ["M=5,K=9,N=19", "M=1,K=1,N=3"]),
+    "conv_bias_relu_pool": ("x float32[N,C,H,W]; w float32[K,C,3,3]; b float32[K]", ["N=2,C=3,H=9,W=11,K=5", "N=1,C=1,H=6,W=4,K=1"]),
+    "group_norm": ("x float32[N,C,H,W]; gamma float32[C]; beta float32[C]", ["N=2,C=6,H=5,W=7", "N=1,C=2,H=1,W=3"]),
+    "batch_norm_training": ("x float32[N,C,H,W]; gamma float32[C]; beta float32[C]", ["N=3,C=5,H=4,W=7", "N=2,C=1,H=1,W=3"]),
+    "cross_entropy": ("logits float32[M,C]; labels int64<C[M]", ["M=7,C=11", "M=1,C=1"]),
+    "cumulative_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "reversed_cumsum": ("x float32[M,N]", ["M=13,N=9", "M=1,N=1"]),
+    "running_maximum_gap": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "nearest_centroid": ("x float32[M,D]; c float32[K,D]", ["M=13,D=5,K=7", "M=1,D=1,K=1"]),
+    "max_and_place": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "depthwise_conv": ("x float32[N,C,H,W]; w float32[C,3,3]; b float32[C]", ["N=2,C=5,H=9,W=11", "N=1,C=1,H=1,W=1"]),
+    "transposed_conv": ("x float32[N,C,H,W]; w float32[C,K,3,3]", ["N=2,C=3,H=4,W=5,K=4", "N=1,C=1,H=1,W=1,K=1"]),
+    "lstm_cell": ("x float32[B,I]; h float32[B,N]; c float32[B,N]; wx float32[I,4*N]; wh float32[N,4*N]; b float32[4*N]", ["B=3,I=5,N=9", "B=1,I=1,N=1"]),
+    "gru_cell": ("x float32[B,I]; h float32[B,N]; wx float32[I,3*N]; wh float32[N,3*N]", ["B=3,I=5,N=9", "B=1,I=1,N=1"]),
+    "embedding_norm": ("table float32[V,D]; tokens int64<V[B,S]; gamma float32[D]", ["V=11,D=9,B=2,S=5", "V=1,D=1,B=1,S=1"]),
+    "embedding_bag": ("table float32[V,D]; tokens int64<V[B,S]", ["V=11,D=9,B=3,S=5", "V=1,D=1,B=1,S=1"]),
+    "cosine_loss": ("a float32[M,N]; b float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "average_pool": ("x float32[N,C,H,W]", ["N=2,C=3,H=6,W=8", "N=1,C=1,H=2,W=2"]),
+    "sum_of_squares_over_axes": ("x float32[A,B,C]", ["A=4,B=5,C=7", "A=1,B=1,C=1"]),
+    "transposes": ("x float32[A,B,C]; y float32[A,C]", ["A=4,B=5,C=7", "A=1,B=1,C=1"]),
+    "concatenated_features": ("x float32[M,A]; y float32[M,B]", ["M=7,A=5,B=9", "M=2,A=1,B=1"]),
+    "triangular_product": ("a float32[N,N]; b float32[N,N]", ["N=13", "N=1"]),
+    "diagonal_product": ("d float32[N]; a float32[N,N]", ["N=13", "N=1"]),
+    "trace_and_diagonal": ("a float32[N,N]", ["N=13", "N=1"]),
+    "rotary": ("x float32[B,S,D]", ["B=2,S=5,D=8", "B=1,S=1,D=2"]),
+    "two_layers_of_means": ("x float32[M,N]", ["M=7,N=19", "M=2,N=1"]),
+    "covariance": ("x float32[M,N]", ["M=17,N=5", "M=2,N=1"]),
+    "polynomial_features": ("x float32[M,N]", ["M=7,N=19", "M=1,N=1"]),
+    "moving_average": ("x float32[M,N]", ["M=3,N=19", "M=1,N=5"]),
+    "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
+    "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
+    "top_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "masked_mean": ("x float32[B,S,D]; keep bool[B,S]", ["B=3,S=5,D=9", "B=1,S=1,D=1"]),
+    "huber_and_accuracy": ("logits float32[M,C]; target float32[M,C]; labels int64<C[M]", ["M=7,C=11", "M=1,C=1"]),
+}
