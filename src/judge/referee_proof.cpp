@@ -199,8 +199,11 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
     const uint32_t count = static_cast<uint32_t>(calls);
     if (buffers.small()) buffers.turn(problem_, random());
     const std::optional<int64_t> other = buffers.small() ? std::nullopt : buffers.other_known();
-    const bool to_other = other && random() % 2 == 0;
-    const int64_t window = to_other ? *other : buffers.small() ? any_window(buffers) : 0;
+    // Not behind the step from the last window to the first, where who carries something on begins anew.
+    const bool to_other = other.has_value();
+    const int64_t room = buffers.windows() - count;
+    const int64_t unknown = room > 0 ? buffers.windows() - 1 - any_window(buffers) % room : any_window(buffers);
+    const int64_t window = to_other ? *other : buffers.small() ? unknown : 0;
     if (to_other) buffers.restore();
     else buffers.renew(problem_, window, random());
     InputSet last = buffers.seen(window, int64_t{count} - 1);
