@@ -181,7 +181,8 @@ bool Expectation::tries(Buffers& buffers, const InputSet& set, const Job& job,
 }
 
 // The largest difference of two evaluations, as a share of |expected| + scale; infinite where only one is finite. Of
-// values that the output's type does not hold nothing can be learned.
+// values that the output's type does not hold nothing can be learned; inputs that nobody declared and that lead to
+// values beyond it are not worth a check, because sums on the way may be infinite of either sign.
 double Expectation::difference(Buffers& buffers, const InputSet& set, size_t output,
                                const std::vector<char>& other) const {
     const double* wide = buffers.expected(set, output);
@@ -190,6 +191,8 @@ double Expectation::difference(Buffers& buffers, const InputSet& set, size_t out
     int64_t count = static_cast<int64_t>(other.size() / 8);
     double worst = 0;
     for (int64_t i = 0; i < count; ++i) {
+        if (set.distribution != Distribution::declared && std::fabs(wide[i]) > range.largest)
+            return std::numeric_limits<double>::infinity();
         if (wide[i] != 0 && !range.holds(wide[i])) continue;
         double error = std::fabs(rough[i] - wide[i]);
         if (!(error > 0) && !std::isnan(error)) continue;

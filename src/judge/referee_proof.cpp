@@ -33,8 +33,8 @@ constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls 
 constexpr double alone_ratio = 3;            // of a call by itself over those of batches
 constexpr double waking_ns = 3e5;            // of the threads that a kernel computes on
 constexpr double fetched_ns_of_a_byte = 0.4; // from another core's cache, or from memory
-constexpr double longer_than_claimed = 1.4;  // of calls of whole batches
-constexpr int looks_at_lengths = 8;
+constexpr double longer_than_claimed = 2;    // of calls of whole batches
+constexpr int looks_at_lengths = 20;
 constexpr double branches_ratio = 3;         // of new ones over known ones, more than predicted branches save
 constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
 constexpr double clock_batch_ns = 5e7;       // no wake-up takes as long

@@ -71,7 +71,9 @@ std::string indented(const std::vector<std::string>& statements, const std::stri
 
 const char* const scratch_text = R"(
 // Memory that a thread keeps from call to call.@several@
-static float* scratch(int64_t count) {
+// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
+// and the lookup may change them.
+__attribute__((noinline)) static float* scratch(int64_t count) {
     struct Block {
         float* data = nullptr;
         int64_t count = 0;

@@ -42,8 +42,7 @@ static inline void multiply(const float* const* pixels, int64_t channel, const i
 static void convolve_block(const Shape& s, const Operands& t, const Padded& padded, const float* packed,
                            const int64_t* shift, int64_t n, int64_t g, int64_t begin, int64_t count,
                            int64_t first, int64_t last) {
-    static thread_local Scratch<float> scratch;
-    float* sums = scratch.reserve((MR + 1) * TILES * PX);
+    float* sums = scratch<float, 0>((MR + 1) * TILES * PX);
     float* row = sums + MR * TILES * PX;
     const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.R * s.S;
     const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
@@ -71,14 +70,12 @@ static void convolve_block(const Shape& s, const Operands& t, const Padded& padd
 }
 
 static void convolve(const Shape& s, const Operands& t) {
-    static thread_local Scratch<float> x_scratch, w_scratch;
-    static thread_local Scratch<int64_t> shift_scratch;
     const int64_t panels = ceildiv(s.K / s.groups, MR);
     const bool in_place = s.padding_h == 0 && s.padding_w == 0;
     const int64_t rows = s.H + 2 * s.padding_h, pitch = s.W + 2 * s.padding_w;
-    float* copy = in_place ? nullptr : x_scratch.reserve(s.N * s.C * rows * pitch);
-    float* packed = w_scratch.reserve(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
-    int64_t* shift = shift_scratch.reserve(s.R * s.S);
+    float* copy = in_place ? nullptr : scratch<float, 1>(s.N * s.C * rows * pitch);
+    float* packed = scratch<float, 2>(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
+    int64_t* shift = scratch<int64_t, 0>(s.R * s.S);
     for (int64_t tap = 0; tap < s.R * s.S; ++tap)
         shift[tap] = tap / s.S * s.dilation_h * pitch + tap % s.S * s.dilation_w;
     const Padded padded{in_place ? t.@X@ : copy, pitch, rows * pitch};

@@ -79,11 +79,10 @@ const char* const implicit_convolve_text = R"(
 // depth at a time: the packed pixels of a tile stay in L1 while all filters pass over them.
 static void convolve_block(const Shape& s, const Operands& t, const float* packed, int64_t n, int64_t g,
                            int64_t tile, int64_t end, int64_t first, int64_t last) {
-    static thread_local Scratch<float> pixel_scratch, sum_scratch;
     const int64_t channels = s.C / s.groups, filters = s.K / s.groups, depth = channels * s.R * s.S;
     const int64_t blocks = larger(1, ceildiv(depth, KC)), block = larger(1, ceildiv(depth, blocks));
-    float* pixels = pixel_scratch.reserve(block * NR);
-    float* sums = sum_scratch.reserve((last - first) * MR * BLOCK);
+    float* pixels = scratch<float, 0>(block * NR);
+    float* sums = scratch<float, 1>((last - first) * MR * BLOCK);
     const float* x = t.@X@ + (n * s.C + g * channels) * s.H * s.W;
     const float* w = packed + g * ceildiv(filters, MR) * depth * MR;
     for (int64_t d = 0; d == 0 || d < depth; d += block) {
@@ -126,14 +125,13 @@ static void spread(const Shape& s, const float* sums, int64_t begin, int64_t end
 // @ORDER_COMMENT@
 static void convolve_block(const Shape& s, const Operands& t, const float* packed, int64_t n, int64_t g,
                            int64_t tile, int64_t end, int64_t first, int64_t last) {
-    static thread_local Scratch<float> scratch, edge_scratch, padded_scratch;
     const int64_t channels = s.C / s.groups, filters = s.K / s.groups, area = s.H * s.W;
     const int64_t blocks = larger(1, ceildiv(channels, KC)), block = larger(1, ceildiv(channels, blocks));
-    float* sums = scratch.reserve((last - first) * MR * BLOCK);
+    float* sums = scratch<float, 1>((last - first) * MR * BLOCK);
     const float* x = t.@X@ + (n * s.C + g * channels) * area;
     // A last tile that is not full is copied: vectors must not read past x.
     const bool ragged = end * NR > area;
-    float* edge = ragged ? edge_scratch.reserve(channels * NR) : nullptr;
+    float* edge = ragged ? scratch<float, 2>(channels * NR) : nullptr;
     for (int64_t c = 0; ragged && c < channels; ++c)
         for (int64_t j = 0; j < NR; ++j)
             edge[c * NR + j] = (end - 1) * NR + j < area ? x[c * area + (end - 1) * NR + j] : 0.0f;
@@ -147,7 +145,7 @@ static void convolve_block(const Shape& s, const Operands& t, const float* packe
             }
     const int64_t pixels_end = smaller(end * NR, area), from = output_of(s, tile * NR),
                   count = output_of(s, pixels_end) - from;
-    float* padded = s.P * s.Q == area ? nullptr : padded_scratch.reserve(count);
+    float* padded = s.P * s.Q == area ? nullptr : scratch<float, 3>(count);
     for (int64_t k = first * MR; k < smaller(last * MR, filters); ++k) {
         const float* row = sums + (k - first * MR) * BLOCK;
         if (padded) spread(s, row, tile * NR, pixels_end, padded);
@@ -158,9 +156,8 @@ static void convolve_block(const Shape& s, const Operands& t, const float* packe
 
 const char* const convolve_text = R"(
 static void convolve(const Shape& s, const Operands& t) {
-    static thread_local Scratch<float> w_scratch;
     const int64_t panels = ceildiv(s.K / s.groups, MR);
-    float* packed = w_scratch.reserve(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
+    float* packed = scratch<float, 4>(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
     const int64_t tiles = ceildiv(@AREA@, NR), blocks = ceildiv(tiles, TILES),
                   pixel_tasks = s.N * s.groups * blocks;
     // Few pixels: the filters are shared out too.

@@ -90,8 +90,7 @@ struct Packed {
 // @ORDER_COMMENT@
 static void convolve_block(const Shape& s, const Operands& t, const Packed& packed, int64_t n, int64_t g,
                            int64_t tile, int64_t end, int64_t first, int64_t last) {
-    static thread_local Scratch<float> scratch;
-    float* sums = scratch.reserve((last - first) * MR * BLOCK);
+    float* sums = scratch<float, 0>((last - first) * MR * BLOCK);
     const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.R * s.S;
     const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
                   block = larger(1, ceildiv(channels, blocks));
@@ -108,14 +107,12 @@ static void convolve_block(const Shape& s, const Operands& t, const Packed& pack
 }
 
 static void convolve(const Shape& s, const Operands& t) {
-    static thread_local Scratch<float> x_scratch, w_scratch;
-    static thread_local Scratch<int64_t> shift_scratch;
     const Planes planes(s);
     const int64_t depth = s.C / s.groups * s.R * s.S, panels = ceildiv(s.K / s.groups, MR);
     // The last tile reads past the last plane.
-    float* x = x_scratch.reserve(s.N * s.C * planes.channel + NR);
-    float* w = w_scratch.reserve(s.groups * panels * depth * MR);
-    int64_t* shift = shift_scratch.reserve(s.R * s.S);
+    float* x = scratch<float, 1>(s.N * s.C * planes.channel + NR);
+    float* w = scratch<float, 2>(s.groups * panels * depth * MR);
+    int64_t* shift = scratch<int64_t, 0>(s.R * s.S);
     for (int64_t tap = 0; tap < s.R * s.S; ++tap) shift[tap] = planes.shift(s, tap);
     for (int64_t j = 0; j < NR; ++j) x[s.N * s.C * planes.channel + j] = 0;
     const Packed packed{planes, x, w, shift};
@@ -170,14 +167,12 @@ const char* const depthwise_convolve_text = R"(
 static void convolve(const Shape& s, const Operands& t) {
     const Planes planes(s);
     const int64_t filters = s.K / s.groups, taps = s.R * s.S, positions = (s.P - 1) * planes.pitch + s.Q;
-    static thread_local Scratch<int64_t> shift_scratch;
-    int64_t* shift = shift_scratch.reserve(taps);
+    int64_t* shift = scratch<int64_t, 0>(taps);
     for (int64_t tap = 0; tap < taps; ++tap) shift[tap] = planes.shift(s, tap);
     team::parallel(s.threads(PARALLEL_MIN), [=](team::Member me) {
         for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c) {
-            static thread_local Scratch<float> scratch;
             // The last tile reads past the last phase.
-            float* plane = scratch.reserve(planes.channel + NR + BLOCK);
+            float* plane = scratch<float, 3>(planes.channel + NR + BLOCK);
             float* sums = plane + planes.channel + NR;
             for (int64_t j = 0; j < NR; ++j) plane[planes.channel + j] = 0;
             planes.split(s, t.@X@ + c * s.H * s.W, plane);

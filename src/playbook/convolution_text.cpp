@@ -41,6 +41,14 @@ struct Scratch {
         return data;
     }
 };
+
+// The calling thread's own, one per number. Not inlined: clang lets values stay in the upper vector registers of AVX-512
+// while a thread-local variable is looked up, and the lookup may change them.
+template <typename T, int number>
+__attribute__((noinline)) static T* scratch(int64_t count) {
+    static thread_local Scratch<T> memory;
+    return memory.reserve(count);
+}
 )";
 
 const char* const plane_text = R"(

@@ -174,9 +174,8 @@ static void transform_products(const float* products, int64_t count, float* __re
 // The output tiles [begin, begin + count) of the batch for the panels [first, last).
 static void convolve_block(const Shape& s, const Operands& t, const Tiles& tiles, const float* phases,
                            const float* w, int64_t begin, int64_t count, int64_t first, int64_t last) {
-    static thread_local Scratch<float> x_scratch, product_scratch;
-    float* x = x_scratch.reserve(POINTS * tiles.inputs);
-    float* products = product_scratch.reserve((POINTS * MR + 2 * OUT * OUT) * BLOCK);
+    float* x = scratch<float, 0>(POINTS * tiles.inputs);
+    float* products = scratch<float, 1>((POINTS * MR + 2 * OUT * OUT) * BLOCK);
     float* spread = products + POINTS * MR * BLOCK;
     float* rows = spread + OUT * OUT * BLOCK;
     transform_tiles(s, tiles, phases, begin, count, x);
@@ -201,12 +200,11 @@ static void convolve_block(const Shape& s, const Operands& t, const Tiles& tiles
 }
 
 static void convolve(const Shape& s, const Operands& t) {
-    static thread_local Scratch<float> x_scratch, w_scratch;
     const Tiles tiles(s);
     const int64_t panels = ceildiv(s.K, MR), count = s.N * tiles.rows * tiles.columns;
     // The last vector reads past the last phase.
-    float* x = x_scratch.reserve(s.N * s.C * tiles.channel + VL);
-    float* w = w_scratch.reserve(panels * POINTS * tiles.weights);
+    float* x = scratch<float, 2>(s.N * s.C * tiles.channel + VL);
+    float* w = scratch<float, 3>(panels * POINTS * tiles.weights);
     for (int64_t j = 0; j < VL; ++j) x[s.N * s.C * tiles.channel + j] = 0;
     const int64_t blocks = ceildiv(count, BLOCK);
     // Few pixels: the filters are shared out too.

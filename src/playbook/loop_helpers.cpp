@@ -49,7 +49,9 @@ static inline float product(vec v) {
 std::string scratch_helper() {
     return R"(
 // Memory of the calling thread's own, kept between calls, aligned to a cache line.
-static float* scratch(int64_t count) {
+// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
+// and the lookup may change them.
+__attribute__((noinline)) static float* scratch(int64_t count) {
     static thread_local struct Kept {
         float* memory = nullptr;
         int64_t size = 0;

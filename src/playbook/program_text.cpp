@@ -267,8 +267,10 @@ private:
     std::string buffer_helper() const {
         if (buffers_.empty()) return {};
         return R"(// Memory for values between the stages, kept between calls, aligned to a cache line.
+// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
+// and the lookup may change them.
 template <int slot>
-static void* buffer(int64_t bytes) {
+__attribute__((noinline)) static void* buffer(int64_t bytes) {
     static thread_local struct Kept {
         char* memory = nullptr;
         int64_t size = 0;

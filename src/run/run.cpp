@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "base/line.h"
 #include "base/strings.h"
+#include "device/machine.h"
 #include "judge/worker.h"
 #include "language/bundle.h"
 #include "language/contract.h"
@@ -216,6 +217,7 @@ private:
     // Before baselines, which may take long to start: whether there will be ideas at all.
     void trace() {
         view_.phase("tracing the reference");
+        reference_python();   // what is wrong with it is said by its variable's name
         graph_ = trace_reference(problem_);
         playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine);
         const bool others = advisers_ || !record_.settings.kernels.empty();
