@@ -82,7 +82,7 @@ class OneRun(unittest.TestCase):
     def test_the_result_folder_is_complete(self):
         self.assertEqual(sorted(path.name for path in self.out.iterdir() if path.name not in ("build", "__pycache__")),
                          ["CMakeLists.txt", "report.html", "report.json", "report.md", "shifted.cpp", "shifted.h",
-                          "shifted.py", "shifted_test.cpp"])
+                          "shifted.py", "shifted_python.cpp", "shifted_test.cpp"])
         self.assertEqual(json.loads((self.out / "report.json").read_text(encoding="utf-8"))["run"],
                          self.document["run"])
         source = (self.out / "shifted.cpp").read_text(encoding="utf-8")
