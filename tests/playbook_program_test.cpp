@@ -145,7 +145,10 @@ TEST(Programs, TheInterpreterAgreesWithNumPyBeforeAndAfterSimplification) {
 // Compiles all, then calls each at all points between guards.
 class Kernels {
 public:
-    Kernels() : folder_(fs::temp_directory_path() / fmt::format("strop_programs_{}", getpid())) {
+    // A folder of its own: the loader gives a path that it has opened before the library that it had there.
+    Kernels() {
+        static int made = 0;
+        folder_ = fs::temp_directory_path() / fmt::format("strop_programs_{}_{}", getpid(), made++);
         fs::create_directories(folder_);
     }
     ~Kernels() { fs::remove_all(folder_); }
