@@ -1,7 +1,9 @@
 // The referee against kernels that are right, wrong and hostile. Slow cases (endless loops) have their own script.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <sstream>
 
@@ -573,6 +575,35 @@ TEST(Reference, every_distribution_is_met_before_one_is_met_twice) {
         EXPECT_GE(at_large.count(distribution), 1u) << name_of(distribution);
         EXPECT_LE(at_large.count(distribution), 2u) << name_of(distribution);
     }
+}
+
+TEST(Reference, every_other_shape_outside_the_sweep_meets_an_unusual_distribution) {
+    TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+    write_file(folder.path() / "scale/reference.py", reference_py);
+    const Problem problem = load_problem((folder.path() / "scale").string());
+    Expectation expectation(problem, 5, Seconds(60));
+    std::set<Distribution> met;
+    int unusual = 0;
+    for (int64_t i = 0; i < 12; ++i) {
+        const Buffers& buffers = expectation.at({std::to_string(i), {{"M", 20 + i}, {"N", 100}}});
+        unusual += buffers.sets().size() == 3;
+        for (const InputSet& set : buffers.sets()) met.insert(set.distribution);
+    }
+    EXPECT_EQ(unusual, 6);
+    EXPECT_EQ(met.size(), 7u);
+}
+
+TEST(Buffers, outputs_are_wiped_for_each_process) {
+    TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+    write_file(folder.path() / "scale/reference.py", reference_py);
+    const Problem problem = load_problem((folder.path() / "scale").string());
+    Buffers buffers(problem, problem.points[0], {Distribution::declared}, 16, 1);
+    std::memset(buffers.outputs().data(), 7, static_cast<size_t>(buffers.outputs().bytes()));
+    buffers.wipe_outputs();
+    const char* at = buffers.outputs().data();
+    EXPECT_EQ(std::count(at, at + buffers.outputs().bytes(), 0), buffers.outputs().bytes());
 }
 
 TEST(Worker, answers_in_lines_and_survives_nonsense) {

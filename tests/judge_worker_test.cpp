@@ -114,11 +114,16 @@ TEST(ChildAnswer, its_text_commands_no_terminal) {
 }
 
 TEST(ChildAnswer, only_a_host_can_be_unsupported) {
-    EXPECT_EQ(verdict_of(0, false), Verdict::ok);
-    EXPECT_EQ(verdict_of(2, true), Verdict::unsupported);
-    EXPECT_EQ(verdict_of(2, false), Verdict::crashed);
-    EXPECT_EQ(verdict_of(3, false), Verdict::cheated);
-    EXPECT_EQ(verdict_of(-7, true), Verdict::crashed);
+    EXPECT_EQ(verdict_of({0, 0, 0}, false), Verdict::ok);
+    EXPECT_EQ(verdict_of({2, 0, 0}, true), Verdict::unsupported);
+    EXPECT_EQ(verdict_of({2, 0, 0}, false), Verdict::crashed);
+    EXPECT_EQ(verdict_of({3, 0, 0}, false), Verdict::cheated);
+    EXPECT_EQ(verdict_of({-7, 0, 0}, true), Verdict::crashed);
+}
+
+TEST(ChildAnswer, who_is_done_has_nothing_to_add) {
+    EXPECT_EQ(verdict_of({0, 1, 0}, false), Verdict::cheated);
+    EXPECT_EQ(verdict_of({0, 1 << 20, 0}, true), Verdict::cheated);
 }
 
 }  // namespace

@@ -46,6 +46,30 @@ TEST_F(CompilerTest, the_one_that_is_asked_for_is_taken) {
     }
 }
 
+TEST_F(CompilerTest, a_build_finds_no_other) {
+    CppToolchain toolchain(detect_machine());
+    const std::string own = "#include <stdint.h>\n"
+                            "extern \"C\" void row_sum(const float* x, float* y, int64_t M, int64_t N) { y[0] = x[0] + M + N; }\n";
+    ASSERT_TRUE(built(toolchain, {{own, {}, {}, {}, false}}).front().ok);
+    for (const char* path : {"kernel0.cpp", "../kernel0/kernel0.cpp", "../call.cpp", "call.cpp", "late.h"}) {
+        const std::string source = std::string("#include \"") + path + "\"\n" + (std::string(path).ends_with("kernel0.cpp") ? "" : own);
+        EXPECT_FALSE(built(toolchain, {{source, {}, {}, {}, false}}).front().ok) << path;
+    }
+}
+
+TEST_F(CompilerTest, libraries_of_kernels_are_those_of_languages) {
+    CppToolchain toolchain(detect_machine());
+    const Built result = built(toolchain, {build(only_with("g++"), "g++")}).front();
+    if (!result.ok) GTEST_SKIP() << result.message;
+    bool c = false, another = false;
+    for (const std::string& library : result.needed) {
+        c = c || library.find("/libc.so") != std::string::npos;
+        another = another || library.find("dnnl") != std::string::npos || library.find("blas") != std::string::npos;
+    }
+    EXPECT_TRUE(c);
+    EXPECT_FALSE(another);
+}
+
 TEST_F(CompilerTest, one_that_is_missing_is_named) {
     const std::vector<Compiler> all = kernel_compilers();
     ASSERT_FALSE(all.empty());
@@ -77,7 +101,7 @@ protected:
                          "    shift\n"
                          "done\n"
                          "[ \"$slow\" = 1 ] && sleep 0.5\n"
-                         "printf '%s%s' \"$slow\" \"$unroll\" | tee \"$out\" >> \"${out%/*}/order\"\n");
+                         "printf '%s%s' \"$slow\" \"$unroll\" > \"$out\"\n");
         std::filesystem::permissions(path, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
         return path;
     }
@@ -88,11 +112,15 @@ protected:
     }
     // As they were compiled: SLOW and UNROLL of each.
     std::string order_of(const std::vector<Build>& builds) {
-        const std::filesystem::path order = folder_.path() / "order";
-        write_file(order, "");
         libraries_.clear();
-        for (const Built& result : built(toolchain_, builds)) libraries_.push_back(read_file(result.library));
-        return read_file(order);
+        std::map<std::filesystem::file_time_type, std::string> written;
+        for (const Built& result : built(toolchain_, builds)) {
+            libraries_.push_back(read_file(result.library));
+            written[std::filesystem::last_write_time(result.library)] = libraries_.back();
+        }
+        std::string order;
+        for (const auto& [time, library] : written) order += library;
+        return order;
     }
 
     TemporaryFolder home_{"strop-test"};

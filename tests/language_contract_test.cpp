@@ -208,11 +208,23 @@ TEST(Contract, ASearchWithoutEndIsGivenUp) {
 
 TEST(Contract, TunablesAndFlagsAreBounded) {
     EXPECT_THAT(failure("// strop:flags O = -f" + std::string(100000, 'a')),
-                HasSubstr("kernel.cpp:1: '-faaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' in 'O' is 100002 characters long"));
+                HasSubstr("kernel.cpp:1: '-faaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' of tunable 'O' is 100002 characters long"));
+    EXPECT_THAT(failure("// strop:tune LANES = " + std::string(50000, '8')), HasSubstr("is 50000 characters long"));
+    std::string values = "// strop:tune A = 0";
+    for (int i = 1; i < 1001; ++i) values += " | " + std::to_string(i);
+    EXPECT_EQ(failure(values), "kernel.cpp:1: tunable 'A' has more than 1000 values");
+    EXPECT_EQ(failure(std::string((1 << 20) + 1, ' ')), "kernel.cpp: a source of 1 MiB");
     std::string many;
     for (int i = 0; i < 1001; ++i) many += "// strop:tune T" + std::to_string(i) + " = 1\n";
     EXPECT_EQ(failure(many), "kernel.cpp:1001: more than 1000 tunables");
     EXPECT_EQ(failure("// strop:tune A = nan(1) | nan(1)"), "kernel.cpp:1: tunable 'A' has the value 'nan(1)' twice");
+}
+
+TEST(Contract, AKernelHasOneCompiler) {
+    for (const char* flag : {"-flto=24", "-flto=auto", "-flto=jobserver", "-foffload=nvptx-none", "-fopenmp-targets=nvptx64"})
+        EXPECT_THAT(failure(std::string("// strop:flags O = -O3 ") + flag), HasSubstr("starts compilers of its own")) << flag;
+    for (const char* flag : {"-flto", "-flto=thin", "-flto=full"})
+        EXPECT_EQ(failure(std::string("// strop:flags O = -O3 ") + flag), "no error") << flag;
 }
 
 TEST(Contract, NoValidConfigurationIsAnError) {

@@ -116,7 +116,7 @@ TEST(ReportFormat, TextsAreCutByCodePoints) {
     EXPECT_EQ(truncated("abc", 0), "");
     EXPECT_EQ(padded("µ", 3), "µ  ");
     EXPECT_EQ(padded("µ", 3, true), "  µ");
-    EXPECT_EQ(one_line("a\n\tb\x1b[31m "), "a b [31m");
+    EXPECT_EQ(one_line("a\n\tb\x1b[31m "), "a b?[31m");
     EXPECT_THAT(wrapped("one two three", 7), ElementsAre("one two", "three"));
     EXPECT_THAT(wrapped("incomprehensible", 6), ElementsAre("incomp", "rehens", "ible"));
     EXPECT_THAT(wrapped("", 6), ElementsAre(""));

@@ -88,6 +88,22 @@ TEST(Verification, improved_needs_both_measurements) {
     EXPECT_EQ(outcome_of(record), Outcome::no_improvement);
 }
 
+TEST(Verification, a_baseline_that_failed_is_named_and_leaves_no_speedup_at_its_shape) {
+    RunRecord record = record_of(2);
+    Comparison comparison;
+    comparison.points = {{{}, {result("strop", 100, 0, 1), result("numpy", 400, 0, 4), result("onednn", 10, 0, 0.1)}},
+                         {{"", {{"N", 1}}}, {result("strop", 100, 0, 1), result("numpy", 800, 0, 8), result("onednn", 0, 0, 0)}}};
+    comparison.points[1].results[2].verdict = Verdict::crashed;
+    comparison.points[1].results[2].evidence = "was there and has ended";
+    EXPECT_EQ(note_verification(comparison, who, record), "");
+    EXPECT_NEAR(record.headline.ratio, 0.1, 1e-9);   // of the other shape
+    EXPECT_TRUE(record.shapes[1].best_baseline.empty());
+    ASSERT_EQ(record.missing_baselines.size(), 1u);
+    EXPECT_EQ(record.missing_baselines[0].how, "failed: crashed at N=1, which has no speedup (was there and has ended)");
+    comparison.points[1].results[2].verdict = Verdict::unsupported;   // one that is not there is no loss
+    EXPECT_TRUE(lost_baselines(comparison).empty());
+}
+
 TEST(Verification, a_sanitizers_finding_is_a_failure) {
     EXPECT_EQ(finding_of({{"A", 3, Verdict::ok, "", "no time"}}), "");
     EXPECT_EQ(finding_of({{"A", 3, Verdict::ok, "", ""}, {"T", 0, Verdict::nondeterministic, "a race", ""}}),

@@ -221,6 +221,23 @@ TEST(Candidate, lives_in_name_spaces_of_its_own_as_a_child_of_ours) {
     EXPECT_EQ(child.kill().signal, SIGTERM);
 }
 
+TEST(Candidate, can_name_no_other_candidate) {
+    if (!offered().name_spaces) GTEST_SKIP() << "no name spaces";
+    Command command;
+    command.argv = {"/bin/sh", "-c", "set -- /proc/[0-9]*; echo $# >&4; read line <&3"};
+    command.trust = Trust::candidate;
+    Protections protections = offered();
+    protections.seccomp = false;   // the shell moves its descriptors
+    protections.landlock = 0;      // and would see no folder
+    command.only = &protections;
+    Child first(command), second(command);
+    for (Child* child : {&first, &second}) {
+        char said[2];
+        ASSERT_EQ(child->receive(said, sizeof said, Seconds(10)), Child::Wait::ready);
+        EXPECT_EQ(said[0], '2');   // itself and the first process
+    }
+}
+
 TEST(Candidate, starts_no_more_threads_than_it_may) {
     if (!offered().thread_limit) GTEST_SKIP() << "no limit of threads";
     Command command;
@@ -329,6 +346,62 @@ TEST(Child, stands_still_while_paused) {
     EXPECT_EQ(child.receive(&byte, 1, Seconds(0.2)), Child::Wait::timed_out);
     child.resume();
     EXPECT_EQ(child.receive(&byte, 1, Seconds(10)), Child::Wait::ready);
+}
+
+TEST(Child, all_of_its_threads_stand_still_when_a_pause_returns) {
+    Command command;
+    command.argv = {python_program, "-S", "-c",
+                    "import _thread, os\n"
+                    "def spin():\n"
+                    "    while True: pass\n"
+                    "for i in range(8): _thread.start_new_thread(spin, ())\n"
+                    "os.write(4, b'x')\n"
+                    "spin()"};
+    Child child(command);
+    char byte;
+    ASSERT_EQ(child.receive(&byte, 1, Seconds(10)), Child::Wait::ready);
+    for (int round = 0; round < 5; ++round) {
+        EXPECT_TRUE(child.pause());
+        size_t threads = 0;
+        for (const auto& thread : fs::directory_iterator("/proc/" + std::to_string(child.pid()) + "/task")) {
+            std::string stat = read_file(thread.path() / "stat");
+            EXPECT_EQ(stat[stat.rfind(')') + 2], 'T');
+            ++threads;
+        }
+        EXPECT_EQ(threads, 9u);
+        child.resume();
+    }
+}
+
+TEST(Child, who_has_replied_is_seen_before_the_reply_is_read) {
+    Command command;
+    command.argv = {"/bin/sh", "-c", "read line <&3; echo xy >&4; read line <&3"};
+    Child child(command);
+    EXPECT_FALSE(child.has_replied());
+    child.send("\n", 1);
+    char byte;
+    ASSERT_EQ(child.receive(&byte, 1, Seconds(10)), Child::Wait::ready);
+    EXPECT_TRUE(child.has_replied());
+    ASSERT_EQ(child.receive(&byte, 1, Seconds(10)), Child::Wait::ready);
+    ASSERT_EQ(child.receive(&byte, 1, Seconds(10)), Child::Wait::ready);
+    EXPECT_FALSE(child.has_replied());
+}
+
+TEST(Sandbox, memory_of_all_processes_together_is_bounded) {
+    const std::string part = std::string(python_program) + " -S -c 'x = b\"1\" * (100 << 20); import time; time.sleep(20)'";
+    Command command;
+    command.argv = {"/bin/sh", "-c", part + " & " + part + " & wait"};
+    command.limits.resident_bytes = 150 << 20;
+    command.limits.wall = Seconds(30);
+    EXPECT_TRUE(run(command).over_memory);
+    command.argv = {"/bin/sh", "-c", "exit 3"};
+    EXPECT_EQ(run(command).exit_code, 3);
+    Child child([&] {
+        command.argv = {python_program, "-S", "-c", "x = b'1' * (200 << 20); import time; time.sleep(20)"};
+        return command;
+    }());
+    char byte;
+    EXPECT_EQ(child.receive(&byte, 1, Seconds(20)), Child::Wait::over_memory);
 }
 
 TEST(LineProcess, answers_line_by_line_and_says_how_it_ended) {

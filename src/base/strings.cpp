@@ -45,15 +45,44 @@ std::string lower(std::string_view text) {
     return result;
 }
 
+namespace {
+
+struct CodePoint {
+    char32_t value;
+    size_t length;   // 0: no UTF-8 begins here
+};
+
+CodePoint code_point(std::string_view text) {
+    const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+    if (byte(0) < 0x80) return {byte(0), 1};
+    const size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+    if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return {0, 0};
+    char32_t value = byte(0) & (0xFFu >> (length + 1));
+    for (size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xC0) != 0x80) return {0, 0};
+        value = value << 6 | (byte(i) & 0x3Fu);
+    }
+    constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool surrogate = value >= 0xD800 && value < 0xE000;
+    return value < least[length] || surrogate || value > 0x10FFFF ? CodePoint{0, 0} : CodePoint{value, length};
+}
+
+// Control characters, line ends of Unicode, and what turns the direction of writing or cannot be seen.
+bool commands(char32_t point) {
+    return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0xAD || (point >= 0x200B && point <= 0x200F) ||
+           (point >= 0x2028 && point <= 0x202E) || (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
-    std::string result(text);
-    for (size_t i = 0; i < result.size(); ++i) {
-        unsigned char c = static_cast<unsigned char>(result[i]);
-        unsigned char before = i > 0 ? static_cast<unsigned char>(result[i - 1]) : 0;
-        bool plain = c < 0x20 && c != '\n' && c != '\t';
-        bool of_two_bytes = before == 0xC2 && c >= 0x80 && c < 0xA0;   // U+0080 to U+009F
-        if (of_two_bytes) result[i - 1] = '?';
-        if (plain || c == 0x7F || of_two_bytes) result[i] = '?';
+    std::string result;
+    while (!text.empty()) {
+        const auto [point, length] = code_point(text);
+        const bool line_end_or_tab = point == '\n' || point == '\t';
+        if (length == 0 || (commands(point) && !line_end_or_tab)) result.append(std::max<size_t>(length, 1), '?');
+        else result += text.substr(0, length);
+        text.remove_prefix(std::max<size_t>(length, 1));
     }
     return result;
 }

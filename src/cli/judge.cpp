@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/citation.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -19,6 +20,7 @@
 #include "problem/loader.h"
 #include "report/facts.h"
 #include "run/judgement.h"
+#include "run/verification.h"
 
 namespace strop::cli {
 
@@ -66,7 +68,7 @@ void print_json(const std::string& file, const Judgement& judgement, bool one_of
 void print_text(const Judgement& judgement) {
     const Evaluation& evaluation = judgement.evaluation;
     fmt::print("verdict: {}\n", name_of(evaluation.verdict));
-    if (!evaluation.evidence.empty()) fmt::print("{}\n", evaluation.evidence);
+    if (!evaluation.evidence.empty()) fmt::print("{}\n", cited(evaluation.evidence));
     std::vector<std::vector<std::string>> cells = {{"SHAPE", "VERDICT", "TIME", "AGAINST"}};
     for (const PointResult& result : evaluation.points) {
         std::vector<std::string> against;
@@ -82,6 +84,8 @@ void print_text(const Judgement& judgement) {
                          timed ? human_nanoseconds(result.time.median_ns) : "-", join(against, ", ")});
     }
     if (!evaluation.points.empty()) fmt::print("\n{}", table(cells));
+    for (const MissingBaseline& lost : lost_baselines(judgement.comparison))
+        fmt::print("\nerror: not compared with {}: it {}\n", lost.name, printable(lost.how));
     for (const SanitizerRun& run : judgement.sanitizers)
         if (run.verdict == Verdict::ok) fmt::print("\n{}\n", report::sanitizer_text(run));
     if (judgement.speedup)

@@ -16,6 +16,7 @@ namespace strop::cli {
 Kernel read_kernel(const std::string& given, const std::string& hint) {
     fs::path file = fs::absolute(given);
     if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{}: there is no such kernel", given), hint);
+    check_source_size(fs::file_size(file), given);
     Kernel kernel;
     kernel.source = read_file(file);
     kernel.id = kernel.strategy = file.stem().string();

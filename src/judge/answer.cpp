@@ -23,9 +23,9 @@ sandbox::Child::Wait read_answer(const Receive& receive, Answer& answer) {
     return wait;
 }
 
-Verdict verdict_of(int32_t status, bool is_python) {
-    switch (status) {
-        case 0: return Verdict::ok;
+Verdict verdict_of(const Reply& reply, bool is_python) {
+    switch (reply.status) {
+        case 0: return reply.payload_bytes == 0 ? Verdict::ok : Verdict::cheated;
         case 2: return is_python ? Verdict::unsupported : Verdict::crashed;
         case 3: return Verdict::cheated;
         default: return Verdict::crashed;

@@ -23,8 +23,9 @@ using Receive = std::function<sandbox::Child::Wait(void* data, size_t size)>;
 // `answer` holds something only when this is `ready`.
 sandbox::Child::Wait read_answer(const Receive& receive, Answer& answer);
 
-// The verdict that a status stands for. A kernel's process has no way to be unsupported.
-Verdict verdict_of(int32_t status, bool is_python);
+// The verdict that a reply stands for. A kernel's process has no way to be unsupported, and who is done has nothing to
+// add: what follows would come when it likes.
+Verdict verdict_of(const Reply& reply, bool is_python);
 
 // The clock in a kernel's process beside the referee's, of the same batch: within a factor of ten. A busy system delays
 // wake-ups, which only the referee sees: who disagrees is no liar yet.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +75,8 @@ public:
     int64_t tensor_bytes() const { return tensor_bytes_; }    // inputs and outputs of one call
 
     int64_t windows() const { return windows_; }
+    // Nothing is left of what was written to outputs, or beside them.
+    void wipe_outputs() { std::memset(outputs_.data(), 0, static_cast<size_t>(outputs_.bytes())); }
     // Calls of a batch write to so many places in turn, so that a result stays a while after its call.
     int64_t slots() const { return static_cast<int64_t>(slots_.size()); }
     const std::vector<Place>& slot(int64_t index) const { return slots_[static_cast<size_t>(index)]; }

@@ -1,11 +1,14 @@
 // The process that a kernel runs in: strop-candidate LIBRARY LAYOUT_FD ("-": no kernel, calls do nothing). It knows its library, the buffers and a
 // pair of pipes; expected values, the referee's clock and the generator of inputs are elsewhere.
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -70,6 +73,40 @@ void answer(int status, int64_t inside = 0, const std::string& text = {}) {
     if (!text.empty()) write_all(text.data(), text.size());
 }
 
+// From now on nobody maps anything else there, and its rights stay (mseal(2), Linux 6.10). Elsewhere it stays as it is,
+// and the referee has to notice.
+void seal(const void* at, size_t bytes) {
+    constexpr long mseal = 462;
+    ::syscall(mseal, at, bytes, 0);
+}
+
+// What was loaded before the kernel: its code, and the tables of functions that the loader has made read-only.
+void seal_loaded() {
+    if (std::getenv("LD_PRELOAD")) return;   // a sanitizer's run-time, which changes itself
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void*) {
+            constexpr uintptr_t page = 4096;
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const ElfW(Phdr)& part = info->dlpi_phdr[i];
+                const bool fixed = part.p_type == PT_GNU_RELRO || (part.p_type == PT_LOAD && !(part.p_flags & PF_W));
+                if (!fixed) continue;
+                const uintptr_t begin = (info->dlpi_addr + part.p_vaddr) / page * page,
+                                end = (info->dlpi_addr + part.p_vaddr + part.p_memsz) / page * page;
+                if (begin < end) seal(reinterpret_cast<const void*>(begin), end - begin);
+            }
+            return 0;
+        },
+        nullptr);
+}
+
+// In pieces, as the sandbox wants it.
+void touch(char* at, size_t bytes, int protection) {
+    constexpr size_t piece = 64 << 20;
+    constexpr int populate_read = 22, populate_write = 23;   // MADV_...
+    for (size_t done = 0; done < bytes; done += piece)
+        ::madvise(at + done, std::min(piece, bytes - done), protection & PROT_WRITE ? populate_write : populate_read);
+}
+
 // The region between two guards that nobody may touch.
 char* map_region(int fd, const Region& region, int protection) {
     size_t bytes = static_cast<size_t>(region.bytes);
@@ -85,7 +122,8 @@ char* map_region(int fd, const Region& region, int protection) {
     void* at = ::mmap(reinterpret_cast<void*>(base), bytes, protection, MAP_SHARED | MAP_FIXED, fd, region.begin);
     if (at == MAP_FAILED) give_up("cannot map a buffer");
     ::madvise(at, bytes, MADV_HUGEPAGE);
-    ::madvise(at, bytes, protection & PROT_WRITE ? 23 /* MADV_POPULATE_WRITE */ : 22 /* MADV_POPULATE_READ */);
+    touch(static_cast<char*>(at), bytes, protection);
+    seal(at, bytes);
     return static_cast<char*>(at);
 }
 
@@ -149,6 +187,7 @@ struct Layout {
         int64_t parameter_count = *at++, dimension_count = *at++, late_count = *at++;
         void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(*at++), 0);
         if (page == MAP_FAILED) give_up("cannot map a page");
+        seal(page, 4096);
         progress = static_cast<std::atomic<int64_t>*>(page);
         parameters.resize(static_cast<size_t>(parameter_count));
         std::memcpy(parameters.data(), at, parameters.size() * 8);
@@ -253,6 +292,7 @@ int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const 
 int main(int argc, char** argv) {
     if (argc != 3) give_up("usage: strop-candidate LIBRARY LAYOUT_FD (started by the judge)");
     Layout layout(std::atoi(argv[2]));
+    seal_loaded();
     const bool is_kernel = std::strcmp(argv[1], "-") != 0;
     void* library = is_kernel ? ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
     if (is_kernel && !library) give_up(::dlerror());

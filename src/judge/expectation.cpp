@@ -412,29 +412,36 @@ void Expectation::check_repeatable(Buffers& buffers) {
 }
 
 // Distributions of a point's checks: as declared, then unusual ones, from the deck without replacement, so that a
-// judgement meets each once before it meets one twice; all of them where the shape is small.
+// judgement meets each once before it meets one twice; all of them where the shape is small. Of the shapes outside the
+// sweep every other one gets one.
 std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
     int64_t bytes = 0;
     for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
         for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
     std::vector<Distribution> dealt = {Distribution::declared};
-    // Shapes outside the sweep come in numbers and are checked once: fewer sets.
-    if (bytes > large_bytes || !in_sweep(problem_, point.dims)) return dealt;
+    if (bytes > large_bytes) return dealt;
     std::mt19937_64 random(point_seed(describe(point.dims)));
+    if (!in_sweep(problem_, point.dims)) {   // they come in numbers and are checked once: fewer sets
+        if ((seed_ + outside_++) % 2 == 0) dealt.push_back(draw(random));
+        return dealt;
+    }
     const bool all = bytes * static_cast<int64_t>(benign_.size() + 1) <= all_distributions_bytes;
     if (all) {
         dealt.insert(dealt.end(), benign_.begin(), benign_.end());
         std::shuffle(dealt.begin() + 1, dealt.end(), random);
     }
-    while (dealt.size() < 3) {
-        if (deck_.empty()) {
-            deck_ = benign_.empty() ? std::vector{Distribution::declared} : benign_;
-            std::shuffle(deck_.begin(), deck_.end(), random);
-        }
-        dealt.push_back(deck_.back());
-        deck_.pop_back();
-    }
+    while (dealt.size() < 3) dealt.push_back(draw(random));
     return dealt;
+}
+
+Distribution Expectation::draw(std::mt19937_64& random) {
+    if (deck_.empty()) {
+        deck_ = benign_.empty() ? std::vector{Distribution::declared} : benign_;
+        std::shuffle(deck_.begin(), deck_.end(), random);
+    }
+    const Distribution drawn = deck_.back();
+    deck_.pop_back();
+    return drawn;
 }
 
 Buffers& Expectation::at(const ShapePoint& point) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ private:
     void evaluate(Buffers& buffers, const InputSet& set, const Job& job, std::vector<std::vector<char>>* results);
     bool tries(Buffers& buffers, const InputSet& set, const Job& job, std::vector<std::vector<char>>* results);
     std::vector<Distribution> deal(const ShapePoint& point);
+    Distribution draw(std::mt19937_64& random);
     void expect_all(Buffers& buffers, bool estimate);
     bool expect(Buffers& buffers, size_t index);
     void widen_scale(Buffers& buffers, size_t index);
@@ -73,6 +75,7 @@ private:
     // that have not been dealt yet, in secret order.
     std::vector<Distribution> benign_, deck_;
     bool benign_known_ = false;
+    uint64_t outside_ = 0;   // shapes outside the sweep so far
 };
 
 }  // namespace strop::judge

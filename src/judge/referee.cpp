@@ -8,6 +8,7 @@
 #include "base/strings.h"
 #include "core/least_time.h"
 #include "judge/check.h"
+#include "judge/tripwire.h"
 
 namespace strop::judge {
 
@@ -121,7 +122,9 @@ std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& 
         evaluation.kernel = requests[i].kernel.id;
         evaluation.configuration = requests[i].configuration;
         evaluation.compile_seconds = built[i].seconds;
-        judge(requests[i], built[i], false, evaluation);
+        EvaluationRequest request = requests[i];
+        if (built[i].ok && !tripwires(request.kernel.source, built[i].library).empty()) request.effort = Effort::full;
+        judge(request, built[i], false, evaluation);
         evaluations.push_back(std::move(evaluation));
     }
     return evaluations;

@@ -68,6 +68,7 @@ private:
     struct Baseline {
         std::string name;
         std::unique_ptr<Runner> runner;
+        std::string cores;    // of its first thread, when it had been called at every shape
     };
 
     std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
@@ -146,6 +147,8 @@ private:
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index, double median_ns);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, double median_ns);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
+    // The count of returned calls is that of calls which take so long.
+    Runner::Outcome check_count(Runner& runner, size_t index, double median_ns);
     Runner::Outcome count_threads(const Runner& runner) const;
     void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
                        SanitizerRun& result);
@@ -158,6 +161,7 @@ private:
     void start_baselines();
     void add_baseline(const std::string& name, std::unique_ptr<Runner> runner);
     Baseline* find_baseline(const std::string& name);
+    Runner::Outcome why_missing(const std::string& name) const;
     std::vector<Built> build_contenders(const ComparisonRequest& request, Comparison& comparison);
     PointComparison compare_point(const ComparisonRequest& request, const std::vector<Built>& built,
                                   const ShapePoint& point, Seconds limit, Comparison& comparison);

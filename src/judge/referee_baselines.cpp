@@ -45,7 +45,8 @@ void Referee::add_baseline(const std::string& name, std::unique_ptr<Runner> runn
     }
     runner->pause();
     baseline_names_.push_back(name);
-    baselines_.push_back({name, std::move(runner)});
+    const std::string cores = runner->cores();
+    baselines_.push_back({name, std::move(runner), cores});
 }
 
 void Referee::start_baselines() {
@@ -92,6 +93,13 @@ Referee::Baseline* Referee::find_baseline(const std::string& name) {
     for (Baseline& baseline : baselines_)
         if (baseline.name == name && baseline.runner->alive()) return &baseline;
     return nullptr;
+}
+
+// One that was there, and is not any more, is a failure that somebody may have wanted.
+Runner::Outcome Referee::why_missing(const std::string& name) const {
+    for (const Baseline& baseline : baselines_)
+        if (baseline.name == name) return {Verdict::crashed, "was there and has ended", 0};
+    return {Verdict::unsupported, "not installed", 0};
 }
 
 // Where a Python baseline is called with one element, to learn what a call costs.

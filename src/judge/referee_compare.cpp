@@ -199,7 +199,9 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
 
 bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Timing& timing) {
     Baseline* baseline = find_baseline(name);
-    if (!baseline) return timing.note({Verdict::unsupported, "not installed", 0});
+    if (!baseline) return timing.note(why_missing(name));
+    if (baseline->runner->cores() != baseline->cores)
+        return timing.note({Verdict::crashed, "somebody has bound its thread to other cores", 0});
     const std::vector<Buffers*>& known = baseline->runner->points();
     timing.index = static_cast<size_t>(std::find(known.begin(), known.end(), &buffers) - known.begin());
     if (timing.index == known.size())

@@ -234,6 +234,7 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
 
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
+    if (outcome.ok()) outcome = check_count(runner, index, median_ns);
     for (int look = 0; outcome.ok() && look < looks_at_renewals; ++look)
         outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = compare_lengths(runner, index, median_ns);

@@ -20,6 +20,7 @@ namespace strop::judge {
 namespace {
 
 constexpr std::chrono::microseconds longest_spin{200};
+constexpr const char* no_kernel = "-";         // in the place of a library
 constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
@@ -112,12 +113,13 @@ std::string first_lines(const std::string& text, size_t count) {
     return printable(join(kept, "; "));
 }
 
-// Its shadow memory takes address space without end.
+// Its shadow memory takes address space without end: what it really uses is looked at instead.
 void load_sanitizer(const Sanitizer& sanitizer, sandbox::Command& command) {
     command.environment["LD_PRELOAD"] = join(sanitizer.preloaded, ":");
     for (const auto& [name, value] : sanitizer.environment) command.environment[name] = value;
     command.readable.insert(command.readable.end(), sanitizer.preloaded.begin(), sanitizer.preloaded.end());
     command.limits.memory_bytes = 0;
+    command.limits.resident_bytes = candidate_heap_bytes;
     command.same_addresses = true;
 }
 
@@ -147,6 +149,8 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
                                        int threads, const Sanitizer* sanitizer) {
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
+    if (built.library != no_kernel)
+        for (Buffers* buffers : points) buffers->wipe_outputs();   // of what the process before it may have left there
     runner->progress_ = SharedMemory(4096);
     std::vector<int64_t> words = layout_words(problem, points, built.late_values, runner->progress_.fd());
     SharedMemory layout(static_cast<int64_t>(words.size() * 8));
@@ -160,6 +164,8 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     command.readable = built.needed;
     command.readable.push_back(built.library.string());
     command.trust = sandbox::Trust::candidate;
+    // A sanitizer's run-time brings libraries of its own, and rearranges all memory; nobody is timed then.
+    command.generates_code = command.reads_system = built.trusted || sanitizer;
     runner->library_ = built.library.string();
     runner->function_ = problem.name;
     command.limits.output_bytes = 1 << 16;
@@ -180,7 +186,8 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
 
 std::unique_ptr<Runner> Runner::idle(const Problem& problem, const std::vector<Buffers*>& points) {
     Built nothing;
-    nothing.library = "-";
+    nothing.library = no_kernel;
+    nothing.trusted = true;
     return kernel(nothing, problem, points, 1);
 }
 
@@ -229,11 +236,17 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     if (wait == sandbox::Child::Wait::timed_out) {
         outcome.verdict = Verdict::timed_out;
         outcome.evidence = fmt::format("no answer within {:.3g} s", limit.count());
+    } else if (wait == sandbox::Child::Wait::over_memory) {
+        outcome.verdict = Verdict::over_limit;
+        outcome.evidence = fmt::format("more than the {} of memory that a kernel may have",
+                                       human_bytes(static_cast<double>(candidate_heap_bytes)));
     } else if (!python_ && finished.exit_code == 70 && !answered_) {  // later it is the kernel's own
         outcome.verdict = Verdict::compile_failed;
         outcome.evidence = said.substr(said.starts_with(library_) ? library_.size() + 2 : 0);   // "FILE: undefined symbol"
         if (outcome.evidence == "undefined symbol: " + function_)
             outcome.evidence += fmt::format(" (the source has to define extern \"C\" {})", function_);
+        if (said.find("cannot open shared object file") != std::string::npos)
+            outcome.evidence += " (a kernel may be linked with no library but those of its language and of OpenMP)";
         said.clear();
     } else if (said.find("bad_alloc") != std::string::npos) {
         outcome.verdict = Verdict::over_limit;
@@ -249,7 +262,9 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
 
 Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Glance* meanwhile) {
     Outcome outcome;
+    if (did_not_stop_) return {Verdict::cheated, "went on working for seconds after it was stopped", 0};
     if (!child_) return {Verdict::crashed, "had ended before", 0};
+    if (child_->has_replied()) return unasked();
     Clock::time_point start = Clock::now();
     child_->send(&request, sizeof request);
     if (meanwhile) {
@@ -257,24 +272,33 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Gl
         meanwhile->look();
     }
     Answer answer;
-    double outside = 0;
     sandbox::Child::Wait wait = read_answer(
-        [&](void* data, size_t size) {
-            sandbox::Child::Wait got = child_->receive(data, size, limit - Seconds(seconds_since(start)));
-            if (outside == 0) outside = static_cast<double>(Nanoseconds(Clock::now() - start).count());
-            return got;
-        },
-        answer);
+        [&](void* data, size_t size) { return child_->receive(data, size, limit - Seconds(seconds_since(start))); }, answer);
+    // Nobody is done before the last byte has come.
+    const double outside = static_cast<double>(Nanoseconds(Clock::now() - start).count());
     outcome.outside_ns = outside;
     if (wait != sandbox::Child::Wait::ready) return ended(wait, limit);
+    if (child_->has_replied()) return unasked();
     answered_ = true;
-    outcome.verdict = verdict_of(answer.reply.status, python_);
-    outcome.evidence = std::move(answer.text);
+    outcome.verdict = verdict_of(answer.reply, python_);
+    outcome.evidence = answer.reply.status == 0 && !answer.text.empty()
+                           ? fmt::format("its process adds {} bytes to a reply that has none", answer.reply.payload_bytes)
+                           : std::move(answer.text);
     outcome.inside_ns = answer.reply.inside_nanoseconds;
     const double batch_ns = outside - std::max(0.0, handshake_ns_);
     if (batch_ns > least_to_compare_ns && clocks_agree(outcome.inside_ns, batch_ns)) clocks_agreed_ = true;
     return outcome;
 }
+
+void Runner::pause() {
+    if (!child_ || child_->pause()) return;
+    did_not_stop_ = true;
+    child_->kill();
+    child_.reset();
+}
+
+// A reply is 16 bytes to one request: what else is there was written by the kernel.
+Runner::Outcome Runner::unasked() { return {Verdict::cheated, "its process writes replies that nobody asked for", 0}; }
 
 Runner::Outcome Runner::prepare(size_t point, Seconds limit) {
     Request request{Op::prepare};
@@ -290,7 +314,11 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
     request.set = set;
     request.window = window;
     if (progress_.data()) progress_value(progress_).store(0, std::memory_order_relaxed);
-    return exchange(request, limit, meanwhile);
+    Outcome outcome = exchange(request, limit, meanwhile);
+    if (outcome.ok() && progress_.data() && progress() != calls)
+        return {Verdict::cheated,
+                fmt::format("its process says that {} of {} calls have returned, and that it is done", progress(), calls), 0};
+    return outcome;
 }
 
 int64_t Runner::progress() const {
@@ -314,6 +342,14 @@ std::vector<pid_t> Runner::threads() const {
     if (!failed)
         for (const fs::path& task : tasks) threads.push_back(std::stoi(task.filename()));
     return threads;
+}
+
+std::string Runner::cores() const {
+    std::ifstream status(fmt::format("/proc/{}/status", pid()));
+    const std::string_view key = "Cpus_allowed_list:";
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with(key)) return std::string(trim(std::string_view(line).substr(key.size())));
+    return {};
 }
 
 std::string Runner::changed_thread_state() const {

@@ -67,6 +67,7 @@ public:
                  const Glance* meanwhile = nullptr);
     // How many calls of the present batch have returned, as a kernel's process says.
     int64_t progress() const;
+    bool has_replied() const { return child_ && child_->has_replied(); }
     // Python: puts the last call's result into the outputs.
     Outcome publish(Seconds limit);
     // What an empty batch takes at least, measured once: a load at that moment must not make later batches look short.
@@ -82,19 +83,23 @@ public:
     int64_t waited_ns() const;
     // Of the thread that calls the kernel.
     int64_t calling_thread_waited_ns() const;
+    // That its first thread may run on, "0-3".
+    std::string cores() const;
     pid_t pid() const { return child_ ? child_->pid() : -1; }
     // Its threads, the first included.
     std::vector<pid_t> threads() const;
     // What its threads have left changed (thread_state.h); empty: nothing.
     std::string changed_thread_state() const;
 
-    void pause() { if (child_) child_->pause(); }
+    // On return it stands still. Who does not stop is ended: the next answer says so.
+    void pause();
     void resume() { if (child_) child_->resume(); }
 
 private:
     Runner() = default;
     Outcome exchange(const Request& request, Seconds limit, const Glance* meanwhile = nullptr);
     Outcome ended(sandbox::Child::Wait wait, Seconds limit);
+    static Outcome unasked();
 
     std::unique_ptr<TemporaryFolder> scratch_;
     std::vector<SharedMemory> layouts_;
@@ -107,6 +112,7 @@ private:
     std::string library_, function_; // of a kernel
     std::optional<Verdict> finding_; // that its sanitizer ends it with
     bool clocks_agreed_ = false;
+    bool did_not_stop_ = false;
 };
 
 // Beside the program: the executable that kernels run in.

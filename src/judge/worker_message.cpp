@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "language/contract.h"
 
 namespace strop::judge {
 
@@ -68,6 +69,7 @@ void check_points(const std::vector<ShapePoint>& points, const Problem& problem)
 }
 
 void check_kernel(const Kernel& kernel, const Configuration& configuration) {
+    check_source_size(kernel.source.size(), kernel.id);
     std::set<std::string> names;
     for (const Tunable& tunable : kernel.space.tunables) {
         auto whole = [](const Value& value) { return std::holds_alternative<int64_t>(value); };

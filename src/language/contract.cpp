@@ -20,7 +20,8 @@ namespace {
 
 constexpr size_t max_columns = 110;
 constexpr size_t most_tunables = 1000;
-constexpr size_t longest_flag = 200;    // std::regex takes stack for each character
+constexpr size_t most_values = 1000;       // of a tunable
+constexpr size_t longest_value = 200;      // std::regex takes stack for each character
 
 constexpr const char* team_word = "team";
 
@@ -144,6 +145,12 @@ private:
         if (text.empty())
             fail(fmt::format("tunable '{}' has an empty value", tunable.name),
                  "separate values by single '|'");
+        if (text.size() > longest_value)
+            fail(fmt::format("'{:.40}...' of tunable '{}' is {} characters long", text, tunable.name, text.size()),
+                 fmt::format("a value has at most {}", longest_value));
+        if (tunable.values.size() == most_values)
+            fail(fmt::format("tunable '{}' has more than {} values", tunable.name, most_values),
+                 "leave out those that matter least");
         if (tunable.kind == Tunable::Kind::compiler && text != "clang" && text != "g++")
             fail(fmt::format("'{}' of tunable '{}' is no compiler for kernels", text, tunable.name),
                  "write " + form_of(tunable.kind));
@@ -168,18 +175,19 @@ private:
         static const std::regex changes_code(
             "-O([0-3sz]|fast)|-m[a-z0-9.-]+(=[A-Za-z0-9,+-]+)?|-f[a-z0-9-]+(=[A-Za-z0-9,+-]+)?|-W[a-z0-9-]+");
         static const std::regex of_llvm("-[a-z0-9-]+(=[A-Za-z0-9,+-]+)?");
+        // -flto=8 is eight compilers, -foffload one for each device.
+        static const std::regex starts_processes("-flto=(?!(thin|full)$).*|-f.*(offload|targets|jobs|jobserver).*");
         static const std::regex writes("plugin|profile|dump|save|trace|record|coverage|crash|embed|use-ld|module|usage");
         bool after_mllvm = false;
         for (const std::string& word : split(replace_all(text, "\t", " "), ' ')) {
             if (word.empty()) continue;
-            if (word.size() > longest_flag)
-                fail(fmt::format("'{:.40}...' in '{}' is {} characters long", word, name, word.size()),
-                     fmt::format("a flag has at most {}", longest_flag));
             if (word[0] != '-')
                 fail(fmt::format("'{}' in '{}' is not a compiler flag", word, name), "flags begin with '-'");
             if (!std::regex_match(word, after_mllvm ? of_llvm : changes_code) || std::regex_search(word, writes))
                 fail(fmt::format("'{}' in '{}' is not a flag that a kernel may ask for", word, name),
                      "allowed: -O…, -m…, -f…, -W… and -mllvm -…, without files");
+            if (std::regex_match(word, starts_processes))
+                fail(fmt::format("'{}' in '{}' starts compilers of its own", word, name), "write -flto, for one");
             after_mllvm = word == "-mllvm";
         }
     }
@@ -355,7 +363,14 @@ bool asks_for_team(const std::string& source) {
     return false;
 }
 
+void check_source_size(uintmax_t bytes, const std::string& file) {
+    if (bytes <= longest_source) return;
+    throw UsageError(fmt::format("{}: a source of {}", file, human_bytes(static_cast<double>(bytes))),
+                     fmt::format("a kernel has at most {}", human_bytes(static_cast<double>(longest_source))));
+}
+
 TunableSpace parse_tunables(const std::string& source, const std::string& file) {
+    check_source_size(source.size(), file);
     TunableParser parser(file);
     int line = 0;
     for (const std::string& text : split(source, '\n')) parser.read_line(++line, text);

@@ -3,6 +3,7 @@
 // contiguous row-major, aligned to their element only. Inputs and outputs do not overlap.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -19,6 +20,10 @@ std::string argument_list(const Problem& problem);
 std::string signature(const Problem& problem);
 
 inline constexpr size_t most_late_tunables = 32;
+inline constexpr size_t longest_source = 1 << 20;   // bytes
+
+// UsageError when a source is longer than that.
+void check_source_size(uintmax_t bytes, const std::string& file);
 
 // Whether `// strop:team` asks for the threads of language/team_text.h.
 bool asks_for_team(const std::string& source);

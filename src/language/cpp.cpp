@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "language/contract.h"
 #include "language/cpp_source.h"
+#include "language/runtime_libraries.h"
 #include "language/team_text.h"
 #include "sandbox/process.h"
 
@@ -88,18 +89,6 @@ std::vector<std::string> link_flags(const std::string& source) {
     return flags;
 }
 
-// Of a library that was linked with others, the files that loading it opens.
-std::vector<std::string> needed_libraries(const fs::path& library) {
-    sandbox::Command command;
-    command.argv = {"ldd", library.string()};
-    command.limits.wall = Seconds(20);
-    std::vector<std::string> files;
-    for (const std::string& line : split(sandbox::run(command).out, '\n'))   // libx.so => /folder/libx.so (0x7f...)
-        if (size_t path = line.find('/'), end = line.rfind(" ("); path < end && end != std::string::npos)
-            files.push_back(line.substr(path, end - path));
-    return files;
-}
-
 // The folders that a compiler's own files lie in, by the paths that it is found under.
 std::vector<std::string> toolchain_folders(const Compiler& compiler) {
     std::vector<std::string> folders = {"/etc/clang"};
@@ -147,9 +136,9 @@ std::string shorten(const std::string& text, const fs::path& folder) {
 }
 
 // Compilers that meet a limit of theirs report a bug of their own.
-std::string limit_that_was_met(const std::string& said) {
-    auto names = [&](const char* text) { return said.find(text) != std::string::npos; };
-    if (names("out of memory") || names("memory exhausted") || names("bad_alloc") || names("annot allocate memory"))
+std::string limit_that_was_met(const sandbox::Finished& finished) {
+    auto names = [&](const char* text) { return finished.err.find(text) != std::string::npos; };
+    if (finished.over_memory || names("out of memory") || names("memory exhausted") || names("bad_alloc") || names("annot allocate memory"))
         return fmt::format("the compiler needs more than the {} of memory that it may have",
                            human_bytes(static_cast<double>(compile_memory_bytes)));
     if (names("ile size limit exceeded") || names("File too large"))
@@ -162,7 +151,7 @@ std::string limit_that_was_met(const std::string& said) {
 std::string message_of(const Compiler& compiler, const sandbox::Finished& finished, const fs::path& folder) {
     std::string message = finished.not_found   ? fmt::format("{}: could not be started", compiler.path)
                           : finished.timed_out ? "the compiler " + finished.describe()
-                                               : limit_that_was_met(finished.err);
+                                               : limit_that_was_met(finished);
     if (message.empty()) message = shorten(finished.err, folder);
     return message.empty() ? "the compiler said nothing: " + finished.describe() : message;
 }
@@ -256,29 +245,39 @@ sandbox::Command CppToolchain::confined(const fs::path& folder) const {
     command.readable = folders_;
     command.limits.wall = Seconds(compile_limit_seconds);
     command.limits.processor = Seconds(2 * compile_limit_seconds);   // of several threads
-    command.limits.memory_bytes = compile_memory_bytes;
+    command.limits.memory_bytes = command.limits.resident_bytes = compile_memory_bytes;
     command.limits.file_bytes = compiled_file_bytes;
     command.limits.output_bytes = 1 << 16;
     return command;
 }
 
-sandbox::Command CppToolchain::command(const Build& build, const Compiler& compiler, const fs::path& folder,
-                                       const std::string& stem, const fs::path& adapter) const {
-    sandbox::Command command = confined(folder);
+// `library`: beside its source, in a folder that holds nothing else.
+sandbox::Command CppToolchain::command(const Build& build, const Compiler& compiler, const fs::path& library,
+                                       const fs::path& adapter) const {
+    sandbox::Command command = confined(library.parent_path());
     command.argv = {compiler.path};
+    const fs::path folder = adapter.parent_path();   // of all builds, which reads what is named only
+    const auto include = [&](const char* header) {
+        const std::string file = (folder / header).string();
+        append(command.argv, {"-include", file});
+        command.readable.push_back(file);
+    };
+    command.readable.push_back(adapter.string());
     append(command.argv, flags_);
     if (uses_openmp(build.source)) command.argv.push_back("-fopenmp");
     append(command.argv, configuration_flags(build));
     append(command.argv, build.flags);
-    if (!late_values(build).empty()) append(command.argv, {"-include", (folder / late_header).string()});
-    if (asks_for_team(build.source))
-        append(command.argv, {"-include", (folder / team_header).string(), build_team(build, compiler, folder).string()});
+    if (!late_values(build).empty()) include(late_header);
+    if (asks_for_team(build.source)) {
+        include(team_header);
+        command.argv.push_back(build_team(build, compiler, folder).string());
+        command.readable.push_back(command.argv.back());
+    }
     // Warnings about a kernel are its author's business: printing them costs more than compiling it.
     for (const char* flag : {"-w", "-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
-    command.argv.push_back((folder / (stem + ".so")).string());
-    command.argv.push_back((folder / (stem + ".cpp")).string());
-    command.argv.push_back(adapter.string());
-    if (compiler.name == "clang") command.argv.push_back("-fuse-ld=lld");
+    append(command.argv, {library.string(), fs::path(library).replace_extension(".cpp").string(), adapter.string()});
+    // A source names no library to link with (#pragma comment(lib, ...)).
+    if (compiler.name == "clang") append(command.argv, {"-fuse-ld=lld", "-Wl,--no-dependent-libraries"});
     append(command.readable, paths_in(build.flags));
     if (!build.trusted_links) return command;
     append(command.argv, link_flags(build.source));
@@ -293,7 +292,7 @@ void CppToolchain::forget_oldest(const std::set<std::string>& needed) {
             continue;
         }
         std::error_code ignored;
-        fs::remove(libraries_[order_[i]].built.library, ignored);
+        fs::remove_all(libraries_[order_[i]].built.library.parent_path(), ignored);
         libraries_.erase(order_[i]);
         order_.erase(order_.begin() + static_cast<long>(i));
     }
@@ -321,12 +320,16 @@ double CppToolchain::expected_seconds(const Library& library) const {
 struct CppToolchain::Pending {
     std::string key;
     const Compiler* compiler;
-    bool linked;
     double expected_seconds;
     sandbox::Command command;
 };
 
-void CppToolchain::compile(std::vector<Pending> pending, const fs::path& folder, int parallel) {
+const std::vector<std::string>& CppToolchain::libraries_of_kernels() {
+    if (runtime_libraries_.empty()) runtime_libraries_ = runtime_libraries(folders_);
+    return runtime_libraries_;
+}
+
+void CppToolchain::compile(std::vector<Pending> pending, int parallel) {
     std::stable_sort(pending.begin(), pending.end(),
                      [](const Pending& a, const Pending& b) { return a.expected_seconds > b.expected_seconds; });
     std::vector<sandbox::Command> commands;
@@ -336,8 +339,8 @@ void CppToolchain::compile(std::vector<Pending> pending, const fs::path& folder,
         Library& library = libraries_[pending[i].key];
         Built& built = library.built;
         built.ok = finished[i].ok();
-        if (!built.ok) built.message = message_of(*pending[i].compiler, finished[i], folder);
-        else if (pending[i].linked) built.needed = needed_libraries(built.library);
+        if (!built.ok) built.message = message_of(*pending[i].compiler, finished[i], built.library.parent_path());
+        else built.needed = built.trusted ? needed_libraries(built.library) : libraries_of_kernels();
         library.seconds = finished[i].seconds;
     }
 }
@@ -353,23 +356,25 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         const std::string wanted = compiler_of(build.space, build.configuration);
         Library library{{}, content_hash(build.source), configuration_flags(build)};
         const std::string key = content_hash(join({library.source_hash, join(library.flags, " "),
-                                                   join(build.flags, " "), wanted, folder.string()}, "\n"));
+                                                   join(build.flags, " "), wanted, folder.string(), build.trusted_links ? "trusted" : ""}, "\n"));
         keys.push_back(key);
         if (libraries_.count(key)) continue;
         order_.push_back(key);
         if (const Compiler* compiler = find(wanted)) {
-            std::string stem = fmt::format("kernel{}", next_++);
-            write_file(folder / (stem + ".cpp"), build.source);
-            library.built.library = folder / (stem + ".so");
-            pending.push_back({key, compiler, build.trusted_links, expected_seconds(library),
-                               command(build, *compiler, folder, stem, adapter)});
+            const std::string stem = fmt::format("kernel{}", next_++);
+            const fs::path own = folder / stem;
+            write_file(own / (stem + ".cpp"), build.source);
+            library.built.library = own / (stem + ".so");
+            library.built.trusted = build.trusted_links;
+            pending.push_back({key, compiler, expected_seconds(library),
+                               command(build, *compiler, library.built.library, adapter)});
             unpaid.insert(key);
         } else {
             library.built.message = wanted + " is not installed";
         }
         libraries_.emplace(key, std::move(library));
     }
-    compile(std::move(pending), folder, parallel);
+    compile(std::move(pending), parallel);
     const double share = seconds_since(start) / static_cast<double>(std::max<size_t>(1, unpaid.size()));
     std::vector<Built> results;
     for (size_t i = 0; i < builds.size(); ++i) {

@@ -34,7 +34,8 @@ struct Build {
 struct Built {
     bool ok = false;
     std::filesystem::path library;
-    std::vector<std::string> needed;    // libraries that a trusted one brings with it, wherever they are
+    bool trusted = false;               // a baseline, which may call libraries
+    std::vector<std::string> needed;    // files of libraries that it may load
     std::vector<int64_t> late_values;   // in the order of the space's late tunables
     std::string message;                // the compiler's, shortened, without our paths
     double seconds = 0;                 // this build's share of the wall time; 0 when it was there
@@ -53,7 +54,7 @@ public:
     const Compiler* find(const std::string& name) const;
     const std::vector<std::string>& flags() const { return flags_; }
 
-    // Compiles side by side on `parallel` cores into `folder`, the same nothing twice: builds that differ in late
+    // Compiles side by side on `parallel` cores, each in a folder of its own below `folder`, the same nothing twice: builds that differ in late
     // tunables only share a library. Longest first, by what is known (Graham 1969, "Bounds on multiprocessing timing
     // anomalies"). The last few hundred libraries are kept.
     std::vector<Built> build(const Problem& problem, const std::vector<Build>& builds,
@@ -70,19 +71,20 @@ private:
     struct Pending;    // a library that is to be compiled
 
     double expected_seconds(const Library& library) const;
-    void compile(std::vector<Pending> pending, const std::filesystem::path& folder, int parallel);
+    void compile(std::vector<Pending> pending, int parallel);
+    const std::vector<std::string>& libraries_of_kernels();
     std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
     std::filesystem::path build_team(const Build& build, const Compiler& compiler, const std::filesystem::path& folder) const;
     void compile_object(const Compiler& compiler, const std::vector<std::string>& flags,
                         const std::filesystem::path& source, const std::filesystem::path& object) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
     std::string describe(const Compiler& compiler) const;
-    sandbox::Command command(const Build& build, const Compiler& compiler, const std::filesystem::path& folder,
-                             const std::string& stem, const std::filesystem::path& adapter) const;
+    sandbox::Command command(const Build& build, const Compiler& compiler, const std::filesystem::path& library,
+                             const std::filesystem::path& adapter) const;
     void forget_oldest(const std::set<std::string>& needed);
 
     std::vector<Compiler> compilers_;            // the usual one first
-    std::vector<std::string> flags_, folders_;
+    std::vector<std::string> flags_, folders_, runtime_libraries_;
     std::map<std::string, Library> libraries_;   // by content
     std::deque<std::string> order_;              // of libraries_, oldest first
     int next_ = 0;                               // libraries are numbered

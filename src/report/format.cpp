@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
+
 namespace strop::report {
 
 namespace {
@@ -117,8 +119,8 @@ std::vector<std::string> wrapped(std::string_view text, size_t columns) {
 
 std::string one_line(std::string_view text) {
     std::string line;
-    for (char c : text) {
-        bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    for (char c : printable(replace_all(std::string(text), "\r", " "))) {
+        const bool control = c == '\n' || c == '\t';
         if (!control)
             line += c;
         else if (!line.empty() && line.back() != ' ')

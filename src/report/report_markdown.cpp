@@ -174,12 +174,13 @@ std::string models(const RunRecord& record) {
 std::string kernels(const RunRecord& record) {
     std::string text;
     for (const Kernel& kernel : record.kernels) {
+        const std::string source = printable(kernel.source);
         std::string fence = "```";
         while (kernel.source.find(fence) != std::string::npos) fence += '`';
         bool ends_line = !kernel.source.empty() && kernel.source.back() == '\n';
         text += fmt::format("<details><summary>Kernel {}, by {}</summary>\n\n{}{}\n{}{}{}\n\n</details>\n\n",
                             escaped(kernel.id), escaped(kernel.author), fence, name_of(kernel.language),
-                            kernel.source, ends_line ? "" : "\n", fence);
+                            source, ends_line ? "" : "\n", fence);
     }
     return text;
 }

@@ -37,6 +37,12 @@ void note_times(const ContenderResult& ours, ShapeReport& shape) {
     shape.roofline_share = shape.roofline_ns > 0 ? shape.roofline_ns / ours.time.median_ns : 0;
 }
 
+// One that is slow or not there is no loss; one that failed may have been the best.
+bool is_lost(const ContenderResult& baseline) {
+    return baseline.verdict != Verdict::ok && baseline.verdict != Verdict::unsupported &&
+           baseline.verdict != Verdict::timed_out;
+}
+
 }  // namespace
 
 std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes) {
@@ -78,10 +84,23 @@ Comparison joined(Comparison near, const Comparison& far) {
     return near;
 }
 
+std::vector<MissingBaseline> lost_baselines(const Comparison& comparison) {
+    std::vector<MissingBaseline> lost;
+    for (const PointComparison& point : comparison.points)
+        for (size_t i = 1; i < point.results.size(); ++i) {
+            const ContenderResult& baseline = point.results[i];
+            if (is_lost(baseline))
+                lost.push_back({baseline.name, fmt::format("failed: {} at {}, which has no speedup ({})", name_of(baseline.verdict),
+                                                           describe(point.point.dims), baseline.evidence)});
+        }
+    return lost;
+}
+
 const ContenderResult* best_baseline(const PointComparison& point) {
     const ContenderResult* best = nullptr;
     for (size_t i = 1; i < point.results.size(); ++i) {
         const ContenderResult& result = point.results[i];
+        if (is_lost(result)) return nullptr;
         if (result.verdict == Verdict::ok && (!best || result.time.median_ns < best->time.median_ns)) best = &result;
     }
     return best;
@@ -120,6 +139,7 @@ std::string note_verification(const Comparison& comparison,
         shape.speedup = best->speedup;
         ++best_count[best->name];
     }
+    for (MissingBaseline& lost : lost_baselines(comparison)) record.missing_baselines.push_back(std::move(lost));
     const std::optional<Ratio> whole = speedup_over_best(comparison);
     if (!whole) return failure;
     record.headline = *whole;

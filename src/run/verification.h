@@ -24,8 +24,10 @@ VerificationRequests verification_requests(const Kernel& kernel, const std::vect
                                            const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points);
 // Of the first contender with some others, and with the rest of them, at the same points.
 Comparison joined(Comparison near, const Comparison& far);
-// The fastest of those after the first that ran; null where none did.
+// The fastest of those after the first that ran; null where none did, and where one failed, which might have been it.
 const ContenderResult* best_baseline(const PointComparison& point);
+// Those that were there and failed, at which shape and how.
+std::vector<MissingBaseline> lost_baselines(const Comparison& comparison);
 // Of the first over the best baseline of each point, over all points; nothing where no baseline ran.
 std::optional<Ratio> speedup_over_best(const Comparison& comparison);
 // The comparison of the dispatching function, named first, with baselines; points in the order of the record's shapes,

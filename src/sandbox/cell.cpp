@@ -110,6 +110,12 @@ void wait_for(pid_t pid) {
 
 }  // namespace
 
+Keeper::~Keeper() {
+    ::close(hold_);
+    ::kill(pid_, SIGKILL);
+    wait_for(pid_);
+}
+
 std::unique_ptr<Cell> Cell::make() {
     Ends hold, made_known, ready;
     if (hold.read < 0 || made_known.read < 0 || ready.read < 0) return nullptr;
@@ -133,9 +139,8 @@ std::unique_ptr<Cell> Cell::make() {
     wait_for(helper);
     if (!known) return nullptr;
     std::unique_ptr<Cell> cell(new Cell);
-    cell->first_ = made.first;
+    cell->keeper_ = std::make_unique<Keeper>(made.first, std::exchange(hold.write, -1));
     cell->spaces_ = made.spaces;
-    cell->hold_ = std::exchange(hold.write, -1);
     char root[64];
     std::snprintf(root, sizeof root, "/proc/%d/root", made.first);
     if (!receive(ready.read, byte)) return nullptr;
@@ -143,7 +148,8 @@ std::unique_ptr<Cell> Cell::make() {
     cell->root_ = ::open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (cell->handle_ < 0 || cell->root_ < 0) return nullptr;
     // Seen from outside everything may look right and entering be forbidden.
-    pid_t trial = cell->fork_inside();
+    std::unique_ptr<Keeper> keeper;
+    pid_t trial = cell->fork_inside(keeper);
     if (trial == 0) ::_exit(0);
     if (trial < 0) return nullptr;
     wait_for(trial);
@@ -151,11 +157,8 @@ std::unique_ptr<Cell> Cell::make() {
 }
 
 Cell::~Cell() {
-    for (int fd : {hold_, handle_, root_})
+    for (int fd : {handle_, root_})
         if (fd >= 0) ::close(fd);
-    if (first_ < 0) return;
-    ::kill(first_, SIGKILL);
-    wait_for(first_);
 }
 
 const Cell* Cell::shared() {
@@ -168,24 +171,35 @@ bool Cell::own_users() const { return spaces_ & CLONE_NEWUSER; }
 
 // Entering somebody's mounts leads to their root, which is not ours where we live in a chroot.
 bool Cell::enter() const {
-    return ::syscall(SYS_setns, handle_, spaces_) == 0 && ::fchdir(root_) == 0 && ::chroot(".") == 0;
+    const int entered = spaces_ & ~CLONE_NEWPID;   // a process that starts others in a strange one may make none of its own
+    return ::syscall(SYS_setns, handle_, entered) == 0 && ::fchdir(root_) == 0 && ::chroot(".") == 0;
 }
 
-pid_t Cell::fork_inside() const {
-    Ends number;
-    if (number.read < 0) return -1;
+pid_t Cell::fork_inside(std::unique_ptr<Keeper>& keeper) const {
+    Ends hold, ready, numbers;
+    if (hold.read < 0 || ready.read < 0 || numbers.read < 0) return -1;
+    struct {
+        pid_t first = -1, child = -1;
+    } made;
     pid_t helper = ::fork();
     if (helper == 0) {
-        pid_t pid = enter() ? fork_sibling() : -1;
-        if (pid == 0) return 0;
-        ::_exit(::write(number.write, &pid, sizeof pid) != sizeof pid);
+        if (enter() && ::unshare(CLONE_NEWPID | CLONE_NEWNS) == 0) made.first = fork_sibling();
+        if (made.first == 0) {
+            ::close(hold.write);
+            hold_open(hold.read, ready.write);
+        }
+        ready.close_write();
+        char byte;   // its /proc is there
+        if (made.first > 0 && receive(ready.read, byte)) made.child = fork_sibling();
+        if (made.child == 0) return 0;
+        ::_exit(::write(numbers.write, &made, sizeof made) != sizeof made);
     }
     if (helper < 0) return -1;
-    number.close_write();
-    pid_t pid = -1;
-    if (!receive(number.read, pid)) pid = -1;
+    numbers.close_write();
+    receive(numbers.read, made);
     wait_for(helper);
-    return pid;
+    if (made.first > 0) keeper = std::make_unique<Keeper>(made.first, std::exchange(hold.write, -1));
+    return made.child;
 }
 
 bool enter_own_users() { return unshare_users(); }

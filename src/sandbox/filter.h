@@ -10,8 +10,8 @@ namespace strop::sandbox {
 // A seccomp program, built in the parent so that the child need not allocate between fork and exec.
 class Filter {
 public:
-    // `available`: false makes one that allows everything.
-    Filter(Trust trust, bool available);
+    // `generates_code`: a candidate may make memory executable. `available`: false makes one that allows everything.
+    Filter(Trust trust, bool generates_code, bool available);
 
     // In the child, last thing before exec, after no_new_privs. Async-signal-safe.
     bool enter() const;

@@ -116,18 +116,23 @@ FileRules::~FileRules() {
 }
 
 void FileRules::allow_reading(const Command& command, const std::string& program) {
-    for (const char* folder : system_folders) allow(folder, read | execute);
+    if (command.reads_system) allow_system();
     for (const char* file : loader_files) allow(file, read);
     for (const char* file : machine_files) allow(file, read);
-    static const std::vector<std::string> configured = configured_library_folders();
-    for (const std::string& folder : configured) allow(folder.c_str(), read);
     allow(program.c_str(), read_file | execute);
     bool compiler = command.trust == Trust::compiler;
-    for (const std::string& path : command.readable) allow(path.c_str(), compiler ? read | execute : read);
+    const bool executes = compiler || !command.reads_system;   // the loader is one of them
+    for (const std::string& path : command.readable) allow(path.c_str(), executes ? read | execute : read);
     if (compiler) return;
     allow("/dev/zero", read_file);
     allow("/dev/urandom", read_file);
     own_process_ = true;
+}
+
+void FileRules::allow_system() const {
+    for (const char* folder : system_folders) allow(folder, read | execute);
+    static const std::vector<std::string> configured = configured_library_folders();
+    for (const std::string& folder : configured) allow(folder.c_str(), read);
 }
 
 // What does not exist, or may not be opened, is not allowed.

@@ -25,6 +25,7 @@ public:
     bool enter() const;
 
 private:
+    void allow_system() const;
     void allow(const char* path, uint64_t rights) const;
     void allow_reading(const Command& command, const std::string& program);
 

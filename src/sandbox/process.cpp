@@ -24,12 +24,16 @@
 #include "sandbox/filter.h"
 #include "sandbox/landlock.h"
 #include "sandbox/privileges.h"
+#include "sandbox/resident_memory.h"
 
 namespace strop::sandbox {
 
 namespace {
 
 constexpr int commands_fd = 3, replies_fd = 4;
+const Seconds longest_stop{5};
+constexpr unsigned stop_takes_us = 10;
+const Seconds between_looks_at_memory{0.1};
 constexpr int exec_failed = 127, sandbox_failed = 126;
 
 struct Pipe {
@@ -62,6 +66,7 @@ struct Prepared {
     FileRules rules;
     Filter filter;
     const Cell* cell = nullptr;              // where a candidate lives; null: where we do
+    std::unique_ptr<Keeper> keeper;          // of a candidate's own name space, once it has started
     std::unique_ptr<ControlGroup> group;     // which limits a candidate's threads, where its users do not
     int own_threads = 0;                     // the limit where they do
 
@@ -72,7 +77,7 @@ struct Prepared {
 
     Prepared(const Command& command, const Protections& protections)
         : program(find_program(command.argv.at(0))), rules(command, program, protections.landlock),
-          filter(command.trust, protections.seccomp) {
+          filter(command.trust, command.generates_code, protections.seccomp) {
         std::map<std::string, std::string> variables = {{"LANG", "C.UTF-8"}};
         for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
             if (const char* value = std::getenv(name)) variables[name] = value;
@@ -166,7 +171,7 @@ bool confine(const Command& command, const Prepared& prepared) {
 }
 
 pid_t start(const Command& command, Prepared& prepared, const ChildFds& fds) {
-    pid_t pid = prepared.cell ? prepared.cell->fork_inside() : ::fork();
+    pid_t pid = prepared.cell ? prepared.cell->fork_inside(prepared.keeper) : ::fork();
     if (pid < 0)
         throw EnvironmentError(fmt::format("cannot start a process: {}", std::strerror(errno)),
                                "raise the limit of processes: ulimit -u");
@@ -198,6 +203,13 @@ bool take(int fd, std::string& text, int64_t limit) {
 
 void make_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
+// Looks now and then: a tree of processes is many files.
+bool exceeds(pid_t pid, int64_t limit, Clock::time_point& looked) {
+    if (limit <= 0 || Clock::now() - looked < between_looks_at_memory) return false;
+    looked = Clock::now();
+    return resident_bytes(pid) > limit;
+}
+
 // One command in flight: its pipes are served until it ends, then the rest of its tree is killed.
 struct Running {
     const Command* command;
@@ -205,9 +217,10 @@ struct Running {
     int in = -1, out = -1, err = -1;
     int exit = -1;    // readable when it has ended; -1 where the system cannot tell (Linux before 5.3)
     size_t written = 0;
-    Clock::time_point started = Clock::now();
+    Clock::time_point started = Clock::now(), looked_at_memory = started;
     Finished finished;
     bool done = false;
+    std::unique_ptr<Keeper> keeper;
     std::unique_ptr<ControlGroup> group;
 
     void launch(const Command& c, bool has_input) {
@@ -217,6 +230,7 @@ struct Running {
         started = Clock::now();
         pid = start(c, prepared, {input.read, output.write, errors.write});
         exit = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+        keeper = std::move(prepared.keeper);
         group = std::move(prepared.group);
         ::close(input.read);
         ::close(output.write);
@@ -243,6 +257,9 @@ struct Running {
         if (!done && limit_seconds > 0 && seconds_since(started) > limit_seconds) {
             finished.timed_out = true;
             end();
+        } else if (!done && exceeds(pid, command->limits.resident_bytes, looked_at_memory)) {
+            finished.over_memory = true;
+            end();
         }
     }
 
@@ -263,6 +280,7 @@ struct Running {
         close_fd(out);
         close_fd(err);
         close_fd(exit);
+        keeper.reset();
         group.reset();
         finished.seconds = seconds_since(started);
         finished.not_found = finished.exit_code == exec_failed;
@@ -320,6 +338,7 @@ void serve_all(std::vector<Running*>& running, const std::string& input) {
 
 std::string Finished::describe() const {
     if (timed_out) return fmt::format("timed out after {:.3g} s", seconds);
+    if (over_memory) return "used too much memory";
     if (stopped) return "stopped";
     if (signal) {
         const char* name = ::sigabbrev_np(signal);
@@ -361,12 +380,14 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, int parallel
 
 // ---- a child that is talked to ---------------------------------------------------------------------
 
-Child::Child(const Command& command) : output_limit_(command.limits.output_bytes) {
+Child::Child(const Command& command)
+    : output_limit_(command.limits.output_bytes), resident_limit_(command.limits.resident_bytes) {
     ::signal(SIGPIPE, SIG_IGN);
     Pipe commands, replies, output, errors;
     int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     Prepared prepared(command);
     pid_ = start(command, prepared, {null, output.write, errors.write, commands.read, replies.write});
+    keeper_ = std::move(prepared.keeper);
     group_ = std::move(prepared.group);
     ::close(null);
     ::close(commands.read);
@@ -400,6 +421,8 @@ Child::Wait Child::receive(void* data, size_t size, Seconds limit) {
     while (size > 0) {
         double left = limit.count() - seconds_since(start);
         if (left <= 0) return Wait::timed_out;
+        if (exceeds(pid_, resident_limit_, looked_at_memory_)) return Wait::over_memory;
+        if (resident_limit_ > 0) left = std::min(left, between_looks_at_memory.count());
         pollfd fds[] = {{from_, POLLIN, 0}, {out_, POLLIN, 0}, {err_, POLLIN, 0}};
         int ready = ::poll(fds, 3, static_cast<int>(std::min(left * 1e3 + 1, 1e9)));
         if (ready < 0 && errno != EINTR) return Wait::closed;
@@ -419,10 +442,23 @@ Child::Wait Child::receive(void* data, size_t size, Seconds limit) {
     return Wait::ready;
 }
 
-void Child::pause() {
-    if (paused_ || pid_ < 0) return;
+bool Child::has_replied() const {
+    pollfd replies = {from_, POLLIN, 0};
+    return ::poll(&replies, 1, 0) > 0 && (replies.revents & POLLIN);
+}
+
+// The system tells a parent that its child has stopped when the last of its threads has.
+bool Child::pause() {
+    if (paused_ || pid_ < 0) return true;
     ::kill(-pid_, SIGSTOP);
     paused_ = true;
+    const Clock::time_point start = Clock::now();
+    siginfo_t info = {};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == 0) {
+        if (Clock::now() - start > longest_stop) return false;
+        ::usleep(stop_takes_us);
+    }
+    return true;
 }
 
 void Child::resume() {
@@ -461,6 +497,7 @@ Finished Child::kill() {
     note_status(finished_, status);
     drain();
     for (int* fd : {&from_, &out_, &err_}) close_fd(*fd);
+    keeper_.reset();
     group_.reset();
     pid_ = -1;
     return finished_;

@@ -28,6 +28,7 @@ enum class Trust {
 struct Limits {
     Seconds wall{0};               // 0: none (the caller ends the child)
     int64_t memory_bytes = 0;      // address space; 0: none
+    int64_t resident_bytes = 0;    // of all its processes together, looked at now and then; 0: none
     int64_t file_bytes = 0;        // of each file that it writes; 0: none
     Seconds processor{0};          // time that each of its processes computes; 0: none
     int threads = 0;               // of a candidate, all together; 0: none
@@ -45,6 +46,8 @@ struct Command {
     std::vector<int> keep_fds;                 // descriptors of ours that the child inherits under the same numbers
     Trust trust = Trust::tool;
     Limits limits;
+    bool reads_system = true;                  // a candidate: all of the system's programs and libraries
+    bool generates_code = false;               // a candidate that is a library of the user's: compiles while it runs
     bool same_addresses = false;               // every time, which ThreadSanitizer's shadow memory needs on some systems
     const Protections* only = nullptr;         // as if the system offered no more than this
 };
@@ -53,11 +56,12 @@ struct Finished {
     int exit_code = -1;            // when it exited
     int signal = 0;                // when a signal ended it
     bool timed_out = false;        // we ended it
+    bool over_memory = false;      // we ended it because all of it used more than `resident_bytes`
     bool stopped = false;          // we ended it because the caller asked for that
     bool not_found = false;        // argv[0] does not exist
     std::string out, err;
     double seconds = 0;
-    bool ok() const { return exit_code == 0 && signal == 0 && !timed_out && !stopped; }
+    bool ok() const { return exit_code == 0 && signal == 0 && !timed_out && !over_memory && !stopped; }
     std::string describe() const;  // "exit 1", "killed by SIGSEGV", "timed out after 10 s"
 };
 
@@ -71,10 +75,11 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, int parallel
 // A child that is talked to over a pair of pipes (its descriptors 3: commands in, 4: replies out).
 // Its standard output and error are caught and bounded.
 class ControlGroup;
+class Keeper;
 
 class Child {
 public:
-    enum class Wait { ready, timed_out, closed };
+    enum class Wait { ready, timed_out, over_memory, closed };
 
     explicit Child(const Command& command);
     ~Child();                      // kills the tree
@@ -84,7 +89,10 @@ public:
     pid_t pid() const { return pid_; }
     bool send(const void* data, size_t size);             // false when the child is gone
     Wait receive(void* data, size_t size, Seconds limit); // exactly `size` bytes
-    void pause();                  // SIGSTOP to the whole tree, so that its spinning threads leave the cores
+    bool has_replied() const;      // something is there to be received
+    // SIGSTOP to the whole tree, so that its spinning threads leave the cores. True when all of the child's threads stand
+    // still; false when some have not for seconds, because they are inside a system call that goes on.
+    bool pause();
     void resume();
     Finished kill();               // ends the tree; how it had ended by itself if it had; with its output
 
@@ -93,7 +101,9 @@ private:
     pid_t pid_ = -1;
     int to_ = -1, from_ = -1, out_ = -1, err_ = -1;
     bool paused_ = false;
-    int64_t output_limit_ = 0;
+    int64_t output_limit_ = 0, resident_limit_ = 0;
+    Clock::time_point looked_at_memory_;
+    std::unique_ptr<Keeper> keeper_;
     std::unique_ptr<ControlGroup> group_;
     Finished finished_;
 };

@@ -23,8 +23,9 @@ void take_all(std::string_view bytes, bool is_python) {
     for (double batch_ns = 1e6; read_answer(receive, answer) == sandbox::Child::Wait::ready; batch_ns *= 1.5) {
         fuzz::must(answer.text.size() <= std::min(answer.reply.payload_bytes, longest_text), "a text too long");
         fuzz::must(printable(answer.text) == answer.text, "a text that commands the terminal");
-        Verdict verdict = verdict_of(answer.reply.status, is_python);
-        fuzz::must((verdict == Verdict::ok) == (answer.reply.status == 0), "a verdict that nobody gave");
+        Verdict verdict = verdict_of(answer.reply, is_python);
+        const bool done = answer.reply.status == 0 && answer.reply.payload_bytes == 0;
+        fuzz::must((verdict == Verdict::ok) == done, "a verdict that nobody gave");
         (void)clocks_agree(answer.reply.inside_nanoseconds, batch_ns);
     }
 }

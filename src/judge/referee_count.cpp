@@ -1,0 +1,49 @@
+// The count of returned calls, by which the referee knows where to look, is looked at itself.
+#include <fmt/format.h>
+
+#include "judge/count_watch.h"
+#include "judge/other_core.h"
+#include "judge/referee.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr double watched_batch_ns = 1e6;
+constexpr int usual_watches = 3, watches_of_a_suspect = 8, telling_of_suspects = 6;
+const Nanoseconds patience{20'000'000};   // for a process that waits for a core
+const Seconds watch_limit{30};
+
+}  // namespace
+
+// A process that waits for a core, or a referee that does, can make one look strange, not most of them.
+Runner::Outcome Referee::check_count(Runner& runner, size_t index, double median_ns) {
+    if (runner.is_python() || median_ns >= long_call_ns) return {};
+    const Buffers& buffers = *runner.points()[index];
+    int watches = 0, telling = 0;
+    std::string found;
+    while (watches < (telling == 0 ? usual_watches : watches_of_a_suspect)) {
+        const uint32_t calls = static_cast<uint32_t>(calls_of_long_batch(watched_batch_ns, std::max(1.0, median_ns)));
+        CountWatch seen;
+        Runner::Glance meanwhile{Nanoseconds(0), [&] {
+                                     const OtherCore apart(runner.pid());
+                                     const Nanoseconds longest(static_cast<int64_t>(10 * watched_batch_ns));
+                                     seen = watch_count([&] { return runner.progress(); }, [&] { return runner.has_replied(); },
+                                                        calls, patience, longest);
+                                 }};
+        const int64_t waited = runner.waited_ns();
+        Runner::Outcome outcome = runner.call(index, calls, static_cast<uint32_t>(buffers.timed()),
+                                              static_cast<uint32_t>(any_window(buffers)), watch_limit, &meanwhile);
+        if (!outcome.ok()) return outcome;
+        const std::string strange =
+            contradiction(seen, calls, median_ns, static_cast<double>(runner.waited_ns() - waited));
+        ++watches;
+        telling += !strange.empty();
+        if (!strange.empty()) found = strange;
+    }
+    if (telling < telling_of_suspects) return {};
+    return {Verdict::cheated, fmt::format("{}, at {}: its count of calls is not its own", found,
+                                          strop::describe(buffers.point().dims)), 0};
+}
+
+}  // namespace strop::judge
