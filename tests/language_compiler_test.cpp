@@ -101,7 +101,7 @@ protected:
                          "    shift\n"
                          "done\n"
                          "[ \"$slow\" = 1 ] && sleep 0.5\n"
-                         "printf '%s%s' \"$slow\" \"$unroll\" > \"$out\"\n");
+                         "printf '%s%s %s' \"$slow\" \"$unroll\" $(date +%s%N) > \"$out\"\n");
         std::filesystem::permissions(path, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
         return path;
     }
@@ -113,10 +113,11 @@ protected:
     // As they were compiled: SLOW and UNROLL of each.
     std::string order_of(const std::vector<Build>& builds) {
         libraries_.clear();
-        std::map<std::filesystem::file_time_type, std::string> written;
+        std::map<std::string, std::string> written;   // by the clock, which is finer than a file system's
         for (const Built& result : built(toolchain_, builds)) {
-            libraries_.push_back(read_file(result.library));
-            written[std::filesystem::last_write_time(result.library)] = libraries_.back();
+            const std::string text = read_file(result.library);
+            libraries_.push_back(text.substr(0, 2));
+            written[text.substr(3)] = libraries_.back();
         }
         std::string order;
         for (const auto& [time, library] : written) order += library;

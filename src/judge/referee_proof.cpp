@@ -250,14 +250,14 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
 // written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
 // they take.
 //
-// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up, and tensors
-// that another core has written explain.
+// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up or wait for a
+// core, and tensors that another core has written explain.
 Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double median_ns) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
     buffers.restore();
     std::vector<std::vector<char>> known = buffers.input_values(set), drawn;
-    std::vector<double> met, fresh;
+    std::vector<double> met, fresh, ran;   // fresh ones less what threads waited for a core
     Runner::Outcome outcome;
     // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
     // twice more, and every single call must have told the same story.
@@ -271,7 +271,7 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
                 least_ns - handshake_ns > branches_ratio * (known_ns - handshake_ns));
     };
     const double explained_ns = handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
-    auto too_long = [&] { return stats::quantile(fresh, 0) > alone_ratio * median_ns + explained_ns; };
+    auto too_long = [&] { return stats::quantile(ran, 0) > alone_ratio * median_ns + explained_ns; };
     int rounds = buffers.large() ? 2 : 9, looks = 0;
     do {
         for (int round = 0; round < rounds && outcome.ok(); ++round)
@@ -284,9 +284,11 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
                 outcome = runner.call(index, 1, set, 0, new_inputs_limit);
                 if (!outcome.ok()) break;
                 buffers.set_input_values(set, change ? drawn : known);
+                const int64_t waited = runner.waited_ns();
                 outcome = runner.call(index, 1, set, 0, new_inputs_limit);
                 if (!outcome.ok()) break;
                 (change ? fresh : met).push_back(outcome.outside_ns);
+                if (change) ran.push_back(outcome.outside_ns - static_cast<double>(runner.waited_ns() - waited));
             }
         rounds = std::max(rounds, 5);
     } while (outcome.ok() && (apart() || too_long()) && ++looks < 3);
@@ -295,7 +297,7 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
     if (!apart() && too_long())
         return {Verdict::cheated,
                 fmt::format("a call by itself takes {} or more with new inputs, where calls of batches are said to take {}, at {}: "
-                            "the two do not agree", human_nanoseconds(stats::quantile(fresh, 0)), human_nanoseconds(median_ns),
+                            "the two do not agree", human_nanoseconds(stats::quantile(ran, 0)), human_nanoseconds(median_ns),
                             strop::describe(buffers.point().dims)),
                 0};
     if (!apart()) return {};
