@@ -49,8 +49,7 @@ Span next_span(const RunningBatch& batch) {
     const Nanoseconds some_calls(static_cast<int64_t>(calls * batch.estimate_ns));
     // Nobody reads meanwhile: to take turns at a line of the cache costs a short call as much as its work.
     const Clock::time_point least = first.not_after + std::clamp(some_calls, shortest_span, longest_wait);
-    while (Clock::now() < least) {
-    }
+    spin(least - Clock::now());
     const int64_t before = batch.returned();
     if (before >= batch.calls) return {};
     const Return last = next_return(batch, before);
@@ -84,6 +83,18 @@ void read_outputs(const RunningBatch& batch, const Problem& problem, Buffers& bu
 }
 
 }  // namespace
+
+void spin(Nanoseconds duration) {
+    const Clock::time_point end = Clock::now() + duration;
+    while (Clock::now() < end) {
+    }
+}
+
+void spin_to_the_end(const RunningBatch& batch) {
+    const Clock::time_point latest = Clock::now() + longest_watch;
+    // Seldom: to take turns at a line of the cache costs a short call as much as its work.
+    while (batch.returned() < batch.calls && Clock::now() < latest) spin(shortest_span);
+}
 
 Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random) {
     Glimpse glimpse;

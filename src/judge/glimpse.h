@@ -41,4 +41,8 @@ Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buff
 // batch ended before that was seen, or nothing returned within a moment.
 double pace_ns(const RunningBatch& batch);
 
+// Keep a core busy: for so long, and until the batch is over, a moment at most.
+void spin(Nanoseconds duration);
+void spin_to_the_end(const RunningBatch& batch);
+
 }  // namespace strop::judge

@@ -106,12 +106,17 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     if (buffers.small()) buffers.turn(problem_, random());
     const int64_t first = any_window(buffers);
     Glimpse glimpse;
-    Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
-                             [&] {
+    const Nanoseconds begin(static_cast<int64_t>(moment));
+    // Cores of a virtual machine may be halves of one: who looks takes turns at its units with the kernel, and calls that are
+    // seen take longer than others. So the referee is as busy all the while, where that takes no thread's core.
+    const bool busy = static_cast<int>(runner.threads().size()) < machine_.cores;
+    Runner::Glance meanwhile{busy ? Nanoseconds(0) : begin, [&] {
                                  const OtherCore apart(runner.pid());
                                  const RunningBatch running{count, call_ns, [&] { return runner.progress(); },
                                                             [&] { return runner.waited_ns(); }};
+                                 if (busy) spin(begin);
                                  glimpse = look_at(running, problem_, buffers, random_);
+                                 if (busy) spin_to_the_end(running);
                              }};
     const int64_t waited = runner.calling_thread_waited_ns();
     Runner::Outcome outcome =
