@@ -7,6 +7,8 @@ namespace strop::cli {
 
 int command_optimize(const Arguments& arguments);
 int command_judge(const Arguments& arguments);
+int command_check(const Arguments& arguments);
+int command_compare(const Arguments& arguments);
 int command_profile(const Arguments& arguments);
 int command_suggest(const Arguments& arguments);
 int command_tune(const Arguments& arguments);

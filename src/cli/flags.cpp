@@ -111,6 +111,31 @@ CommandSpec judge() {
             command_judge};
 }
 
+CommandSpec check() {
+    return {"check",
+            "judge results again: still right, and no slower than their reports say? For continuous integration",
+            {{"RESULT", "a result folder, or the report.json in it", true, true}},
+            {{"--problem", "DIR", "the problem, where it lies elsewhere than at the run", Kind::folder, ""},
+             {"--tolerance", "X", "a shape is slower when the whole interval of its change is; 0.05 is 5%",
+              Kind::number, "0.05"},
+             {"--per-shape", "DURATION", "time for comparing with the baselines at a shape; smaller changes need more",
+              Kind::duration, "500ms"},
+             json_flag},
+            {{"./strop check strop-out/softmax", "exit code 1 when it is wrong or slower at a shape"},
+             {"./strop check strop-out/* --tolerance 0.1 --json > check.json", "several, one document"}},
+            command_check};
+}
+
+CommandSpec compare() {
+    return {"compare",
+            "two results of one problem: the ratios of each shape, and who is faster",
+            {{"OLD", "a result folder, or the report.json in it", true},
+             {"NEW", "another of the same problem", true}},
+            {{"--tolerance", "X", "changes below it are undecided; 0.05 is 5%", Kind::number, "0.01"}, json_flag},
+            {{"./strop compare before/softmax strop-out/softmax", "from the reports; nothing is measured"}},
+            command_compare};
+}
+
 CommandSpec profile() {
     return {"profile",
             "why a kernel takes as long as it does: ceilings, threads, hot loops, and the change to try next",
@@ -326,7 +351,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(), profile(), tune(), suggest(), import_module(),
+    static const std::vector<CommandSpec> table = {optimize(), judge(), check(), compare(), profile(), tune(), suggest(), import_module(),
                                                    list(), runs(), show(), report(), export_run(), resume(), doctor(),
                                                    setup(), mcp(), completion(),
                                                    man(),      help(),   worker()};

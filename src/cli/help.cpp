@@ -69,7 +69,7 @@ const std::vector<Fact>& environment_facts() {
 
 const std::vector<Fact>& exit_facts() {
     static const std::vector<Fact> facts = {{"0", "improved, or nothing to improve in this command"},
-                                            {"1", "finished without an improvement"},
+                                            {"1", "finished without an improvement, or with a result that does not hold"},
                                             {"2", "wrong usage or bad input"},
                                             {"3", "the machine lacks something; the hint says how to get it"},
                                             {"4", "a bug in Strop"},

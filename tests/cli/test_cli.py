@@ -10,7 +10,7 @@ import unittest
 
 from tests.cli.strop_cli import BINARY, InFolder, descendants, environment, strop, strop_in_terminal, wait_until
 
-COMMANDS = ["optimize", "judge", "profile", "import", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
+COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
             "help"]
 
 
