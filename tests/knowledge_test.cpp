@@ -233,6 +233,41 @@ TEST_F(KnowledgeStore, NewerVersion) {
     expect_environment_error(path_, "newer Strop (store version 99", [&] { Store store(path_); });
 }
 
+// As stores were before there were signatures.
+TEST_F(KnowledgeStore, OlderVersionIsBroughtUpToDateWithAllItsRuns) {
+    Store(path_).save_run(record_named("old"));
+    {
+        SQLite::Database database(path_.string(), SQLite::OPEN_READWRITE);
+        database.exec("DROP TABLE signatures");
+        database.exec("PRAGMA user_version = 1");
+    }
+    Store store(path_);
+    EXPECT_EQ(store.runs().size(), 1u);
+    EXPECT_EQ(Json(*store.load_run("old")), Json(record_named("old")));
+    EXPECT_TRUE(store.signed_runs("avx2").empty());
+    store.save_signature("old", {"abc", {{"pointwise exp", 2}}}, fakes::sample_machine());
+    EXPECT_EQ(Store(path_).signed_runs("avx2").size(), 1u);
+}
+
+TEST_F(KnowledgeStore, GivesFinishedRunsOfAnInstructionSetWithTheirSignatures) {
+    Store store(path_);
+    const Signature signature{"abc", {{"pointwise exp", 2}}};
+    RunRecord running = record_named("running");
+    running.outcome = Outcome::running;
+    store.save_run(running);
+    for (const char* run : {"old", "new"})
+        store.save_run(record_named(run, run == std::string("old") ? "2026-01-01T00:00:00Z" : "2026-03-01T00:00:00Z"));
+    for (const char* run : {"running", "old", "new"}) store.save_signature(run, signature, fakes::sample_machine());
+    std::vector<SignedRun> found = store.signed_runs("avx2");
+    ASSERT_EQ(found.size(), 2u);
+    EXPECT_EQ(found[0].run, "new");
+    EXPECT_EQ(found[0].problem, record_named("new").problem);
+    EXPECT_EQ(found[0].cores, 2);
+    EXPECT_EQ(found[0].signature.exact, "abc");
+    EXPECT_EQ(found[0].signature.operations, signature.operations);
+    EXPECT_TRUE(store.signed_runs("neon").empty());
+}
+
 TEST_F(KnowledgeStore, AnotherProgramsDatabase) {
     SQLite::Database(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE t (a)");
     expect_environment_error(path_, "another program's database", [&] { Store store(path_); });

@@ -288,6 +288,23 @@ TEST(Programs, BuffersWhoseLivesDoNotOverlapShareASlot) {
     EXPECT_EQ(bytes_of_slots(buffers, {{"N", int64_t{10}}}), 4 * (40 + 20));
 }
 
+TEST(Programs, StrategiesAreArrangedByRank) {
+    const Computation& one = computation("attention");
+    Playbook playbook(one.problem, one.graph_json, small_machine());
+    auto ids = [&] {
+        std::vector<std::string> names;
+        for (const Proposal& proposal : playbook.plan()) names.push_back(proposal.strategy.id);
+        return names;
+    };
+    const std::vector<std::string> before = ids();
+    ASSERT_GE(before.size(), 3u);
+    playbook.arrange({{before.front(), 1}, {before.back(), -1}});
+    std::vector<std::string> expected(before.begin() + 1, before.end() - 1);
+    expected.insert(expected.begin(), before.back());
+    expected.push_back(before.front());
+    EXPECT_EQ(ids(), expected);
+}
+
 TEST(Programs, SayWhenTheirBuffersDoNotFit) {
     Computation huge = computation("attention");
     huge.problem.points = {{"long", {{"B", 1}, {"H", 1}, {"S", 1 << 20}, {"T", 1 << 20}, {"D", 1}}}};

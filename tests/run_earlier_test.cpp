@@ -102,5 +102,120 @@ TEST_F(Earlier, LeavesOutOtherMachinesAndChangedProblems) {
     EXPECT_TRUE(EarlierRuns(store_, record("softmax-3")).of("k").empty());
 }
 
+const Signature rows_signature{"a", {{"reduction max [-1]", 1}, {"reduction sum [-1]", 1}, {"pointwise exp", 1}}};
+const Signature relative_signature{"b", {{"reduction max [-1]", 1}, {"reduction sum [-1]", 1}, {"pointwise log", 1}}};
+const Signature strange_signature{"c", {{"contraction ab bc ac", 1}}};
+
+// Of a run in which `k` won and `other` was beaten.
+RunRecord relative(const std::string& run) {
+    RunRecord made = record(run);
+    made.problem = "logsumexp";
+    made.problem_hash = "def";
+    made.outcome = Outcome::improved;
+    Strategy winner, loser;
+    winner.id = "k+prefetch";
+    winner.state = Strategy::State::winner;
+    loser.id = "other";
+    loser.state = Strategy::State::pruned;
+    made.strategies = {winner, loser};
+    Regime regime;
+    regime.kernel = regime.strategy = "k+prefetch";
+    regime.configuration = {{"U", int64_t{4}}, {"DISTANCE", int64_t{8}}};
+    made.regimes = {regime};
+    return made;
+}
+
+std::vector<Proposal> planned() {
+    std::vector<Proposal> proposals(3);
+    const char* ids[] = {"other", "k", "third"};
+    for (size_t i = 0; i < 3; ++i) {
+        proposals[i].strategy.id = proposals[i].kernel.id = proposals[i].kernel.strategy = ids[i];
+        proposals[i].kernel.space.tunables = {{"U", {int64_t{1}, int64_t{4}}}, {"T", {int64_t{7}}}};
+        proposals[i].kernel.initial = {{"U", int64_t{1}}, {"T", int64_t{7}}};
+    }
+    return proposals;
+}
+
+TEST_F(Earlier, LearnsFromRelatives) {
+    store_.save_run(relative("logsumexp-1"));
+    store_.save_signature("logsumexp-1", relative_signature, fakes::sample_machine());
+    EarlierRuns earlier(store_, record("softmax-2"), rows_signature);
+    EXPECT_EQ(earlier.of("k").size(), 1u);   // costs
+    EXPECT_TRUE(earlier.winners().empty());   // another problem's kernels are not this one's
+    const Experience experience = earlier.experience();
+    ASSERT_EQ(experience.winners.size(), 1u);
+    EXPECT_EQ(experience.winners[0].problem, "logsumexp");
+    EXPECT_EQ(experience.winners[0].strategy, "k");
+    EXPECT_EQ(experience.losers, std::vector<std::string>{"other"});
+    store_.save_run(relative("logsumexp-3"));   // later than the run that goes on
+    store_.save_signature("logsumexp-3", rows_signature, fakes::sample_machine());
+    EXPECT_EQ(EarlierRuns(store_, record("softmax-2"), rows_signature).experience().winners.size(), 1u);
+}
+
+TEST_F(Earlier, LearnsNothingFromStrangersOtherInstructionSetsAndRunsUnderWay) {
+    RunRecord under_way = relative("logsumexp-1");
+    under_way.outcome = Outcome::running;
+    Machine other = fakes::sample_machine();
+    other.isa = "avx512";
+    store_.save_run(under_way);
+    store_.save_run(relative("logsumexp-2"));
+    store_.save_run(relative("gemm-1"));
+    store_.save_signature("logsumexp-1", rows_signature, fakes::sample_machine());
+    store_.save_signature("logsumexp-2", rows_signature, other);
+    store_.save_signature("gemm-1", strange_signature, fakes::sample_machine());
+    EarlierRuns earlier(store_, record("softmax-2"), rows_signature);
+    EXPECT_TRUE(earlier.of("k").empty());
+    EXPECT_TRUE(earlier.experience().winners.empty());
+    EXPECT_TRUE(earlier.experience().losers.empty());
+}
+
+// Also of the same problem; and not when the run is resumed either.
+TEST_F(Earlier, LearnsNothingWhereItMayNot) {
+    store_.save_run(record("softmax-1"));
+    store_.save_run(relative("logsumexp-1"));
+    store_.save_signature("logsumexp-1", relative_signature, fakes::sample_machine());
+    for (bool allowed : {false, true}) {
+        EarlierRuns earlier(store_, record("softmax-2"), rows_signature, allowed);
+        EXPECT_FALSE(earlier.allowed());
+        EXPECT_TRUE(earlier.of("k").empty());
+        EXPECT_TRUE(earlier.experience().winners.empty());
+    }
+}
+
+// A winner elsewhere that came off worse here is no loser.
+TEST_F(Earlier, WhatWonOnceIsNoLoser) {
+    RunRecord other = relative("logsumexp-1");
+    other.strategies[1].state = Strategy::State::winner;
+    store_.save_run(relative("logsumexp-2"));
+    store_.save_run(other);
+    for (const char* run : {"logsumexp-1", "logsumexp-2"})
+        store_.save_signature(run, rows_signature, fakes::sample_machine());
+    EXPECT_TRUE(EarlierRuns(store_, record("softmax-2"), rows_signature).experience().losers.empty());
+}
+
+TEST(Beginning, PutsWinnersFirstAndLosersLast) {
+    Experience experience;
+    experience.winners = {{"logsumexp", "k", {{"U", int64_t{4}}, {"T", int64_t{9}}, {"DISTANCE", int64_t{8}}}},
+                          {"logsumexp", "gone", {}}};
+    experience.losers = {"other", "gone too"};
+    const Beginning beginning = beginning_of(experience, planned());
+    ASSERT_EQ(beginning.proven.size(), 1u);
+    EXPECT_TRUE(beginning.proven[0].proven);
+    EXPECT_EQ(describe(beginning.proven[0].kernel.initial), "T=7 U=4");   // what the space does not hold is left out
+    EXPECT_EQ(beginning.ranks, (std::map<std::string, int>{{"k", -1}, {"other", 1}}));
+    EXPECT_EQ(beginning.says, "began with 1 winner of logsumexp; 1 strategy that lost in runs of relatives comes last");
+}
+
+TEST(Beginning, LeavesOutConfigurationsThatAreNotValidHere) {
+    std::vector<Proposal> proposals = planned();
+    proposals[1].kernel.space.constraints = {Expression::parse("U < 2")};
+    Experience experience;
+    experience.winners = {{"logsumexp", "k", {{"U", int64_t{4}}}}};
+    const Beginning beginning = beginning_of(experience, proposals);
+    EXPECT_TRUE(beginning.proven.empty());
+    EXPECT_TRUE(beginning.ranks.empty());
+    EXPECT_EQ(beginning.says, "");
+}
+
 }  // namespace
 }  // namespace strop

@@ -73,6 +73,7 @@ CommandSpec optimize() {
          winners_flag,
          {"--kernel", "FILE", "a kernel of your own: it competes, and the report compares with it; may be repeated",
           Kind::file, "", {}, true},
+         {"--no-knowledge", "", "use nothing that earlier runs found"},
          {"--seed", "N", "of every random choice", Kind::whole, "0"},
          {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
          store_flag,

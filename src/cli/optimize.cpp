@@ -27,6 +27,7 @@ int command_optimize(const Arguments& arguments) {
         const Kernel kernel = read_kernel(file, kernel_file_hint);
         settings.kernels.push_back({kernel.id, kernel.source});
     }
+    options.knowledge = !arguments.has("--no-knowledge");
     read_model_flags(arguments, options);
 
     install_interrupt_handler();

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int store_version = 1;  // PRAGMA user_version
+constexpr int store_version = 2;  // PRAGMA user_version
 
 constexpr const char* create_tables = R"(
 CREATE TABLE runs (
@@ -30,6 +30,14 @@ CREATE INDEX evaluations_by_key ON evaluations (run, key);
 CREATE TABLE documents (
     run TEXT NOT NULL, key TEXT NOT NULL, document TEXT NOT NULL,
     PRIMARY KEY (run, key));
+)";
+
+// Since version 2. Runs of an older store have none: their problems were not traced into one.
+constexpr const char* create_signatures = R"(
+CREATE TABLE signatures (
+    run TEXT PRIMARY KEY, signature TEXT NOT NULL, isa TEXT NOT NULL, cores INTEGER NOT NULL,
+    operations TEXT NOT NULL);
+CREATE INDEX signatures_by_isa ON signatures (isa);
 )";
 
 // Folders and files that SQLite would only call "unable to open database file".
@@ -82,6 +90,16 @@ void create_schema(SQLite::Database& connection, const fs::path& path) {
         throw EnvironmentError(fmt::format("{}: is another program's database", path.string()),
                                "choose another place with --store or STROP_STORE");
     connection.exec(create_tables);
+    connection.exec(create_signatures);
+    connection.exec(fmt::format("PRAGMA user_version = {}", store_version));
+    transaction.commit();
+}
+
+// From version 1.
+void bring_up_to_date(SQLite::Database& connection) {
+    SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
+    if (user_version(connection) == store_version) return;  // another process was faster
+    connection.exec(create_signatures);
     connection.exec(fmt::format("PRAGMA user_version = {}", store_version));
     transaction.commit();
 }
@@ -147,6 +165,7 @@ void Store::Database::prepare() {
         throw EnvironmentError(fmt::format("{}: is read-only", path.string()),
                                "choose another place with --store or STROP_STORE");
     if (version == 0) create_schema(*connection, path);
+    else if (version < store_version) bring_up_to_date(*connection);
     // Readers beside a writer. Refused while another process is in the middle of something, and then set by
     // the next one to open: the rollback journal is as durable.
     connection->tryExec("PRAGMA journal_mode = WAL");
@@ -232,6 +251,40 @@ std::vector<RunSummary> Store::runs(const std::string& problem) {
         std::vector<RunSummary> summaries;
         while (statement.executeStep()) summaries.push_back(summary_of(statement));
         return summaries;
+    });
+}
+
+void Store::save_signature(const std::string& run, const Signature& signature, const Machine& machine) {
+    database_->guard([&] {
+        SQLite::Statement statement(*database_->connection,
+                                    "INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?, ?)");
+        statement.bind(1, run);
+        statement.bind(2, signature.exact);
+        statement.bind(3, machine.isa);
+        statement.bind(4, machine.cores);
+        statement.bind(5, dump(Json(signature.operations)));
+        statement.exec();
+    });
+}
+
+std::vector<SignedRun> Store::signed_runs(const std::string& isa) {
+    return database_->guard([&] {
+        SQLite::Statement statement(
+            *database_->connection,
+            "SELECT run, problem, signature, operations, cores FROM signatures JOIN runs USING (run) "
+            "WHERE isa = ? AND outcome IN ('improved', 'no_improvement') ORDER BY started DESC, runs.rowid DESC");
+        statement.bind(1, isa);
+        std::vector<SignedRun> found;
+        while (statement.executeStep()) {
+            SignedRun& run = found.emplace_back();
+            run.run = statement.getColumn(0).getString();
+            run.problem = statement.getColumn(1).getString();
+            run.signature.exact = statement.getColumn(2).getString();
+            run.signature.operations =
+                Json::parse(statement.getColumn(3).getString()).get<std::map<std::string, int>>();
+            run.cores = statement.getColumn(4).getInt();
+        }
+        return found;
     });
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/evaluation.h"
 #include "core/record.h"
+#include "core/signature.h"
 
 namespace strop {
 
@@ -24,11 +25,18 @@ struct RunSummary {
     std::string result;  // the folder
 };
 
+// A finished run by what its problem computes.
+struct SignedRun {
+    std::string run, problem;
+    Signature signature;
+    int cores = 0;
+};
+
 class Store {
 public:
     // Opens or creates. Errors (all EnvironmentErrors naming the path, with a hint): read-only, locked by
     // another process for longer than `patience`, corrupt ("move it away to start afresh"), written by a
-    // newer Strop, full disk.
+    // newer Strop, full disk. A store of an older Strop is brought up to date and keeps all its runs.
     explicit Store(const std::filesystem::path& path,
                    std::chrono::milliseconds patience = std::chrono::seconds(5));
     ~Store();
@@ -42,6 +50,10 @@ public:
     std::optional<RunRecord> load_run(
         const std::string& run);  // also by unique prefix; UsageError when ambiguous
     std::vector<RunSummary> runs(const std::string& problem = {});  // newest first
+
+    void save_signature(const std::string& run, const Signature& signature, const Machine& machine);
+    // That came to their end on machines of this instruction set, newest first.
+    std::vector<SignedRun> signed_runs(const std::string& isa);
 
     // Evaluations of one run, in the order they were added; of two with the same key, find gives the newer.
     void add_evaluation(const std::string& run, const Evaluation& evaluation);

@@ -71,6 +71,16 @@ std::vector<Proposal> Playbook::plan() {
     return proposals;
 }
 
+void Playbook::arrange(const std::map<std::string, int>& ranks) {
+    auto rank_of = [&](const Recipe& recipe) {
+        auto found = ranks.find(recipe.strategy.id);
+        return found == ranks.end() ? 0 : found->second;
+    };
+    by_strategy_.clear();   // recipes move
+    std::stable_sort(recipes_.begin(), recipes_.end(),
+                     [&](const Recipe& a, const Recipe& b) { return rank_of(a) < rank_of(b); });
+}
+
 std::vector<Proposal> Playbook::deepen(const Strategy& strategy, const Kernel&, const Evaluation&,
                                        const std::vector<std::string>& tried) {
     auto found = by_strategy_.find(strategy.id);

@@ -17,6 +17,8 @@ public:
 
     std::string name() const override { return "playbook"; }
     std::vector<Proposal> plan() override;
+    // From then on: lower ranks come first, equal ones in the playbook's own order. Strategies that are not named: 0.
+    void arrange(const std::map<std::string, int>& ranks);
     std::string why_nothing() const override { return why_nothing_; }
     std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                  const std::vector<std::string>& tried) override;

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/strings.h"
 #include "core/json.h"
 #include "run/recording.h"
 #include "stats/sample.h"
+#include "tune/space.h"
 
 namespace strop {
 
@@ -14,6 +20,7 @@ namespace {
 
 constexpr size_t most_runs = 4, most_winners = 5;
 constexpr size_t least_measurements = 3;  // fewer say little
+constexpr double least_similarity = 0.5;   // of a relative
 
 double cost_of(const HistoryEntry& entry, size_t shapes) {
     std::vector<double> times;
@@ -47,17 +54,113 @@ std::vector<tune::EarlierRun> from_text(const std::string& text) {
     return runs;
 }
 
+Json to_json(const Experience& experience, bool allowed) {
+    Json winners = Json::array();
+    for (const Experience::Winner& winner : experience.winners)
+        winners.push_back({{"problem", winner.problem},
+                           {"strategy", winner.strategy},
+                           {"configuration", configuration_to_json(winner.configuration)}});
+    return {{"allowed", allowed}, {"winners", winners}, {"losers", experience.losers}};
+}
+
+Experience experience_from(const Json& json) {
+    Experience experience;
+    for (const Json& winner : json.at("winners"))
+        experience.winners.push_back({winner.at("problem"), winner.at("strategy"),
+                                      configuration_from_json(winner.at("configuration"))});
+    experience.losers = json.at("losers").get<std::vector<std::string>>();
+    return experience;
+}
+
+// The one that was planned: "online" of "online+prefetch".
+std::string planned_strategy(const std::string& id) { return id.substr(0, id.find('+')); }
+
+// The kernel's first guess with the values of `other` that its space holds; nothing where that is not valid.
+std::optional<Configuration> fitted(const Kernel& kernel, const Configuration& other) {
+    Configuration configuration = kernel.initial;
+    for (const Tunable& tunable : kernel.space.tunables) {
+        auto won = other.find(tunable.name);
+        if (won == other.end()) continue;
+        if (std::find(tunable.values.begin(), tunable.values.end(), won->second) != tunable.values.end())
+            configuration[tunable.name] = won->second;
+    }
+    try {
+        if (tune::Space(kernel.space).find(configuration)) return configuration;
+    } catch (const UsageError&) {
+        // The search says of such a space why it is of no use.
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
-EarlierRuns::EarlierRuns(Store& store, const RunRecord& current) : store_(store), run_(current.run) {
-    for (const RunSummary& summary : store.runs(current.problem)) {
+EarlierRuns::EarlierRuns(Store& store, const RunRecord& current, const Signature& signature, bool allowed)
+    : store_(store), run_(current.run), allowed_(allowed) {
+    std::optional<std::string> kept = store.find_document(run_, experience_key);
+    if (kept) allowed_ = Json::parse(*kept).at("allowed");
+    if (!allowed_) {
+        if (!kept) store.add_document(run_, experience_key, dump(to_json({}, false)));
+        return;
+    }
+    find_runs(current);
+    find_relatives(current, signature);
+}
+
+void EarlierRuns::find_runs(const RunRecord& current) {
+    for (const RunSummary& summary : store_.runs(current.problem)) {
         if (records_.size() >= most_runs) break;
         if (summary.run == current.run) continue;
-        std::optional<RunRecord> record = store.load_run(summary.run);
+        std::optional<RunRecord> record = store_.load_run(summary.run);
         if (record && record->problem_hash == current.problem_hash &&
             record->machine.fingerprint == current.machine.fingerprint)
             records_.push_back(std::move(*record));
     }
+}
+
+void EarlierRuns::find_relatives(const RunRecord& current, const Signature& signature) {
+    if (signature.exact.empty()) return;
+    std::vector<std::pair<double, SignedRun>> near;
+    for (SignedRun& run : store_.signed_runs(current.machine.isa)) {
+        const bool known = std::any_of(records_.begin(), records_.end(),
+                                       [&](const RunRecord& record) { return record.run == run.run; });
+        const double alike = similarity(signature, run.signature);
+        if (run.run != current.run && !known && alike >= least_similarity) near.emplace_back(alike, std::move(run));
+    }
+    auto core_distance = [&](const SignedRun& run) { return std::abs(run.cores - current.machine.cores); };
+    std::stable_sort(near.begin(), near.end(), [&](const auto& a, const auto& b) {
+        return std::make_pair(-a.first, core_distance(a.second)) < std::make_pair(-b.first, core_distance(b.second));
+    });
+    for (const auto& [alike, run] : near) {
+        if (records_.size() + relatives_.size() >= most_runs) break;
+        if (std::optional<RunRecord> record = store_.load_run(run.run)) relatives_.push_back(std::move(*record));
+    }
+}
+
+Experience EarlierRuns::experience() {
+    if (std::optional<std::string> known = store_.find_document(run_, experience_key))
+        return experience_from(Json::parse(*known));
+    Experience experience = found_experience();
+    store_.add_document(run_, experience_key, dump(to_json(experience, true)));
+    return experience;
+}
+
+// A strategy lost when it was pruned in every run that tried it.
+Experience EarlierRuns::found_experience() const {
+    Experience experience;
+    std::set<std::string> good, lost;
+    for (const RunRecord& record : relatives_) {
+        for (const Regime& regime : record.regimes) {
+            if (experience.winners.size() < most_winners)
+                experience.winners.push_back(
+                    {record.problem, planned_strategy(regime.strategy), regime.configuration});
+            good.insert(planned_strategy(regime.strategy));
+        }
+        for (const Strategy& strategy : record.strategies)
+            (strategy.state == Strategy::State::pruned ? lost : good).insert(planned_strategy(strategy.id));
+    }
+    for (const std::string& strategy : lost)
+        if (!good.count(strategy)) experience.losers.push_back(strategy);
+    return experience;
 }
 
 std::vector<Proposal> EarlierRuns::winners() {
@@ -110,16 +213,48 @@ std::vector<tune::EarlierRun> EarlierRuns::of(const std::string& kernel) {
 
 std::vector<tune::EarlierRun> EarlierRuns::measured(const std::string& kernel) const {
     std::vector<tune::EarlierRun> runs;
-    for (const RunRecord& record : records_) {
-        tune::EarlierRun run;
-        for (const HistoryEntry& entry : record.history) {
-            if (entry.kernel != kernel) continue;
-            run.configurations.push_back(entry.configuration);
-            run.costs.push_back(cost_of(entry, record.shapes.size()));
+    for (const auto* records : {&records_, &relatives_})
+        for (const RunRecord& record : *records) {
+            tune::EarlierRun run;
+            for (const HistoryEntry& entry : record.history) {
+                if (entry.kernel != kernel) continue;
+                run.configurations.push_back(entry.configuration);
+                run.costs.push_back(cost_of(entry, record.shapes.size()));
+            }
+            if (run.costs.size() >= least_measurements) runs.push_back(std::move(run));
         }
-        if (run.costs.size() >= least_measurements) runs.push_back(std::move(run));
-    }
     return runs;
+}
+
+Beginning beginning_of(const Experience& experience, const std::vector<Proposal>& planned) {
+    Beginning beginning;
+    std::vector<std::string> problems, says;
+    for (const Experience::Winner& winner : experience.winners)
+        for (const Proposal& proposal : planned) {
+            if (proposal.strategy.id != winner.strategy) continue;
+            std::optional<Configuration> configuration = fitted(proposal.kernel, winner.configuration);
+            if (!configuration) continue;
+            beginning.proven.push_back(proposal);
+            beginning.proven.back().proven = true;
+            beginning.proven.back().kernel.initial = *configuration;
+            beginning.ranks[winner.strategy] = -1;
+            if (std::find(problems.begin(), problems.end(), winner.problem) == problems.end())
+                problems.push_back(winner.problem);
+        }
+    if (size_t count = beginning.proven.size())
+        says.push_back(fmt::format("began with {} winner{} of {}", count, count == 1 ? "" : "s", join(problems, ", ")));
+    size_t last = 0;
+    for (const Proposal& proposal : planned) {
+        const auto& losers = experience.losers;
+        if (std::find(losers.begin(), losers.end(), proposal.strategy.id) == losers.end()) continue;
+        beginning.ranks[proposal.strategy.id] = 1;
+        ++last;
+    }
+    if (last > 0)
+        says.push_back(fmt::format("{} strateg{} that lost in runs of relatives come{} last", last, last == 1 ? "y" : "ies",
+                                   last == 1 ? "s" : ""));
+    beginning.says = join(says, "; ");
+    return beginning;
 }
 
 }  // namespace strop

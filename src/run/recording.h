@@ -29,6 +29,7 @@ inline constexpr const char* machine_key = "machine";
 inline constexpr const char* lessons_key = "lessons";
 inline constexpr const char* earlier_prefix = "earlier:";
 inline constexpr const char* earlier_winners_key = "earlier winners";
+inline constexpr const char* experience_key = "experience";
 inline constexpr const char* journal_prefix = "journal:";
 
 void save_marks(Store& store, const std::string& run, const Marks& marks);

@@ -13,6 +13,7 @@
 #include "base/line.h"
 #include "base/strings.h"
 #include "device/machine.h"
+#include "graph/signature.h"
 #include "judge/worker.h"
 #include "language/bundle.h"
 #include "language/contract.h"
@@ -31,6 +32,7 @@
 #include "run/roofline.h"
 #include "run/run_machine.h"
 #include "run/shares.h"
+#include "run/small_shapes.h"
 #include "run/verification.h"
 #include "run/winner_notes.h"
 #include "sandbox/process.h"
@@ -42,7 +44,6 @@ namespace strop {
 namespace {
 
 constexpr int64_t probe_bytes = int64_t{48} << 20;    // of shapes that nobody listed
-constexpr int64_t vector_elements = 3000;             // of a case in the generated test
 constexpr double save_every_seconds = 2;
 constexpr double replayed_seconds = 1e6;              // time is no limit where nothing is measured
 constexpr int most_lost_winners = 3;                  // to sanitizers, before the run ends without a result
@@ -237,14 +238,30 @@ private:
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
-        EarlierRuns earlier(store_, record_);
-        earlier_winners_ = std::make_unique<EarlierWinners>(earlier.winners());
-        targets_.earlier = [earlier](const Kernel& kernel) mutable { return earlier.of(kernel.id); };
+        const bool lessons = use_experience();
         if (advisers_)
             advisers_->brief(
-                briefing(), *recorder_,
+                briefing(lessons), *recorder_,
                 [this](const Kernel& kernel, const Evaluation& evaluation) { return why_slow(kernel, evaluation); },
                 [this](double seconds) { return time_for(seconds); });
+    }
+
+    // Whether lessons of earlier runs may be used too.
+    bool use_experience() {
+        const Signature signature = signature_of(playbook_->graph());
+        if (!signature.exact.empty()) store_.save_signature(record_.run, signature, record_.machine);
+        EarlierRuns earlier(store_, record_, signature, options_.knowledge && !options_.replay);
+        targets_.earlier = [earlier](const Kernel& kernel) mutable { return earlier.of(kernel.id); };
+        std::vector<Proposal> planned;
+        if (!record_.settings.only_own && !record_.settings.dry_run) planned = playbook_->plan();
+        Beginning beginning = beginning_of(earlier.experience(), planned);
+        playbook_->arrange(beginning.ranks);
+        // What is proven last is measured first: this problem's own winners, then those of the nearest relative.
+        std::reverse(beginning.proven.begin(), beginning.proven.end());
+        for (Proposal& winner : earlier.winners()) beginning.proven.push_back(std::move(winner));
+        earlier_winners_ = std::make_unique<EarlierWinners>(std::move(beginning.proven));
+        if (!beginning.says.empty()) view_.note(record_.note = beginning.says);
+        return earlier.allowed() || options_.replay;
     }
 
     void plan_on_this_machine() {
@@ -273,7 +290,7 @@ private:
         return profile_text(explained(profile, problem_, playbook_->graph(), record_.machine, least_times(record_.history)));
     }
 
-    agent::Briefing briefing() {
+    agent::Briefing briefing(bool lessons) {
         agent::Briefing briefing;
         briefing.problem = problem_;
         briefing.machine = record_.machine;
@@ -282,7 +299,7 @@ private:
         briefing.graph = describe(playbook_->graph());
         briefing.shapes = record_.shapes;
         for (const Proposal& proposal : playbook_->plan()) briefing.known.push_back(proposal.strategy);
-        briefing.lessons = earlier_lessons(store_, record_);
+        if (lessons) briefing.lessons = earlier_lessons(store_, record_);
         briefing.advice = record_.settings.analysis_advice;
         return briefing;
     }
@@ -459,7 +476,7 @@ private:
 
     std::vector<ShapePoint> sanitized_points() {
         std::vector<ShapePoint> points = problem_.points;
-        for (const ShapePoint& point : small_shapes())
+        for (const ShapePoint& point : small_shapes(problem_, record_.settings.seed))
             if (!in_sweep(problem_, point.dims)) points.push_back(point);
         return points;
     }
@@ -502,23 +519,8 @@ private:
         return record_;
     }
 
-    // With few elements, boundary values among them.
-    std::vector<ShapePoint> small_shapes() {
-        std::vector<ShapePoint> small;
-        std::vector<ShapePoint> pool =
-            search::held_out_shapes(problem_, 60, 16 << 10, mix64(record_.settings.seed + 9), {});
-        for (const ShapePoint& point : problem_.points) pool.push_back(point);
-        for (const ShapePoint& point : pool) {
-            int64_t elements = 0;
-            for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
-                for (const Tensor& tensor : *tensors) elements += element_count(problem_, tensor, point.dims);
-            if (elements <= vector_elements && elements > 0 && small.size() < 4) small.push_back(point);
-        }
-        return small;
-    }
-
     std::vector<TestVector> small_vectors() {
-        const std::vector<ShapePoint> small = small_shapes();
+        const std::vector<ShapePoint> small = small_shapes(problem_, record_.settings.seed);
         double before = worker_->reference_seconds();
         std::vector<TestVector> vectors = small.empty() ? std::vector<TestVector>{} : worker_->test_vectors(small);
         extra_reference_ += worker_->reference_seconds() - before;

@@ -30,6 +30,7 @@ struct RunOptions {
     std::vector<std::string> worker_command;    // {"/path/strop", "worker"}
     // A recording that stands in for models and machine; its settings are taken, but `out`.
     std::optional<std::filesystem::path> replay = std::nullopt;
+    bool knowledge = true;                      // false: nothing of earlier runs is used
 };
 
 // Returns the finished record (outcome improved or no_improvement), saved in the store and in the result folder.

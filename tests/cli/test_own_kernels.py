@@ -1,4 +1,4 @@
-"""A person's kernels in the main job, and winners of earlier runs."""
+"""A person's kernels in the main job, winners of earlier runs, and what runs of relatives found."""
 
 import json
 import unittest
@@ -24,8 +24,8 @@ class OwnKernels(InFolder):
         self.problem("shifted")
         (self.folder / "mine.cpp").write_text(KERNEL, encoding="utf-8")
 
-    def optimize(self, *words, store="runs.db"):
-        done = strop("optimize", "shifted", "--store", store, "--budget", "60s", "--seed", "3", "--quiet", "--json",
+    def optimize(self, *words, store="runs.db", problem="shifted"):
+        done = strop("optimize", problem, "--store", store, "--budget", "60s", "--seed", "3", "--quiet", "--json",
                      *words, cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         return json.loads(done.stdout)
@@ -51,6 +51,22 @@ class OwnKernels(InFolder):
         replayed = self.optimize("--replay", "run.json", store="other.db")
         self.assertEqual([entry["kernel"] for entry in replayed["history"]],
                          [entry["kernel"] for entry in second["history"]])
+
+    def test_a_relative_learns_from_it(self):
+        first = self.optimize("--evaluations", "12", "--winners", "1")
+        winner = first["regimes"][0]
+        self.problem("capped", "return np.minimum(np.maximum(x + b, 0), 6)")
+        begun = self.optimize("--evaluations", "4", "--record", "run.json", problem="capped")
+        self.assertIn("began with 1 winner of shifted", begun["note"])
+        entry = begun["history"][0]
+        self.assertEqual(entry["strategy"], winner["strategy"].split("+")[0])
+        for name, value in entry["configuration"].items():
+            self.assertEqual(value, winner["configuration"].get(name, value))
+        replayed = self.optimize("--replay", "run.json", store="other.db", problem="capped")
+        self.assertEqual(replayed["note"], begun["note"])
+        self.assertEqual([entry["kernel"] for entry in replayed["history"]],
+                         [entry["kernel"] for entry in begun["history"]])
+        self.assertNotIn("began", self.optimize("--evaluations", "4", "--no-knowledge", problem="capped")["note"])
 
     def test_a_file_that_is_not_there(self):
         self.fails(["optimize", "shifted", "--kernel", "nowhere.cpp"], 2, "nowhere.cpp: there is no such kernel",
