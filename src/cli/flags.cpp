@@ -63,8 +63,8 @@ CommandSpec optimize() {
     return {
         "optimize",
         "find the fastest kernel for a problem, prove it correct, write a report",
-        {problem_position},
-        joined({{"--budget", "DURATION", "wall-clock time for the whole run", Kind::duration, "2m"},
+        {{problem_position.name, problem_position.help + "; several run one after another", true, true, Completes::problems}},
+        joined({{"--budget", "DURATION", "wall-clock time for the whole run, of several problems for each", Kind::duration, "2m"},
          {"--evaluations", "N", "judge at most N configurations; 0: no limit", Kind::whole, "0"},
          {"--rounds", "N", "rounds of deepening", Kind::count, "8"},
          {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
@@ -75,7 +75,7 @@ CommandSpec optimize() {
           Kind::file, "", {}, true},
          {"--no-knowledge", "", "use nothing that earlier runs found"},
          {"--seed", "N", "of every random choice", Kind::whole, "0"},
-         {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
+         {"--out", "DIR", "where the result goes (strop-out/NAME); of several problems DIR/NAME", Kind::folder, ""},
          store_flag,
          {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
          json_flag,
@@ -89,6 +89,7 @@ CommandSpec optimize() {
           "a model on this machine"},
          {"./strop optimize softmax --kernel mine.cpp", "begin with a kernel that you have, and beat it"},
          {"./strop optimize softmax --point small --point large", "two shapes of the sweep only"},
+         {"./strop optimize problems/* --budget 5m", "one after another; the same command again goes on where it stopped"},
          {"./strop optimize softmax --target-speedup 3 --json > run.json",
           "stop when it is three times as fast"}},
         command_optimize};

@@ -1,0 +1,59 @@
+"""Several problems in one command: one after another, none lost, none twice."""
+
+import json
+import signal
+import unittest
+
+from tests.cli.strop_cli import WithRuns, recorded, strop, wait_until
+
+FEW = ["--budget", "4s", "--evaluations", "2", "--quiet", "--store", "runs.db"]
+OF_RUN = "SELECT key FROM evaluations WHERE run = '{}' ORDER BY sequence"
+
+
+class Batch(WithRuns):
+    def test_one_failure_stops_nothing_and_what_is_done_is_skipped(self):
+        self.problem("shifted")
+        self.problem("scaled", "return np.maximum(x * b, 0)")
+        words = ["optimize", "shifted", "problems/nothing", "scaled", *FEW]
+        done = strop(*words, cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^PROBLEM +OUTCOME +SPEEDUP")
+        self.assertRegex(done.stdout, r"(?m)^problems/nothing +failed +– +– +\S")
+        for name in ("shifted", "scaled"):
+            self.assertRegex(done.stdout, rf"(?m)^{name} +(improved|no_improvement) +\d")
+            self.assertTrue((self.folder / "strop-out" / name / f"{name}.cpp").exists())
+        self.assertRegex(done.stderr, r"\Astrop: .*nothing.*\nhint: .*\n\Z")
+        runs = self.runs()
+        self.assertEqual(len(runs), 2)
+        again = json.loads(strop(*words, "--json", cwd=self.folder).stdout)
+        self.assertEqual([(one["outcome"] == "failed", one["note"] == "done before") for one in again["problems"]],
+                         [(False, True), (True, False), (False, True)])
+        self.assertEqual(self.runs(), runs)
+
+    def test_an_interrupted_one_is_resumed_by_the_same_command(self):
+        self.problem("shifted")
+        self.problem("scaled", "return np.maximum(x * b, 0)")
+        words = ["optimize", "shifted", "scaled", "--budget", "6s", "--evaluations", "30"]
+        process = self.start_and_wait(*words)
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertRegex(str(shown), r"shifted +interrupted")
+        self.assertRegex(str(shown), r"scaled +not begun")
+        [run] = self.runs()
+        kept = recorded(self.store)
+        done = strop(*words, "--store", "runs.db", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1))
+        self.assertIn(f"resuming {run['run']}\n", done.stderr)
+        self.assertEqual(len(self.runs()), 2)
+        keys = recorded(self.store, OF_RUN.format(run["run"]))
+        self.assertEqual(keys[:len(kept)], kept)
+        self.assertEqual(len(keys), len(set(keys)))
+
+    def test_what_is_for_one_problem_only(self):
+        self.fails(["optimize", "shifted", "scaled", "--point", "small"], 2, "--point is for one problem, not for 2",
+                   "run the problems one by one")
+
+
+if __name__ == "__main__":
+    unittest.main()
