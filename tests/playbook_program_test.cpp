@@ -278,6 +278,16 @@ TEST(Programs, AttentionIsThreeStagesWithTwoBuffers) {
     EXPECT_THAT(source_of("mlp", "stages_apart"), HasSubstr("namespace stage_4 {"));
 }
 
+TEST(Programs, PlainStagesRunOnTheTeam) {
+    std::string source = source_of("max_pool", "fused_stages");
+    EXPECT_THAT(source, HasSubstr("// strop:team\n"));
+    EXPECT_THAT(source, HasSubstr("// strop:late STAGE1_PARALLEL_MIN"));
+    EXPECT_THAT(source, HasSubstr("< STAGE2_PARALLEL_MIN ? 1 : team::size(), [=](team::Member me) {"));
+    for (const char* name : {"max_pool", "over_middle_axes", "trace_and_diagonal", "bilinear"})
+        for (const Kernel& kernel : planned(computation(name)))
+            EXPECT_THAT(kernel.source, testing::Not(HasSubstr("omp "))) << name;
+}
+
 TEST(Programs, BuffersWhoseLivesDoNotOverlapShareASlot) {
     auto buffer = [](const char* name, const char* extent, size_t first, size_t last) {
         return Buffer{name, DType::float32, {Expression::parse(extent)}, first, last};

@@ -23,6 +23,7 @@ namespace {
 constexpr size_t most_nodes = 1000;      // of a graph that is searched for large stages
 constexpr size_t most_fast_stages = 24;  // each with helpers of its own
 constexpr size_t most_stages = 400;
+constexpr size_t most_tuned_stages = 8;  // of a program whose plain stages have a tunable of their own each
 constexpr size_t most_variants = 8;
 constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel may have beside its tensors
 
@@ -82,7 +83,8 @@ public:
             name_values(stages);
             Draft draft;
             bool complete = true;
-            for (const Stage& stage : stages) complete = add(stage, draft) && complete;
+            for (const Stage& stage : stages)
+                complete = add(stage, stages.size() <= most_tuned_stages, draft) && complete;
             if (!draft.lacks.empty() || complete) {
                 find_buffers(stages, draft);
                 return draft;
@@ -115,7 +117,7 @@ private:
             }
     }
 
-    bool add(const Stage& stage, Draft& draft) {
+    bool add(const Stage& stage, bool tuned, Draft& draft) {
         StageProblem part = stage_problem(problem_, graph_, stage, names_,
                                           "compute_" + names_[static_cast<size_t>(stage.outputs.back())]);
         StageKernel kernel;
@@ -136,7 +138,7 @@ private:
             use(recipes.front(), kernel);
         }
         if (stage.plain || kernel.condition) {
-            std::string plain = write_plain(part, draft);
+            std::string plain = write_plain(part, stage.plain && tuned, draft);
             (stage.plain ? kernel.source : kernel.otherwise) = plain;
         }
         draft.seconds.push_back(estimate(part, stage.plain));
@@ -151,14 +153,19 @@ private:
         kernel.condition = recipe.condition;
     }
 
-    std::string write_plain(const StageProblem& part, Draft& draft) const {
+    std::string write_plain(const StageProblem& part, bool tuned, Draft& draft) const {
         PlainLoops loops = write_plain_loops(part.problem, part.graph);
         if (draft.lacks.empty()) draft.lacks = loops.lacks;
         std::string includes =
             "#include <stdint.h>\n#include <cmath>\n#include <limits>\n#include <type_traits>\n";
-        std::string name = part.problem.name.substr(std::string("compute_").size());
-        return fmt::format("// {}: plain loops\n{}{}\n{}", name, includes, plain_helpers(loops.helpers),
-                           loops.body);
+        std::string name = part.problem.name.substr(std::string("compute_").size()), settings, constant;
+        if (loops.body.find("team::parallel") != std::string::npos) {
+            settings = "// strop:team\n";
+            if (tuned) settings += "// strop:late PARALLEL_MIN = 16384 | 65536 | 262144\n";
+            if (!tuned) constant = "\nconstexpr int64_t PARALLEL_MIN = 16384;\n";
+        }
+        return fmt::format("// {}: plain loops\n{}{}{}{}\n{}", name, settings, includes, constant,
+                           plain_helpers(loops.helpers), loops.body);
     }
 
     // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either.

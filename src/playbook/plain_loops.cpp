@@ -9,82 +9,50 @@
 #include "graph/operations.h"
 #include "graph/rewrite.h"
 #include "language/contract.h"
+#include "playbook/contraction_text.h"
 #include "playbook/loop_text.h"
+#include "playbook/plain_nest.h"
 #include "playbook/plain_value.h"
 
 namespace strop::playbook {
 
 namespace {
 
-constexpr int64_t parallel_min = 16384;  // iterations below which starting threads costs more
+// Places of one row whose results are held at a time: few enough for the first cache, many enough for vectors.
+constexpr int64_t held_columns = 256;
+constexpr int64_t scanned_at_a_time = 16;
 
-struct Loop {
-    std::string name, extent;
-    bool carried = false;  // its iterations depend on each other
-};
-
-// One nest: loops, what each depth says before the next loop, and what it says after.
-class Nest {
-public:
-    Nest(const Graph& graph, const std::set<std::string>& taken) : values(graph, taken) {}
-
-    Term open(const Expression& extent, bool carried = false) {
-        if (extent.is_literal(1)) return {"0", 0, true};
-        static const std::vector<std::string> letters = {"i", "j", "k", "l", "m", "n"};
-        std::string name = values.fresh(letters[std::min(loops_.size(), letters.size() - 1)]);
-        loops_.push_back({name, extent.cpp(), carried});
-        return {name, depth(), true};
-    }
-    TermIndex open(const Shape& shape) {
-        TermIndex index;
-        for (const Expression& extent : shape) index.push_back(open(extent));
-        return index;
-    }
-    int depth() const { return static_cast<int>(loops_.size()); }
-    void after(int depth, const std::string& statement) { after_[depth].push_back(statement); }
-    // The innermost loop may be done in vectors although its iterations share `name`.
-    void reduce_in_vectors(const std::string& name) { shared_ = name; }
-
-    void write(Lines& lines) { write(lines, 0); }
-
-    PlainValues values;
-
-private:
-    void write(Lines& lines, size_t at) {
-        lines.add(values.statements(static_cast<int>(at)));
-        if (at < loops_.size()) {
-            const Loop& loop = loops_[at];
-            if (at == 0) start_threads(lines);
-            bool last = at + 1 == loops_.size();
-            if (last && !shared_.empty() && loop.carried)
-                lines.pragma(fmt::format("#pragma omp simd reduction(+ : {})", shared_));
-            lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", loop.name, loop.extent));
-            write(lines, at + 1);
-            lines.add("}");
+// Whether neighbours along this axis of a node are neighbours in some input's memory, but for a step.
+bool runs_along_memory(const Graph& graph, int id, size_t axis) {
+    const Node& node = graph.at(id);
+    auto of = [&](size_t k) -> const Node& { return graph.at(node.operands[k]); };
+    if (node.family == Family::input) return axis + 1 == node.shape.size();
+    if (node.family == Family::pointwise) {
+        for (size_t k = 0; k < node.operands.size(); ++k) {
+            const size_t added = node.shape.size() - of(k).shape.size();
+            if (axis >= added && !of(k).shape[axis - added].is_literal(1) &&
+                runs_along_memory(graph, node.operands[k], axis - added))
+                return true;
         }
-        lines.add(after_[static_cast<int>(at)]);
+        return false;
     }
-
-    // The outer loops that nothing stands between, but not the innermost, which is for vectors.
-    void start_threads(Lines& lines) {
-        size_t joined = 0;
-        while (joined < loops_.size() && !loops_[joined].carried &&
-               (joined == 0 || joined + 1 < loops_.size()) &&
-               (joined == 0 || values.statements(static_cast<int>(joined)).empty()))
-            ++joined;
-        if (joined == 0) return;
-        std::string work, collapse = joined > 1 ? fmt::format(" collapse({})", joined) : "";
-        for (const Loop& loop : loops_) {
-            bool whole = loop.extent.find(' ') == std::string::npos;
-            work += (work.empty() ? "" : " * ") + (whole ? loop.extent : "(" + loop.extent + ")");
-        }
-        lines.pragma(fmt::format("#pragma omp parallel for{} if ({} >= {})", collapse, work, parallel_min));
+    if (node.family != Family::layout || node.op == "concatenate") return false;
+    const Shape& source = of(0).shape;
+    const int from = node.operands[0];
+    if (node.op == "transpose") return runs_along_memory(graph, from, static_cast<size_t>(node.axes[axis]));
+    if (node.op == "broadcast") {
+        const size_t added = node.shape.size() - source.size();
+        return axis >= added && !source[axis - added].is_literal(1) && runs_along_memory(graph, from, axis - added);
     }
-
-    std::vector<Loop> loops_;
-    std::map<int, std::vector<std::string>> after_;
-    std::string shared_;
-};
+    if (node.op == "window" && axis >= source.size())
+        return runs_along_memory(graph, from, static_cast<size_t>(node.axes[axis - source.size()]));
+    if (node.op != "reshape") return runs_along_memory(graph, from, axis);
+    const auto kept = unit_insertion(source, node.shape);
+    for (size_t k = 0; kept && k < source.size(); ++k)
+        if ((*kept)[k] == axis) return runs_along_memory(graph, from, k);
+    return !kept && axis + 1 == node.shape.size() && !source.empty() &&
+           runs_along_memory(graph, from, source.size() - 1);
+}
 
 class Writer {
 public:
@@ -107,7 +75,7 @@ public:
 private:
     void nest(const Node& node, const Tensor& to, Lines& lines) {
         if (node.family == Family::layout && node.op == "concatenate") return concatenate(node, to, lines);
-        Nest nest(graph_, taken_);
+        LoopNest nest(graph_, taken_);
         if (node.family == Family::reduction && !operation_of(node)->in_double)
             locate(node, to, nest);
         else if (node.family == Family::reduction)
@@ -123,7 +91,7 @@ private:
         finish(nest, lines);
     }
 
-    void finish(Nest& nest, Lines& lines) {
+    void finish(LoopNest& nest, Lines& lines) {
         const bool names = !nest.values.statements(0).empty();  // another nest may have the same
         if (names) lines.add("{");
         nest.write(lines);
@@ -140,10 +108,10 @@ private:
         return fmt::format("{}[{}]", tensor.name, offset.text);
     }
 
-    void copy(const Node& node, const Tensor& to, Nest& nest) {
+    void copy(const Node& node, const Tensor& to, LoopNest& nest) {
         TermIndex index = nest.open(node.shape);
         Term value = nest.values.at(node.id, index);
-        nest.values.add(nest.depth(), fmt::format("{} = {};", element(to, node.shape, index), value.text));
+        nest.before(nest.depth(), fmt::format("{} = {};", element(to, node.shape, index), value.text));
     }
 
     // float32 sums are carried in double: the order of NumPy's sums rounds less than one after the other.
@@ -163,7 +131,7 @@ private:
     }
 
     std::string folded(const std::string& op, const std::string& type, const std::string& into,
-                       const Term& value, Nest& nest) {
+                       const Term& value, LoopNest& nest) {
         if (op == "sum") return fmt::format("{} += {};", into, value.text);
         if (op == "prod") return fmt::format("{} *= {};", into, value.grouped());
         if (op == "any") return fmt::format("{} = {} || {};", into, into, value.grouped());
@@ -173,88 +141,212 @@ private:
         return fmt::format("{0} = {1}<{2}>({0}, {3});", into, helper, type, value.text);
     }
 
-    // Loops over the axes that stay, then over those that go; the index into the operand.
+    // Loops over the axes that stay, then over those that go; the index into the operand. Where the last of those
+    // that stay runs along memory, its loop is the innermost, in tiles, and each thread holds a row of results.
     struct ReducedIndex {
         TermIndex source, result;
-        int outer = 0;  // depth of the loops that stay
+        int outer = 0;                         // depth of the loops around one result, or one tile of results
+        std::optional<LoopNest::Tiled> columns;    // of results
+        std::optional<LoopNest::Tiled> stretches;  // of the innermost axis that goes
+        std::string held;                      // "[j - begin]" with columns
     };
-    ReducedIndex open_reduction(const Node& node, Nest& nest) {
+    enum class Inner { anything, stretches };
+
+    ReducedIndex open_reduction(const Node& node, Inner inner, LoopNest& nest) {
         const Shape& shape = graph_.at(node.operands[0]).shape;
-        auto gone = [&](size_t axis) {
-            return std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
-        };
-        ReducedIndex index{TermIndex(shape.size(), Term{"0", 0, true}), {}, 0};
+        std::vector<size_t> stay, go;
         for (size_t axis = 0; axis < shape.size(); ++axis) {
-            if (!gone(axis)) index.source[axis] = nest.open(shape[axis]);
-            if (!gone(axis)) index.result.push_back(index.source[axis]);
-            if (gone(axis) && node.keepdims) index.result.push_back({"0", 0, true});
+            bool gone = std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
+            (gone ? go : stay).push_back(axis);
         }
+        const bool columns = !stay.empty() && !shape[stay.back()].is_literal(1) &&
+                             runs_along_memory(graph_, node.operands[0], stay.back());
+        ReducedIndex index;
+        index.source.assign(shape.size(), Term{"0", 0, true});
+        for (size_t axis : stay)
+            if (!columns || axis != stay.back()) index.source[axis] = nest.open(shape[axis]);
+        if (columns) index.columns = nest.open_tiles(shape[stay.back()], held_columns);
         index.outer = nest.depth();
-        for (size_t axis = 0; axis < shape.size(); ++axis)
-            if (gone(axis)) index.source[axis] = nest.open(shape[axis], true);
+        const bool cut = inner == Inner::stretches && !columns && !go.empty() && !is_short(shape[go.back()]);
+        for (size_t axis : go)
+            if (!cut || axis != go.back()) index.source[axis] = nest.open(shape[axis], true);
+        if (cut) index.stretches = nest.open_tiles(shape[go.back()], held_columns, true);
+        if (cut) index.source[go.back()] = nest.open_tile(*index.stretches, true);
+        if (columns) {
+            Term column = nest.open_tile(*index.columns);
+            index.held = fmt::format("[{} - {}]", column.text, index.columns->begin);
+            index.source[stay.back()] = column;
+        }
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            bool stays = std::find(stay.begin(), stay.end(), axis) != stay.end();
+            if (stays) index.result.push_back(index.source[axis]);
+            if (!stays && node.keepdims) index.result.push_back({"0", 0, true});
+        }
         return index;
     }
 
-    void reduce(const Node& node, const Tensor& to, Nest& nest) {
-        const Operation& operation = *operation_of(node);
-        ReducedIndex index = open_reduction(node, nest);
-        std::string type = carried_type(node),
-                    total = nest.values.fresh(node.op == "sum" ? "total" : "folded");
-        nest.values.add(index.outer,
-                        fmt::format("{} {} = {};", type, total, start_of(operation, node.dtype)));
-        Term value = nest.values.at(node.operands[0], index.source);
-        nest.values.add(nest.depth(), folded(node.op, type, total, value, nest));
-        if (node.op == "sum") nest.reduce_in_vectors(total);
-        store(node, to, index.result, total, index.outer, nest);
+    static bool is_short(const Expression& extent) {
+        return extent.is_literal() && extent.evaluate_integer({}) <= scanned_at_a_time;
     }
 
+    // A result, or a row of them, that starts as `start`.
+    void declare(const std::string& type, const std::string& name, const std::string& start,
+                 const ReducedIndex& index, const TermIndex& places, LoopNest& nest) {
+        if (!index.columns) return nest.before(index.outer, fmt::format("{} {} = {};", type, name, start));
+        nest.before(index.outer, fmt::format("{} {}[{}];", type, name, index.columns->size));
+        for_columns(index, places, fmt::format("{}{} = {};", name, index.held, start),
+                    [&](const std::string& line) { nest.before(index.outer, line); });
+    }
+
+    template <class Add>
+    static void for_columns(const ReducedIndex& index, const TermIndex& places, const std::string& statement,
+                            Add add) {
+        add(fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", places.back().text, index.columns->begin,
+                        index.columns->end));
+        add("    " + statement);
+    }
+
+    // The index of the columns alone, for loops of their own.
+    static TermIndex column_of(const ReducedIndex& index) {
+        for (const Term& term : index.source)
+            if (index.columns && fmt::format("[{} - {}]", term.text, index.columns->begin) == index.held)
+                return {term};
+        return {{"0", 0, true}};
+    }
+
+    void reduce(const Node& node, const Tensor& to, LoopNest& nest) {
+        const Operation& operation = *operation_of(node);
+        const bool in_lanes = node.op == "sum" || node.op == "max" || node.op == "min";
+        ReducedIndex index = open_reduction(node, in_lanes ? Inner::stretches : Inner::anything, nest);
+        std::string type = carried_type(node),
+                    total = nest.values.fresh(node.op == "sum" ? "total" : "folded");
+        declare(type, total, start_of(operation, node.dtype), index, column_of(index), nest);
+        if (index.stretches) {
+            std::string parts = hold_stretch(node.operands[0], c_type(node.dtype), index, nest);
+            Term part{fmt::format("{}_in<{}>({})", node.op, type, parts), 0, true};
+            nest.values.helpers.insert(node.op + "_in");
+            nest.after(nest.depth() - 1, folded(node.op, type, total, part, nest));
+        } else {
+            Term value = nest.values.at(node.operands[0], index.source);
+            nest.before(nest.depth(), folded(node.op, type, total + index.held, value, nest));
+        }
+        store_reduced(node, to, total, index, nest);
+    }
+
+    // Values of a stretch in an array of their own; "values, end - begin".
+    std::string hold_stretch(int id, const std::string& type, const ReducedIndex& index, LoopNest& nest) {
+        const LoopNest::Tiled& stretch = *index.stretches;
+        std::string held = nest.values.fresh("stretch");
+        nest.before(nest.depth() - 1, fmt::format("{} {}[{}];", type, held, stretch.size));
+        Term value = nest.values.at(id, index.source);
+        Term last{"", 0, true};
+        for (const Term& term : index.source)
+            if (term.depth == nest.depth()) last = term;
+        nest.before(nest.depth(), fmt::format("{}[{} - {}] = {};", held, last.text, stretch.begin, value.text));
+        return fmt::format("{}, {} - {}", held, stretch.end, stretch.begin);
+    }
+
+    void store_reduced(const Node& node, const Tensor& to, const std::string& value, const ReducedIndex& index,
+                       LoopNest& nest) {
+        if (!index.columns) return store(node, to, index.result, value, index.outer, nest);
+        for_columns(index, column_of(index),
+                    fmt::format("{} = {}{}{};", element(to, node.shape, index.result), cast_to(node), value, index.held),
+                    [&](const std::string& line) { nest.after(index.outer, line); });
+    }
+
+    static std::string cast_to(const Node& node) { return node.dtype == DType::float32 ? "(float)" : ""; }
+
     void store(const Node& node, const Tensor& to, const TermIndex& index, const std::string& value,
-               int depth, Nest& nest) {
-        std::string cast = node.dtype == DType::float32 ? "(float)" : "";
-        std::string text = fmt::format("{} = {}{};", element(to, node.shape, index), cast, value);
+               int depth, LoopNest& nest) {
+        std::string text = fmt::format("{} = {}{};", element(to, node.shape, index), cast_to(node), value);
         if (depth == nest.depth())
-            nest.values.add(depth, text);
+            nest.before(depth, text);
         else
             nest.after(depth, text);
     }
 
     // The first place of the extremum; the first NaN is the extremum.
-    void locate(const Node& node, const Tensor& to, Nest& nest) {
-        ReducedIndex index = open_reduction(node, nest);
+    void locate(const Node& node, const Tensor& to, LoopNest& nest) {
+        ReducedIndex index = open_reduction(node, Inner::stretches, nest);
         const Node& source = graph_.at(node.operands[0]);
         std::string best = nest.values.fresh("best"), place = nest.values.fresh("best_place");
-        std::string type = c_type(source.dtype), sign = node.op == "argmax" ? ">" : "<";
-        const Term& at = index.source[static_cast<size_t>(node.axes.at(0))];
-        nest.values.add(index.outer, fmt::format("{} {} = 0;", type, best));
-        nest.values.add(index.outer, fmt::format("int64_t {} = 0;", place));
+        std::string type = c_type(source.dtype), extremum = node.op.substr(3);
+        const bool floating = is_floating(source.dtype);
+        std::string start = fmt::format("std::numeric_limits<{}>::{}()", type, extremum == "max" ? "lowest" : "max");
+        if (floating) start = extremum == "max" ? "-INFINITY" : "INFINITY";
+        declare(type, best, start, index, column_of(index), nest);
+        declare("int64_t", place, "0", index, column_of(index), nest);
         std::string candidate = nest.values.fresh("candidate");
-        Term value = nest.values.at(source.id, index.source);
-        nest.values.add(nest.depth(), fmt::format("const {} {} = {};", type, candidate, value.text));
-        std::string better = fmt::format("{} {} {}", candidate, sign, best);
-        if (is_floating(source.dtype))
-            better = fmt::format("(({}) || {} != {}) && {} == {}", better, candidate, candidate, best, best);
-        nest.values.add(nest.depth(), fmt::format("if ({} == 0 || ({})) {{", at.text, better));
-        nest.values.add(nest.depth(), fmt::format("{} = {};", best, candidate));
-        nest.values.add(nest.depth(), fmt::format("{} = {};", place, at.text));
-        nest.values.add(nest.depth(), "}");
-        store(node, to, index.result, place, index.outer, nest);
+        std::string known = best + index.held;
+        std::string better = fmt::format("{} {} {}", candidate, extremum == "max" ? ">" : "<", known);
+        if (floating) better = fmt::format("({}) | (({} != {}) & ({} == {}))", better, candidate, candidate, known, known);
+        const Term& at = index.source[static_cast<size_t>(node.axes.at(0))];
+        if (index.stretches) {
+            const int depth = nest.depth() - 1;
+            std::string held = hold_stretch(source.id, type, index, nest);
+            nest.values.helpers.insert({extremum + "_in", "place_in"});
+            nest.after(depth, fmt::format("const {0} {1} = {2}_in<{0}>({3});", type, candidate, extremum, held));
+            nest.after(depth, fmt::format("if ({}) {{", better));
+            nest.after(depth, fmt::format("{} = {};", best, candidate));
+            nest.after(depth, fmt::format("{} = {} + place_in({}, {});", place, index.stretches->begin, candidate, held));
+            nest.after(depth, "}");
+        } else {
+            Term value = nest.values.at(source.id, index.source);
+            std::string is_better = nest.values.fresh("better");
+            nest.before(nest.depth(), fmt::format("const {} {} = {};", type, candidate, value.text));
+            nest.before(nest.depth(), fmt::format("const bool {} = {};", is_better, better));
+            nest.before(nest.depth(), fmt::format("{0} = {1} ? {2} : {0};", known, is_better, candidate));
+            nest.before(nest.depth(), fmt::format("{0} = {1} ? {2} : {0};", place + index.held, is_better, at.text));
+        }
+        store_reduced(node, to, place, index, nest);
     }
 
-    void scan(const Node& node, const Tensor& to, Nest& nest) {
-        const size_t along = static_cast<size_t>(node.axes.at(0));
-        TermIndex index(node.shape.size(), Term{"0", 0, true});
+    void scan(const Node& node, const Tensor& to, LoopNest& nest) {
+        const size_t along = static_cast<size_t>(node.axes.at(0)), last = node.shape.size() - 1;
+        const std::string type = carried_type(node), start = start_of(*operation_of(node), node.dtype);
+        const bool columns = along != last && !node.shape[last].is_literal(1);
+        ReducedIndex index;
+        index.source.assign(node.shape.size(), Term{"0", 0, true});
         for (size_t axis = 0; axis < node.shape.size(); ++axis)
-            if (axis != along) index[axis] = nest.open(node.shape[axis]);
-        std::string type = carried_type(node), running = nest.values.fresh("running");
-        nest.values.add(nest.depth(),
-                        fmt::format("{} {} = {};", type, running, start_of(*operation_of(node), node.dtype)));
-        index[along] = nest.open(node.shape[along], true);
-        Term value = nest.values.at(node.operands[0], index);
-        nest.values.add(nest.depth(), folded(node.op, type, running, value, nest));
-        store(node, to, index, running, nest.depth(), nest);
+            if (axis != along && !(columns && axis == last)) index.source[axis] = nest.open(node.shape[axis]);
+        if (columns) index.columns = nest.open_tiles(node.shape[last], held_columns);
+        index.outer = nest.depth();
+        if (!columns && node.op != "prod" && !is_short(node.shape[along])) return scan_in_parts(node, to, index.source, nest);
+        index.source[along] = nest.open(node.shape[along], true);
+        if (columns) {
+            index.source[last] = nest.open_tile(*index.columns);
+            index.held = fmt::format("[{} - {}]", index.source[last].text, index.columns->begin);
+        }
+        std::string running = nest.values.fresh("running");
+        declare(type, running, start, index, column_of(index), nest);
+        Term value = nest.values.at(node.operands[0], index.source);
+        nest.before(nest.depth(), folded(node.op, type, running + index.held, value, nest));
+        store(node, to, index.source, running + index.held, nest.depth(), nest);
     }
 
-    void contract(const Node& node, const Tensor& to, Nest& nest) {
+    // Short parts are scanned by themselves, so that one step in many waits for the one before.
+    void scan_in_parts(const Node& node, const Tensor& to, TermIndex place, LoopNest& nest) {
+        const size_t along = static_cast<size_t>(node.axes.at(0));
+        const std::string type = carried_type(node), start = start_of(*operation_of(node), node.dtype);
+        std::string running = nest.values.fresh("running"), part = nest.values.fresh("part"),
+                    parts = nest.values.fresh("parts");
+        nest.before(nest.depth(), fmt::format("{} {} = {};", type, running, start));
+        LoopNest::Tiled tiles = nest.open_tiles(node.shape[along], scanned_at_a_time, true);
+        const int outer = nest.depth();
+        nest.before(outer, fmt::format("{} {} = {}, {}[{}];", type, part, start, parts, tiles.size));
+        place[along] = nest.open_tile(tiles, true);
+        Term value = nest.values.at(node.operands[0], place);
+        const std::string held = fmt::format("{}[{} - {}]", parts, place[along].text, tiles.begin);
+        nest.before(nest.depth(), folded(node.op, type, part, value, nest));
+        nest.before(nest.depth(), fmt::format("{} = {};", held, part));
+        const std::string whole = node.op == "sum" ? fmt::format("({} + {})", running, held)
+                                                   : fmt::format("{}_of<{}>({}, {})", node.op, type, running, held);
+        nest.after(outer, fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", place[along].text, tiles.begin, tiles.end));
+        nest.after(outer, fmt::format("    {} = {}{};", element(to, node.shape, place), cast_to(node), whole));
+        nest.after(outer, folded(node.op, type, running, {part, 0, true}, nest));
+    }
+
+    void contract(const Node& node, const Tensor& to, LoopNest& nest) {
         std::map<char, Expression> extents;
         for (size_t side = 0; side < 2; ++side)
             for (size_t axis = 0; axis < node.labels[side].size(); ++axis) {
@@ -272,14 +364,13 @@ private:
         for (const auto& [label, extent] : extents)
             if (!places.contains(label)) places[label] = nest.open(extent, true);
         std::string total = nest.values.fresh("total");
-        nest.values.add(outer, fmt::format("{} {} = 0;", carried_type(node), total));
+        nest.before(outer, fmt::format("{} {} = 0;", carried_type(node), total));
         Term product = times(labelled(node, 0, places, nest), labelled(node, 1, places, nest));
-        nest.values.add(nest.depth(), fmt::format("{} += {};", total, product.text));
-        nest.reduce_in_vectors(total);
+        nest.before(nest.depth(), fmt::format("{} += {};", total, product.text));
         store(node, to, result, total, outer, nest);
     }
 
-    Term labelled(const Node& node, size_t side, const std::map<char, Term>& places, Nest& nest) {
+    Term labelled(const Node& node, size_t side, const std::map<char, Term>& places, LoopNest& nest) {
         const Node& source = graph_.at(node.operands[side]);
         TermIndex index;
         for (size_t axis = 0; axis < source.shape.size(); ++axis)
@@ -288,7 +379,7 @@ private:
         return nest.values.at(source.id, index);
     }
 
-    void convolve(const Node& node, const Tensor& to, Nest& nest) {
+    void convolve(const Node& node, const Tensor& to, LoopNest& nest) {
         const Node& image = graph_.at(node.operands[0]);
         const Node& filters = graph_.at(node.operands[1]);
         TermIndex out = nest.open(node.shape);
@@ -297,7 +388,7 @@ private:
         for (size_t axis = 1; axis < filters.shape.size(); ++axis)
             tap.push_back(nest.open(filters.shape[axis], true));
         std::string total = nest.values.fresh("total");
-        nest.values.add(outer, fmt::format("{} {} = 0;", carried_type(node), total));
+        nest.before(outer, fmt::format("{} {} = 0;", carried_type(node), total));
         Term channel = tap[0];
         if (!node.groups.is_literal(1)) {
             Term filters_of_group = extent_term(Expression::floor_divide(filters.shape[0], node.groups));
@@ -312,9 +403,9 @@ private:
             if (!node.padding[s].is_literal(0)) {
                 std::string place = nest.values.fresh(s + 1 == node.stride.size() ? "x" : "y");
                 Term padding = extent_term(node.padding[s]);
-                nest.values.add(
+                nest.before(
                     at.depth, fmt::format("const int64_t {} = {} - {};", place, at.text, padding.grouped()));
-                nest.values.add(at.depth, fmt::format("if ({0} < 0 || {0} >= {1}) continue;", place,
+                nest.before(at.depth, fmt::format("if ({0} < 0 || {0} >= {1}) continue;", place,
                                                       extent_term(image.shape[s + 2]).text));
                 at = {place, at.depth, true};
             }
@@ -322,7 +413,7 @@ private:
             with.push_back(tap[s + 1]);
         }
         Term product = times(nest.values.at(image.id, from), nest.values.at(filters.id, with));
-        nest.values.add(nest.depth(), fmt::format("{} += {};", total, product.text));
+        nest.before(nest.depth(), fmt::format("{} += {};", total, product.text));
         store(node, to, out, total, outer, nest);
     }
 
@@ -333,13 +424,13 @@ private:
             const Node& part = graph_.at(id);
             Shape shape = node.shape;
             shape[along] = part.shape[along];
-            Nest nest(graph_, taken_);
+            LoopNest nest(graph_, taken_);
             TermIndex to_index = nest.open(shape), from = to_index;
             for (size_t axis = 0; axis < from.size(); ++axis)
                 if (part.shape[axis].is_literal(1)) from[axis] = {"0", 0, true};
             Term value = nest.values.at(id, from);
             to_index[along] = plus(to_index[along], extent_term(begin));
-            nest.values.add(nest.depth(),
+            nest.before(nest.depth(),
                             fmt::format("{} = {};", element(to, node.shape, to_index), value.text));
             finish(nest, lines);
             begin = begin + part.shape[along];
@@ -392,6 +483,33 @@ PlainLoops write_plain_loops(const Problem& problem, const Graph& graph) {
 }
 
 std::string plain_helpers(const std::set<std::string>& used) {
+    static const char* const in_lanes = R"(
+// In 16 lanes, which are one vector or a few.
+template <class To, class T> static inline To @OP@_in(const T* values, int64_t count) {
+    To lanes[16];
+    for (int64_t lane = 0; lane < 16; ++lane) lanes[lane] = @START@;
+    int64_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        for (int64_t lane = 0; lane < 16; ++lane) lanes[lane] = @NEXT@;
+    for (; i < count; ++i) lanes[0] = @LAST@;
+    To result = lanes[0];
+    for (int64_t lane = 1; lane < 16; ++lane) result = @BOTH@;
+    return result;
+}
+)";
+    auto lanes = [](const std::string& op) {
+        auto both = [&](const std::string& a, const std::string& b) {
+            return op == "sum" ? a + " + " + b : fmt::format("{}_of<To>({}, {})", op, a, b);
+        };
+        return fill(in_lanes, {{"OP", op},
+                               {"START", op == "sum" ? "0" : "values[0]"},
+                               {"NEXT", both("lanes[lane]", "values[i + lane]")},
+                               {"LAST", both("lanes[0]", "values[i]")},
+                               {"BOTH", both("result", "lanes[lane]")}});
+    };
+    std::set<std::string> needed = used;
+    for (const char* op : {"max", "min"})
+        if (used.contains(std::string(op) + "_in")) needed.insert(std::string(op) + "_of");
     static const std::vector<std::pair<std::string, std::string>> texts = {{"max_of", R"(
 // NaN where one of both is, as in NumPy.
 template <class T> static inline T max_of(T a, T b) { return a != a || a > b ? a : b; }
@@ -399,6 +517,17 @@ template <class T> static inline T max_of(T a, T b) { return a != a || a > b ? a
                                                                            {"min_of", R"(
 // NaN where one of both is, as in NumPy.
 template <class T> static inline T min_of(T a, T b) { return a != a || a < b ? a : b; }
+)"},
+                                                                           {"sum_in", lanes("sum")},
+                                                                           {"max_in", lanes("max")},
+                                                                           {"min_in", lanes("min")},
+                                                                           {"place_in", R"(
+// The first place of `value`, or of a NaN.
+template <class T> static inline int64_t place_in(T value, const T* values, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        if (values[i] == value || values[i] != values[i]) return i;
+    return 0;
+}
 )"},
                                                                            {"sign_of", R"(
 template <class T> static inline T sign_of(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
@@ -429,7 +558,7 @@ template <class T> static inline T whole_power(T base, T exponent) {
 )"}};
     std::string text;
     for (const auto& [name, helper] : texts)
-        if (used.contains(name)) text += helper;
+        if (needed.contains(name)) text += helper;
     return text;
 }
 

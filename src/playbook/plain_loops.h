@@ -1,6 +1,7 @@
 // Plain C++ for any part of a graph: one loop nest for each value that is stored, with the pointwise
 // operations, layouts and gathers before it written into its loops. It is right for everything that can be
-// traced, and fast for nothing in particular: the last resort of a program.
+// traced. Threads share the outer loops; the innermost runs along memory where that is possible, so that the
+// compiler makes vectors of it. The text needs `// strop:team` and a constant PARALLEL_MIN.
 #pragma once
 
 #include <set>
@@ -28,7 +29,8 @@ struct PlainLoops {
 };
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph);
 
-// "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power"
+// "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power", "sum_in", "max_in", "min_in",
+// "place_in"
 std::string plain_helpers(const std::set<std::string>& used);
 
 }  // namespace strop::playbook

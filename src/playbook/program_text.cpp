@@ -222,6 +222,7 @@ private:
         for (const std::string& setting : parts.settings)
             if (names.contains("VL") || !setting.starts_with("strop:tune VL "))
                 add_setting(with_names(setting, names));
+        for (const std::string& setting : fallback_[k].settings) add_setting(setting);
         for (const auto& [name, value] : stages_[k].initial)
             initial_[names.contains(name) ? names.at(name) : name] = value;
         for (const Parts* one : std::initializer_list<const Parts*>{&parts, &fallback_[k]})

@@ -211,6 +211,26 @@ def huber_and_accuracy(logits, target, labels):
     return loss, (np.argmax(logits, axis=1) == labels).mean()
 
 
+def max_pool(x):
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    return sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2].max(axis=(4, 5))
+
+
+def over_middle_axes(x):
+    return x.mean(axis=1), np.argmin(x, axis=1), np.cumsum(x, axis=1), np.argmax(np.maximum(x, 0), axis=1)
+
+
+def along_long_rows(x):
+    half = np.floor(x)  # many places have the maximum
+    return np.argmax(half, axis=1), np.argmin(x, axis=1), np.cumsum(x, axis=1), np.minimum.accumulate(x, axis=1)
+
+
+def without_numbers(x):
+    gaps = np.sqrt(x)
+    running = np.maximum.accumulate(gaps, axis=1)
+    return np.argmax(gaps, axis=1), np.argmin(gaps, axis=0), np.where(np.isnan(running), -1, running)
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -249,4 +269,8 @@ COMPUTATIONS = {
     "top_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
     "masked_mean": ("x float32[B,S,D]; keep bool[B,S]", ["B=3,S=5,D=9", "B=1,S=1,D=1"]),
     "huber_and_accuracy": ("logits float32[M,C]; target float32[M,C]; labels int64<C[M]", ["M=7,C=11", "M=1,C=1"]),
+    "max_pool": ("x float32[N,C,H,W]", ["N=2,C=3,H=9,W=600", "N=1,C=1,H=2,W=3"]),
+    "over_middle_axes": ("x float32[A,B,C]", ["A=3,B=5,C=300", "A=1,B=1,C=1"]),
+    "along_long_rows": ("x float32[M,N]", ["M=5,N=700", "M=1,N=1"]),
+    "without_numbers": ("x float32[M,N]", ["M=5,N=300", "M=3,N=1"]),
 }
