@@ -25,9 +25,15 @@ Marks load_marks(Store& store, const std::string& run) {
     std::optional<std::string> text = store.find_document(run, marks_key);
     if (!text) throw UsageError("the recording is of a run that did not come to its end", "record a whole run");
     Json json = Json::parse(*text);
-    if (!json.contains("search_looks") || !json.at("dispatch_comparisons").is_array())
+    if (!json.contains("search_looks"))
         throw UsageError("the recording is of an older Strop", "record the run again");
-    return {json.at("search_looks"), json.at("dispatch_comparisons").get<std::vector<int>>(), json.at("held_out_comparisons")};
+    const Json& dispatches = json.at("dispatch_comparisons");
+    std::vector<int> comparisons;
+    if (dispatches.is_number())
+        comparisons = {dispatches.get<int>()};  // of a run that could dispatch only once
+    else
+        comparisons = dispatches.get<std::vector<int>>();
+    return {json.at("search_looks"), comparisons, json.at("held_out_comparisons")};
 }
 
 void write_recording(const fs::path& path, Store& store, const RunRecord& record) {
