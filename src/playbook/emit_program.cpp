@@ -76,7 +76,7 @@ public:
         for (int attempt = 0; attempt < 4; ++attempt) {
             std::vector<Stage> stages = partition(problem_, graph_, fusion, claimed, plain_only_);
             if (stages.size() > most_stages)
-                return {fmt::format("a computation of {} stages (at most {})", stages.size(), most_stages)};
+                return {fmt::format("a computation of {} stages (at most {}): cut the reference into several problems", stages.size(), most_stages)};
             size_t fast = static_cast<size_t>(
                 std::count_if(stages.begin(), stages.end(), [](const Stage& stage) { return !stage.plain; }));
             if (fast > most_fast_stages) return {fmt::format("{} stages with kernels of their own", fast)};
@@ -200,7 +200,7 @@ private:
             if (machine_.memory_bytes > 0)
                 most = std::min(most, 0.5 * static_cast<double>(machine_.memory_bytes));
             if (bytes > most && draft.lacks.empty())
-                draft.lacks = fmt::format("stages whose buffers take {:.1f} GiB at the shape '{}'",
+                draft.lacks = fmt::format("stages whose buffers take {:.1f} GiB at the shape '{}': make that shape smaller, or leave it out",
                                           bytes / (1 << 30), point.label);
         }
     }
