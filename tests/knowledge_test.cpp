@@ -266,6 +266,7 @@ TEST_F(KnowledgeStore, GivesFinishedRunsOfAnInstructionSetWithTheirSignatures) {
     EXPECT_EQ(found[0].signature.exact, "abc");
     EXPECT_EQ(found[0].signature.operations, signature.operations);
     EXPECT_TRUE(store.signed_runs("neon").empty());
+    EXPECT_EQ(store.signed_runs().size(), 2u);
 }
 
 TEST_F(KnowledgeStore, AnotherProgramsDatabase) {

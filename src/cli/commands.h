@@ -15,6 +15,7 @@ int command_tune(const Arguments& arguments);
 int command_import(const Arguments& arguments);
 int command_list(const Arguments& arguments);
 int command_runs(const Arguments& arguments);
+int command_query(const Arguments& arguments);
 int command_show(const Arguments& arguments);
 int command_report(const Arguments& arguments);
 int command_export(const Arguments& arguments);

@@ -224,6 +224,17 @@ CommandSpec runs() {
             command_runs};
 }
 
+CommandSpec query() {
+    return {"query",
+            "what finished runs found: winners with their configurations, strategies that lost and why",
+            {},
+            {{"--similar", "PROBLEM", "only of problems that compute alike, the most similar first", Kind::text, ""},
+             store_flag,
+             json_flag},
+            {{"./strop query --similar softmax", "what a run of softmax may begin with"}},
+            command_query};
+}
+
 CommandSpec show() {
     return {"show",
             "one run: result, strategies with reasons, verdicts",
@@ -354,7 +365,7 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 
 const std::vector<CommandSpec>& commands() {
     static const std::vector<CommandSpec> table = {optimize(), judge(), check(), compare(), profile(), tune(), suggest(), import_module(),
-                                                   list(), runs(), show(), report(), export_run(), resume(), doctor(),
+                                                   list(), runs(), query(), show(), report(), export_run(), resume(), doctor(),
                                                    setup(), mcp(), completion(),
                                                    man(),      help(),   worker()};
     return table;

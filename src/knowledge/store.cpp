@@ -272,7 +272,7 @@ std::vector<SignedRun> Store::signed_runs(const std::string& isa) {
         SQLite::Statement statement(
             *database_->connection,
             "SELECT run, problem, signature, operations, cores FROM signatures JOIN runs USING (run) "
-            "WHERE isa = ? AND outcome IN ('improved', 'no_improvement') ORDER BY started DESC, runs.rowid DESC");
+            "WHERE (?1 = '' OR isa = ?1) AND outcome IN ('improved', 'no_improvement') ORDER BY started DESC, runs.rowid DESC");
         statement.bind(1, isa);
         std::vector<SignedRun> found;
         while (statement.executeStep()) {

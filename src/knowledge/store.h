@@ -52,8 +52,8 @@ public:
     std::vector<RunSummary> runs(const std::string& problem = {});  // newest first
 
     void save_signature(const std::string& run, const Signature& signature, const Machine& machine);
-    // That came to their end on machines of this instruction set, newest first.
-    std::vector<SignedRun> signed_runs(const std::string& isa);
+    // That came to their end on machines of this instruction set (empty: of any), newest first.
+    std::vector<SignedRun> signed_runs(const std::string& isa = {});
 
     // Evaluations of one run, in the order they were added; of two with the same key, find gives the newer.
     void add_evaluation(const std::string& run, const Evaluation& evaluation);

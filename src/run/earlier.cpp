@@ -20,7 +20,6 @@ namespace {
 
 constexpr size_t most_runs = 4, most_winners = 5;
 constexpr size_t least_measurements = 3;  // fewer say little
-constexpr double least_similarity = 0.5;   // of a relative
 
 double cost_of(const HistoryEntry& entry, size_t shapes) {
     std::vector<double> times;

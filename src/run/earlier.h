@@ -14,6 +14,8 @@
 
 namespace strop {
 
+inline constexpr double least_similarity = 0.5;   // of relatives' signatures
+
 // Of relatives: other problems that compute alike, or this one on another machine or as it was before.
 struct Experience {
     struct Winner {

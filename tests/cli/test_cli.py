@@ -10,7 +10,7 @@ import unittest
 
 from tests.cli.strop_cli import BINARY, InFolder, descendants, environment, strop, strop_in_terminal, wait_until
 
-COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "show", "report", "resume", "doctor", "setup", "completion", "man",
+COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "query", "show", "report", "resume", "doctor", "setup", "completion", "man",
             "help"]
 
 
@@ -174,6 +174,10 @@ class Listing(InFolder):
         self.assertEqual(strop("runs", cwd=self.folder).stdout,
                          "no runs yet; `strop optimize PROBLEM` makes one\n")
         self.assertEqual(json.loads(strop("runs", "--json", cwd=self.folder).stdout), [])
+
+    def test_nothing_is_known(self):
+        self.assertEqual(strop("query", cwd=self.folder).stdout, "nothing is known; `strop optimize PROBLEM` finds out\n")
+        self.assertEqual(json.loads(strop("query", "--json", cwd=self.folder).stdout), [])
 
     def test_unknown_run_and_store(self):
         self.fails(["show", "softmax"], 2, "there is no run 'softmax': strop-out/strop.db does not exist",

@@ -56,6 +56,13 @@ class OwnKernels(InFolder):
         first = self.optimize("--evaluations", "12", "--winners", "1")
         winner = first["regimes"][0]
         self.problem("capped", "return np.minimum(np.maximum(x + b, 0), 6)")
+        known = json.loads(strop("query", "--store", "runs.db", "--similar", "capped", "--json", cwd=self.folder).stdout)
+        self.assertEqual([found["run"] for found in known], [first["run"]])
+        self.assertTrue(0.5 <= known[0]["similarity"] < 1, known)
+        self.assertEqual(known[0]["winners"][0]["configuration"], winner["configuration"])
+        lost = [strategy["id"] for strategy in first["strategies"] if strategy["state"] == "pruned"]
+        self.assertEqual([strategy["strategy"] for strategy in known[0]["lost"]], lost)
+        self.assertIn(f"  won   {winner['strategy']}  ", strop("query", "--store", "runs.db", cwd=self.folder).stdout)
         begun = self.optimize("--evaluations", "4", "--record", "run.json", problem="capped")
         self.assertIn("began with 1 winner of shifted", begun["note"])
         entry = begun["history"][0]
