@@ -45,6 +45,8 @@ TEST(Recording, OneDispatchMarkIsAListOfOne) {
 TEST(Recording, HasOneMarkForEachDispatch) {
     Marks marks = marks_of(R"({"search_looks": 7, "dispatch_comparisons": [3, 5], "held_out_comparisons": 2})");
     EXPECT_THAT(marks.dispatch_comparisons, testing::ElementsAre(3, 5));
+    EXPECT_EQ(marks.comparisons_of_dispatch(1), 5);
+    EXPECT_THROW((void)marks.comparisons_of_dispatch(2), UsageError);
 }
 
 TEST(Recording, WithoutLooksIsTooOld) {

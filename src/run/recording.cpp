@@ -14,6 +14,13 @@ constexpr const char* format_name = "strop-recording";
 
 }  // namespace
 
+int Marks::comparisons_of_dispatch(size_t which) const {
+    if (which < dispatch_comparisons.size()) return dispatch_comparisons[which];
+    throw UsageError(fmt::format("the recorded run planned its dispatch {} times, and this one does more often",
+                                 dispatch_comparisons.size()),
+                     "record the run again with this Strop");
+}
+
 void save_marks(Store& store, const std::string& run, const Marks& marks) {
     Json json = {{"search_looks", marks.search_looks},
                  {"dispatch_comparisons", marks.dispatch_comparisons},

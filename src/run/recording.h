@@ -19,6 +19,9 @@ struct Marks {
     int search_looks = 0;
     std::vector<int> dispatch_comparisons;   // of each time that the dispatch was planned
     int held_out_comparisons = 0;
+
+    // UsageError where the recorded run planned it less often.
+    int comparisons_of_dispatch(size_t which) const;
 };
 
 // Keys of a run's documents in the store.

@@ -374,7 +374,7 @@ private:
         options.seconds_left = [this, deadline] { return deadline - elapsed(); };
         if (marks_) {
             options.seconds = replayed_seconds;
-            const int mark = marks_->dispatch_comparisons.at(reached_.dispatch_comparisons.size());
+            const int mark = marks_->comparisons_of_dispatch(reached_.dispatch_comparisons.size());
             options.seconds_left = [this, mark] { return recorder_->comparisons() < mark ? replayed_seconds : 0; };
         }
         dispatch_ = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
