@@ -85,6 +85,13 @@ def least_times(calls):
     return least
 
 
+def written_call(function, inputs, out=None):
+    """`function(x, gamma, beta, out=out)` as people write it: *inputs would cost a tuple and a dictionary more."""
+    names = {"function": function, "out": out, **{f"input{i}": value for i, value in enumerate(inputs)}}
+    arguments = [f"input{i}" for i in range(len(inputs))] + (["out=out"] if out is not None else [])
+    return eval(f"lambda {', '.join(f'{name}={name}' for name in names)}: function({', '.join(arguments)})", names)
+
+
 def overhead(module, count):
     import numpy as np
     import torch
@@ -97,10 +104,10 @@ def overhead(module, count):
     function = idle_binding(module)
     function(*tensors)
     least = least_times({
-        "numpy with out": lambda: function(*arrays, out=array_out),
-        "numpy new": lambda: function(*arrays),
-        "torch with out": lambda: function(*tensors, out=tensor_out),
-        "torch new": lambda: function(*tensors),
+        "numpy with out": written_call(function, arrays, array_out),
+        "numpy new": written_call(function, arrays),
+        "torch with out": written_call(function, tensors, tensor_out),
+        "torch new": written_call(function, tensors),
         "numpy allocation": lambda: np.empty((1, 1), np.float32),
         "torch allocation": lambda: torch.empty((1, 1), dtype=torch.float32),
         "nothing": lambda: None,

@@ -30,10 +30,14 @@ const char* const form =
 #include <cstring>
 #include <initializer_list>
 
+#include <sys/mman.h>
+
 namespace binding {
 
 // Above this, other threads of Python run while the kernel does.
 constexpr int64_t bytes_of_long_work = 1 << 18;
+// From here on a new output is asked for in huge pages: the first write to new memory costs more than most kernels.
+constexpr int64_t bytes_of_huge_pages = 1 << 22;
 // Of extents and integers: products of two do not overflow.
 constexpr int64_t most = INT32_MAX;
 
@@ -123,8 +127,9 @@ public:
     bool write(PyObject* value, bool as_tensor, const Type& type, std::initializer_list<int64_t> extents) {
         if (std::any_of(extents.begin(), extents.end(), [](int64_t extent) { return extent < 0; })) return false;
         object = value == Py_None ? allocate(as_tensor, type, extents) : Py_NewRef(value);
-        return object && take(object, type, static_cast<int>(extents.size()), PyBUF_WRITABLE) &&
-               std::equal(extents.begin(), extents.end(), shape);
+        if (!object || !take(object, type, static_cast<int>(extents.size()), PyBUF_WRITABLE)) return false;
+        if (value == Py_None && bytes >= bytes_of_huge_pages) ask_for_huge_pages();
+        return std::equal(extents.begin(), extents.end(), shape);
     }
 
     bool overlaps(const View& other) const {
@@ -188,6 +193,12 @@ private:
                                    : PyObject_Vectorcall(array_empty, arguments, 2, nullptr);
         Py_DECREF(tuple);
         return made;
+    }
+
+    // Of the whole pages of 4 KiB inside; where the system has no huge pages, nothing happens.
+    void ask_for_huge_pages() const {
+        const uintptr_t page = 4096, begin = reinterpret_cast<uintptr_t>(data) + page - 1;
+        madvise(reinterpret_cast<void*>(begin / page * page), static_cast<size_t>(bytes) - page, MADV_HUGEPAGE);
     }
 
     Py_buffer buffer_{};
