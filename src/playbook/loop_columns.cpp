@@ -398,15 +398,17 @@ private:
 
     void split() {
         size_t count = names_.size();
-        lines_.add("const int64_t padded = (columns + 31) / 16 * 16;");
+        lines_.add("// Threads share the columns in whole vectors; a row of partial results has room for the last one.");
+        lines_.add("constexpr int64_t share = VL < 16 ? 16 : VL;");
+        lines_.add("const int64_t padded = (columns + share - 1) / share * share;");
         lines_.add("const int threads = rows * depth * columns > PARALLEL_MIN ? team::size() : 1;");
         name_values([](const std::string&) {});
         lines_.add(fmt::format("float* memory = scratch(({} * threads + {}) * padded);", count,
                                count + value_names_.size()));
         lines_.add("team::parallel(threads, [=](team::Member me) {");
         lines_.add("const int64_t top = me.begin(depth), bottom = me.end(depth);");
-        lines_.add("const int64_t left = me.begin(columns / 16) * 16;");
-        lines_.add("const int64_t right = me.thread + 1 == me.threads ? columns : me.end(columns / 16) * 16;");
+        lines_.add("const int64_t left = me.begin(columns / share) * share;");
+        lines_.add("const int64_t right = me.thread + 1 == me.threads ? columns : me.end(columns / share) * share;");
         size_t k = 0;
         for (const std::pair<const int, std::string>& name : names_) {
             lines_.add(fmt::format("float* {}_all = memory + {} * threads * padded;", name.second, k));

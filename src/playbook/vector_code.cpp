@@ -343,7 +343,7 @@ static inline vec vsigmoid(vec x) { return 1.0f / (1.0f + vexp(-x)); }
 static inline float vsigmoid(float s) { return vsigmoid(splat(s))[0]; }
 )"},
         {"vsincos", {}, R"(
-// sin (quarter = 0) or cos (quarter = 1) within 2 ulp for |x| < 1e9: reduced in double precision.
+// sin (quarter = 0) or cos (quarter = 1) within 2 ulp: reduced in double precision, which holds to a million turns.
 static inline vec vsincos(vec x, int quarter) {
     typedef double wide __attribute__((vector_size(8 * VL)));
     typedef int64_t wide_bits __attribute__((vector_size(8 * VL)));
@@ -357,7 +357,11 @@ static inline vec vsincos(vec x, int quarter) {
     vec cosine = ((2.443315711809948e-5f * s - 1.388731625493765e-3f) * s + 4.166664568298827e-2f) * s * s
                  - 0.5f * s + 1.0f;
     vec result = (quadrant & 1) != 0 ? cosine : sine;
-    return (quadrant & 2) != 0 ? -result : result;
+    result = (quadrant & 2) != 0 ? -result : result;
+    int32_t far = 0;
+    for (int i = 0; i < VL; ++i) far |= x[i] > 6e6f || x[i] < -6e6f;
+    for (int i = 0; far && i < VL; ++i) result[i] = quarter ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
+    return result;
 }
 )"},
         {"vsin", {"vsincos"}, R"(
