@@ -28,6 +28,7 @@ constexpr int most_glances = 24;             // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
 constexpr double shortest_call_ns = 20;      // with all that calling it takes
 constexpr double out_of_pace = 1.4;          // of calls while a batch runs over those of all of it
+constexpr double most_shares = 3;            // of a call's work, that one thread does for others which have no core
 constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
 constexpr double alone_ratio = 3;            // of a call by itself over those of batches
@@ -42,6 +43,12 @@ constexpr int disagreements_that_count = 3;
 constexpr uint32_t most_calls = 1 << 26;
 const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
 
+// A thread that the referee or somebody else keeps from its core leaves its share of a call to the others, as long as that
+// lasts; nobody has waited for a core then who would have been counted.
+double slowest_honest_pace(const Runner& runner) {
+    return out_of_pace * std::clamp(static_cast<double>(runner.threads().size()), 1.0, most_shares);
+}
+
 }  // namespace
 
 // A batch like those that are timed, but the referee looks up at a secret moment: what the latest calls should have
@@ -50,7 +57,8 @@ const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
 Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns, int attempts) {
     Seen seen;
     Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, attempts, seen);
-    const bool wrong = outcome.verdict == Verdict::nondeterministic, slow = outcome.ok() && seen.pace > out_of_pace;
+    const bool wrong = outcome.verdict == Verdict::nondeterministic;
+    const bool slow = outcome.ok() && seen.pace > out_of_pace && seen.pace > slowest_honest_pace(runner);
     return wrong || slow ? glance_at_suspect(runner, index, estimate_ns, outcome) : outcome;
 }
 
@@ -59,18 +67,19 @@ Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns
 Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first) {
     size_t looks = 0, telling = 0;
     std::vector<double> paces;
+    const double slowest = slowest_honest_pace(runner);
     auto enough = [&] { return first.ok() ? paces.size() >= least_glances : looks >= least_glances; };
     for (int again = 0; again < most_glances && !enough(); ++again) {
         Seen seen;
         Runner::Outcome another = glance_in_time(runner, index, estimate_ns, attempts_at_a_glance, seen);
         const bool is_wrong = another.verdict == Verdict::nondeterministic;
         if (!another.ok() && !is_wrong) return another;
-        telling += is_wrong || seen.pace > out_of_pace;
+        telling += is_wrong || seen.pace > slowest;
         looks += is_wrong || !seen.late;
         if (seen.pace > 0) paces.push_back(seen.pace);
         if (is_wrong && first.ok()) first = another;
     }
-    if (first.ok() && enough() && stats::quantile(paces, 1 - slow_glances_of_skippers) > out_of_pace) {
+    if (first.ok() && enough() && stats::quantile(paces, 1 - slow_glances_of_skippers) > slowest) {
         first.verdict = Verdict::cheated;
         first.evidence = fmt::format("a call that is seen to return took {:.1f} times what all of its batch took for one, at "
                                      "{}: it skips calls",
