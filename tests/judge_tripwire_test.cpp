@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "language/team_text.h"
 
 namespace strop::judge {
 namespace {
@@ -27,6 +28,16 @@ TEST_F(TripwireTest, NamesInTheLibraryAreSeenWhateverTheSourceCallsThem) {
     EXPECT_EQ(found("", "dlopen"), std::vector<std::string>{"names dlopen"});
     EXPECT_EQ(found("", std::string("a\0mremap\0b", 10)), std::vector<std::string>{"names mremap"});
     EXPECT_FALSE(found("", "/proc/self/maps").empty());
+}
+
+// Every parallel kernel of the playbook has them; a screening that is a full judgement takes ten times as long.
+TEST_F(TripwireTest, WhatTheTeamOfThreadsBringsAlongIsNotTheKernels) {
+    const std::string with_team = "// strop:team\n", library = team_source();
+    EXPECT_EQ(found(with_team, library), std::vector<std::string>{});
+    EXPECT_FALSE(found("", library).empty());
+    EXPECT_EQ(found(with_team + "dlopen(0, 1)", library), std::vector<std::string>{"names dlopen"});
+    EXPECT_EQ(found(with_team + "dl ## open", library), std::vector<std::string>{"has ##"});
+    EXPECT_EQ(found(with_team, library + "mremap"), std::vector<std::string>{"names mremap"});
 }
 
 TEST_F(TripwireTest, SumsAndPointersBetweenCallsAreSeen) {

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "language/contract.h"
+#include "language/team_text.h"
 
 namespace strop::judge {
 
@@ -15,8 +17,8 @@ constexpr std::array names = {"dlopen", "dlsym", "dl_iterate_phdr", "mprotect", 
                               "sched_setaffinity", "pthread_setaffinity", "clock_gettime", "_ZNSt6chrono3_V2", "syscall",
                               "madvise", "/proc/self", "/proc/", "/dev/shm", "getenv", "sigaction", "pthread_create",
                               "_ZNSt6thread"};
-// What brings data of others into a build, and code without names.
-constexpr std::array words = {".incbin", "#embed", "__asm", "asm(", "asm (", "asm volatile", "#pragma comment",
+// What brings data of others into a build, code without names, and names that are put together.
+constexpr std::array words = {"##", ".incbin", "#embed", "__asm", "asm(", "asm (", "asm volatile", "#pragma comment",
                               "__builtin_return_address", "__builtin_frame_address", "constructor"};
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -48,9 +50,11 @@ bool declares_state(std::string_view source) {
 
 std::vector<std::string> tripwires(const std::string& source, const std::filesystem::path& library) {
     std::vector<std::string> found;
-    const std::string built = read_file(library);
+    const std::string built = read_file(library), team = asks_for_team(source) ? team_source() : "";
+    auto is_in = [](const std::string& text, const char* name) { return text.find(name) != std::string::npos; };
+    // What the threads that it asked for bring along is not the kernel's, unless it names that too.
     for (const char* name : names)
-        if (built.find(name) != std::string::npos) found.push_back(std::string("names ") + name);
+        if (is_in(built, name) && (!is_in(team, name) || is_in(source, name))) found.push_back(std::string("names ") + name);
     for (const char* word : words)
         if (source.find(word) != std::string::npos) found.push_back(std::string("has ") + word);
     if (declares_state(source)) found.push_back("keeps a number or a pointer between calls");
