@@ -229,6 +229,16 @@ TEST(ReportFacts, CaveatsTellWhatTheCeilingsDoNotAllow) {
     EXPECT_EQ(roofline_text(record.shapes[1]), "not a bound");
 }
 
+TEST(ReportFacts, ABudgetThatDidNotSufficeIsTold) {
+    RunRecord record = sample_record({2, 2});
+    record.stopped_by = "budget";
+    record.settings.budget_seconds = 60;
+    record.seconds.total = 62;
+    EXPECT_THAT(stopped_text(record), Not(HasSubstr("(of ")));
+    record.seconds.total = 79;
+    EXPECT_THAT(stopped_text(record), HasSubstr("in 1 min 19 s (of 1 min 00 s: "));
+}
+
 TEST(ReportFacts, SanitizersAndColdTimes) {
     RunRecord record;
     EXPECT_EQ(sanitizers_text(record), "not run under sanitizers");

@@ -14,6 +14,8 @@ namespace strop::report {
 
 namespace {
 
+constexpr double told_overrun = 1.1;   // of a budget
+
 std::string plural(int count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -260,8 +262,13 @@ std::string stopped_text(const RunRecord& record) {
     std::string how = found != words.end()        ? found->second
                       : record.stopped_by.empty() ? name_of(record.outcome)
                                                   : "stopped by " + record.stopped_by;
-    return fmt::format("{} after {} in {}", how, plural(record.evaluations, "evaluation"),
-                       seconds_text(record.seconds.total));
+    const double budget = record.settings.budget_seconds;
+    const std::string over = record.stopped_by == "budget" && record.seconds.total > told_overrun * budget
+                                 ? fmt::format(" (of {}: the search has its share, however long reference and baselines "
+                                               "took, and what it found is verified)", seconds_text(budget))
+                                 : "";
+    return fmt::format("{} after {} in {}{}", how, plural(record.evaluations, "evaluation"),
+                       seconds_text(record.seconds.total), over);
 }
 
 std::string verdicts_text(const RunRecord& record) {
