@@ -104,6 +104,10 @@ private:
     // With glances among its parts, unless null.
     Runner::Outcome sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
                            Glances* glances, Measurement& time);
+    // As long as the patience lasts, where it is a loud moment.
+    void await_quiet(Runner& runner);
+    // Samples since the last look at the neighbours are of a quiet moment where they were quiet then and still are.
+    void look_at_neighbours(std::vector<Timing>& timings);
     struct Parts {
         std::vector<stats::BatchPair> pairs;
         size_t disturbed = 0;
@@ -192,6 +196,12 @@ private:
     uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
     double idle_handshake_ns_ = -1;   // of a process without a kernel
     std::map<std::string, double> proven_ns_;   // by describe(dims): what a kernel took that was looked at for it
+    struct {
+        bool matter = false;       // to what is compared now
+        bool loud = false;
+        Clock::time_point looked_at{};
+        Seconds patience{0};       // left for loud moments, at the point that is compared
+    } neighbours_;
     bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
     Credit proof_credit_;          // for evaluating the reference for what batches left behind
     Credit glance_credit_;         // for the glances of screenings, all that they take

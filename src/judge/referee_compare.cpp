@@ -6,6 +6,7 @@
 
 #include "base/interrupt.h"
 #include "judge/cache_lines.h"
+#include "judge/neighbours.h"
 #include "judge/referee.h"
 #include "stats/paired.h"
 #include "stats/sample.h"
@@ -30,10 +31,13 @@ constexpr double decision_confidence = 1 - 0.0018;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
 constexpr double extension = 2;            // so many times a point's time, while one launch may have been disturbed
+constexpr double patience = 1;             // and so many times it for loud moments
+const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;    // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
 constexpr double cold_share = 0.25;        // of the time of a point
 const Seconds call_limit{30};
+constexpr size_t least_quiet_samples = 3;
 
 Ratio as_ratio(const stats::Interval& interval) { return {interval.value, interval.low, interval.high}; }
 
@@ -54,6 +58,31 @@ struct Relation {
     Decision decision = Decision::undecided;
 };
 
+// What is known of the moment a sample was taken in.
+struct Moment {
+    bool loud = false, disturbed = false;
+};
+
+// Without the samples of loud moments: 0 stands in their places, which is no time.
+Measurement of_quiet_moments(Measurement time, const std::vector<Moment>& moments) {
+    for (size_t i = 0; i < std::min(time.samples_ns.size(), moments.size()); ++i)
+        if (moments[i].loud) {
+            time.samples_ns[i] = 0;
+            time.disturbed -= moments[i].disturbed;
+        }
+    return time;
+}
+
+void leave_out_loud_moments(Measurement& time, const std::vector<Moment>& moments) {
+    const Measurement quiet = of_quiet_moments(time, moments);
+    std::vector<double> samples;
+    std::copy_if(quiet.samples_ns.begin(), quiet.samples_ns.end(), std::back_inserter(samples),
+                 [](double ns) { return ns > 0; });
+    if (samples.size() < least_quiet_samples) return;
+    time.samples_ns = samples;
+    time.disturbed = quiet.disturbed;
+}
+
 // Samples of the same rounds, taken next to each other.
 Relation relate(const Measurement& first, const Measurement& other, const std::vector<size_t>& launches) {
     const std::vector<double>&a = first.samples_ns, &b = other.samples_ns;
@@ -61,6 +90,20 @@ Relation relate(const Measurement& first, const Measurement& other, const std::v
     if (!is_disturbed(first) && !is_disturbed(other))
         relation.decision = as_decision(stats::decide(stats::paired_ratio(a, b, launches, decision_confidence)));
     return relation;
+}
+
+// So many launches have a round in which both were timed.
+size_t paired_launches(const Measurement& first, const Measurement& other, const std::vector<size_t>& launches) {
+    const size_t rounds = std::min(first.samples_ns.size(), other.samples_ns.size());
+    size_t count = 0;
+    for (size_t i = 0; i < launches.size(); ++i) {
+        const size_t end = i + 1 < launches.size() ? launches[i + 1] : rounds;
+        bool paired = false;
+        for (size_t k = launches[i]; k < std::min(end, rounds); ++k)
+            paired = paired || (first.samples_ns[k] > 0 && other.samples_ns[k] > 0);
+        count += paired;
+    }
+    return count;
 }
 
 // More samples would change nothing: both are as fast, or one is faster and it is known by how much.
@@ -92,7 +135,16 @@ struct Referee::Timing {
     Glances glances;
     std::optional<size_t> smallest;   // of a Python baseline: the point of one element
     Measurement overhead;             // there, one sample a turn
+    std::vector<Moment> moments;      // one per sample
+    size_t looked = 0;                // at so many of them, when neighbours were looked at after them
 
+    // By quiet rounds where enough launches have one, else by all.
+    Relation relate_to(const Timing& other, const std::vector<size_t>& launches) const {
+        const Measurement ours = of_quiet_moments(result.time, moments),
+                          theirs = of_quiet_moments(other.result.time, other.moments);
+        if (paired_launches(ours, theirs, launches) >= looks.front()) return relate(ours, theirs, launches);
+        return relate(result.time, other.result.time, launches);
+    }
     bool running() const { return runner && result.verdict == Verdict::ok; }
     bool note(const Runner::Outcome& outcome) {
         result.verdict = outcome.verdict;
@@ -156,14 +208,17 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
         Timing& timing = timings[c];
         if (timing.running() && timing.own) check_again(timing, buffers, request);
         leave_out_overhead(timing.result, timing.overhead.samples_ns);
-        summarise(timing.result.time);
         if (timing.running() && timing.own)
-            timing.note(possible_time(*timing.own, timing.index, timing.result.time.median_ns));
+            timing.note(possible_time(*timing.own, timing.index, stats::median(timing.result.time.samples_ns)));
         if (c > 0 && timings[0].running() && timing.running()) {
-            const Relation relation = relate(result.results[0].time, timing.result.time, launches);
+            const Relation relation = timings[0].relate_to(timing, launches);
             timing.result.speedup = relation.speedup;
             timing.result.decision = relation.decision;
         }
+    }
+    for (Timing& timing : timings) {
+        leave_out_loud_moments(timing.result.time, timing.moments);
+        summarise(timing.result.time);
         result.results.push_back(timing.result);
     }
     return result;
@@ -228,18 +283,21 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
         take_rounds(timings, limit, most_rounds_of_a_screening);
         return {0};
     }
+    neighbours_ = {true, false, {}, patience * limit};
     const Clock::time_point start = Clock::now();
     while (launches.size() < looks.back()) {
         const bool look = std::count(looks.begin(), looks.end(), launches.size()) > 0;
-        const Seconds taken = Clock::now() - start;
-        const bool over = launches.size() >= looks.front() && taken > limit &&
-                          (taken > extension * limit || !any_wants_launches(timings, launches));
+        const Seconds quiet = Clock::now() - start - (patience * limit - neighbours_.patience);
+        const bool over = launches.size() >= looks.front() && quiet > limit &&
+                          (quiet > extension * limit || !any_wants_launches(timings, launches));
         if (over || (look && all_settled(timings, launches))) break;
         for (Timing& timing : timings)
             if (!launches.empty()) launch_again(timing, buffers);
         launches.push_back(rounds);
         rounds += take_rounds(timings, most_of_a_launch * limit, most_rounds_of_a_launch);
+        look_at_neighbours(timings);
     }
+    neighbours_ = {};
     return launches;
 }
 
@@ -248,28 +306,47 @@ size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t 
     std::vector<size_t> order(timings.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const Clock::time_point start = Clock::now();
+    const Seconds patience_before = neighbours_.patience;
     size_t rounds = 0;
-    while (rounds == 0 || (rounds < most && Clock::now() - start < limit)) {
+    while (rounds == 0 || (rounds < most && Clock::now() - start - (patience_before - neighbours_.patience) < limit)) {
         std::shuffle(order.begin(), order.end(), random_);
-        for (size_t c : order)
+        for (size_t c : order) {
+            if (seconds_since(neighbours_.looked_at) > look_at_neighbours_every.count()) look_at_neighbours(timings);
             if (timings[c].running()) take_turn(timings[c], rounds == 0);
+        }
         ++rounds;
     }
     return rounds;
 }
 
+void Referee::look_at_neighbours(std::vector<Timing>& timings) {
+    if (!neighbours_.matter) return;
+    const bool was_loud = neighbours_.loud;
+    neighbours_.loud = neighbours_are_loud();
+    for (Timing& timing : timings) {
+        for (; timing.looked < timing.moments.size(); ++timing.looked)
+            timing.moments[timing.looked].loud = timing.moments[timing.looked].loud || neighbours_.loud;
+    }
+    if (neighbours_.loud && neighbours_.patience.count() > 0) {
+        if (!was_loud && neighbours_.looked_at != Clock::time_point{})
+            neighbours_.patience -= Clock::now() - neighbours_.looked_at;
+        neighbours_.patience -= wait_for_quiet(neighbours_.patience);
+        neighbours_.loud = neighbours_.patience.count() <= 0;
+    }
+    neighbours_.looked_at = Clock::now();
+}
+
 bool Referee::all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
     return std::all_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
-        return !timing.running() || is_settled(relate(timings.front().result.time, timing.result.time, launches));
+        return !timing.running() || is_settled(timings.front().relate_to(timing, launches));
     });
 }
 
 bool Referee::any_wants_launches(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
     return std::any_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
-        return timing.running() &&
-               stats::wants_launches(stats::paired_ratio(timings.front().result.time.samples_ns,
-                                                         timing.result.time.samples_ns, launches),
-                                     launches.size());
+        if (!timing.running()) return false;
+        const Ratio speedup = timings.front().relate_to(timing, launches).speedup;
+        return stats::wants_launches({speedup.ratio, speedup.low, speedup.high}, launches.size());
     });
 }
 
@@ -289,6 +366,7 @@ void Referee::take_turn(Timing& timing, bool first) {
         if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
     }
     Measurement& time = timing.result.time;
+    const int disturbed = time.disturbed;
     if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_ns, Look::close, true,
                            &timing.glances, time))) {
         double ns = time.samples_ns.back();
@@ -296,6 +374,7 @@ void Referee::take_turn(Timing& timing, bool first) {
     }
     if (timing.smallest && timing.running()) take_overhead(timing);
     timing.runner->pause();
+    timing.moments.push_back({neighbours_.loud, time.disturbed > disturbed});
 }
 
 // What one call costs from Python: the same call on one element.

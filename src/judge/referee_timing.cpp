@@ -6,6 +6,7 @@
 
 #include "judge/abandonment.h"
 #include "judge/check.h"
+#include "judge/neighbours.h"
 #include "judge/referee.h"
 #include "stats/sample.h"
 
@@ -211,12 +212,21 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
     return inside != Inside::nothing && parts.pairs.size() <= glance_at ? look() : Runner::Outcome{};
 }
 
+// Whether neighbours are loud is found out while every contender stands still: none of them has a say in it.
+void Referee::await_quiet(Runner& runner) {
+    if (neighbours_.patience.count() <= 0) return;
+    runner.pause();
+    neighbours_.patience -= wait_for_quiet(neighbours_.patience);
+    runner.resume();
+}
+
 Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
                                 Glances* glances, Measurement& time) {
     Parts parts;
     bool disturbed = true;
     const bool at_known = look == Look::screen || known_window_is_due();
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
+        if (attempt > 0) await_quiet(runner);
         parts = {};
         const Inside inside = attempt == 0 && glances ? look_inside(look, *glances) : Inside::nothing;
         const Clock::time_point start = Clock::now();
