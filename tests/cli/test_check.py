@@ -59,7 +59,7 @@ class Check(OfOneResult):
         self.assertRegex(done.stdout, r"^modest: ok\nSHAPE +VERDICT .*\nsmall +faster +numpy .*\nlarge +faster +numpy ")
 
     def test_one_that_is_slower_than_it_promised(self):
-        self.copy("boasting", self.promising(20))
+        self.copy("boasting", self.promising(1000))   # no load of the machine makes up for it
         self.copy("modest", self.promising(0.1))
         done = self.check("boasting", "modest", "--json")
         self.assertEqual((done.returncode, done.stderr), (1, ""))
@@ -70,7 +70,7 @@ class Check(OfOneResult):
         self.assertEqual([shape["verdict"] for shape in slow["shapes"]], ["slower", "slower"])
         self.assertTrue(slow["same_machine"])
         for shape in slow["shapes"]:
-            self.assertLess(shape["change"]["high"], 0.5)
+            self.assertLess(shape["change"]["high"], 1)
             self.assertAlmostEqual(shape["now"]["ratio"] / shape["promised"]["ratio"], shape["change"]["ratio"])
 
     def test_the_tolerance_is_the_callers(self):
