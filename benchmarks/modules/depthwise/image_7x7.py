@@ -1,0 +1,17 @@
+"""Large filters, as ConvNeXt has them."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(64, 64, 7, padding=3, groups=64)
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+def get_inputs():
+    return [torch.randn(4, 64, 28, 28)]

@@ -1,0 +1,13 @@
+"""Double precision."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)
+
+
+def get_inputs():
+    return [torch.randn(256, 1024, dtype=torch.float64)]

@@ -1,0 +1,13 @@
+"""Maxima over a middle axis."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.max(x, dim=1)[0]
+
+
+def get_inputs():
+    return [torch.randn(32, 128, 128)]

@@ -1,0 +1,18 @@
+"""A reduction by row and an activation behind a layer."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(256, 512)
+
+    def forward(self, x):
+        return F.mish(torch.logsumexp(self.linear(x), dim=1, keepdim=True))
+
+
+def get_inputs():
+    return [torch.randn(128, 256)]

@@ -1,0 +1,14 @@
+"""Padding that does not count."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return F.avg_pool2d(x, 3, stride=1, padding=1, count_include_pad=False)
+
+
+def get_inputs():
+    return [torch.randn(8, 32, 32, 32)]

@@ -1,0 +1,13 @@
+"""Running log of sums of exponentials."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.logcumsumexp(x, dim=1)
+
+
+def get_inputs():
+    return [torch.randn(128, 1024)]

@@ -1,0 +1,13 @@
+"""Running maxima along rows."""
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.cummax(x, dim=1)[0]
+
+
+def get_inputs():
+    return [torch.randn(256, 2048)]
