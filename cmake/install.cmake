@@ -8,7 +8,8 @@ install(TARGETS strop strop-candidate RUNTIME_DEPENDENCY_SET needed DESTINATION 
 install(RUNTIME_DEPENDENCY_SET needed
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\\+\\+)\\.so"
         DESTINATION lib)
-install(DIRECTORY data docs prompts problems DESTINATION share/strop PATTERN images EXCLUDE)
+install(DIRECTORY ci data docs prompts problems DESTINATION share/strop PATTERN images EXCLUDE)
 install(DIRECTORY python/strop DESTINATION share/strop/python PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY src/language/cuda_emulator DESTINATION share/strop/src/language)
 install(FILES src/device/ceilings_main.cpp DESTINATION share/strop/src/device)
 install(FILES LICENSE README.md DESTINATION share/strop)

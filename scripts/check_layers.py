@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fails on an include that breaks the layers of src/.
 
-A module (a folder of src/) includes only from the modules that its row lists, and libraries that belong to one
-module are included nowhere else. `--self-test` plants violations and expects to find them.
+A module (a folder of src/) includes only from the modules that its row in cmake/layers.txt lists, and libraries that
+belong to one module are included nowhere else. ARCHITECTURE.md says the same to people. `--self-test` plants violations and expects to find them.
 """
 
 import argparse
@@ -11,39 +11,27 @@ import re
 import sys
 import tempfile
 
-# The same table as in CMakeLists.txt, from the bottom up.
-LAYERS = {
-    "base": "",
-    "stats": "",
-    "core": "base",
-    "sandbox": "base",
-    "device": "sandbox core base",
-    "problem": "sandbox core base",
-    "language": "device sandbox core base",
-    "judge": "language device problem sandbox core stats base",
-    "report": "core stats base",
-    "knowledge": "core base",
-    "llm": "sandbox base",
-    "mcp": "sandbox base",
-    "tune": "core stats base",
-    "exchange": "tune core stats base",
-    "graph": "core base",
-    "playbook": "graph language device core base",
-    "agent": "llm language core base",
-    "search": "tune core stats base",
-    "run": "search tune agent llm playbook graph knowledge report judge language device problem sandbox core stats base",
-    "cli": "run mcp exchange search tune agent llm playbook graph knowledge judge problem report language device sandbox core stats base",
-}
+HOME = pathlib.Path(__file__).resolve().parent.parent
+
+
+def read_layers(path):
+    """{module: "the modules that it may include"}, from the bottom up."""
+    rows = (line.partition(":") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#"))
+    return {name.strip(): modules.strip() for name, _, modules in rows if name.strip()}
+
+
+LAYERS = read_layers(HOME / "cmake/layers.txt")
 
 # Headers that only one module may include.
 RESERVED = {
     re.compile(r"sqlite3\.h|SQLiteCpp/"): "knowledge",
     re.compile(r"seccomp\.h|linux/seccomp\.h"): "sandbox",
-    re.compile(r"yaml-cpp/"): "problem",
+    re.compile(r"yaml-cpp/"): "yaml",
     re.compile(r"CLI/"): "cli",
     re.compile(r"hwloc(\.h|/)"): "device",
     re.compile(r"zlib\.h"): "exchange",
     re.compile(r"curl/"): "llm",
+    re.compile(r"httplib\.h|dtl/"): "serve",
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
@@ -84,6 +72,19 @@ def violations(source):
     return found
 
 
+PAGE_ROW = re.compile(r"^\| `(\w+)` \| [^|]* \| ([^|]*) \|$")
+
+
+def differences_of_page(text):
+    """What the page's table says otherwise than LAYERS."""
+    said = {match[1]: set(re.findall(r"\w+", match[2])) for match in map(PAGE_ROW.match, text.splitlines()) if match}
+    for module, modules in LAYERS.items():
+        if module not in said:
+            yield f"ARCHITECTURE.md: no row of {module}"
+        elif module != "cli" and said[module] != set(modules.split()):    # its row says "all below"
+            yield f"ARCHITECTURE.md: {module} may include {modules or 'nothing'}, says cmake/layers.txt"
+
+
 PLANTED = {
     "core/bad.h": ('#include "judge/judge.h"\n', "core includes"),
     "stats/bad.cpp": ('#include "base/error.h"\n', "may include only nothing"),
@@ -91,8 +92,9 @@ PLANTED = {
     "report/bad.cpp": ("#include <sqlite3.h>\n", "only knowledge may"),
     "judge/bad.cpp": ("#include <SQLiteCpp/SQLiteCpp.h>\n", "only knowledge may"),
     "judge/worse.cpp": ("#include <seccomp.h>\n", "only sandbox may"),
-    "run/bad.cpp": ("#include <yaml-cpp/yaml.h>\n", "only problem may"),
+    "run/bad.cpp": ("#include <yaml-cpp/yaml.h>\n", "only yaml may"),
     "language/bad.cpp": ("#include <CLI/CLI.hpp>\n", "only cli may"),
+    "mcp/bad.cpp": ("#include <httplib.h>\n", "only serve may"),
     "tune/bad.cpp": ("#include <hwloc.h>\n", "only device may"),
     "base/bad.cpp": ('#include "file.h"\n', "not written from src/"),
     "base/worse.cpp": ('#include "elsewhere/file.h"\n', "belongs to no module"),
@@ -119,6 +121,8 @@ def self_test():
             sys.exit(f"the violation planted in {name} was not found; found: {found}")
     if len(found) != len(PLANTED):
         sys.exit(f"{len(PLANTED)} violations were planted, {len(found)} found: {found}")
+    if len(list(differences_of_page("| `base` | errors | core |\n"))) != len(LAYERS):
+        sys.exit("a page without rows and with a wrong one passed")
 
 
 def main():
@@ -127,7 +131,7 @@ def main():
     if parser.parse_args().self_test:
         self_test()
         return
-    found = violations(pathlib.Path(__file__).resolve().parent.parent / "src")
+    found = violations(HOME / "src") + list(differences_of_page((HOME / "ARCHITECTURE.md").read_text(encoding="utf-8")))
     if found:
         sys.exit("\n".join(found))
 

@@ -35,7 +35,7 @@ protected:
         point.point.label = "small";
         point.time.median_ns = 250;
         evaluation.points = {point};
-        return agent_->deepen(strategy, kernel, evaluation, {"resident_passes"});
+        return AgentTest::deepen(strategy, kernel, evaluation, {"resident_passes"});
     }
     static TableModel::Answer doubtful(const std::string& experiment = experiment_json) {
         return [=](const llm::Request& request, int) {
@@ -44,7 +44,8 @@ protected:
             if (request.role == "analyst") return said(diagnosis_json("fewer stores", ""));
             if (request.role == "experimenter") return said(experiment);
             if (request.role == "planner")
-                return said("{\"strategies\": [" + strategy_json(again ? "columns" : "trees", "adds in some order") + "]}");
+                return said("{\"strategies\": [" + strategy_json(again ? "columns" : "trees", "adds in some order") +
+                            "]}");
             return said(code_json(good_source));
         };
     }
@@ -58,7 +59,7 @@ TEST_F(ExperimentTest, what_the_analyst_cannot_tell_is_measured) {
     EXPECT_THAT(asked_for.messages[0].content,
                 AllOf(HasSubstr("fewer loads"), HasSubstr("stores"), HasSubstr("int block = BLOCK;")));
 
-    ASSERT_EQ(judge_.probes.size(), 3u);   // the kernel beside two probes
+    ASSERT_EQ(judge_.probes.size(), 3u);  // the kernel beside two probes
     EXPECT_TRUE(judge_.requests.empty());
     EXPECT_THAT(judge_.probes[0].kernel.source, HasSubstr("int block"));
     EXPECT_EQ(judge_.probes[1].kernel.source, "int no_stores;\n");
@@ -66,12 +67,12 @@ TEST_F(ExperimentTest, what_the_analyst_cannot_tell_is_measured) {
         EXPECT_EQ(strop::describe(request.configuration), "BLOCK=32");
         EXPECT_EQ(request.kernel.space.tunables.size(), 1u);
         EXPECT_EQ(request.points.size(), 1u);
-        EXPECT_EQ(request.best_ns.at("small"), 2500);   // only a far slower one is given up early
+        EXPECT_EQ(request.best_ns.at("small"), 2500);  // only a far slower one is given up early
     }
 
     ASSERT_EQ(asked("analyst"), 2);
     const llm::Request& again = last("analyst");
-    ASSERT_EQ(again.messages.size(), 3u);   // append-only
+    ASSERT_EQ(again.messages.size(), 3u);  // append-only
     EXPECT_EQ(again.messages[0].content, model_->requests[0].messages[0].content);
     EXPECT_THAT(again.messages[1].content, HasSubstr("fewer loads"));
     EXPECT_THAT(again.messages[2].content,
@@ -92,12 +93,12 @@ TEST_F(ExperimentTest, what_the_analyst_cannot_tell_is_measured) {
 
 TEST_F(ExperimentTest, later_prompts_cite_what_was_shown) {
     agent(doubtful());
-    agent_->plan();
+    plan();
     deepen();
     const std::string shown = "probe no_stores: small 125 ns";
-    agent_->score({});
+    score({});
     EXPECT_THAT(last("scorer").messages[0].content, HasSubstr(shown));
-    agent_->widen({});
+    widen({});
     EXPECT_THAT(last("planner").messages.back().content, HasSubstr(shown));
     agent_->reflect({});
     EXPECT_THAT(last("reflector").messages[0].content, HasSubstr(shown));
@@ -176,9 +177,12 @@ TEST_F(ExperimentTest, a_probe_that_fails_is_a_line_and_is_not_repaired) {
 TEST_F(ExperimentTest, one_a_deepening_and_a_few_a_run) {
     AgentOptions options;
     options.most_experiments = 2;
-    agent([](const llm::Request& request, int count) {   // in doubt for ever
-        return request.role == "analyst" ? said(diagnosis_json("fewer loads", "stores")) : doubtful()(request, count);
-    }, options);
+    agent(
+        [](const llm::Request& request, int count) {  // in doubt for ever
+            return request.role == "analyst" ? said(diagnosis_json("fewer loads", "stores"))
+                                             : doubtful()(request, count);
+        },
+        options);
     for (int expected : {1, 2, 2}) {
         EXPECT_EQ(deepen().size(), 1u);
         EXPECT_EQ(asked("experimenter"), expected);

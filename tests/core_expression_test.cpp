@@ -1,4 +1,5 @@
 #include "core/expression.h"
+#include "core/expression_arrays.h"
 #include "core/expression_divisions.h"
 
 #include <cmath>
@@ -34,38 +35,36 @@ class PythonMeaning : public testing::TestWithParam<Case> {};
 TEST_P(PythonMeaning, Holds) { EXPECT_EQ(value_of(GetParam().text), GetParam().value) << GetParam().text; }
 
 // The values are what Python prints, with 1 and 0 for True and False.
-INSTANTIATE_TEST_SUITE_P(
-    Integers, PythonMeaning,
-    testing::Values(Case{"7 // 2", "3"}, Case{"-7 // 2", "-4"}, Case{"7 // -2", "-4"}, Case{"-7 // -2", "3"},
-                    Case{"7 % 3", "1"}, Case{"-7 % 3", "2"}, Case{"7 % -3", "-2"}, Case{"-7 % -3", "-1"},
-                    Case{"6 // -3", "-2"}, Case{"-6 % 3", "0"}, Case{"5 // -1", "-5"}, Case{"5 % -1", "0"},
-                    Case{"2 ** 10", "1024"}, Case{"2 ** 3 ** 2", "512"}, Case{"-2 ** 2", "-4"},
-                    Case{"(-2) ** 3", "-8"}, Case{"2 ** -1", "0.5"}, Case{"0 ** 0", "1"},
-                    Case{"(-1) ** 5001", "-1"}, Case{"1 ** 99999", "1"}, Case{"0 ** 99999", "0"},
-                    Case{"- - 3", "3"}, Case{"+3", "3"}, Case{"10 - 3 - 2", "5"}, Case{"2 + 3 * 4", "14"},
-                    Case{"100 // 7 // 2", "7"}, Case{"7 * 3 // 2", "10"}, Case{"7 // 2 * 2", "6"},
-                    Case{"-M % N", "5"}));
+INSTANTIATE_TEST_SUITE_P(Integers, PythonMeaning,
+                         testing::Values(Case{"7 // 2", "3"}, Case{"-7 // 2", "-4"}, Case{"7 // -2", "-4"},
+                                         Case{"-7 // -2", "3"}, Case{"7 % 3", "1"}, Case{"-7 % 3", "2"},
+                                         Case{"7 % -3", "-2"}, Case{"-7 % -3", "-1"}, Case{"6 // -3", "-2"},
+                                         Case{"-6 % 3", "0"}, Case{"5 // -1", "-5"}, Case{"5 % -1", "0"},
+                                         Case{"2 ** 10", "1024"}, Case{"2 ** 3 ** 2", "512"}, Case{"-2 ** 2", "-4"},
+                                         Case{"(-2) ** 3", "-8"}, Case{"2 ** -1", "0.5"}, Case{"0 ** 0", "1"},
+                                         Case{"(-1) ** 5001", "-1"}, Case{"1 ** 99999", "1"}, Case{"0 ** 99999", "0"},
+                                         Case{"- - 3", "3"}, Case{"+3", "3"}, Case{"10 - 3 - 2", "5"},
+                                         Case{"2 + 3 * 4", "14"}, Case{"100 // 7 // 2", "7"}, Case{"7 * 3 // 2", "10"},
+                                         Case{"7 // 2 * 2", "6"}, Case{"-M % N", "5"}));
 INSTANTIATE_TEST_SUITE_P(Floats, PythonMeaning,
                          testing::Values(Case{"7 / 2", "3.5"}, Case{"6 / 2", "3.0"}, Case{"1e3", "1000.0"},
-                                         Case{".5 + .25", "0.75"}, Case{"x * 2", "5.0"},
-                                         Case{"-7.5 // 2", "-4.0"}, Case{"-7.5 % 2", "0.5"},
-                                         Case{"4 ** 0.5", "2.0"}, Case{"1 + 1.", "2.0"}));
-INSTANTIATE_TEST_SUITE_P(
-    Logic, PythonMeaning,
-    testing::Values(Case{"1 < 2 < 3", "1"}, Case{"1 < 3 < 2", "0"}, Case{"3 > 2 >= 2", "1"},
-                    Case{"1 == 1.0", "1"}, Case{"M != 7", "0"}, Case{"M in (6, 7)", "1"},
-                    Case{"M in [6, 8]", "0"}, Case{"M in ()", "0"}, Case{"M not in (1, 2)", "1"},
-                    Case{"not M == 8", "1"}, Case{"not 0 and 1", "1"}, Case{"0 or 5", "5"},
-                    Case{"3 and 5", "5"}, Case{"0 and missing", "0"}, Case{"1 or missing", "1"},
-                    Case{"flag == '-O3'", "1"}, Case{"flag != \"-O2\"", "1"},
-                    Case{"flag in ('-O2', '-O3')", "1"}, Case{"flag == 3", "0"}, Case{"'a' < 'b'", "1"},
-                    Case{"True and not False", "1"}, Case{"M > 5 && N > 5 || Z", "1"}, Case{"!Z", "1"}));
+                                         Case{".5 + .25", "0.75"}, Case{"x * 2", "5.0"}, Case{"-7.5 // 2", "-4.0"},
+                                         Case{"-7.5 % 2", "0.5"}, Case{"4 ** 0.5", "2.0"}, Case{"1 + 1.", "2.0"}));
+INSTANTIATE_TEST_SUITE_P(Logic, PythonMeaning,
+                         testing::Values(Case{"1 < 2 < 3", "1"}, Case{"1 < 3 < 2", "0"}, Case{"3 > 2 >= 2", "1"},
+                                         Case{"1 == 1.0", "1"}, Case{"M != 7", "0"}, Case{"M in (6, 7)", "1"},
+                                         Case{"M in [6, 8]", "0"}, Case{"M in ()", "0"}, Case{"M not in (1, 2)", "1"},
+                                         Case{"not M == 8", "1"}, Case{"not 0 and 1", "1"}, Case{"0 or 5", "5"},
+                                         Case{"3 and 5", "5"}, Case{"0 and missing", "0"}, Case{"1 or missing", "1"},
+                                         Case{"flag == '-O3'", "1"}, Case{"flag != \"-O2\"", "1"},
+                                         Case{"flag in ('-O2', '-O3')", "1"}, Case{"flag == 3", "0"},
+                                         Case{"'a' < 'b'", "1"}, Case{"True and not False", "1"},
+                                         Case{"M > 5 && N > 5 || Z", "1"}, Case{"!Z", "1"}));
 INSTANTIATE_TEST_SUITE_P(Functions, PythonMeaning,
-                         testing::Values(Case{"min(3, 1, 2)", "1"}, Case{"max(M, N)", "12"},
-                                         Case{"abs(-4)", "4"}, Case{"abs(-2.5)", "2.5"},
-                                         Case{"ceildiv(7, 2)", "4"}, Case{"ceildiv(8, 2)", "4"},
-                                         Case{"ceildiv(-7, 2)", "-3"}, Case{"min(M, x)", "2.5"},
-                                         Case{"max(5)", "5"}));
+                         testing::Values(Case{"min(3, 1, 2)", "1"}, Case{"max(M, N)", "12"}, Case{"abs(-4)", "4"},
+                                         Case{"abs(-2.5)", "2.5"}, Case{"ceildiv(7, 2)", "4"},
+                                         Case{"ceildiv(8, 2)", "4"}, Case{"ceildiv(-7, 2)", "-3"},
+                                         Case{"min(M, x)", "2.5"}, Case{"max(5)", "5"}));
 
 class RoundTrip : public testing::TestWithParam<const char*> {};
 
@@ -78,14 +77,13 @@ TEST_P(RoundTrip, KeepsTextAndValue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Expressions, RoundTrip,
-                         testing::Values("M", "M-(N-1)", "(M-N)-1", "M*(N+1)", "(M*N)+1", "M//(N//2)",
-                                         "(M//N)//2", "M*(N//2)", "(2**3)**2", "2**(3**2)", "(-2)**2",
-                                         "-2**2", "2**-M", "-(M+N)", "-(-M)", "M - -3", "not (M and N)",
-                                         "not M == N", "(not M) == N", "(M or N) and Z", "M or N and Z",
-                                         "M < (N < Z)", "(M < N) < Z", "M < N <= 12 != 3", "M in (N, 7, 1+1)",
-                                         "M not in (8,)", "min(M, max(N, 3), Z)", "ceildiv(M+1, 4)*4",
-                                         "1.5e-7*M", "'a b' == flag", "(N + 2*1 - 1*(3 - 1) - 1)//2 + 1",
-                                         "abs(M - N) % 4", "x/2/3", "x/(2/3)"));
+                         testing::Values("M", "M-(N-1)", "(M-N)-1", "M*(N+1)", "(M*N)+1", "M//(N//2)", "(M//N)//2",
+                                         "M*(N//2)", "(2**3)**2", "2**(3**2)", "(-2)**2", "-2**2", "2**-M", "-(M+N)",
+                                         "-(-M)", "M - -3", "not (M and N)", "not M == N", "(not M) == N",
+                                         "(M or N) and Z", "M or N and Z", "M < (N < Z)", "(M < N) < Z",
+                                         "M < N <= 12 != 3", "M in (N, 7, 1+1)", "M not in (8,)",
+                                         "min(M, max(N, 3), Z)", "ceildiv(M+1, 4)*4", "1.5e-7*M", "'a b' == flag",
+                                         "(N + 2*1 - 1*(3 - 1) - 1)//2 + 1", "abs(M - N) % 4", "x/2/3", "x/(2/3)"));
 
 TEST(Expression, PrintsMinimalParentheses) {
     EXPECT_EQ(Expression::parse("((M))*(N)").text(), "M*N");
@@ -98,8 +96,7 @@ TEST(Expression, OverflowIsAnErrorAndNeverWraps) {
     for (const char* text : {"9223372036854775807 + 1", "-9223372036854775807 - 2", "4294967296 * 4294967296",
                              "2 ** 63", "3 ** 99999", "(-3) ** 5001", "-(-9223372036854775807 - 1)",
                              "abs(-9223372036854775807 - 1)", "(-9223372036854775807 - 1) // -1"})
-        EXPECT_NE(complaint_of(text).find("overflow"), std::string::npos)
-            << text << ": " << complaint_of(text);
+        EXPECT_NE(complaint_of(text).find("overflow"), std::string::npos) << text << ": " << complaint_of(text);
     EXPECT_EQ(value_of("9223372036854775807"), "9223372036854775807");
     EXPECT_EQ(value_of("2 ** 62"), "4611686018427387904");
     EXPECT_EQ(value_of("(-9223372036854775807 - 1) % -1"), "0");
@@ -168,8 +165,7 @@ TEST(Expression, WholeNumbers) {
 }
 
 TEST(Expression, SymbolsAndLiterals) {
-    EXPECT_EQ(Expression::parse("min(M, 3) + K % M in (Q, 1)").symbols(),
-              (std::set<std::string>{"K", "M", "Q"}));
+    EXPECT_EQ(Expression::parse("min(M, 3) + K % M in (Q, 1)").symbols(), (std::set<std::string>{"K", "M", "Q"}));
     EXPECT_TRUE(Expression::parse("3").is_literal(3));
     EXPECT_FALSE(Expression::parse("3.0").is_literal(3));
     EXPECT_FALSE(Expression::parse("M").is_literal());
@@ -192,8 +188,8 @@ TEST(Expression, OperatorsFoldLiterals) {
 }
 
 TEST(Expression, SubstituteReplacesEverySymbolAtOnce) {
-    Expression swapped = Expression::parse("M - 2*N").substitute(
-        {{"M", Expression::symbol("N")}, {"N", Expression::symbol("M")}});
+    Expression swapped =
+        Expression::parse("M - 2*N").substitute({{"M", Expression::symbol("N")}, {"N", Expression::symbol("M")}});
     EXPECT_EQ(swapped.text(), "N - 2*M");
     EXPECT_EQ(Expression::parse("M*stride + min(M, 3)").substitute({{"stride", 1}}).text(), "M + min(M, 3)");
     EXPECT_TRUE(Expression::parse("a*b").substitute({{"a", 6}, {"b", 7}}).is_literal(42));
@@ -213,7 +209,7 @@ TEST(Expression, CppKeepsTheMeaning) {
     EXPECT_EQ(cpp("M in ()"), "(false)");
     EXPECT_EQ(cpp("1 < M <= 4"), "(1 < M && M <= 4)");
     EXPECT_EQ(cpp("min(M, N, 3)"), "std::min<int64_t>(std::min<int64_t>(M, N), 3)");
-    EXPECT_EQ(cpp("4*ceildiv(M, 2)"), "4 * (((M) + (2) - 1) / (2))");
+    EXPECT_EQ(cpp("4*ceildiv(M, 2)"), "4 * ((M + 2 - 1) / 2)");
     EXPECT_EQ(cpp("M/2 <= 3"), "double(M) / double(2) <= 3");
     EXPECT_EQ(cpp("flag == '-O3'"), "flag == \"-O3\"");
 }
@@ -253,6 +249,17 @@ TEST(Value, TextIsPythons) {
     EXPECT_FALSE(truthy(Value(0.0)));
     EXPECT_TRUE(truthy(Value(int64_t{-1})));
     EXPECT_TRUE(std::isnan(to_double(Value(std::string("1")))));
+}
+
+TEST(Expression, OverArraysTruthValuesAreJoinedBySigns) {
+    auto arrays = [](const char* text) { return over_arrays(Expression::parse(text)); };
+    EXPECT_EQ(arrays("(i + 1) * N % K"), "(i + 1)*N%K");
+    EXPECT_EQ(arrays("i >= 0 and i < N and j < M"), "(i >= 0) & (i < N) & (j < M)");
+    EXPECT_EQ(arrays("i < 0 or i >= 2 and j < M"), "(i < 0) | (i >= 2) & (j < M)");
+    EXPECT_EQ(arrays("(i < 0 or j < 0) and k < 0"), "((i < 0) | (j < 0)) & (k < 0)");
+    EXPECT_EQ(arrays("not (i < N)"), "~(i < N)");
+    EXPECT_EQ(arrays("0 <= i < N"), "((0 <= i) & (i < N))");
+    EXPECT_EQ(arrays("i in (1, 2)"), "((i == 1) | (i == 2))");
 }
 
 }  // namespace

@@ -23,9 +23,9 @@ T round_trip(const T& value) {
 template <class T>
 class DefaultConstructed : public testing::Test {};
 using Structs =
-    testing::Types<ShapePoint, Strategy, TunableSpace, Kernel, Measurement, PointResult, EvaluationRequest,
-                   Evaluation, ProbeResult, Ratio, Contender, ComparisonRequest, ContenderResult, PointComparison,
-                   Comparison, SanitizerRun, TestVector, Experiment, Machine, RunSettings, RunRecord>;
+    testing::Types<ShapePoint, Strategy, TunableSpace, Kernel, Measurement, PointResult, EvaluationRequest, Evaluation,
+                   ProbeResult, Ratio, Contender, ComparisonRequest, ContenderResult, PointComparison, Comparison,
+                   SanitizerRun, TestVector, Experiment, Machine, RunSettings, RunRecord>;
 TYPED_TEST_SUITE(DefaultConstructed, Structs);
 
 TYPED_TEST(DefaultConstructed, SurvivesTheRoundTrip) {
@@ -96,20 +96,15 @@ TEST(CoreJson, KernelKeepsSpaceAndCondition) {
 }
 
 TEST(CoreJson, RequestsAndComparisonsSurvive) {
-    EvaluationRequest request{fakes::sample_kernel("k"),
-                              {{"UNROLL", int64_t{2}}},
-                              {{"p", {{"M", 3}}}},
-                              Effort::full,
-                              {{"p", infinity}}};
+    EvaluationRequest request{
+        fakes::sample_kernel("k"), {{"UNROLL", int64_t{2}}}, {{"p", {{"M", 3}}}}, Effort::full, {{"p", infinity}}};
     EvaluationRequest back = round_trip(request);
     EXPECT_EQ(back.effort, Effort::full);
     EXPECT_EQ(back.best_ns.at("p"), infinity);
     EXPECT_EQ(back.points[0].dims.at("M"), 3);
 
-    ComparisonRequest comparison{{{"us", "", fakes::sample_kernel("k"), {}}, {"np", "numpy", {}, {}}},
-                                 {{"p", {}}},
-                                 Effort::screen,
-                                 0.25};
+    ComparisonRequest comparison{
+        {{"us", "", fakes::sample_kernel("k"), {}}, {"np", "numpy", {}, {}}}, {{"p", {}}}, Effort::screen, 0.25};
     ComparisonRequest comparison_back = round_trip(comparison);
     EXPECT_EQ(comparison_back.contenders[1].baseline, "numpy");
     EXPECT_EQ(comparison_back.effort, Effort::screen);
@@ -157,9 +152,9 @@ TEST(CoreJson, NonFiniteNumbersSurvive) {
 }
 
 TEST(CoreJson, ConfigurationKeepsTheTypeOfItsValues) {
-    Configuration configuration = {
-        {"integer", int64_t{2}},      {"float", 2.0},    {"text", std::string("2")},
-        {"word", std::string("inf")}, {"big", infinity}, {"least", std::numeric_limits<int64_t>::min()}};
+    Configuration configuration = {{"integer", int64_t{2}},    {"float", 2.0},
+                                   {"text", std::string("2")}, {"word", std::string("inf")},
+                                   {"big", infinity},          {"least", std::numeric_limits<int64_t>::min()}};
     Json json = Json::parse(dump(configuration_to_json(configuration)));
     EXPECT_EQ(configuration_from_json(json), configuration);
 }

@@ -15,8 +15,7 @@ Problem pooling() {
     problem.name = "pooling";
     problem.inputs = {{"x", DType::float32, {parse("B"), parse("L")}}};
     problem.outputs = {{"y", DType::float64, {parse("B"), parse("(L - size)//stride + 1")}}};
-    problem.parameters = {
-        {"size", DType::int64, 3}, {"stride", DType::int32, 2}, {"eps", DType::float32, 0.5}};
+    problem.parameters = {{"size", DType::int64, 3}, {"stride", DType::int32, 2}, {"eps", DType::float32, 0.5}};
     problem.dimensions = {"B", "L"};
     problem.range = {{"B", {1, 8}}, {"L", {0, 100}}};
     problem.require = {parse("B % 2 == 0 or B == 1")};
@@ -50,8 +49,7 @@ TEST(Fills, NamesRoundTrip) {
 
 TEST(Bindings, HoldDimensionsAndIntegerParametersOnly) {
     Bindings bindings = bindings_of(pooling(), {{"B", 2}, {"L", 9}});
-    EXPECT_EQ(bindings,
-              (Bindings{{"B", int64_t{2}}, {"L", int64_t{9}}, {"size", int64_t{3}}, {"stride", int64_t{2}}}));
+    EXPECT_EQ(bindings, (Bindings{{"B", int64_t{2}}, {"L", int64_t{9}}, {"size", int64_t{3}}, {"stride", int64_t{2}}}));
 }
 
 TEST(Extents, FollowExpressions) {

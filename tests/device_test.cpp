@@ -23,10 +23,8 @@ public:
         setenv(name, value.c_str(), 1);
     }
     ~Setting() {
-        if (old_)
-            setenv(name_, old_->c_str(), 1);
-        else
-            unsetenv(name_);
+        if (old_) setenv(name_, old_->c_str(), 1);
+        else unsetenv(name_);
     }
     Setting(const Setting&) = delete;
     Setting& operator=(const Setting&) = delete;
@@ -51,8 +49,7 @@ Machine with_flags(const std::string& architecture, const std::set<std::string>&
 TEST(Probe, ReadsFlagsOfX86AndFeaturesOfArm) {
     EXPECT_EQ(device::cpu_flags("processor\t: 0\nflags\t\t: fpu avx2 fma\n\nflags : other\n"),
               (std::set<std::string>{"fpu", "avx2", "fma"}));
-    EXPECT_EQ(device::cpu_flags("processor\t: 0\nFeatures\t: fp asimd\n"),
-              (std::set<std::string>{"fp", "asimd"}));
+    EXPECT_EQ(device::cpu_flags("processor\t: 0\nFeatures\t: fp asimd\n"), (std::set<std::string>{"fp", "asimd"}));
     EXPECT_TRUE(device::cpu_flags("").empty());
     EXPECT_EQ(device::cpuinfo_field("a : 1\nmodel name\t: X  CPU @ 2 GHz\n", "model name"), "X  CPU @ 2 GHz");
     EXPECT_EQ(device::cpuinfo_field("model nameless : 1\n", "model name"), "");
@@ -206,7 +203,7 @@ TEST(Machine, CeilingsAreRaisedAndNeverLowered) {
     EXPECT_GT(machine.ceilings.memory_copy_one_core, 1e8);
     EXPECT_EQ(machine.caches.front().read_bytes_per_second, 1e18);
     EXPECT_GT(machine.caches.back().read_bytes_per_second, 1e8);
-    EXPECT_EQ(measured_machine().ceilings.memory_read, machine.ceilings.memory_read);   // cached
+    EXPECT_EQ(measured_machine().ceilings.memory_read, machine.ceilings.memory_read);  // cached
     EXPECT_LT(age_of_ceilings(machine)->count(), 600);
 
     const fs::path file = folder.path() / ("machine-" + machine.fingerprint + ".json");

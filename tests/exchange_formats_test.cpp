@@ -45,8 +45,7 @@ TEST(T1, ReadsTheKernelWhereverItIsNamed) {
     EXPECT_EQ(read_t1(t1(x, "", ""), "a.json").kernel, "bench");
     EXPECT_THAT(read_t1(t1(x, "", "'ProblemSize': 100"), "a.json").problem_size, ElementsAre(100));
     EXPECT_THAT(read_t1(t1(x, "", "'ProblemSize': 'N'"), "a.json").problem_size, IsEmpty());
-    EXPECT_THAT(read_t1(json("{'ConfigurationSpace': {'TuningParameters': []}}"), "a.json").space.tunables,
-                IsEmpty());
+    EXPECT_THAT(read_t1(json("{'ConfigurationSpace': {'TuningParameters': []}}"), "a.json").space.tunables, IsEmpty());
 }
 
 TEST(T1, ReadsListsOfPython) {
@@ -58,11 +57,9 @@ TEST(T1, ReadsListsOfPython) {
     EXPECT_EQ(t1_values("string", R"('[\'a, b\', \'[\', \'x for y\']')"),
               (Values{std::string("a, b"), std::string("["), std::string("x for y")}));
     EXPECT_EQ(t1_values("string", "['a', 'b']"), (Values{std::string("a"), std::string("b")}));
-    EXPECT_EQ(t1_values("int", "'[16*i for i in range(1, 4)]'"),
-              (Values{int64_t{16}, int64_t{32}, int64_t{48}}));
+    EXPECT_EQ(t1_values("int", "'[16*i for i in range(1, 4)]'"), (Values{int64_t{16}, int64_t{32}, int64_t{48}}));
     EXPECT_EQ(t1_values("int", "'[2**i for i in range(3)]'"), (Values{int64_t{1}, int64_t{2}, int64_t{4}}));
-    EXPECT_EQ(t1_values("int", "'[i for i in range(5, 0, -2)]'"),
-              (Values{int64_t{5}, int64_t{3}, int64_t{1}}));
+    EXPECT_EQ(t1_values("int", "'[i for i in range(5, 0, -2)]'"), (Values{int64_t{5}, int64_t{3}, int64_t{1}}));
 }
 
 // How many of the 36 combinations satisfy a condition; x: 1, 2, 4, 8, 16, 32 and y: 1 to 6.
@@ -96,14 +93,11 @@ TEST(T1, NamesWhatIsWrong) {
     const std::string at = "a.json: key 'ConfigurationSpace.TuningParameters[0].";
     EXPECT_EQ(error("{"), "a.json: line 1: malformed JSON: unexpected end of input");
     EXPECT_EQ(error("{}"), "a.json: key 'ConfigurationSpace': missing");
-    EXPECT_EQ(error(json("{'ConfigurationSpace': {}}")),
-              "a.json: key 'ConfigurationSpace.TuningParameters': missing");
+    EXPECT_EQ(error(json("{'ConfigurationSpace': {}}")), "a.json: key 'ConfigurationSpace.TuningParameters': missing");
     EXPECT_EQ(error(json("{'ConfigurationSpace': {'TuningParameters': {}}}")),
               "a.json: key 'ConfigurationSpace.TuningParameters': expected a list of objects");
-    EXPECT_EQ(error(t1("1")),
-              "a.json: key 'ConfigurationSpace.TuningParameters[0]': expected an object of keys");
-    EXPECT_EQ(error(t1(x + "," + x)),
-              "a.json: key 'ConfigurationSpace.TuningParameters[1].Name': 'x' appears twice");
+    EXPECT_EQ(error(t1("1")), "a.json: key 'ConfigurationSpace.TuningParameters[0]': expected an object of keys");
+    EXPECT_EQ(error(t1(x + "," + x)), "a.json: key 'ConfigurationSpace.TuningParameters[1].Name': 'x' appears twice");
     EXPECT_EQ(error(t1("{'Name': 'x'}")), at + "Type': missing");
     EXPECT_EQ(error_of_values("real", "'[1]'"), at + "Type': expected int, uint, float, bool or string");
     EXPECT_EQ(error_of_values("int", "3"), at + "Values': expected a list of values");
@@ -116,8 +110,7 @@ TEST(T1, NamesWhatIsWrong) {
     EXPECT_EQ(error_of_values("uint", "[-1]"), at + "Values': -1 is no uint");
     EXPECT_EQ(error_of_values("bool", "[2]"), at + "Values': 2 is no bool");
     EXPECT_EQ(error_of_values("float", "['a']"), at + "Values': a is no float");
-    EXPECT_EQ(error_of_values("int", "'[i for i in (1, 2)]'"),
-              at + "Values': expected 'range(...)' after 'in'");
+    EXPECT_EQ(error_of_values("int", "'[i for i in (1, 2)]'"), at + "Values': expected 'range(...)' after 'in'");
     EXPECT_EQ(error_of_values("int", "'[i for i in range()]'"),
               at + "Values': expected one to three numbers in 'range(...)'");
     EXPECT_EQ(error_of_values("int", "'[i for i in range(2**62)]'"), at + "Values': more than 65535 values");
@@ -125,17 +118,13 @@ TEST(T1, NamesWhatIsWrong) {
 
 TEST(T1, NamesConditionsThatItCannotRead) {
     const std::string x = "{'Name': 'x', 'Type': 'int', 'Values': '[1]'}", fine = "{'Expression': 'x > 0'},";
-    auto error = [&](const std::string& condition) {
-        return error_of(read_t1, t1(x, fine + fine + condition));
-    };
-    EXPECT_EQ(
-        error("{'Expression': '(x > 1'}"),
-        "a.json: key 'ConfigurationSpace.Conditions[2].Expression': '(x > 1': expected ')' at column 7");
+    auto error = [&](const std::string& condition) { return error_of(read_t1, t1(x, fine + fine + condition)); };
+    EXPECT_EQ(error("{'Expression': '(x > 1'}"),
+              "a.json: key 'ConfigurationSpace.Conditions[2].Expression': '(x > 1': expected ')' at column 7");
     EXPECT_EQ(error("{'Expression': 'x > z'}"),
               "a.json: key 'ConfigurationSpace.Conditions[2].Expression': 'z' is no tunable");
     EXPECT_EQ(error("{}"), "a.json: key 'ConfigurationSpace.Conditions[2].Expression': missing");
-    EXPECT_EQ(error("{'Expression': 1}"),
-              "a.json: key 'ConfigurationSpace.Conditions[2].Expression': expected a text");
+    EXPECT_EQ(error("{'Expression': 1}"), "a.json: key 'ConfigurationSpace.Conditions[2].Expression': expected a text");
 }
 
 // ---- T4 --------------------------------------------------------------------------------------------
@@ -148,23 +137,21 @@ const std::string good_row = R"({'timestamp': 'now', 'configuration': {'y': 2, '
                      {'name': 'samples', 'value': [1, 2], 'unit': ''}]})";
 
 TEST(T4, ReadsResults) {
-    MeasuredSpace space =
-        read_t4(t4(good_row + R"(,{'configuration': {'y': 1, 'x': 'B'}, 'invalidity': 'correct',
+    MeasuredSpace space = read_t4(t4(good_row + R"(,{'configuration': {'y': 1, 'x': 'B'}, 'invalidity': 'correct',
         'times': {'compilation_time': 7}, 'measurements': [{'name': 'time', 'value': 1, 'unit': 's'}]})"),
-                "a.json");
+                                  "a.json");
     EXPECT_EQ(space.objective, "time");
     ASSERT_THAT(space.space.tunables, SizeIs(2));
     EXPECT_EQ(space.space.tunables[0].name, "y");
     EXPECT_EQ(space.space.tunables[0].values, (Values{int64_t{1}, int64_t{2}}));  // sorted
     EXPECT_EQ(space.space.tunables[1].values, (Values{std::string("B"), std::string("a")}));
-    Measured first{
-        {{"x", std::string("a")}, {"y", int64_t{2}}},
-        Failure::none,
-        1.5,
-        {1, 2},
-        {{"compilation", 10}, {"framework", 20}, {"search", 30}, {"validation", 40}, {"benchmark", 50}},
-        {{"GB/s", 3}},
-        "now"};
+    Measured first{{{"x", std::string("a")}, {"y", int64_t{2}}},
+                   Failure::none,
+                   1.5,
+                   {1, 2},
+                   {{"compilation", 10}, {"framework", 20}, {"search", 30}, {"validation", 40}, {"benchmark", 50}},
+                   {{"GB/s", 3}},
+                   "now"};
     Measured second{
         {{"x", std::string("B")}, {"y", int64_t{1}}}, Failure::none, 1000, {}, {{"compilation", 7}}, {}, ""};
     EXPECT_THAT(space.entries, ElementsAre(first, second));
@@ -189,29 +176,24 @@ TEST(T4, ReadsFailures) {
     EXPECT_EQ(failure("'invalidity': 'correctness'"), Failure::correctness);
     EXPECT_EQ(failure("'invalidity': 'constraints'"), Failure::constraints);
     EXPECT_EQ(failure("'invalidity': 'bad weather'"), Failure::other);
-    EXPECT_EQ(failure("'measurements': [{'name': 'time', 'value': 'RuntimeFailedConfig'}]"),
-              Failure::runtime);
-    EXPECT_EQ(failure("'invalidity': 'correct', 'measurements': [{'name': 'time', 'value': NaN}]"),
-              Failure::other);
-    EXPECT_EQ(
-        failure("'invalidity': 'compile', 'measurements': [{'name': 'time', 'value': 'InvalidConfig'}]"),
-        Failure::compile);
+    EXPECT_EQ(failure("'measurements': [{'name': 'time', 'value': 'RuntimeFailedConfig'}]"), Failure::runtime);
+    EXPECT_EQ(failure("'invalidity': 'correct', 'measurements': [{'name': 'time', 'value': NaN}]"), Failure::other);
+    EXPECT_EQ(failure("'invalidity': 'compile', 'measurements': [{'name': 'time', 'value': 'InvalidConfig'}]"),
+              Failure::compile);
 }
 
 TEST(T4, ConvertsUnits) {
-    auto read = [](const std::string& metadata) {
-        return read_t4(t4(good_row, metadata), "a.json").entries.at(0);
-    };
+    auto read = [](const std::string& metadata) { return read_t4(t4(good_row, metadata), "a.json").entries.at(0); };
     EXPECT_EQ(read("'timeunit': 'seconds'").value, 1500);
     EXPECT_EQ(read("'timeunit': 'seconds'").phases.at("search"), 30000);
     EXPECT_EQ(read("'timeunit': 'microseconds'").value, 0.0015);
     EXPECT_THAT(read("'timeunit': 'nanoseconds'").runs, ElementsAre(1e-6, 2e-6));
     EXPECT_EQ(read("").value, 1.5);
     auto unit = [](const std::string& name) {
-        return read_t4(t4("{'configuration': {}, 'measurements': [{'name': 'time', 'value': 3, 'unit': '" +
-                              name + "'}]}",
-                          "'timeunit': 'seconds'"),
-                       "a.json")
+        return read_t4(
+                   t4("{'configuration': {}, 'measurements': [{'name': 'time', 'value': 3, 'unit': '" + name + "'}]}",
+                      "'timeunit': 'seconds'"),
+                   "a.json")
             .entries.at(0)
             .value;
     };
@@ -221,8 +203,7 @@ TEST(T4, ConvertsUnits) {
 }
 
 TEST(T4, ReadsNumbersThatKttWritesAsTexts) {
-    const std::string row =
-        "{'configuration': {'i': '16', 'f': '0.500000', 't': 'a'}, 'invalidity': 'compile'}";
+    const std::string row = "{'configuration': {'i': '16', 'f': '0.500000', 't': 'a'}, 'invalidity': 'compile'}";
     Configuration numbers = {{"i", int64_t{16}}, {"f", 0.5}, {"t", std::string("a")}};
     Configuration texts = {{"i", std::string("16")}, {"f", std::string("0.500000")}, {"t", std::string("a")}};
     EXPECT_EQ(read_t4(t4(row, "'autotuner': 'KTT'"), "a.json").entries.at(0).configuration, numbers);
@@ -245,8 +226,7 @@ TEST(T4, WritesValidResults) {
     nlohmann::json file = nlohmann::json::parse(write_t4(sample_space()));
     EXPECT_EQ(file["schema_version"], "1.0.0");
     EXPECT_EQ(file["metadata"]["timeunit"], "milliseconds");
-    const std::set<std::string> words = {"timeout",     "compile",     "runtime",
-                                         "correctness", "constraints", "correct"};
+    const std::set<std::string> words = {"timeout", "compile", "runtime", "correctness", "constraints", "correct"};
     ASSERT_EQ(file["results"].size(), 7u);
     for (const nlohmann::json& row : file["results"]) {
         EXPECT_TRUE(row.at("timestamp").is_string());
@@ -272,14 +252,12 @@ TEST(T4, NamesWhatIsWrong) {
     };
     const std::string other = ",{'configuration': ";
     EXPECT_EQ(error_of(read_t4, "{}"), "a.json: key 'results': missing");
-    EXPECT_EQ(error_of(read_t4, json("{'results': {}}")),
-              "a.json: key 'results': expected a list of objects");
+    EXPECT_EQ(error_of(read_t4, json("{'results': {}}")), "a.json: key 'results': expected a list of objects");
     EXPECT_EQ(error("[]"), "a.json: key 'results[0]': expected an object of keys");
     EXPECT_EQ(error("{}"), "a.json: key 'results[0].configuration': missing");
     EXPECT_EQ(error("", "'timeunit': 'years'"),
               "a.json: key 'metadata.timeunit': expected nanoseconds, microseconds, milliseconds or seconds");
-    EXPECT_EQ(error(good_row + other + "{'y': 1}}"),
-              "a.json: key 'results[1].configuration': no value of 'x'");
+    EXPECT_EQ(error(good_row + other + "{'y': 1}}"), "a.json: key 'results[1].configuration': no value of 'x'");
     EXPECT_EQ(error(good_row + other + "{'y': 1, 'x': 'a', 'z': 1}}"),
               "a.json: key 'results[1].configuration': 'z' is no tunable of the first row");
     EXPECT_EQ(error("{'configuration': {'x': null}}"), "a.json: key 'results[0].configuration.x': missing");
@@ -355,8 +333,8 @@ TEST(Ktt, ReadsFailures) {
     MeasuredSpace space = read_ktt(ktt(results), "a.json");
     std::vector<Failure> failures;
     for (const Measured& entry : space.entries) failures.push_back(entry.failure);
-    EXPECT_THAT(failures, ElementsAre(Failure::runtime, Failure::correctness, Failure::compile,
-                                      Failure::constraints, Failure::other));
+    EXPECT_THAT(failures, ElementsAre(Failure::runtime, Failure::correctness, Failure::compile, Failure::constraints,
+                                      Failure::other));
     EXPECT_EQ(space.space.tunables.at(0).values.front(), Value(int64_t{-1}));  // sorted
 }
 
@@ -374,8 +352,7 @@ TEST(Ktt, NamesWhatIsWrong) {
     EXPECT_EQ(error("{}"), at + "Configuration': missing");
     EXPECT_EQ(error("{'Configuration': []}"), at + "Status': missing");
     EXPECT_EQ(error(ktt_result("")), at + "TotalDuration': missing");
-    EXPECT_EQ(error(ktt_result("'ComputationResults': [{}]")),
-              at + "ComputationResults[0].Duration': missing");
+    EXPECT_EQ(error(ktt_result("'ComputationResults': [{}]")), at + "ComputationResults[0].Duration': missing");
     EXPECT_EQ(error(ktt_result("'TotalDuration': '1'")), at + "TotalDuration': expected a number");
     EXPECT_EQ(error_of_pair("1"), at + "Configuration[0]': expected an object of keys");
     EXPECT_EQ(error_of_pair("{'Value': 1}"), at + "Configuration[0].Name': missing");

@@ -63,8 +63,8 @@ TEST(KernelTuner, ReadsBothMarksOfFailure) {
         failures.push_back(entry.failure);
         EXPECT_EQ(tune::cost_of(space, entry), std::numeric_limits<double>::infinity());
     }
-    EXPECT_THAT(failures, ElementsAre(Failure::compile, Failure::runtime, Failure::constraints,
-                                      Failure::other, Failure::compile));
+    EXPECT_THAT(failures, ElementsAre(Failure::compile, Failure::runtime, Failure::constraints, Failure::other,
+                                      Failure::compile));
 }
 
 TEST(KernelTuner, ReadsCachesThatACrashLeftOpen) {
@@ -92,15 +92,13 @@ TEST(KernelTuner, ReadsAllTypesOfValues) {
 }
 
 TEST(KernelTuner, AddsValuesThatAreNotListed) {
-    MeasuredSpace space =
-        read_cache(R"('48,1': {'x': 48, 'y': 1, 'time': 1}, '16,1': {'x': 16, 'y': 1, 'time': 1})");
+    MeasuredSpace space = read_cache(R"('48,1': {'x': 48, 'y': 1, 'time': 1}, '16,1': {'x': 16, 'y': 1, 'time': 1})");
     EXPECT_EQ(space.space.tunables[0].values, (Values{int64_t{16}, int64_t{32}, int64_t{48}}));
     EXPECT_EQ(space.space.tunables[1].values, (Values{int64_t{1}, int64_t{2}}));
 }
 
 TEST(KernelTuner, KeepsTheFirstOfRepeatedConfigurations) {
-    MeasuredSpace space =
-        read_cache(R"('16,1': {'x': 16, 'y': 1, 'time': 1}, '16,1': {'x': 16, 'y': 1, 'time': 2},
+    MeasuredSpace space = read_cache(R"('16,1': {'x': 16, 'y': 1, 'time': 1}, '16,1': {'x': 16, 'y': 1, 'time': 2},
                                         'again': {'x': 16.0, 'y': 1, 'time': 3}, '16,2': {'x': 16, 'y': 2, 'time': 4})");
     ASSERT_THAT(space.entries, SizeIs(2));
     EXPECT_EQ(space.entries[0].value, 1);
@@ -110,8 +108,7 @@ TEST(KernelTuner, KeepsTheFirstOfRepeatedConfigurations) {
 TEST(KernelTuner, ReadsObjectivesAndProblemSizes) {
     auto read = [](const std::string& header, const std::string& row) {
         return read_kernel_tuner(
-            json("{" + header + "'tune_params': {'x': [1]}, 'cache': {'1': {'x': 1, " + row + "}}}"),
-            "a.json");
+            json("{" + header + "'tune_params': {'x': [1]}, 'cache': {'1': {'x': 1, " + row + "}}}"), "a.json");
     };
     MeasuredSpace rate = read("'objective': 'GFLOP/s',", "'GFLOP/s': 4, 'time': 2");
     EXPECT_TRUE(rate.higher_is_better);
@@ -156,8 +153,7 @@ TEST(KernelTuner, WritesForItsSimulation) {
     nlohmann::json file = nlohmann::json::parse(text);
     EXPECT_EQ(file["tune_params_keys"], nlohmann::json({"block", "factor", "unroll", "layout"}));
     EXPECT_EQ(file["tune_params"]["unroll"], nlohmann::json({false, true}));
-    for (const char* key :
-         {"16,1e-05,False,row, padded", "32,0.5,True,row, padded", "16,1.0,False,row, padded"}) {
+    for (const char* key : {"16,1e-05,False,row, padded", "32,0.5,True,row, padded", "16,1.0,False,row, padded"}) {
         ASSERT_TRUE(file["cache"].contains(key)) << key;
         for (const char* needed : {"time", "compile_time", "verification_time", "benchmark_time"})
             EXPECT_TRUE(file["cache"][key].contains(needed)) << needed;
@@ -187,8 +183,7 @@ TEST(KernelTuner, NamesWhatIsWrong) {
     EXPECT_EQ(error("{'cache': {}}"), "a.json: key 'tune_params': missing");
     EXPECT_EQ(error("{'tune_params': []}"), "a.json: key 'tune_params': expected an object of keys");
     EXPECT_EQ(error("{'tune_params': {}}"), "a.json: key 'cache': missing");
-    EXPECT_EQ(error("{'tune_params': {'MWG': 3}}"),
-              "a.json: key 'tune_params.MWG': expected a list of values");
+    EXPECT_EQ(error("{'tune_params': {'MWG': 3}}"), "a.json: key 'tune_params.MWG': expected a list of values");
     EXPECT_EQ(error("{'tune_params': {'MWG': [1, []]}}"),
               "a.json: key 'tune_params.MWG[1]': expected a number or a text");
     EXPECT_EQ(error("{'tune_params': {}, 'tune_params_keys': {}}"),
@@ -201,8 +196,7 @@ TEST(KernelTuner, NamesWhatIsWrong) {
     EXPECT_EQ(error_of_row("3"), "a.json: key 'cache.16,1': expected an object of keys");
     EXPECT_EQ(error_of_row("[{}]"), "a.json: key 'cache.16,1': expected an object of keys");
     EXPECT_EQ(error_of_row("{'x': 16, 'time': 1}"), "a.json: key 'cache.16,1.y': missing");
-    EXPECT_EQ(error_of_row("{'x': 16, 'y': {}, 'time': 1}"),
-              "a.json: key 'cache.16,1.y': expected a number or a text");
+    EXPECT_EQ(error_of_row("{'x': 16, 'y': {}, 'time': 1}"), "a.json: key 'cache.16,1.y': expected a number or a text");
     EXPECT_EQ(error_of_row("{'x': 16, 'y': 1}"), "a.json: key 'cache.16,1.time': missing");
     EXPECT_EQ(error_of_row("{'x': 16, 'y': 1, 'time': true}"),
               "a.json: key 'cache.16,1.time': expected a number or the name of a failure");
@@ -223,8 +217,7 @@ TEST(KernelTuner, NamesTheLineOfBadJson) {
     EXPECT_EQ(error("{\n'a': [1, 2}"), "a.json: line 2: malformed JSON: unexpected '}'");
     EXPECT_EQ(error("{\n'a': 1e999}"), "a.json: line 2: malformed JSON: number overflow parsing '1e999'");
     EXPECT_EQ(error("{\n\n'a': NaN,\n'b': Nan}"), "a.json: line 4: malformed JSON: invalid literal");
-    EXPECT_EQ(error("{'a': '\xff'}"),
-              "a.json: line 1: malformed JSON: invalid string: ill-formed UTF-8 byte");
+    EXPECT_EQ(error("{'a': '\xff'}"), "a.json: line 1: malformed JSON: invalid string: ill-formed UTF-8 byte");
 }
 
 // ---- Files -----------------------------------------------------------------------------------------
@@ -296,10 +289,9 @@ TEST_F(ExchangeFile, NamesTheKeysOfAnUnknownFormat) {
     std::string hint;
     EXPECT_EQ(error_of_text(json("{'a': {'cache': 1}, 'b': [{'results': 2}]}"), &hint),
               "a.json: unknown format, its keys are 'a', 'b'");
-    EXPECT_EQ(
-        hint,
-        "known are the cache files of Kernel Tuner ('tune_params', 'cache'), T1 ('ConfigurationSpace'), T4 "
-        "('results') and the results of KTT ('Results'), plain or gzip");
+    EXPECT_EQ(hint,
+              "known are the cache files of Kernel Tuner ('tune_params', 'cache'), T1 ('ConfigurationSpace'), T4 "
+              "('results') and the results of KTT ('Results'), plain or gzip");
     EXPECT_EQ(error_of_text(json("{'a':0,'b':0,'c':0,'d':0,'e':0,'f':0,'g':0,'h':0,'i':0}")),
               "a.json: unknown format, its keys are 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', ...");
     EXPECT_EQ(error_of_text("{}"), "a.json: unknown format, it has no keys");
@@ -315,11 +307,10 @@ TEST_F(ExchangeFile, SurvivesAnything) {
     const std::pair<Reader, std::string> files[] = {
         {read_kernel_tuner, write_kernel_tuner(sample_space())},
         {read_t4, write_t4(sample_space())},
-        {read_t1, t1("{'Name': 'x', 'Type': 'int', 'Values': '[2**i for i in range(1, 5)]'}",
-                     "{'Expression': 'x > 1'}")},
+        {read_t1,
+         t1("{'Name': 'x', 'Type': 'int', 'Values': '[2**i for i in range(1, 5)]'}", "{'Expression': 'x > 1'}")},
         {read_ktt, ktt(ktt_result("'TotalDuration': 3, 'ComputationResults': [{'Duration': 1}]"))}};
-    const char* const replacements[] = {"null", "[]",   "{}", "-1e308", "18446744073709551615",
-                                        "\"\"", "true", "NaN"};
+    const char* const replacements[] = {"null", "[]", "{}", "-1e308", "18446744073709551615", "\"\"", "true", "NaN"};
     size_t refused = 0;
     for (const auto& [read, text] : files) {
         for (size_t i = 0; i < text.size(); ++i) refused += error_of(read, text.substr(0, i)) != "no error";
@@ -340,9 +331,8 @@ TEST_F(ExchangeFile, SurvivesDeepNesting) {
         EXPECT_EQ(error_of(read, deep), "a.json: expected an object of keys");
     EXPECT_EQ(error_of(read_kernel_tuner, json("{'problem_size': " + deep + ", 'cache': 1}")),
               "a.json: key 'problem_size': expected whole numbers");
-    EXPECT_EQ(
-        error_of(read_kernel_tuner, cache_header + json("'1': {'x': 1, 'y': " + deep + ", 'time': 1}}}")),
-        "a.json: key 'cache.1.y': expected a number or a text");
+    EXPECT_EQ(error_of(read_kernel_tuner, cache_header + json("'1': {'x': 1, 'y': " + deep + ", 'time': 1}}}")),
+              "a.json: key 'cache.1.y': expected a number or a text");
     EXPECT_EQ(error_of(read_t1, t1(parameter + deep + "}")),
               "a.json: key 'ConfigurationSpace.TuningParameters[0].Values[0]': expected a number or a text");
     EXPECT_THAT(error_of(read_t1, t1(parameter + "'[" + std::string(100000, '(') + "]'}")),

@@ -51,10 +51,9 @@ namespace {
 
 using Target = int (*)(const uint8_t*, size_t);
 
-const std::map<std::string, Target> targets = {{"worker", fuzz_worker},     {"child", fuzz_child},
-                                               {"problem", fuzz_problem},   {"tunables", fuzz_tunables},
-                                               {"exchange", fuzz_exchange}, {"json_text", fuzz_json_text},
-                                               {"assembly", fuzz_assembly}};
+const std::map<std::string, Target> targets = {
+    {"worker", fuzz_worker},     {"child", fuzz_child},         {"problem", fuzz_problem},  {"tunables", fuzz_tunables},
+    {"exchange", fuzz_exchange}, {"json_text", fuzz_json_text}, {"assembly", fuzz_assembly}};
 
 constexpr size_t most_allocations = 3'000'000, most_bytes = size_t{1} << 30;
 
@@ -76,7 +75,7 @@ int run_all(const std::string& folder) {
     for (const auto& [name, target] : targets) {
         const fs::path place = fs::path(STROP_SOURCE_DIR) / "tests/fuzz" / folder / name;
         if (!fs::exists(place)) continue;
-        run(target, "");   // what a target loads once does not count
+        run(target, "");  // what a target loads once does not count
         for (const fs::directory_entry& entry : fs::directory_iterator(place)) {
             const std::string input = read_file(entry.path());
             ++files;

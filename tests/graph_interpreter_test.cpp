@@ -18,10 +18,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 // x, then one node over it (and over what `more` holds before it).
-std::vector<double> result_of(const Array& x, const std::string& node,
-                              const std::vector<std::string>& more = {},
-                              const std::map<std::string, Array>& others = {},
-                              Precision precision = Precision::exact) {
+std::vector<double> result_of(const Array& x, const std::string& node, const std::vector<std::string>& more = {},
+                              const std::map<std::string, Array>& others = {}, Precision precision = Precision::exact) {
     std::string shape = fmt::format("{}", fmt::join(x.shape, ", "));
     std::string text = R"({"nodes": [{"family": "input", "op": "x", "shape": [)" + shape + "]}";
     for (const std::string& one : more) text += ", " + one;
@@ -37,8 +35,7 @@ TEST(Operations, BothPrecisionsAgreeAndTheTableSaysWhatNaNDoes) {
     for (const Operation& operation : operations()) {
         if (!operation.in_double) continue;
         size_t count = operation.family == Family::pointwise ? static_cast<size_t>(operation.arity) : 2;
-        for (const std::vector<double>& values :
-             {std::vector<double>{0.75, 1.5, 0.25}, {1.25, -2, 0.5}, {0, 1, 0}}) {
+        for (const std::vector<double>& values : {std::vector<double>{0.75, 1.5, 0.25}, {1.25, -2, 0.5}, {0, 1, 0}}) {
             float narrow[3];
             for (size_t i = 0; i < 3; ++i) narrow[i] = static_cast<float>(values[i]);
             double wide = operation.in_double(values.data());
@@ -78,10 +75,9 @@ TEST(Operations, FollowNumPyWhereCDiffers) {
 TEST(Interpreter, ReducesOverAnyAxes) {
     auto reduce = [](const std::string& op, const std::string& axes, const std::string& shape,
                      const std::string& dtype = "float32") {
-        return result_of(matrix,
-                         fmt::format(R"({{"family": "reduction", "op": "{}", "operands": [0], "axes": [{}],
+        return result_of(matrix, fmt::format(R"({{"family": "reduction", "op": "{}", "operands": [0], "axes": [{}],
                                              "shape": [{}], "dtype": "{}"}})",
-                                     op, axes, shape, dtype));
+                                             op, axes, shape, dtype));
     };
     EXPECT_THAT(reduce("sum", "0, 1", ""), ElementsAre(5));
     EXPECT_THAT(reduce("sum", "0", "3"), ElementsAre(-3, 7, 1));
@@ -90,21 +86,17 @@ TEST(Interpreter, ReducesOverAnyAxes) {
     EXPECT_THAT(reduce("argmax", "1", "2", "int64"), ElementsAre(1, 1));
     EXPECT_THAT(reduce("argmin", "1", "2", "int64"), ElementsAre(0, 0));
     EXPECT_THAT(reduce("any", "1", "2", "bool"), ElementsAre(1, 1));
-    std::vector<double> first_nan = result_of(
-        {{4}, {1, NAN, 7, NAN}},
-        R"({"family": "reduction", "op": "argmax", "operands": [0], "axes": [0], "dtype": "int64"})");
+    std::vector<double> first_nan =
+        result_of({{4}, {1, NAN, 7, NAN}},
+                  R"({"family": "reduction", "op": "argmax", "operands": [0], "axes": [0], "dtype": "int64"})");
     EXPECT_THAT(first_nan, ElementsAre(1));
 }
 
 TEST(Interpreter, ScansAndCounts) {
-    EXPECT_THAT(
-        result_of(matrix,
-                  R"({"family": "scan", "op": "sum", "operands": [0], "axes": [1], "shape": [2, 3]})"),
-        ElementsAre(1, 6, 11, -4, -2, -6));
-    EXPECT_THAT(
-        result_of(matrix,
-                  R"({"family": "scan", "op": "max", "operands": [0], "axes": [0], "shape": [2, 3]})"),
-        ElementsAre(1, 5, 5, 1, 5, 5));
+    EXPECT_THAT(result_of(matrix, R"({"family": "scan", "op": "sum", "operands": [0], "axes": [1], "shape": [2, 3]})"),
+                ElementsAre(1, 6, 11, -4, -2, -6));
+    EXPECT_THAT(result_of(matrix, R"({"family": "scan", "op": "max", "operands": [0], "axes": [0], "shape": [2, 3]})"),
+                ElementsAre(1, 5, 5, 1, 5, 5));
     EXPECT_THAT(result_of(matrix, R"({"family": "iota", "axes": [1], "shape": [2, "N"], "dtype": "int64"})"),
                 ElementsAre(0, 1, 2, 0, 1, 2));
 }
@@ -113,8 +105,7 @@ TEST(Interpreter, MovesElements) {
     auto layout = [](const std::string& attributes) {
         return result_of(matrix, R"({"family": "layout", "operands": [0], )" + attributes + "}");
     };
-    EXPECT_THAT(layout(R"("op": "transpose", "axes": [1, 0], "shape": [3, 2])"),
-                ElementsAre(1, -4, 5, 2, 5, -4));
+    EXPECT_THAT(layout(R"("op": "transpose", "axes": [1, 0], "shape": [3, 2])"), ElementsAre(1, -4, 5, 2, 5, -4));
     EXPECT_THAT(layout(R"("op": "reverse", "axes": [1], "shape": [2, 3])"), ElementsAre(5, 5, 1, -4, 2, -4));
     EXPECT_THAT(layout(R"("op": "slice", "begin": [1, 0], "end": [2, 3], "step": [1, 2], "shape": [1, 2])"),
                 ElementsAre(-4, -4));
@@ -124,10 +115,9 @@ TEST(Interpreter, MovesElements) {
                 ElementsAre(1, 5, 5, 5, -4, 2, 2, -4));
     EXPECT_THAT(layout(R"("op": "broadcast", "shape": [2, 2, 3])"),
                 ElementsAre(1, 5, 5, -4, 2, -4, 1, 5, 5, -4, 2, -4));
-    EXPECT_THAT(
-        result_of(matrix, R"({"family": "layout", "op": "concatenate", "operands": [0, 0], "axes": [1],
+    EXPECT_THAT(result_of(matrix, R"({"family": "layout", "op": "concatenate", "operands": [0, 0], "axes": [1],
                                       "shape": [2, 6]})"),
-        ElementsAre(1, 5, 5, 1, 5, 5, -4, 2, -4, -4, 2, -4));
+                ElementsAre(1, 5, 5, 1, 5, 5, -4, 2, -4, -4, 2, -4));
 }
 
 TEST(Interpreter, Gathers) {
@@ -142,11 +132,10 @@ TEST(Interpreter, Gathers) {
                           {indices}, others),
                 ElementsAre(5, -4));
     others["i"].values = {3, 0};
-    EXPECT_THROW(
-        result_of(matrix, R"({"family": "gather", "op": "take_along", "operands": [0, 1], "axes": [1],
+    EXPECT_THROW(result_of(matrix, R"({"family": "gather", "op": "take_along", "operands": [0, 1], "axes": [1],
                                        "shape": [2, 1]})",
-                  {indices}, others),
-        UsageError);
+                           {indices}, others),
+                 UsageError);
 }
 
 TEST(Interpreter, MultipliesAndConvolves) {
@@ -169,14 +158,12 @@ TEST(Interpreter, KeepsTheTypesOfTheNodesWhenAsked) {
     std::string square = R"({"family": "pointwise", "op": "square", "operands": [0], "shape": [1]})";
     EXPECT_EQ(result_of(x, square)[0], double(0.1f) * 0.1f);
     EXPECT_EQ(result_of(x, square, {}, {}, Precision::stored)[0], double(0.1f * 0.1f));
-    std::string byte =
-        R"({"family": "pointwise", "op": "cast", "operands": [0], "shape": [1], "dtype": "uint8"})";
+    std::string byte = R"({"family": "pointwise", "op": "cast", "operands": [0], "shape": [1], "dtype": "uint8"})";
     EXPECT_EQ(result_of({{1}, {257.9}}, byte)[0], 1);
 }
 
 TEST(Interpreter, NamesWhatIsMissing) {
-    Graph graph =
-        parse_graph(R"({"nodes": [{"family": "input", "op": "x", "shape": ["N"]}], "outputs": [0]})");
+    Graph graph = parse_graph(R"({"nodes": [{"family": "input", "op": "x", "shape": ["N"]}], "outputs": [0]})");
     try {
         interpret(graph, {{}, {{"N", int64_t{2}}}});
         FAIL() << "no error";

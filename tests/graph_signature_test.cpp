@@ -7,13 +7,15 @@
 namespace strop {
 namespace {
 
-Signature softmax(const std::string& input, const std::vector<std::string>& shape, bool logarithm = false, int axis = 1) {
+Signature softmax(const std::string& input, const std::vector<std::string>& shape, bool logarithm = false,
+                  int axis = 1) {
     GraphBuilder b("any");
     const int x = b.input(input, shape);
     const int shifted = b.point("subtract", {x, b.reduce("max", x, {axis})});
     const int exponential = b.point("exp", {shifted});
     const int sum = b.reduce("sum", exponential, {axis});
-    const int y = logarithm ? b.point("subtract", {shifted, b.point("log", {sum})}) : b.point("divide", {exponential, sum});
+    const int y =
+        logarithm ? b.point("subtract", {shifted, b.point("log", {sum})}) : b.point("divide", {exponential, sum});
     b.graph.outputs = {y};
     return signature_of(b.graph);
 }
@@ -45,7 +47,7 @@ TEST(Signature, RelativesAreNearerThanStrangers) {
     EXPECT_GT(similarity(rows, relative), 0.6);
     EXPECT_LT(similarity(rows, relative), 1);
     EXPECT_EQ(similarity(rows, relative), similarity(relative, rows));
-    EXPECT_LT(similarity(rows, softmax("x", {"M", "N"}, false, 0)), 0.5);   // columns
+    EXPECT_LT(similarity(rows, softmax("x", {"M", "N"}, false, 0)), 0.5);  // columns
     EXPECT_LT(similarity(rows, sum_of_squares(true)), 0.1);
 }
 

@@ -44,8 +44,7 @@ public:
         return add({.family = Family::pointwise, .op = op}, shape, std::move(operands));
     }
     int reduce(const std::string& op, const std::string& shape, int x, std::vector<int> axes, bool keepdims) {
-        return add({.family = Family::reduction, .op = op, .axes = std::move(axes), .keepdims = keepdims},
-                   shape, {x});
+        return add({.family = Family::reduction, .op = op, .axes = std::move(axes), .keepdims = keepdims}, shape, {x});
     }
     int layout(const std::string& op, const std::string& shape, int x, std::vector<int> axes = {}) {
         return add({.family = Family::layout, .op = op, .axes = std::move(axes)}, shape, {x});
@@ -59,23 +58,17 @@ public:
                     .step = shape_of(step)},
                    shape, {x});
     }
-    int pad(const std::string& shape, int x, const std::string& begin, const std::string& end,
-            double value = 0) {
-        return add({.family = Family::layout,
-                    .op = "pad",
-                    .begin = shape_of(begin),
-                    .end = shape_of(end),
-                    .pad_value = value},
-                   shape, {x});
-    }
-    int window(const std::string& shape, int x, std::vector<int> axes, const std::string& window) {
+    int pad(const std::string& shape, int x, const std::string& begin, const std::string& end, double value = 0) {
         return add(
-            {.family = Family::layout, .op = "window", .axes = std::move(axes), .window = shape_of(window)},
+            {.family = Family::layout, .op = "pad", .begin = shape_of(begin), .end = shape_of(end), .pad_value = value},
             shape, {x});
     }
+    int window(const std::string& shape, int x, std::vector<int> axes, const std::string& window) {
+        return add({.family = Family::layout, .op = "window", .axes = std::move(axes), .window = shape_of(window)},
+                   shape, {x});
+    }
     int contract(const std::string& shape, int a, int b, std::vector<std::string> labels) {
-        return add({.family = Family::contraction, .op = "einsum", .labels = std::move(labels)}, shape,
-                   {a, b});
+        return add({.family = Family::contraction, .op = "einsum", .labels = std::move(labels)}, shape, {a, b});
     }
     Graph graph(std::vector<int> outputs) const {
         Graph result = graph_;
@@ -147,9 +140,7 @@ TEST(Graph, UntraceableIsKept) {
 
 TEST(Graph, MalformedDocumentsAreErrors) {
     const std::string x = R"({"family": "input", "op": "x", "shape": ["M", "N"]})";
-    auto with = [&](const std::string& node) {
-        return R"({"nodes": [)" + x + ", " + node + R"(], "outputs": [1]})";
-    };
+    auto with = [&](const std::string& node) { return R"({"nodes": [)" + x + ", " + node + R"(], "outputs": [1]})"; };
     EXPECT_THAT(untraced("{"), HasSubstr("malformed"));
     EXPECT_THAT(untraced("{}"), HasSubstr("malformed"));
     EXPECT_THAT(untraced("[]"), HasSubstr("malformed"));
@@ -159,8 +150,7 @@ TEST(Graph, MalformedDocumentsAreErrors) {
                 HasSubstr("node 1: operand 1"));
     EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "operands": [-1], "shape": []})")),
                 HasSubstr("operand -1"));
-    EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "shape": []})")),
-                HasSubstr("0 operands"));
+    EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "shape": []})")), HasSubstr("0 operands"));
     EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "operands": [0], "dtype": "half"})")),
                 HasSubstr("unknown dtype 'half'"));
     EXPECT_THAT(untraced(with(R"({"family": "pointwise", "op": "exp", "operands": [0], "shape": ["M+"]})")),
@@ -168,8 +158,7 @@ TEST(Graph, MalformedDocumentsAreErrors) {
     EXPECT_THAT(untraced(with(R"({"family": "reduction", "op": "sum", "operands": [0], "axes": [2]})")),
                 HasSubstr("axis 2"));
     EXPECT_THAT(
-        untraced(with(
-            R"({"family": "contraction", "operands": [0, 0], "labels": ["ab", "b", "a"], "shape": ["M"]})")),
+        untraced(with(R"({"family": "contraction", "operands": [0, 0], "labels": ["ab", "b", "a"], "shape": ["M"]})")),
         HasSubstr("labels"));
     EXPECT_THAT(untraced(with(R"({"family": "contraction", "operands": [0], "labels": ["ab", "b", "a"]})")),
                 HasSubstr("1 operands"));
@@ -218,8 +207,7 @@ TEST(Simplify, PointwiseSpellings) {
         {s.op("multiply", {s.v, s.x}), s.op("multiply", {s.x, s.v})},
         {s.op("multiply", {s.op("multiply", {half, s.x}), s.y}),
          s.op("multiply", {s.x, s.op("multiply", {s.y, half})})},
-        {s.op("divide", {s.op("multiply", {s.x, two}), s.y}),
-         s.op("multiply", {two, s.op("divide", {s.x, s.y})})},
+        {s.op("divide", {s.op("multiply", {s.x, two}), s.y}), s.op("multiply", {two, s.op("divide", {s.x, s.y})})},
         {s.op("multiply", {s.op("multiply", {half, s.x}), two}), s.x},
         {s.op("add", {s.op("add", {s.x, one}), s.constant(-1)}), s.x},
         {s.op("negative", {s.op("negative", {s.x})}), s.x},
@@ -316,8 +304,7 @@ TEST(Simplify, SoftmaxSpellingsMeet) {
     for (bool keepdims : {true, false})
         for (bool reciprocal : {true, false})
             for (bool broadcast : {true, false})
-                EXPECT_EQ(softmax(keepdims, reciprocal, broadcast), expected)
-                    << keepdims << reciprocal << broadcast;
+                EXPECT_EQ(softmax(keepdims, reciprocal, broadcast), expected) << keepdims << reciprocal << broadcast;
 }
 
 TEST(Simplify, SoftmaxOfATransposeIsOneOverTheOtherAxis) {
@@ -375,8 +362,7 @@ TEST(Simplify, LayoutThatChangesNothingGoes) {
     int x = s.input("x", "M N");
     std::string bare = s.simplified(x);
     EXPECT_EQ(s.simplified(s.layout("reshape", "M N", s.layout("reshape", "M*N", x))), bare);
-    EXPECT_EQ(s.simplified(s.layout("transpose", "M N", s.layout("transpose", "N M", x, {1, 0}), {1, 0})),
-              bare);
+    EXPECT_EQ(s.simplified(s.layout("transpose", "M N", s.layout("transpose", "N M", x, {1, 0}), {1, 0})), bare);
     EXPECT_EQ(s.simplified(s.slice("M N", x, "0 0", "M N", "1 1")), bare);
     EXPECT_EQ(s.simplified(s.pad("M N", x, "0 0", "0 0")), bare);
     EXPECT_EQ(s.simplified(s.layout("reverse", "M N", s.layout("reverse", "M N", x, {1}), {1})), bare);
@@ -452,8 +438,8 @@ TEST(Convolution, OtherResultOrdersAreTransposed) {
 }
 
 TEST(Convolution, OddPaddingStaysOutside) {
-    for (const ConvolutionForm& form : {ConvolutionForm{.end = "0 0 0 0"}, ConvolutionForm{.pad_value = 1},
-                                        ConvolutionForm{.end = "0 0 p 1"}}) {
+    for (const ConvolutionForm& form :
+         {ConvolutionForm{.end = "0 0 0 0"}, ConvolutionForm{.pad_value = 1}, ConvolutionForm{.end = "0 0 p 1"}}) {
         std::string text = convolve(form, "nkhw", "N K P Q");
         EXPECT_THAT(text, HasSubstr("layout pad(0)"));
         EXPECT_THAT(text, HasSubstr("padding=[0, 0]"));
@@ -476,8 +462,7 @@ TEST(Convolution, GroupsBySplitChannels) {
 TEST(Convolution, DepthwiseHasAsManyGroupsAsChannels) {
     Sketch s;
     int v = s.window("N C P Q R S", s.input("x", "N C H W"), {2, 3}, "R S");
-    std::string text =
-        s.simplified(s.contract("N C P Q", v, s.input("w", "C R S"), {"nchwrs", "crs", "nchw"}));
+    std::string text = s.simplified(s.contract("N C P Q", v, s.input("w", "C R S"), {"nchwrs", "crs", "nchw"}));
     EXPECT_THAT(text, HasSubstr("layout reshape(1) : [C, 1, R, S]"));
     EXPECT_THAT(text, HasSubstr("groups=C : [N, C, P, Q]"));
 }
@@ -502,6 +487,13 @@ TEST(Convolution, OneAxisWithoutBatchOrChannels) {
     EXPECT_THAT(text, HasSubstr(" : [K, P]"));
 }
 
+TEST(Convolution, ExtentsThatAreNumbersStayWhatTheyAre) {
+    Sketch s;  // 28 // 16 is 1, and 16 filters are no 28
+    int v = s.window("N 6 24 24 5 5", s.input("x", "N 6 28 28"), {2, 3}, "5 5");
+    std::string text = s.simplified(s.contract("N 16 24 24", v, s.input("w", "16 6 5 5"), {"nchwrs", "kcrs", "nkhw"}));
+    EXPECT_THAT(text, HasSubstr("dilation=[1, 1] : [N, 16, 24, 24]\n"));
+}
+
 TEST(Convolution, WindowsThatStartElsewhereAreNone) {
     Sketch s;
     int v = s.window("N C P Q R S", s.input("x", "N C H W"), {2, 3}, "R S");
@@ -510,11 +502,9 @@ TEST(Convolution, WindowsThatStartElsewhereAreNone) {
         s.simplified(s.contract("N K P-1 Q", later, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhw"}));
     EXPECT_THAT(text, Not(HasSubstr("convolution")));
     // Nor is a kernel axis that survives, or filters that differ by position.
-    std::string kept =
-        s.simplified(s.contract("N K P Q S", v, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhws"}));
+    std::string kept = s.simplified(s.contract("N K P Q S", v, s.input("w", "K C R S"), {"nchwrs", "kcrs", "nkhws"}));
     EXPECT_THAT(kept, Not(HasSubstr("convolution")));
-    std::string local =
-        s.simplified(s.contract("N K P Q", v, s.input("l", "K C P R S"), {"nchwrs", "kchrs", "nkhw"}));
+    std::string local = s.simplified(s.contract("N K P Q", v, s.input("l", "K C P R S"), {"nchwrs", "kchrs", "nkhw"}));
     EXPECT_THAT(local, Not(HasSubstr("convolution")));
 }
 

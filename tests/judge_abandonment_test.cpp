@@ -18,7 +18,7 @@ TEST(Abandonment, NeedsABestTime) {
 
 TEST(Abandonment, OfALongCallThatIsManyTimesSlowerComesAtOnce) {
     Abandonment abandonment(10e6, handshake, small);
-    EXPECT_FALSE(abandonment.after_first_call(20e6));   // so long a call may have been disturbed
+    EXPECT_FALSE(abandonment.after_first_call(20e6));  // so long a call may have been disturbed
     EXPECT_TRUE(abandonment.after_first_call(25e6));
 }
 

@@ -36,11 +36,13 @@ TEST(CountWatch, ALeapIsGivenTheTimeBeforeTheReadingBeforeIt) {
     auto count = [&]() -> int64_t {
         if (++asked == 3) {
             const Clock::time_point end = Clock::now() + std::chrono::milliseconds(2);
-            while (Clock::now() < end) {}
+            while (Clock::now() < end) {
+            }
         }
         return asked < 4 ? 0 : 100;
     };
-    const CountWatch seen = watch_count(count, [] { return true; }, 100, Nanoseconds(1'000'000'000), Nanoseconds(1'000'000'000));
+    const CountWatch seen =
+        watch_count(count, [] { return true; }, 100, Nanoseconds(1'000'000'000), Nanoseconds(1'000'000'000));
     EXPECT_GE(seen.leap_ns, 2e6);
 }
 
@@ -50,9 +52,9 @@ TEST(CountWatch, ACountThatStaysAtZeroAndLeapsToTheEndContradictsWhatACallTakes)
     seen.largest_leap = 400;
     seen.leap_ns = 200;
     EXPECT_NE(contradiction(seen, 400, 2400, 0), "");
-    seen.leap_ns = 900e3;   // the referee did not read meanwhile
+    seen.leap_ns = 900e3;  // the referee did not read meanwhile
     EXPECT_EQ(contradiction(seen, 400, 2400, 0), "");
-    seen.leap_ns = 200;     // calls of 20 ns each: nothing tells
+    seen.leap_ns = 200;  // calls of 20 ns each: nothing tells
     EXPECT_EQ(contradiction(seen, 400, 20, 0), "");
 }
 
@@ -61,7 +63,7 @@ TEST(CountWatch, OneThatIsCompleteLongBeforeTheEndContradictsTheBatch) {
     seen.largest_leap = 1;
     seen.late_ns = 900e3;
     EXPECT_NE(contradiction(seen, 400, 2400, 0), "");
-    EXPECT_EQ(contradiction(seen, 400, 2400, 800e3), "");   // it had no core
+    EXPECT_EQ(contradiction(seen, 400, 2400, 800e3), "");  // it had no core
     seen.late_ns = 10e3;
     EXPECT_EQ(contradiction(seen, 400, 2400, 0), "");
 }

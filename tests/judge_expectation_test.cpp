@@ -32,7 +32,7 @@ TEST(Expectation, of_a_single_output_has_the_scale_of_others_like_it) {
         for (int i = 0; i < 1000; ++i) sum += x[i];
         EXPECT_NEAR(buffers.expected(set, 0)[0], sum, 1e-9);
     }
-    EXPECT_TRUE(any_small);   // else this tests nothing
+    EXPECT_TRUE(any_small);  // else this tests nothing
 }
 
 TEST(Expectation, of_many_outputs_has_their_own_scale) {
@@ -71,7 +71,7 @@ TEST(Check, what_is_not_normal_may_be_flushed_or_rounded_to_the_types_steps) {
     EXPECT_TRUE(right(0.0f, 1e-40));
     EXPECT_TRUE(right(1e-40f, 1e-40));
     EXPECT_TRUE(right(4e-45f, 3e-45));
-    EXPECT_TRUE(right(0.0f, 1.1755e-38));       // a little above the smallest normal value, as far as errors reach
+    EXPECT_TRUE(right(0.0f, 1.1755e-38));  // a little above the smallest normal value, as far as errors reach
     EXPECT_FALSE(right(2e-40f, 1e-40));
     EXPECT_FALSE(right(-1e-40f, 1e-40));
     EXPECT_FALSE(right(0.0f, 1.3e-38));
@@ -81,7 +81,7 @@ TEST(Check, what_is_not_normal_may_be_flushed_or_rounded_to_the_types_steps) {
 TEST(Check, what_is_above_the_types_range_is_infinite) {
     EXPECT_TRUE(right(INFINITY, 1e39));
     EXPECT_TRUE(right(-INFINITY, -1e39));
-    EXPECT_TRUE(right(INFINITY, 3.40282e38));   // another order of the same sum is above it
+    EXPECT_TRUE(right(INFINITY, 3.40282e38));  // another order of the same sum is above it
     EXPECT_FALSE(right(-INFINITY, 1e39));
     EXPECT_FALSE(right(FLT_MAX, 1e39));
     EXPECT_FALSE(right(NAN, 1e39));

@@ -18,7 +18,8 @@ RunningBatch process(double call_ns, int64_t calls, int64_t skipped = 0) {
     const Clock::time_point start = Clock::now();
     auto returned = [=] {
         const int64_t worked = calls - skipped;
-        const auto done = static_cast<int64_t>(static_cast<double>(Nanoseconds(Clock::now() - start).count()) / call_ns);
+        const auto done =
+            static_cast<int64_t>(static_cast<double>(Nanoseconds(Clock::now() - start).count()) / call_ns);
         return done < worked / 2 ? done : std::min(calls, done + skipped);
     };
     return {calls, call_ns, returned, [] { return int64_t{0}; }};
@@ -68,7 +69,7 @@ TEST(OtherCore, IsNotThatOfTheProcessAndIsLeftAgain) {
     ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
     if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "there is one core";
     {
-        const OtherCore other(::getpid());   // this thread's own
+        const OtherCore other(::getpid());  // this thread's own
         ASSERT_EQ(::sched_getaffinity(0, sizeof meanwhile, &meanwhile), 0);
         EXPECT_EQ(CPU_COUNT(&meanwhile), CPU_COUNT(&before) - 1);
         EXPECT_TRUE(CPU_ISSET(static_cast<size_t>(::sched_getcpu()), &meanwhile));

@@ -18,7 +18,8 @@ public:
         cpu_set_t allowed;
         ::sched_getaffinity(0, sizeof allowed, &allowed);
         for (int core = 0; core < CPU_SETSIZE; ++core)
-            for (int i = 0; i < 2 && CPU_ISSET(core, &allowed); ++i) threads_.emplace_back([this, core] { spin(core); });
+            for (int i = 0; i < 2 && CPU_ISSET(core, &allowed); ++i)
+                threads_.emplace_back([this, core] { spin(core); });
     }
     ~Crowd() {
         over_ = true;

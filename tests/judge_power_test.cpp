@@ -143,9 +143,9 @@ int64_t number_from(const char* variable, int64_t otherwise) {
 }
 
 struct Tally {
-    int runs = 0, wrong = 0;       // judgements, and those with an output that was called wrong
-    double least = std::numeric_limits<double>::infinity(), most = 0;   // of the runs' largest errors
-    std::string where;             // the largest error of all
+    int runs = 0, wrong = 0;  // judgements, and those with an output that was called wrong
+    double least = std::numeric_limits<double>::infinity(), most = 0;  // of the runs' largest errors
+    std::string where;                                                 // the largest error of all
 };
 
 // One judgement of a variant, the check alone: its largest error over what is allowed, over all shapes and sets.
@@ -188,10 +188,12 @@ TEST_P(Power, at_all_shapes_with_many_seeds) {
     std::vector<Build> builds;
     for (const char* contract : {"-ffp-contract=fast", "-ffp-contract=off"})
         for (size_t i = 0; i < corpus.variants.size(); ++i)
-            builds.push_back({corpus.kernel.source,
-                              chosen_configuration(corpus.kernel.space,
-                                                   {{"VARIANT", std::to_string(i)}, {"CONTRACT", contract}}),
-                              corpus.kernel.space, {}, false});
+            builds.push_back(
+                {corpus.kernel.source,
+                 chosen_configuration(corpus.kernel.space, {{"VARIANT", std::to_string(i)}, {"CONTRACT", contract}}),
+                 corpus.kernel.space,
+                 {},
+                 false});
     std::vector<Built> built = toolchain.build(problem, builds, folder.path(), 1);
     std::vector<Tally> tallies(corpus.variants.size());
     std::mt19937_64 seeds(static_cast<uint64_t>(number_from("STROP_POWER_SEED", std::random_device{}())));
@@ -213,11 +215,11 @@ TEST_P(Power, at_all_shapes_with_many_seeds) {
     for (size_t i = 0; i < tallies.size(); ++i) {
         const Variant& variant = corpus.variants[i];
         const Tally& tally = tallies[i];
-        std::cout << fmt::format("power {:<20}{:<8}{:<20}{:>4} of {:<4} as it should   error {:.3g} to {:.3g} of the "
-                                 "allowed one; most at {}\n",
-                                 GetParam(), variant.legal ? "legal" : "illegal", variant.name,
-                                 variant.legal ? tally.runs - tally.wrong : tally.wrong, tally.runs, tally.least,
-                                 tally.most, tally.where);
+        std::cout << fmt::format(
+            "power {:<20}{:<8}{:<20}{:>4} of {:<4} as it should   error {:.3g} to {:.3g} of the "
+            "allowed one; most at {}\n",
+            GetParam(), variant.legal ? "legal" : "illegal", variant.name,
+            variant.legal ? tally.runs - tally.wrong : tally.wrong, tally.runs, tally.least, tally.most, tally.where);
         EXPECT_EQ(tally.wrong, variant.legal ? 0 : tally.runs) << variant.name;
     }
 }

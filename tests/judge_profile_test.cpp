@@ -48,7 +48,8 @@ void count() {
 bool never() { return false; }
 
 double waiting_share(const std::vector<Sighting>& sightings) {
-    const auto waiting = std::count_if(sightings.begin(), sightings.end(), [](const Sighting& one) { return one.waiting; });
+    const auto waiting =
+        std::count_if(sightings.begin(), sightings.end(), [](const Sighting& one) { return one.waiting; });
     return static_cast<double>(waiting) / static_cast<double>(sightings.size());
 }
 
@@ -87,7 +88,7 @@ TEST(Sightings, the_child_goes_on_and_can_be_waited_for) {
         for (int i = 0; i < 300; ++i) ::usleep(1000);
         ::_exit(::write(pipe[1], "x", 1) == 1 ? 7 : 1);
     }
-    const std::vector<Sighting> sightings = watch_threads(child, {child}, 1 << 20, 1ms, never);   // until it ends
+    const std::vector<Sighting> sightings = watch_threads(child, {child}, 1 << 20, 1ms, never);  // until it ends
     EXPECT_GT(sightings.size(), 10u);
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
@@ -100,7 +101,7 @@ TEST(Sightings, end_when_they_are_told_to) {
     Child child(count);
     int asked = 0;
     EXPECT_LE(watch_threads(child.pid(), {child.pid()}, 1000, 10us, [&] { return ++asked > 5; }).size(), 5u);
-    EXPECT_TRUE(watch_threads(1 << 22, {1 << 22}, 10, 10us, never).empty());   // nobody is there
+    EXPECT_TRUE(watch_threads(1 << 22, {1 << 22}, 10, 10us, never).empty());  // nobody is there
 }
 
 // Hardware counters are missing where this is tested, mostly; the system's own ones go the same way.
@@ -115,7 +116,7 @@ TEST(Counters, count_what_a_thread_does) {
     std::vector<char> touched(1 << 24, 1);
     for (int i = 0; i < 1'000'000; ++i) count();
     const std::map<std::string, double> events = counters.stop();
-    EXPECT_GT(events.at("task_clock"), 1e5);   // nanoseconds
+    EXPECT_GT(events.at("task_clock"), 1e5);  // nanoseconds
     EXPECT_GT(events.at("page_faults"), 0);
     EXPECT_EQ(touched.back(), 1);
 }

@@ -31,7 +31,7 @@ class SanitizeTest : public testing::Test {
 protected:
     SanitizeTest() : problem_(load_problem(STROP_SOURCE_DIR "/problems/row_sum")) {
         keep_points(problem_, {"small"});
-        problem_.baselines.clear();   // that take long to start; NumPy is always there
+        problem_.baselines.clear();  // that take long to start; NumPy is always there
         RefereeOptions options;
         options.seed = 3;
         referee_ = std::make_unique<Referee>(problem_, detect_machine(), options);
@@ -103,7 +103,8 @@ TEST_F(SanitizeTest, a_race_that_changes_no_output_is_found) {
 }
 
 TEST_F(SanitizeTest, what_openmp_orders_is_no_race) {
-    const SanitizerRun run = this->run(races, "in each row", "\n#pragma omp critical\n        if (widest < i) widest = i;");
+    const SanitizerRun run =
+        this->run(races, "in each row", "\n#pragma omp critical\n        if (widest < i) widest = i;");
     NEEDS(run);
     EXPECT_EQ(run.verdict, Verdict::ok) << run.evidence;
     EXPECT_EQ(run.shapes, 1);

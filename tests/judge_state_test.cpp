@@ -1,5 +1,5 @@
-// What a kernel may keep from call to call, and what not: nothing that depends on inputs. And batches of any length have to
-// say the same of a call.
+// What a kernel may keep from call to call, and what not: nothing that depends on inputs. And batches of any length
+// have to say the same of a call.
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -46,9 +46,11 @@ protected:
     static Evaluation judge(const std::string& top, const std::string& body) {
         EvaluationRequest request;
         request.kernel.id = "kernel";
-        request.kernel.source = "#include <stdint.h>\n" + top +
-                                "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, "
-                                "int64_t N) {\n" + body + "\n}\n";
+        request.kernel.source =
+            "#include <stdint.h>\n" + top +
+            "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, "
+            "int64_t N) {\n" +
+            body + "\n}\n";
         request.points = problem_->points;
         request.effort = Effort::full;
         return referee_->evaluate({request}).front();
@@ -190,8 +192,8 @@ TEST_P(LegalState, is_ok) {
 INSTANTIATE_TEST_SUITE_P(Uses, LegalState, testing::ValuesIn(legal),
                          [](const testing::TestParamInfo<Legal>& use) { return use.param.name; });
 
-// Between the calls of a batch inputs move by some elements: who knows that adds the ones that came and takes off those that
-// went, and is right as long as nothing else changes.
+// Between the calls of a batch inputs move by some elements: who knows that adds the ones that came and takes off those
+// that went, and is right as long as nothing else changes.
 TEST_F(StateTest, sums_that_are_carried_on_are_found) {
     Evaluation evaluation = judge("", R"(
     static double sums[1024];
@@ -243,16 +245,18 @@ TEST_F(StateTest, a_time_that_the_ceilings_do_not_allow_is_looked_at_again_and_t
     Referee referee(*problem_, machine, {});
     EvaluationRequest request;
     request.kernel.id = "kernel";
-    request.kernel.source = "#include <stdint.h>\n" + std::string(row_function) +
-                            "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, int64_t "
-                            "N) { for (int64_t i = 0; i < M; ++i) do_row(x + i * N, y + i * N, total + i, factor, N); }";
+    request.kernel.source =
+        "#include <stdint.h>\n" + std::string(row_function) +
+        "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, int64_t "
+        "N) { for (int64_t i = 0; i < M; ++i) do_row(x + i * N, y + i * N, total + i, factor, N); }";
     request.points = {problem_->points[0]};
     const Evaluation evaluation = referee.evaluate({request}).front();
     EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;
     EXPECT_NE(evaluation.evidence.find("the ceiling is wrong"), std::string::npos) << evaluation.evidence;
-    EXPECT_GT(evaluation.points.front().time.samples_ns.size(), 3u);    // in full, where a screening was asked for
-    EXPECT_EQ(referee.evaluate({request}).front().evidence, "");        // once is enough
-    EXPECT_EQ(judge(row_function, "for (int64_t i = 0; i < M; ++i) do_row(x + i * N, y + i * N, total + i, factor, N);").evidence,
+    EXPECT_GT(evaluation.points.front().time.samples_ns.size(), 3u);  // in full, where a screening was asked for
+    EXPECT_EQ(referee.evaluate({request}).front().evidence, "");      // once is enough
+    EXPECT_EQ(judge(row_function, "for (int64_t i = 0; i < M; ++i) do_row(x + i * N, y + i * N, total + i, factor, N);")
+                  .evidence,
               "");
 }
 
@@ -262,7 +266,7 @@ TEST_F(StateTest, renewed_values_are_others_until_they_are_restored) {
     buffers.keep(0);
     buffers.renew(*problem_, 0, 5);
     EXPECT_NE(buffers.input_values(buffers.timed()), drawn);
-    EXPECT_FALSE(buffers.known(0));    // of what can be seen now
+    EXPECT_FALSE(buffers.known(0));  // of what can be seen now
     buffers.keep(0);
     EXPECT_TRUE(buffers.known(0));
     const std::vector<std::vector<char>> renewed = buffers.input_values(buffers.timed());

@@ -16,43 +16,12 @@
 #include "device/machine.h"
 #include "judge/referee.h"
 #include "judge/worker.h"
+#include "judge_scale_fixture.h"
 #include "language/contract.h"
 #include "problem/loader.h"
 
 namespace strop::judge {
 namespace {
-
-constexpr const char* problem_yaml = R"(
-name: scale
-inputs:
-  x: {dtype: float32, shape: [M, N]}
-parameters: {factor: {dtype: float32, value: 2.5}}
-outputs: {y: {dtype: float32, shape: [M, N]}, total: {dtype: float32, shape: [M]}}
-shapes:
-  small: {M: 8, N: 33}
-  medium: {M: 64, N: 256}
-)";
-
-constexpr const char* reference_py = R"(
-def scale(x, factor):
-    return x * factor, x.sum(axis=-1)
-)";
-
-std::string kernel_source(const std::string& body, const std::string& top = "") {
-    return "#include <stdint.h>\n" + top +
-           "\nextern \"C\" void scale(const float* x, float* y, float* total, float factor, int64_t M, int64_t N) {\n" +
-           body + "\n}\n";
-}
-
-const char* right_body = R"(
-    for (int64_t i = 0; i < M; ++i) {
-        float sum = 0;
-        for (int64_t j = 0; j < N; ++j) {
-            y[i * N + j] = x[i * N + j] * factor;
-            sum += x[i * N + j];
-        }
-        total[i] = sum;
-    })";
 
 class RefereeTest : public testing::Test {
 protected:
@@ -101,12 +70,17 @@ TEST_F(RefereeTest, a_right_kernel_is_ok_and_timed_at_every_point) {
 
 // Late values reach the kernel, and configurations that differ in nothing else share a library.
 TEST_F(RefereeTest, late_values_are_set_before_the_first_call) {
-    std::string source = "// strop:late RIGHT = 1 | 0 | -5\n// strop:late BIG = 1099511627776 | 7\n// strop:tune ADD = 0 | 1\n" +
-                         kernel_source(std::string(right_body) + "\n    if (RIGHT != 1 || BIG != int64_t{1} << 40) total[0] += 1;"
-                                                                 "\n    total[0] += ADD;");
+    std::string source =
+        "// strop:late RIGHT = 1 | 0 | -5\n// strop:late BIG = 1099511627776 | 7\n// strop:tune ADD = 0 | 1\n" +
+        kernel_source(std::string(right_body) +
+                      "\n    if (RIGHT != 1 || BIG != int64_t{1} << 40) total[0] += 1;"
+                      "\n    total[0] += ADD;");
     std::vector<EvaluationRequest> requests(5);
-    const char* configurations[][3] = {{"1", "1099511627776", "0"}, {"0", "1099511627776", "0"}, {"1", "7", "0"},
-                                       {"1", "1099511627776", "1"}, {"-5", "1099511627776", "0"}};
+    const char* configurations[][3] = {{"1", "1099511627776", "0"},
+                                       {"0", "1099511627776", "0"},
+                                       {"1", "7", "0"},
+                                       {"1", "1099511627776", "1"},
+                                       {"-5", "1099511627776", "0"}};
     for (size_t i = 0; i < requests.size(); ++i) {
         requests[i].kernel.id = "kernel";
         requests[i].kernel.source = source;
@@ -274,7 +248,8 @@ TEST_F(RefereeTest, skipping_calls_is_found) {
     // Does nothing when the outputs look written already: right in every single call, absent from the timed ones.
     std::string lazy = "    if (y[M * N - 1] == y[M * N - 1]) return;" + std::string(right_body);
     EXPECT_NE(judge(kernel_source(lazy)).verdict, Verdict::ok);
-    std::string every_other = "    static int calls = 0;\n    if (++calls > 8 && calls % 2) return;" + std::string(right_body);
+    std::string every_other =
+        "    static int calls = 0;\n    if (++calls > 8 && calls % 2) return;" + std::string(right_body);
     EXPECT_NE(judge(kernel_source(every_other)).verdict, Verdict::ok);
 }
 
@@ -294,7 +269,8 @@ TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
     known_window = window;
     if (++seen + 80 < calls) return;
     if (seen >= calls) seen = 0;
-    for (int i = 0; i < 20; ++i) {)" + std::string(right_body) + "}";
+    for (int i = 0; i < 20; ++i) {)" +
+                       std::string(right_body) + "}";
     Evaluation evaluation = judge(kernel_source(body));
     EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
     EXPECT_NE(evaluation.evidence.find("it skips calls"), std::string::npos) << evaluation.evidence;
@@ -307,7 +283,8 @@ struct Kept { std::vector<float> y, total; };
 static std::map<const float*, Kept> kept;)";
     std::string body = R"(
     Kept& known = kept[x];
-    if (known.y.empty()) {)" + std::string(right_body) + R"(
+    if (known.y.empty()) {)" +
+                       std::string(right_body) + R"(
         known.y.assign(y, y + M * N);
         known.total.assign(total, total + M);
         return;
@@ -328,7 +305,8 @@ static std::map<std::vector<float>, Kept> kept;)";
     Kept& known = kept[std::vector<float>(x, x + M * N)];
     if (known.y.empty()) {
         volatile float slow = 1;
-        for (int i = 0; i < 1000000; ++i) slow = slow * 1.0001f;)" + std::string(right_body) + R"(
+        for (int i = 0; i < 1000000; ++i) slow = slow * 1.0001f;)" +
+                       std::string(right_body) + R"(
         known.y.assign(y, y + M * N);
         known.total.assign(total, total + M);
         return;
@@ -344,10 +322,12 @@ TEST_F(RefereeTest, writing_after_the_call_has_returned_is_found) {
     std::string top = "#include <thread>\n#include <chrono>\n";
     std::string body = R"(
     std::thread([=] {
-        std::this_thread::sleep_for(std::chrono::microseconds(300));)" + std::string(right_body) + R"(
+        std::this_thread::sleep_for(std::chrono::microseconds(300));)" +
+                       std::string(right_body) + R"(
     }).detach();)";
     Evaluation evaluation = judge(kernel_source(body, top), Effort::screen);
-    EXPECT_TRUE(evaluation.verdict == Verdict::wrong_output || evaluation.verdict == Verdict::cheated) << evaluation.evidence;
+    EXPECT_TRUE(evaluation.verdict == Verdict::wrong_output || evaluation.verdict == Verdict::cheated)
+        << evaluation.evidence;
 }
 
 TEST_F(RefereeTest, the_state_of_the_processor_is_left_as_it_was) {
@@ -356,8 +336,8 @@ TEST_F(RefereeTest, the_state_of_the_processor_is_left_as_it_was) {
         {"feenableexcept(FE_DIVBYZERO);", "traps"},
         {"signal(SIGFPE, [](int) {});", "a handler for signal 8"}};
     for (const auto& [change, evidence] : changes) {
-        Evaluation evaluation =
-            judge(kernel_source(std::string(right_body) + "\n    " + change, "#include <fenv.h>\n#include <signal.h>\n"));
+        Evaluation evaluation = judge(
+            kernel_source(std::string(right_body) + "\n    " + change, "#include <fenv.h>\n#include <signal.h>\n"));
         EXPECT_EQ(evaluation.verdict, Verdict::cheated) << change;
         EXPECT_NE(evaluation.evidence.find(evidence), std::string::npos) << evaluation.evidence;
     }
@@ -365,8 +345,10 @@ TEST_F(RefereeTest, the_state_of_the_processor_is_left_as_it_was) {
 
 TEST_F(RefereeTest, the_state_of_other_threads_is_left_as_it_was) {
     std::string top = "#include <immintrin.h>\n#include <omp.h>\n";
-    std::string body = "\n#pragma omp parallel num_threads(2)\n"
-                       "    if (omp_get_thread_num() > 0) _mm_setcsr(_mm_getcsr() | 0x8040);\n" + std::string(right_body);
+    std::string body =
+        "\n#pragma omp parallel num_threads(2)\n"
+        "    if (omp_get_thread_num() > 0) _mm_setcsr(_mm_getcsr() | 0x8040);\n" +
+        std::string(right_body);
     Evaluation evaluation = judge(kernel_source(body, top));
     EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
     EXPECT_NE(evaluation.evidence.find("subnormal"), std::string::npos) << evaluation.evidence;
@@ -385,13 +367,14 @@ TEST_F(RefereeTest, a_kernel_starts_no_process_and_writes_no_file) {
                        "\n    if (fork() >= 0 || open(\"/tmp/strop-written\", O_CREAT | O_WRONLY, 0600) >= 0 ||"
                        " socket(AF_INET, SOCK_STREAM, 0) >= 0) total[0] = 1e30f;";
     Evaluation evaluation = judge(kernel_source(body, top));
-    EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;   // everything was refused
+    EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;  // everything was refused
     EXPECT_FALSE(fs::exists("/tmp/strop-written"));
 }
 
 TEST_F(RefereeTest, endless_memory_is_over_the_limit_or_a_crash) {
-    std::string body = "for (int64_t i = 0; i < 1000; ++i) { char* p = new char[1l << 28]; p[0] = 1; "
-                       "total[0] += (float)(int64_t)p; }";
+    std::string body =
+        "for (int64_t i = 0; i < 1000; ++i) { char* p = new char[1l << 28]; p[0] = 1; "
+        "total[0] += (float)(int64_t)p; }";
     Verdict verdict = judge(kernel_source(body)).verdict;
     EXPECT_TRUE(verdict == Verdict::over_limit || verdict == Verdict::crashed);
 }
@@ -437,7 +420,7 @@ TEST_F(RefereeTest, a_probe_is_timed_whatever_it_computes) {
     EXPECT_EQ(judge(kernel_source(ones)).verdict, Verdict::wrong_output);
     EXPECT_EQ(judge(kernel_source(idle)).verdict, Verdict::wrong_output);
     EXPECT_EQ(referee_->probe({request(right_body)})[0].verdict, Verdict::ok);
-    EXPECT_EQ(judge(kernel_source(idle)).verdict, Verdict::wrong_output);   // right values were left behind
+    EXPECT_EQ(judge(kernel_source(idle)).verdict, Verdict::wrong_output);  // right values were left behind
     EXPECT_EQ(judge(kernel_source(right_body)).verdict, Verdict::ok);
 }
 
@@ -477,7 +460,7 @@ TEST_F(RefereeTest, compares_a_kernel_with_the_reference_at_labelled_and_unseen_
     for (size_t p = 0; p < 3; ++p) EXPECT_EQ(comparison.points[p].results[0].verdict, Verdict::ok);
     EXPECT_EQ(comparison.points[0].results[1].verdict, Verdict::ok) << comparison.points[0].results[1].evidence;
     EXPECT_GT(comparison.points[0].results[1].speedup.ratio, 0);
-    EXPECT_GT(comparison.points[0].results[1].overhead_ns, 0);   // a call from Python costs something
+    EXPECT_GT(comparison.points[0].results[1].overhead_ns, 0);  // a call from Python costs something
     EXPECT_EQ(comparison.points[2].results[1].verdict, Verdict::unsupported);
 }
 
@@ -502,108 +485,6 @@ TEST_F(RefereeTest, vectors_hold_the_right_answer) {
     ASSERT_EQ(vector.inputs.at(0).size(), 6u);
     ASSERT_EQ(vector.expected.at(1).size(), 2u);
     for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(vector.expected[0][i], vector.inputs[0][i] * 2.5, 1e-6);
-}
-
-TEST(Reference, a_reference_that_fails_is_one_phrase) {
-    TemporaryFolder folder("strop-test");
-    auto judge_with = [&](const std::string& python) -> std::string {
-        write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-        write_file(folder.path() / "scale/reference.py", python);
-        Problem problem = load_problem((folder.path() / "scale").string());
-        RefereeOptions options;
-        options.reference_limit = Seconds(3);
-        Referee referee(problem, detect_machine(), options);
-        EvaluationRequest request;
-        request.kernel.source = kernel_source(right_body);
-        request.points = problem.points;
-        try {
-            referee.evaluate({request});
-        } catch (const UsageError& error) {
-            return error.what();
-        }
-        return "no error";
-    };
-    EXPECT_NE(judge_with("def scale(x, factor):\n    raise ValueError('no luck')\n").find("ValueError: no luck"),
-              std::string::npos);
-    EXPECT_NE(judge_with("def scale(x, factor):\n    return x, x\n").find("returns shape [8, 33] for 'total'"),
-              std::string::npos);
-    EXPECT_NE(judge_with("def scale(x, factor):\n    return x.astype('int32'), x.sum(-1)\n").find("returns dtype"),
-              std::string::npos);
-    EXPECT_NE(judge_with("def scale(x, factor):\n    return x * float('nan'), x.sum(-1)\n").find("nan or infinity"),
-              std::string::npos);
-    EXPECT_NE(judge_with("def scale(x, factor):\n    while True: pass\n").find("did not return within 3 s"),
-              std::string::npos);
-}
-
-// A reference that refuses NaNs, infinities and what is too large is judged as one that does not.
-TEST(Reference, inputs_that_nobody_declared_may_be_refused) {
-    TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py",
-               "def scale(x, factor):\n    if not abs(x).max() < 100: raise ValueError('no')\n"
-               "    return x * factor, x.sum(axis=-1)\n");
-    Problem problem = load_problem((folder.path() / "scale").string());
-    Expectation expectation(problem, 5, Seconds(60));
-    std::set<Distribution> met;
-    for (const InputSet& set : expectation.at(problem.points[0]).sets()) met.insert(set.distribution);
-    EXPECT_EQ(met.count(Distribution::scaled_up) + met.count(Distribution::masked), 0u);
-    EXPECT_EQ(met.count(Distribution::sparse), 1u);
-}
-
-// Small shapes get every distribution that suits the reference, and larger ones share them out without replacement.
-TEST(Reference, every_distribution_is_met_before_one_is_met_twice) {
-    TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py", reference_py);
-    Problem problem = load_problem((folder.path() / "scale").string());
-    for (int64_t i = 0; i < 6; ++i) problem.points.push_back({std::to_string(i), {{"M", 250 + i}, {"N", 1000}}});
-    Expectation expectation(problem, 5, Seconds(60));
-    std::multiset<Distribution> at_small, at_large;
-    for (const ShapePoint& point : problem.points) {
-        Buffers& buffers = expectation.at(point);
-        bool small = point.dims.at("N") == 33;
-        for (const InputSet& set : buffers.sets()) {
-            if (set.distribution == Distribution::declared) continue;
-            if (small) at_small.insert(set.distribution);
-            if (point.dims.at("N") == 1000) at_large.insert(set.distribution);
-        }
-    }
-    EXPECT_GE(at_small.size(), 8u);
-    EXPECT_EQ(at_large.size(), 12u);
-    for (Distribution distribution : at_small) {
-        EXPECT_EQ(at_small.count(distribution), 1u) << name_of(distribution);
-        EXPECT_GE(at_large.count(distribution), 1u) << name_of(distribution);
-        EXPECT_LE(at_large.count(distribution), 2u) << name_of(distribution);
-    }
-}
-
-TEST(Reference, every_other_shape_outside_the_sweep_meets_an_unusual_distribution) {
-    TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py", reference_py);
-    const Problem problem = load_problem((folder.path() / "scale").string());
-    Expectation expectation(problem, 5, Seconds(60));
-    std::set<Distribution> met;
-    int unusual = 0;
-    for (int64_t i = 0; i < 12; ++i) {
-        const Buffers& buffers = expectation.at({std::to_string(i), {{"M", 20 + i}, {"N", 100}}});
-        unusual += buffers.sets().size() == 3;
-        for (const InputSet& set : buffers.sets()) met.insert(set.distribution);
-    }
-    EXPECT_EQ(unusual, 6);
-    EXPECT_EQ(met.size(), 7u);
-}
-
-TEST(Buffers, outputs_are_wiped_for_each_process) {
-    TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py", reference_py);
-    const Problem problem = load_problem((folder.path() / "scale").string());
-    Buffers buffers(problem, problem.points[0], {Distribution::declared}, 16, 1);
-    std::memset(buffers.outputs().data(), 7, static_cast<size_t>(buffers.outputs().bytes()));
-    buffers.wipe_outputs();
-    const char* at = buffers.outputs().data();
-    EXPECT_EQ(std::count(at, at + buffers.outputs().bytes(), 0), buffers.outputs().bytes());
 }
 
 TEST(Worker, answers_in_lines_and_survives_nonsense) {

@@ -10,7 +10,9 @@ namespace {
 
 class TripwireTest : public testing::Test {
 protected:
-    std::vector<std::string> found(const std::string& source, const std::string& library = "\x7f" "ELF row_sum memcpy") {
+    std::vector<std::string> found(const std::string& source, const std::string& library =
+                                                                  "\x7f"
+                                                                  "ELF row_sum memcpy") {
         write_file(folder_.path() / "kernel.so", library);
         return tripwires(source, folder_.path() / "kernel.so");
     }

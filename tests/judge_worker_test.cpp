@@ -1,11 +1,16 @@
 // What comes through the worker's pipe and through its children's.
 #include <cstring>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "device/machine.h"
 #include "judge/answer.h"
+#include "judge/worker.h"
+#include "judge/worker_command.h"
+#include "judge/worker_greeting.h"
 #include "judge/worker_message.h"
 #include "problem/loader.h"
 
@@ -33,11 +38,15 @@ TEST(WorkerMessage, names_what_the_problem_does_not_have) {
               "worker: the shape 'a' (M=8) is none of the problem's");
     EXPECT_EQ(complaint("{'op': 'vectors', 'points': [{'label': 'a', 'dims': {'M': -8, 'N': 8}}]}"),
               "softmax: extent 'M' of 'x' is -8 at M=-8,N=8");
-    EXPECT_EQ(complaint("{'op': 'open', 'problem': 'p', 'seed': 1, 'reference_limit': -2}"),
+    EXPECT_EQ(complaint("{'op': 'open', 'folder': '/p', 'files': {}, 'seed': 1, 'reference_limit': -2}"),
               "worker: reference_limit -2 is no time to wait");
+    EXPECT_EQ(complaint("{'op': 'machine', 'lasting': -2}"), "worker: lasting -2 is no time to wait");
+    EXPECT_EQ(complaint("{'op': 'files', 'files': {'a.py': 'nonsense!'}}"),
+              "worker: the content of 'a.py' is not in base64");
     EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': 'inf'}}"),
               "worker: seconds_per_point is inf");
     EXPECT_EQ(complaint("{'op': 'compare', 'request': {'seconds_per_point': -1}}"), "worker: seconds_per_point is -1");
+    EXPECT_EQ(complaint("{'op': 'compare', 'request': {'patience_seconds': -1}}"), "worker: patience_seconds is -1");
     EXPECT_EQ(complaint("{'op': 'sanitize', 'request': {'points': [{'label': 'a', 'dims': {'M': 8}}]}, 'seconds': 3}"),
               "worker: the shape 'a' (M=8) is none of the problem's");
     EXPECT_EQ(complaint("{'op': 'sanitize', 'request': {}, 'seconds': 0}"), "worker: seconds 0 is no time to wait");
@@ -54,6 +63,42 @@ TEST(WorkerMessage, kernels_have_the_values_of_their_spaces) {
               "worker: 'KC' is no tunable of kernel 'k'");
     EXPECT_EQ(complaint(evaluate("{'name': 'KC', 'values': []}", "")), "worker: 'KC' is no tunable of kernel 'k'");
     EXPECT_EQ(complaint(evaluate("{'name': 'K C', 'values': [1]}", "")), "worker: 'K C' is no tunable of kernel 'k'");
+}
+
+// What a worker answers to these lines.
+std::vector<Json> answers(const std::string& lines) {
+    std::istringstream in(replace_all(lines, "'", "\""));
+    std::ostringstream out;
+    serve_worker(in, out);
+    std::vector<Json> all;
+    for (const std::string& line : split(trim(out.str()), '\n')) all.push_back(Json::parse(line));
+    return all;
+}
+
+TEST(Worker, greets_with_its_version_and_its_machine) {
+    const Greeting greeting = greeting_from_json(answers("{'op': 'hello'}").front());
+    EXPECT_EQ(greeting.strop, this_version());
+    EXPECT_EQ(greeting.protocol, worker_protocol);
+    EXPECT_EQ(greeting.machine.fingerprint, detect_machine().fingerprint);
+    EXPECT_NE(greeting.toolchain, "");
+}
+
+TEST(Worker, wants_files_that_it_does_not_have_and_takes_none_that_lead_out) {
+    const std::string open = "{'op': 'open', 'folder': '/nowhere', 'files': {'reference.py': 'x'}, 'seed': 1}\n";
+    EXPECT_TRUE(answers(open).front().contains("wanted"));
+    for (const char* name : {"../a.py", "/tmp/a.py", "b/../../a.py", "", "."}) {
+        const Json answer = answers(std::string("{'op': 'files', 'files': {'") + name + "': 'YQ=='}}\n").front();
+        EXPECT_EQ(answer.at("error").at("phrase"), std::string("'") + name + "' is no file of a problem's folder");
+    }
+}
+
+TEST(WorkerCommand, is_split_as_a_shell_splits) {
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(split_words("  ssh -p 22  gpu1 strop\tworker "), (Words{"ssh", "-p", "22", "gpu1", "strop", "worker"}));
+    EXPECT_EQ(split_words(R"(sh -c 'a "b" \c' "d '\"' $e" f\ g '')"),
+              (Words{"sh", "-c", R"(a "b" \c)", R"(d '"' $e)", "f g", ""}));
+    EXPECT_EQ(split_words(" "), Words{});
+    EXPECT_THROW(split_words("sh -c 'a"), UsageError);
 }
 
 TEST(WorkerAnswer, reports_failures_with_their_exit_code) {
@@ -106,7 +151,9 @@ TEST(ChildAnswer, what_was_announced_and_never_came_is_no_answer) {
 }
 
 TEST(ChildAnswer, its_text_commands_no_terminal) {
-    const std::string text = "\x1b[2Ja\tb\n\xc2\x9b" "c\x7f \xc3\xa9";
+    const std::string text =
+        "\x1b[2Ja\tb\n\xc2\x9b"
+        "c\x7f \xc3\xa9";
     Receive receive = Written{reply(1, text, static_cast<uint32_t>(text.size()))};
     Answer answer;
     ASSERT_EQ(read_answer(receive, answer), sandbox::Child::Wait::ready);

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "core/json.h"
 #include "fakes/sample_record.h"
+#include "knowledge/digest.h"
 
 namespace strop {
 namespace {
@@ -110,6 +111,37 @@ TEST_F(KnowledgeStore, ListsRunsNewestFirst) {
     EXPECT_TRUE(store.runs("nothing").empty());
 }
 
+TEST_F(KnowledgeStore, ListsPartsOfALongList) {
+    Store store(path_);
+    for (int i = 0; i < 5; ++i) {
+        RunRecord record = record_named(fmt::format("run-{}", i), fmt::format("2026-01-01T00:00:0{}Z", i));
+        if (i % 2) record.problem = "layernorm";
+        store.save_run(record);
+    }
+    auto names = [](const std::vector<RunSummary>& runs) {
+        std::string text;
+        for (const RunSummary& run : runs) text += run.run.back();
+        return text;
+    };
+    EXPECT_EQ(names(store.runs({}, 1, 2)), "32");
+    EXPECT_EQ(names(store.runs({}, 4, 2)), "0");
+    EXPECT_EQ(names(store.runs("layernorm", 1)), "1");
+    EXPECT_TRUE(store.runs({}, 9, 2).empty());
+    EXPECT_EQ(store.runs_by_problem(), (std::map<std::string, int64_t>{{"layernorm", 2}, {"softmax", 3}}));
+}
+
+TEST_F(KnowledgeStore, KeepsEveryKernelOfARun) {
+    Store store(path_);
+    store.add_kernel("a", fakes::sample_kernel("one"));
+    store.add_kernel("a", fakes::sample_kernel("two+more"));
+    store.add_kernel("a", fakes::sample_kernel("one"));
+    store.add_kernel("b", fakes::sample_kernel("three"));
+    const std::vector<Kernel> kernels = store.kernels("a");
+    ASSERT_EQ(kernels.size(), 2u);
+    EXPECT_EQ(Json(kernels[1]), Json(fakes::sample_kernel("two+more")));
+    EXPECT_TRUE(store.kernels("none").empty());
+}
+
 TEST_F(KnowledgeStore, FindsRunsByUniquePrefix) {
     Store store(path_);
     store.save_run(record_named("softmax-1"));
@@ -118,6 +150,7 @@ TEST_F(KnowledgeStore, FindsRunsByUniquePrefix) {
     EXPECT_EQ(store.load_run("gem")->run, "gemm-1");
     EXPECT_EQ(store.load_run("softmax-1")->run, "softmax-1") << "a whole name wins over those that it begins";
     EXPECT_EQ(store.load_run("softmax-12")->run, "softmax-12");
+    EXPECT_FALSE(store.load_named("gem"));
     EXPECT_FALSE(store.load_run("conv"));
     EXPECT_FALSE(store.load_run(""));
     EXPECT_FALSE(store.load_run("%"));
@@ -187,8 +220,7 @@ TEST_F(KnowledgeStore, FileInTheFoldersPlace) {
 }
 
 TEST_F(KnowledgeStore, FolderThatTakesNoFiles) {
-    expect_environment_error("/proc/strop.db", "cannot be opened or created",
-                             [] { Store store("/proc/strop.db"); });
+    expect_environment_error("/proc/strop.db", "cannot be opened or created", [] { Store store("/proc/strop.db"); });
 }
 
 // Root may write anywhere: become somebody else for the life of this object.
@@ -233,40 +265,105 @@ TEST_F(KnowledgeStore, NewerVersion) {
     expect_environment_error(path_, "newer Strop (store version 99", [&] { Store store(path_); });
 }
 
-// As stores were before there were signatures.
-TEST_F(KnowledgeStore, OlderVersionIsBroughtUpToDateWithAllItsRuns) {
-    Store(path_).save_run(record_named("old"));
-    {
-        SQLite::Database database(path_.string(), SQLite::OPEN_READWRITE);
-        database.exec("DROP TABLE signatures");
-        database.exec("PRAGMA user_version = 1");
-    }
-    Store store(path_);
-    EXPECT_EQ(store.runs().size(), 1u);
-    EXPECT_EQ(Json(*store.load_run("old")), Json(record_named("old")));
-    EXPECT_TRUE(store.signed_runs("avx2").empty());
-    store.save_signature("old", {"abc", {{"pointwise exp", 2}}}, fakes::sample_machine());
-    EXPECT_EQ(Store(path_).signed_runs("avx2").size(), 1u);
+// As stores were before there were digests (2), and before there were signatures (1).
+void make_older(const fs::path& path, int version) {
+    SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
+    for (const char* table : {"digests", "lessons", "testimonies", "quarantine"})
+        database.exec(fmt::format("DROP TABLE {}", table));
+    database.exec("DROP INDEX signatures_by_signature");
+    if (version < 2) database.exec("DROP TABLE signatures");
+    database.exec(fmt::format("PRAGMA user_version = {}", version));
 }
 
-TEST_F(KnowledgeStore, GivesFinishedRunsOfAnInstructionSetWithTheirSignatures) {
+TEST_F(KnowledgeStore, OlderVersionIsBroughtUpToDateWithAllItsRuns) {
+    for (int version : {1, 2}) {
+        for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(path_.string() + suffix);
+        RunRecord old = record_named("old"), running = record_named("running");
+        old.lessons = {"small rows: keep them in registers"};
+        running.outcome = Outcome::running;
+        {
+            Store store(path_);
+            for (const RunRecord& record : {old, running, record_named("damaged")}) store.save_run(record);
+            store.add_evaluation("old", evaluation_named("a"));
+            SQLite::Database(path_.string(), SQLite::OPEN_READWRITE)
+                .exec("UPDATE runs SET record = '{' WHERE run = 'damaged'");
+        }
+        make_older(path_, version);
+        Store store(path_);
+        EXPECT_EQ(store.runs().size(), 3u);
+        EXPECT_EQ(Json(*store.load_run("old")), Json(old));
+        EXPECT_EQ(store.evaluations("old").size(), 1u);
+        ASSERT_EQ(store.digests().size(), 1u);
+        EXPECT_EQ(store.digests()[0].run, "old");
+        ASSERT_EQ(store.lessons().size(), 1u);
+        EXPECT_EQ(store.lessons()[0].lesson.what, old.lessons[0]);
+        EXPECT_EQ(store.lessons()[0].lesson.when.problem, "softmax");
+        const Signature signature{"abc", {{"pointwise exp", 2}}};
+        EXPECT_TRUE(store.relatives(signature, 0.5).empty());
+        store.save_signature("old", signature, fakes::sample_machine());
+        EXPECT_EQ(Store(path_).relatives(signature, 0.5).size(), 1u);
+    }
+}
+
+TEST_F(KnowledgeStore, ReadsOnlyWhatIsThereAndUpToDate) {
+    auto open = [&] { Store store(path_, 30ms, Store::Access::read); };
+    expect_environment_error(path_, "cannot be opened", open);
+    EXPECT_FALSE(fs::exists(path_));
+    Store(path_).save_run(record_named("r"));
+    EXPECT_EQ(Store(path_, 30ms, Store::Access::read).runs().size(), 1u);
+    make_older(path_, 2);
+    expect_environment_error(path_, "older Strop", open);
+}
+
+TEST_F(KnowledgeStore, GivesFinishedRunsThatComputeAlike) {
     Store store(path_);
-    const Signature signature{"abc", {{"pointwise exp", 2}}};
+    const Signature exact{"abc", {{"pointwise exp", 2}}}, near{"def", {{"pointwise exp", 2}, {"pointwise log", 1}}};
     RunRecord running = record_named("running");
     running.outcome = Outcome::running;
     store.save_run(running);
-    for (const char* run : {"old", "new"})
+    for (const char* run : {"old", "new", "near", "far"})
         store.save_run(record_named(run, run == std::string("old") ? "2026-01-01T00:00:00Z" : "2026-03-01T00:00:00Z"));
-    for (const char* run : {"running", "old", "new"}) store.save_signature(run, signature, fakes::sample_machine());
-    std::vector<SignedRun> found = store.signed_runs("avx2");
-    ASSERT_EQ(found.size(), 2u);
+    for (const char* run : {"running", "old", "new"}) store.save_signature(run, exact, fakes::sample_machine());
+    store.save_signature("near", near, fakes::sample_machine());
+    store.save_signature("far", {"ghi", {{"contraction ab bc ac", 1}}}, fakes::sample_machine());
+    const std::vector<Relative> found = store.relatives(exact, 0.5, "avx2");
+    ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0].run, "new");
-    EXPECT_EQ(found[0].problem, record_named("new").problem);
+    EXPECT_EQ(found[0].similarity, 1);
     EXPECT_EQ(found[0].cores, 2);
-    EXPECT_EQ(found[0].signature.exact, "abc");
-    EXPECT_EQ(found[0].signature.operations, signature.operations);
-    EXPECT_TRUE(store.signed_runs("neon").empty());
-    EXPECT_EQ(store.signed_runs().size(), 2u);
+    EXPECT_EQ(found[1].run, "old");
+    EXPECT_EQ(found[2].run, "near");
+    EXPECT_TRUE(store.relatives(exact, 0.5, "neon").empty());
+    EXPECT_EQ(store.relatives(exact, 0.5).size(), 3u);
+    EXPECT_EQ(store.signature("near")->operations, near.operations);
+    EXPECT_FALSE(store.signature("none"));
+}
+
+TEST_F(KnowledgeStore, FindsDigestsByHardwareTagsAndLanguage) {
+    Store store(path_);
+    RunRecord here = record_named("here"), neon = record_named("neon");
+    here.tags = {"Reduction", "rows"};
+    neon.machine.isa = "neon";
+    neon.machine.cpu = "Other CPU";
+    store.save_run(here);
+    store.save_run(neon);
+    auto found = [&](const DigestQuery& query) {
+        std::string runs;
+        for (const Digest& digest : store.digests(query)) runs += digest.run + " ";
+        return runs;
+    };
+    EXPECT_EQ(found({}), "neon here ");
+    EXPECT_EQ(found({"AVX2 example"}), "here ");
+    EXPECT_EQ(found({"example neon"}), "");
+    EXPECT_EQ(found({"", {"rows", "softmax", "reduction"}}), "here ");
+    EXPECT_EQ(found({"", {"row"}}), "") << "whole words";
+    EXPECT_EQ(found({"", {"row_reduction"}}), "neon here ") << "a family";
+    EXPECT_EQ(found({"", {}, "opencl"}), "");
+    EXPECT_EQ(found({"", {"%"}}), "");
+    EXPECT_EQ(Json(*store.digest("here")), Json(digest_of(here)));
+    DigestQuery one;
+    one.count = 1;
+    EXPECT_EQ(found(one), "neon ");
 }
 
 TEST_F(KnowledgeStore, AnotherProgramsDatabase) {
@@ -333,8 +430,7 @@ TEST_F(KnowledgeStore, ManyOpenANewStoreAtOnce) {
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&, t] {
             Store store(path_);
-            for (int i = 0; i < 5; ++i)
-                store.add_evaluation("r", evaluation_named(fmt::format("{}-{}", t, i)));
+            for (int i = 0; i < 5; ++i) store.add_evaluation("r", evaluation_named(fmt::format("{}-{}", t, i)));
         });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(Store(path_).evaluations("r").size(), 40u);
@@ -418,9 +514,7 @@ TEST_F(KnowledgeStore, DiskThatTakesNoMore) {
             for (int i = 0; i < 100; ++i) store.save_run(record_named("r" + std::to_string(i)));
             _exit(1);
         } catch (const EnvironmentError& error) {
-            _exit(std::string(error.what()).find(path_.string()) != std::string::npos && !error.hint().empty()
-                      ? 0
-                      : 2);
+            _exit(std::string(error.what()).find(path_.string()) != std::string::npos && !error.hint().empty() ? 0 : 2);
         }
     }
     int status = 0;

@@ -51,8 +51,8 @@ InstructionMix mix(std::vector<std::string> lines, const std::string& architectu
 InstructionMix mix_aarch64(const std::vector<std::string>& lines) { return mix(lines, "littleaarch64"); }
 
 bool installed(const std::string& program) {
-    return std::system(fmt::format("command -v {0}-19 >/dev/null 2>&1 || command -v {0} >/dev/null 2>&1",
-                                   program).c_str()) ==
+    return std::system(
+               fmt::format("command -v {0}-19 >/dev/null 2>&1 || command -v {0} >/dev/null 2>&1", program).c_str()) ==
            0;
 }
 
@@ -82,15 +82,16 @@ TEST(Disassembly, knows_no_lines_of_other_files) {
 }
 
 TEST(Disassembly, keeps_prefixes_and_leaves_data_out) {
-    Assembly assembly = parse_disassembly("f.so:\tfile format elf64-x86-64\n\n"
-                                          "0000000000000000 <void copy<int>(int*, int (*)(int))>:\n"
-                                          "       3:      \trep\t\tstosq\tqword ptr es:[rdi], rax\n"
-                                          "       8:      \t{vex}\tvpdpbusd\tymm0, ymm1, ymm2\n"
-                                          "       9:      \t<unknown>\n"
-                                          "      80: ff ff ff ff  \t.word\t0xffffffff\n"
-                                          "zz: \tnothing\n"
-                                          "0000000000000090 <empty>:\n",
-                                          "f.cpp");
+    Assembly assembly = parse_disassembly(
+        "f.so:\tfile format elf64-x86-64\n\n"
+        "0000000000000000 <void copy<int>(int*, int (*)(int))>:\n"
+        "       3:      \trep\t\tstosq\tqword ptr es:[rdi], rax\n"
+        "       8:      \t{vex}\tvpdpbusd\tymm0, ymm1, ymm2\n"
+        "       9:      \t<unknown>\n"
+        "      80: ff ff ff ff  \t.word\t0xffffffff\n"
+        "zz: \tnothing\n"
+        "0000000000000090 <empty>:\n",
+        "f.cpp");
     ASSERT_EQ(assembly.functions.size(), 1u);
     EXPECT_EQ(assembly.functions[0].name, "void copy<int>(int*, int (*)(int))");
     ASSERT_EQ(assembly.functions[0].instructions.size(), 3u);
@@ -124,7 +125,7 @@ TEST(Loops, of_a_dot_product_are_the_vectorized_one_and_its_rest) {
 
 TEST(Loops, around_an_address_are_the_smallest) {
     Assembly assembly = code({"mov", "mov", "mov", "mov"});
-    assembly.loops = {{0, 0, 3}, {0, 1, 2}, {0, 0, 2}};   // cold blocks of one may lie around another
+    assembly.loops = {{0, 0, 3}, {0, 1, 2}, {0, 0, 2}};  // cold blocks of one may lie around another
     EXPECT_EQ(assembly.loop_at(0x10), &assembly.loops[1]);
     EXPECT_EQ(assembly.loop_at(0x0), &assembly.loops[2]);
     EXPECT_EQ(assembly.loop_at(0x30), &assembly.loops[0]);
@@ -141,7 +142,7 @@ TEST(Loops, of_aarch64_are_found_as_well) {
 
 TEST(Loops, are_innermost_whatever_the_layout) {
     Assembly assembly = parse_disassembly(walk_x86, "cont.cpp");
-    ASSERT_EQ(assembly.loops.size(), 1u);   // not the way back to the outer loop's head: 0x3e to 0x30
+    ASSERT_EQ(assembly.loops.size(), 1u);  // not the way back to the outer loop's head: 0x3e to 0x30
     const std::vector<Instruction>& walk = assembly.functions[0].instructions;
     EXPECT_EQ(walk[assembly.loops[0].first].address, 0x44u);
     EXPECT_EQ(walk[assembly.loops[0].last].address, 0xa0u);
@@ -169,7 +170,7 @@ TEST(Loops, include_ways_out_but_no_blocks_far_away) {
 }
 
 TEST(Loops, are_no_branches_elsewhere) {
-    EXPECT_TRUE(loops_of({"inc rax", "ret", "mov rax, rbx", "jmp @0"}).empty());   // backward, but nothing returns
+    EXPECT_TRUE(loops_of({"inc rax", "ret", "mov rax, rbx", "jmp @0"}).empty());  // backward, but nothing returns
     EXPECT_TRUE(loops_of({"inc rax", "call @0", "jmp @9", "jmp rax", "ret"}).empty());
 }
 
@@ -215,18 +216,18 @@ TEST(Mix, of_a_loop_with_calls_and_spilled_registers) {
 }
 
 TEST(Mix, counts_floating_point_arithmetic_only) {
-    InstructionMix none = mix({"vmovups ymm0, ymm1", "vxorps xmm0, xmm0, xmm0", "vcmpltps k1, zmm0, zmm1",
-                               "movsd xmm0, xmm1", "vucomiss xmm0, xmm1", "vpaddd zmm0, zmm1, zmm2",
-                               "vpmaxsd ymm0, ymm1, ymm2", "add rax, rbx", "vandps ymm0, ymm1, ymm2",
-                               "vblendps ymm0, ymm1, ymm2, 0x1", "vpdpbusd zmm0, zmm1, zmm2"});
+    InstructionMix none =
+        mix({"vmovups ymm0, ymm1", "vxorps xmm0, xmm0, xmm0", "vcmpltps k1, zmm0, zmm1", "movsd xmm0, xmm1",
+             "vucomiss xmm0, xmm1", "vpaddd zmm0, zmm1, zmm2", "vpmaxsd ymm0, ymm1, ymm2", "add rax, rbx",
+             "vandps ymm0, ymm1, ymm2", "vblendps ymm0, ymm1, ymm2, 0x1", "vpdpbusd zmm0, zmm1, zmm2"});
     EXPECT_EQ(none.total, 12);
     EXPECT_EQ(none.scalar, 0);
     EXPECT_TRUE(none.packed.empty());
     EXPECT_EQ(none.flops, 0);
-    InstructionMix some = mix({"mulsd xmm0, xmm1", "addps xmm0, xmm1", "vaddpd ymm0, ymm1, ymm2",
-                               "vsqrtss xmm0, xmm1, xmm1", "vdivpd zmm0, zmm1, zmm2", "vfnmadd213sd xmm0, xmm1, xmm2",
-                               "vaddps zmm0, zmm1, zmm2, {rn-sae}", "vfmadd231ph zmm0, zmm1, zmm2",
-                               "vdpbf16ps zmm0, zmm1, zmm2", "vrsqrt14ps ymm0, ymm1"});
+    InstructionMix some =
+        mix({"mulsd xmm0, xmm1", "addps xmm0, xmm1", "vaddpd ymm0, ymm1, ymm2", "vsqrtss xmm0, xmm1, xmm1",
+             "vdivpd zmm0, zmm1, zmm2", "vfnmadd213sd xmm0, xmm1, xmm2", "vaddps zmm0, zmm1, zmm2, {rn-sae}",
+             "vfmadd231ph zmm0, zmm1, zmm2", "vdpbf16ps zmm0, zmm1, zmm2", "vrsqrt14ps ymm0, ymm1"});
     EXPECT_EQ(some.scalar, 3);
     EXPECT_EQ(some.packed, (std::map<int, int>{{16, 1}, {32, 2}, {64, 4}}));
     EXPECT_EQ(some.fused, 3);
@@ -235,22 +236,22 @@ TEST(Mix, counts_floating_point_arithmetic_only) {
 }
 
 TEST(Mix, tells_loads_from_stores) {
-    InstructionMix loads = mix({"vmovups ymm0, ymmword ptr [rdi]", "cmp dword ptr [rdi], 0x5",
-                                "mov rax, qword ptr [rip + 0x2f]", "vfmadd231ps zmm0, zmm1, dword ptr [rdi]{1to16}",
-                                "imul rax, qword ptr [rdi]", "lea rax, [rdi + 0x5]", "nop word ptr cs:[rax + rax]",
-                                "prefetcht0 byte ptr [rdi]"});
+    InstructionMix loads =
+        mix({"vmovups ymm0, ymmword ptr [rdi]", "cmp dword ptr [rdi], 0x5", "mov rax, qword ptr [rip + 0x2f]",
+             "vfmadd231ps zmm0, zmm1, dword ptr [rdi]{1to16}", "imul rax, qword ptr [rdi]", "lea rax, [rdi + 0x5]",
+             "nop word ptr cs:[rax + rax]", "prefetcht0 byte ptr [rdi]"});
     EXPECT_EQ(loads.loads, 5);
     EXPECT_EQ(loads.stores, 0);
-    InstructionMix stores = mix({"vmovaps zmmword ptr [rdi], zmm0", "mov byte ptr [rdi], 0x1",
-                                 "vcvtps2ph xmmword ptr [rdi], ymm0, 0x4", "vmaskmovps ymmword ptr [rdi], ymm0, ymm1",
-                                 "vcompressps zmmword ptr [rdi] {k1}, zmm0"});
+    InstructionMix stores =
+        mix({"vmovaps zmmword ptr [rdi], zmm0", "mov byte ptr [rdi], 0x1", "vcvtps2ph xmmword ptr [rdi], ymm0, 0x4",
+             "vmaskmovps ymmword ptr [rdi], ymm0, ymm1", "vcompressps zmmword ptr [rdi] {k1}, zmm0"});
     EXPECT_EQ(stores.loads, 0);
     EXPECT_EQ(stores.stores, 5);
     InstructionMix both = mix({"inc dword ptr [rdi]", "add qword ptr [rdi + 8*rax], rbx"});
     EXPECT_EQ(both.loads, 2);
     EXPECT_EQ(both.stores, 2);
-    InstructionMix gathers = mix({"vgatherdps zmm0 {k1}, zmmword ptr [rdi + 4*zmm1]",
-                                  "vpscatterdd zmmword ptr [rdi + 4*zmm1] {k1}, zmm0"});
+    InstructionMix gathers =
+        mix({"vgatherdps zmm0 {k1}, zmmword ptr [rdi + 4*zmm1]", "vpscatterdd zmmword ptr [rdi + 4*zmm1] {k1}, zmm0"});
     EXPECT_EQ(gathers.loads, 1);
     EXPECT_EQ(gathers.stores, 1);
     EXPECT_EQ(gathers.gathers, 2);
@@ -266,17 +267,16 @@ TEST(Mix, takes_the_frame_pointer_for_the_stack_where_it_is_one) {
 }
 
 TEST(Mix, counts_what_rearranges_and_converts) {
-    InstructionMix x86 = mix({"vpermps ymm0, ymm1, ymm2", "vunpcklps xmm0, xmm1, xmm2",
-                              "vextractf128 xmm0, ymm1, 0x1", "vbroadcastss zmm0, xmm1",
-                              "vbroadcastss zmm0, dword ptr [rdi]", "vmovshdup xmm1, xmm0",
-                              "vcvtss2sd xmm0, xmm0, xmm1", "vcvtph2ps ymm0, xmmword ptr [rdi]",
-                              "vpmovzxbd zmm0, xmm1"});
+    InstructionMix x86 =
+        mix({"vpermps ymm0, ymm1, ymm2", "vunpcklps xmm0, xmm1, xmm2", "vextractf128 xmm0, ymm1, 0x1",
+             "vbroadcastss zmm0, xmm1", "vbroadcastss zmm0, dword ptr [rdi]", "vmovshdup xmm1, xmm0",
+             "vcvtss2sd xmm0, xmm0, xmm1", "vcvtph2ps ymm0, xmmword ptr [rdi]", "vpmovzxbd zmm0, xmm1"});
     EXPECT_EQ(x86.shuffles, 5);
     EXPECT_EQ(x86.conversions, 3);
-    InstructionMix arm = mix_aarch64({"zip1 v0.4s, v1.4s, v2.4s", "dup v0.4s, v1.s[0]", "mov v0.s[1], v1.s[0]",
-                                      "mov x0, x1", "ext v0.16b, v1.16b, v2.16b, #0x8", "rev w0, w1",
-                                      "rev64 v0.4s, v0.4s", "scvtf v0.4s, v1.4s", "fcvtl v0.4s, v1.4h",
-                                      "fmov v0.4s, #1.00000000"});
+    InstructionMix arm =
+        mix_aarch64({"zip1 v0.4s, v1.4s, v2.4s", "dup v0.4s, v1.s[0]", "mov v0.s[1], v1.s[0]", "mov x0, x1",
+                     "ext v0.16b, v1.16b, v2.16b, #0x8", "rev w0, w1", "rev64 v0.4s, v0.4s", "scvtf v0.4s, v1.4s",
+                     "fcvtl v0.4s, v1.4h", "fmov v0.4s, #1.00000000"});
     EXPECT_EQ(arm.shuffles, 5);
     EXPECT_EQ(arm.conversions, 2);
 }
@@ -290,10 +290,10 @@ TEST(Mix, of_aarch64_goes_by_the_first_operand) {
     EXPECT_EQ(arithmetic.fused, 2);
     EXPECT_EQ(arithmetic.divisions, 1);
     EXPECT_EQ(arithmetic.flops, 8 + 2 + 1 + 2 + 8 + 2 + 1);
-    InstructionMix memory = mix_aarch64({"ldp q0, q1, [sp, #0x20]", "ldr s0, [x0], #0x4",
-                                         "ld1 { v0.4s, v1.4s }, [x0], #32", "ldr q1, [x0, xzr]",
-                                         "ld1w { z0.s }, p0/z, [x0, z1.s, uxtw #2]", "stp q0, q1, [x1]",
-                                         "str q0, [sp]", "prfm pldl1keep, [x0]", "bl @9", "tbz w0, #0x3, @0"});
+    InstructionMix memory =
+        mix_aarch64({"ldp q0, q1, [sp, #0x20]", "ldr s0, [x0], #0x4", "ld1 { v0.4s, v1.4s }, [x0], #32",
+                     "ldr q1, [x0, xzr]", "ld1w { z0.s }, p0/z, [x0, z1.s, uxtw #2]", "stp q0, q1, [x1]",
+                     "str q0, [sp]", "prfm pldl1keep, [x0]", "bl @9", "tbz w0, #0x3, @0"});
     EXPECT_EQ(memory.loads, 5);
     EXPECT_EQ(memory.stores, 2);
     EXPECT_EQ(memory.stack, 2);
@@ -304,22 +304,25 @@ TEST(Mix, of_aarch64_goes_by_the_first_operand) {
 
 TEST(Listing, has_labels_and_names_but_no_addresses) {
     Assembly dot = parse_disassembly(dot_aarch64, "dot.cpp");
-    EXPECT_EQ(listing_of(dot, dot.loops.at(1)), "L1:  ldr s1, [x10], #0x4\n"
-                                                "     subs x8, x8, #0x1\n"
-                                                "     ldr s2, [x9], #0x4\n"
-                                                "     fmadd s0, s2, s1, s0\n"
-                                                "     b.ne L1\n");
-    Assembly calls = code({"inc rax", "je @5", "call 0x1030 <void report(int, char)@plt>", "call rax", "jne @0",
-                           "ret"});
-    EXPECT_EQ(listing_of(calls, calls.loops.at(0)), "L1:  inc rax\n"
-                                                    "     je f+0x50\n"
-                                                    "     call void report(int, char)@plt\n"
-                                                    "     call rax\n"
-                                                    "     jne L1\n");
+    EXPECT_EQ(listing_of(dot, dot.loops.at(1)),
+              "L1:  ldr s1, [x10], #0x4\n"
+              "     subs x8, x8, #0x1\n"
+              "     ldr s2, [x9], #0x4\n"
+              "     fmadd s0, s2, s1, s0\n"
+              "     b.ne L1\n");
+    Assembly calls =
+        code({"inc rax", "je @5", "call 0x1030 <void report(int, char)@plt>", "call rax", "jne @0", "ret"});
+    EXPECT_EQ(listing_of(calls, calls.loops.at(0)),
+              "L1:  inc rax\n"
+              "     je f+0x50\n"
+              "     call void report(int, char)@plt\n"
+              "     call rax\n"
+              "     jne L1\n");
     Assembly bits = code({"tbz w0, #0x3, @2", "add x0, x0, #0x1", "cbnz x8, @0"}, "littleaarch64");
-    EXPECT_EQ(listing_of(bits, bits.loops.at(0)), "L1:  tbz w0, #0x3, L2\n"
-                                                  "     add x0, x0, #0x1\n"
-                                                  "L2:  cbnz x8, L1\n");
+    EXPECT_EQ(listing_of(bits, bits.loops.at(0)),
+              "L1:  tbz w0, #0x3, L2\n"
+              "     add x0, x0, #0x1\n"
+              "L2:  cbnz x8, L1\n");
 }
 
 TEST(Model, says_what_holds_a_loop_back) {
@@ -339,10 +342,11 @@ TEST(Model, says_what_holds_a_loop_back) {
 }
 
 TEST(Model, takes_the_mean_of_units_with_one_name) {
-    std::string text = "Iterations:        100\nTotal Cycles:      200\nTotal uOps:        300\n\n\n"
-                       "No resource or data dependency bottlenecks discovered.\n\n\n"
-                       "Resources:\n[0.0] - Load\n[0.1] - Load\n[1]   - Add\n\n\n"
-                       "Resource pressure per iteration:\n[0.0]  [0.1]  [1]\n 1.90   1.80   1.20\n\n";
+    std::string text =
+        "Iterations:        100\nTotal Cycles:      200\nTotal uOps:        300\n\n\n"
+        "No resource or data dependency bottlenecks discovered.\n\n\n"
+        "Resources:\n[0.0] - Load\n[0.1] - Load\n[1]   - Add\n\n\n"
+        "Resource pressure per iteration:\n[0.0]  [0.1]  [1]\n 1.90   1.80   1.20\n\n";
     std::optional<Throughput> throughput = parse_throughput(text);
     ASSERT_TRUE(throughput);
     EXPECT_EQ(throughput->busiest, "Load");
@@ -367,11 +371,12 @@ protected:
         problem.dimensions = {"N"};
         problem.inputs = {{"x", DType::float32, {Expression::symbol("N")}, Fill::normal, {}}};
         problem.outputs = {{"y", DType::float32, {Expression::symbol("N")}, Fill::normal, {}}};
-        const char* source = "#include <stdint.h>\n"
-                             "extern \"C\" void scale(const float* x, float* y, int64_t N) {\n"
-                             "    for (int64_t i = 0; i < N; ++i)\n"
-                             "        y[i] = x[i] * 3 + y[i];\n"
-                             "}\n";
+        const char* source =
+            "#include <stdint.h>\n"
+            "extern \"C\" void scale(const float* x, float* y, int64_t N) {\n"
+            "    for (int64_t i = 0; i < N; ++i)\n"
+            "        y[i] = x[i] * 3 + y[i];\n"
+            "}\n";
         Build build;
         build.source = source;
         build.flags = {"-gline-tables-only"};
@@ -432,8 +437,8 @@ TEST_F(OfThisMachine, a_loop_that_calls_is_not_modelled) {
 
 TEST_F(OfThisMachine, padding_prefixes_and_targets_elsewhere_are_understood) {
     if (assembly_->architecture != "x86_64" || !installed("llvm-mca")) GTEST_SKIP() << "no llvm-mca of x86-64";
-    Assembly odd = code({"inc rax", "nop word ptr cs:[rax + rax]", "je @7", "lock", "inc dword ptr [rdi]", "ja @0",
-                         "jne @0", "ret"});
+    Assembly odd = code(
+        {"inc rax", "nop word ptr cs:[rax + rax]", "je @7", "lock", "inc dword ptr [rdi]", "ja @0", "jne @0", "ret"});
     EXPECT_TRUE(throughput_of(odd, odd.loops.at(0)));
 }
 

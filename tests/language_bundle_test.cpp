@@ -93,14 +93,16 @@ DispatchWinner winner(const std::string& id, const std::string& source, const st
 }
 
 DispatchWinner serial() {
-    return winner(
-        "serial+x", serial_source,
-        {{"UNROLL", {int64_t{4}}, Tunable::Kind::constant}, {"SHARE", {0.5}, Tunable::Kind::constant}, {"OPT", {"-O3 -funroll-loops"}, Tunable::Kind::flags}},
-        {{"UNROLL", int64_t{4}}, {"SHARE", 0.5}, {"OPT", "-O3 -funroll-loops"}});
+    return winner("serial+x", serial_source,
+                  {{"UNROLL", {int64_t{4}}, Tunable::Kind::constant},
+                   {"SHARE", {0.5}, Tunable::Kind::constant},
+                   {"OPT", {"-O3 -funroll-loops"}, Tunable::Kind::flags}},
+                  {{"UNROLL", int64_t{4}}, {"SHARE", 0.5}, {"OPT", "-O3 -funroll-loops"}});
 }
 
 DispatchWinner parallel() {
-    return winner("parallel", parallel_source, {{"UNROLL", {int64_t{16}}, Tunable::Kind::constant}, {"MODE", {"slow"}, Tunable::Kind::constant}},
+    return winner("parallel", parallel_source,
+                  {{"UNROLL", {int64_t{16}}, Tunable::Kind::constant}, {"MODE", {"slow"}, Tunable::Kind::constant}},
                   {{"UNROLL", int64_t{16}}, {"MODE", "slow"}});
 }
 
@@ -119,11 +121,10 @@ public:
         std::filesystem::create_directories(folder_);
         std::ofstream(folder_ / "k.cpp") << source;
         std::string library = (folder_ / ("k" + std::to_string(++count_) + ".so")).string();
-        std::string command =
-            compiler +
-            " -std=c++17 -O1 -fopenmp -Wall -Wextra -Werror -Wno-unused -Wno-unknown-pragmas "
-            "-shared -fPIC " +
-            (folder_ / "k.cpp").string() + " -o " + library + " 2>&1";
+        std::string command = compiler +
+                              " -std=c++17 -O1 -fopenmp -Wall -Wextra -Werror -Wno-unused -Wno-unknown-pragmas "
+                              "-shared -fPIC " +
+                              (folder_ / "k.cpp").string() + " -o " + library + " 2>&1";
         compiles = std::system(command.c_str()) == 0;
         if (compiles) library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library_) function_ = reinterpret_cast<Function>(dlsym(library_, "scale"));
@@ -177,8 +178,7 @@ TEST(Bundle, HasNoTraceOfTunablesAndOneIncludeEach) {
     EXPECT_EQ(text.find("#include <stdint.h>", first + 1), std::string::npos);
     EXPECT_LT(text.rfind("#include"), text.find("namespace"));
     EXPECT_NE(text.find("#if defined(_OPENMP)\n#include <omp.h>\n#endif"), std::string::npos) << text;
-    EXPECT_NE(text.find("// Tuned: UNROLL = 4, SHARE = 0.5, OPT = -O3 -funroll-loops"), std::string::npos)
-        << text;
+    EXPECT_NE(text.find("// Tuned: UNROLL = 4, SHARE = 0.5, OPT = -O3 -funroll-loops"), std::string::npos) << text;
 }
 
 TEST(Bundle, SpellsWholeNumbersAsConstantsAndTheRestAsMacrosThatItUndoes) {
@@ -194,14 +194,12 @@ TEST(Bundle, ExportsOneFunctionOnly) {
     size_t entry = text.rfind("extern \"C\" void scale(");
     ASSERT_NE(entry, std::string::npos);
     EXPECT_GT(entry, text.rfind("}  // namespace scale_detail"));
-    EXPECT_NE(text.find("const char* text = \"extern \\\"C\\\" void scale(\""), std::string::npos)
-        << "texts stay";
+    EXPECT_NE(text.find("const char* text = \"extern \\\"C\\\" void scale(\""), std::string::npos) << "texts stay";
 }
 
 TEST(Bundle, CompilesWithClangToo) {
     if (std::system("command -v clang++-19 >/dev/null 2>&1") != 0) GTEST_SKIP() << "no clang++-19";
-    EXPECT_TRUE(
-        Compiled(bundle(scale_problem(), {serial(), parallel()}, three_leaves(), {}), "clang++-19").compiles);
+    EXPECT_TRUE(Compiled(bundle(scale_problem(), {serial(), parallel()}, three_leaves(), {}), "clang++-19").compiles);
 }
 
 TEST(Bundle, ChecksAKernelsConditionBeforeTheCall) {
@@ -223,8 +221,7 @@ TEST(Bundle, CallsASingleKernelDirectly) {
     Compiled compiled(text);
     ASSERT_TRUE(compiled.compiles) << text;
     EXPECT_EQ(compiled.factor(3, 3), 10);
-    EXPECT_EQ(bundle(scale_problem(), {serial()}, {}, {}).find("if (M == 0 || N == 0) return;") ==
-                  std::string::npos,
+    EXPECT_EQ(bundle(scale_problem(), {serial()}, {}, {}).find("if (M == 0 || N == 0) return;") == std::string::npos,
               false);
 }
 
@@ -253,8 +250,7 @@ TEST(Bundle, CarriesTheNotes) {
     std::string text = bundle(scale_problem(), {serial(), parallel()}, three_leaves(), notes);
     EXPECT_EQ(text.find("// scale, measured somewhere\n//\n// by a run\n\n#include"), 0u) << text;
     EXPECT_LT(text.find("// serial: 12 ns\n"), text.find("namespace serial_x {"));
-    EXPECT_NE(text.find("        // small: 1.50x\n        scale_detail::serial_x::scale("), std::string::npos)
-        << text;
+    EXPECT_NE(text.find("        // small: 1.50x\n        scale_detail::serial_x::scale("), std::string::npos) << text;
     EXPECT_TRUE(Compiled(text).compiles);
 }
 

@@ -12,8 +12,9 @@ namespace {
 // Does not compile with any other.
 std::string only_with(const std::string& compiler) {
     const std::string test = compiler == "clang" ? "#ifndef __clang__" : "#ifdef __clang__";
-    return test + "\n#error\n#endif\n#include <stdint.h>\n"
-                  "extern \"C\" void row_sum(const float* x, float* y, int64_t M, int64_t N) { y[0] = x[0] + M + N; }\n";
+    return test +
+           "\n#error\n#endif\n#include <stdint.h>\n"
+           "extern \"C\" void row_sum(const float* x, float* y, int64_t M, int64_t N) { y[0] = x[0] + M + N; }\n";
 }
 
 Build build(const std::string& source, const std::string& compiler) {
@@ -42,17 +43,20 @@ TEST_F(CompilerTest, the_one_that_is_asked_for_is_taken) {
     for (const char* name : {"clang", "g++"}) {
         const Built result = built(toolchain, {build(only_with(name), name)}).front();
         EXPECT_EQ(result.ok, toolchain.find(name) != nullptr) << result.message;
-        EXPECT_FALSE(built(toolchain, {build(only_with(name), name == std::string("clang") ? "g++" : "clang")}).front().ok);
+        EXPECT_FALSE(
+            built(toolchain, {build(only_with(name), name == std::string("clang") ? "g++" : "clang")}).front().ok);
     }
 }
 
 TEST_F(CompilerTest, a_build_finds_no_other) {
     CppToolchain toolchain(detect_machine());
-    const std::string own = "#include <stdint.h>\n"
-                            "extern \"C\" void row_sum(const float* x, float* y, int64_t M, int64_t N) { y[0] = x[0] + M + N; }\n";
+    const std::string own =
+        "#include <stdint.h>\n"
+        "extern \"C\" void row_sum(const float* x, float* y, int64_t M, int64_t N) { y[0] = x[0] + M + N; }\n";
     ASSERT_TRUE(built(toolchain, {{own, {}, {}, {}, false}}).front().ok);
     for (const char* path : {"kernel0.cpp", "../kernel0/kernel0.cpp", "../call.cpp", "call.cpp", "late.h"}) {
-        const std::string source = std::string("#include \"") + path + "\"\n" + (std::string(path).ends_with("kernel0.cpp") ? "" : own);
+        const std::string source =
+            std::string("#include \"") + path + "\"\n" + (std::string(path).ends_with("kernel0.cpp") ? "" : own);
         EXPECT_FALSE(built(toolchain, {{source, {}, {}, {}, false}}).front().ok) << path;
     }
 }
@@ -91,29 +95,34 @@ protected:
     std::string script() {
         const std::filesystem::path path = home_.path() / "bin" / "compiler";
         std::filesystem::create_directories(path.parent_path());
-        write_file(path, "#!/bin/sh\n"
-                         "while [ $# -gt 0 ]; do\n"
-                         "    case $1 in\n"
-                         "        -DSLOW=*) slow=${1#*=} ;;\n"
-                         "        -DUNROLL=*) unroll=${1#*=} ;;\n"
-                         "        -o) out=$2 ;;\n"
-                         "    esac\n"
-                         "    shift\n"
-                         "done\n"
-                         "[ \"$slow\" = 1 ] && sleep 0.5\n"
-                         "printf '%s%s %s' \"$slow\" \"$unroll\" $(date +%s%N) > \"$out\"\n");
+        write_file(path,
+                   "#!/bin/sh\n"
+                   "while [ $# -gt 0 ]; do\n"
+                   "    case $1 in\n"
+                   "        -DSLOW=*) slow=${1#*=} ;;\n"
+                   "        -DUNROLL=*) unroll=${1#*=} ;;\n"
+                   "        -o) out=$2 ;;\n"
+                   "    esac\n"
+                   "    shift\n"
+                   "done\n"
+                   "[ \"$slow\" = 1 ] && sleep 0.5\n"
+                   "printf '%s%s %s' \"$slow\" \"$unroll\" $(date +%s%N) > \"$out\"\n");
         std::filesystem::permissions(path, std::filesystem::perms::owner_exec, std::filesystem::perm_options::add);
         return path;
     }
     static Build asked(int64_t slow, int64_t unroll, const std::string& source = "a kernel") {
-        return {source, {{"SLOW", slow}, {"UNROLL", unroll}},
+        return {source,
+                {{"SLOW", slow}, {"UNROLL", unroll}},
                 {{{"SLOW", {int64_t{0}, int64_t{1}}, Tunable::Kind::constant},
-                  {"UNROLL", {int64_t{1}, int64_t{2}}, Tunable::Kind::constant}}, {}}, {}, false};
+                  {"UNROLL", {int64_t{1}, int64_t{2}}, Tunable::Kind::constant}},
+                 {}},
+                {},
+                false};
     }
     // As they were compiled: SLOW and UNROLL of each.
     std::string order_of(const std::vector<Build>& builds) {
         libraries_.clear();
-        std::map<std::string, std::string> written;   // by the clock, which is finer than a file system's
+        std::map<std::string, std::string> written;  // by the clock, which is finer than a file system's
         for (const Built& result : built(toolchain_, builds)) {
             const std::string text = read_file(result.library);
             libraries_.push_back(text.substr(0, 2));
@@ -130,7 +139,7 @@ protected:
 };
 
 TEST_F(OrderTest, what_took_long_before_is_begun_first) {
-    EXPECT_EQ(order_of({asked(0, 1), asked(1, 1)}), "0111");   // nothing is known: as asked
+    EXPECT_EQ(order_of({asked(0, 1), asked(1, 1)}), "0111");  // nothing is known: as asked
     EXPECT_EQ(order_of({asked(0, 2), asked(1, 2)}), "1202");
     EXPECT_EQ(libraries_, (std::vector<std::string>{"02", "12"}));
 }

@@ -43,8 +43,7 @@ TEST(Contract, ShortSignatureIsOneLine) {
     problem.inputs.pop_back();
     problem.outputs.pop_back();
     problem.parameters.clear();
-    EXPECT_EQ(signature(problem),
-              "extern \"C\" void softmax(const float* x, float* y, int64_t M, int64_t N)");
+    EXPECT_EQ(signature(problem), "extern \"C\" void softmax(const float* x, float* y, int64_t M, int64_t N)");
 }
 
 TEST(Contract, LongSignatureIsBrokenAndLosesNothing) {
@@ -69,8 +68,7 @@ TEST(Contract, ReadsEveryKindOfValue) {
         "k");
     ASSERT_EQ(space.tunables.size(), 4u);
     EXPECT_EQ(space.tunables[0].name, "MR");
-    EXPECT_THAT(space.tunables[0].values,
-                ElementsAre(Value(int64_t{6}), Value(int64_t{8}), Value(int64_t{-14})));
+    EXPECT_THAT(space.tunables[0].values, ElementsAre(Value(int64_t{6}), Value(int64_t{8}), Value(int64_t{-14})));
     EXPECT_THAT(space.tunables[1].values, ElementsAre(Value(0.5), Value(1e-3)));
     EXPECT_THAT(space.tunables[2].values, ElementsAre(Value("static"), Value("dynamic"), Value("x y")));
     EXPECT_EQ(space.tunables[2].kind, Tunable::Kind::constant);
@@ -102,8 +100,7 @@ TEST(Contract, LateTunablesAreLimitedInNumber) {
 
 TEST(Contract, TextsThatLookAlmostLikeNumbersStayTexts) {
     TunableSpace space = parse_tunables("// strop:tune A = 6x | 1.5.2 | nan | 99999999999999999999x\n", "k");
-    for (const Value& value : space.tunables[0].values)
-        EXPECT_TRUE(std::holds_alternative<std::string>(value));
+    for (const Value& value : space.tunables[0].values) EXPECT_TRUE(std::holds_alternative<std::string>(value));
 }
 
 TEST(Contract, OrdinaryTextIsNoDirective) {
@@ -114,8 +111,7 @@ TEST(Contract, OrdinaryTextIsNoDirective) {
 }
 
 TEST(Contract, ConstraintsMayPrecedeTheirTunables) {
-    TunableSpace space =
-        parse_tunables("// strop:require A * B <= 8\n// strop:tune A = 1\n// strop:tune B = 2\n", "k");
+    TunableSpace space = parse_tunables("// strop:require A * B <= 8\n// strop:tune A = 1\n// strop:tune B = 2\n", "k");
     ASSERT_EQ(space.constraints.size(), 1u);
     EXPECT_EQ(space.constraints[0], Expression::parse("A*B <= 8"));
 }
@@ -132,18 +128,19 @@ TEST(Contract, ErrorsNameFileLineAndValue) {
     for (std::string value : {"99999999999999999999", "1e400", "-1e-400"})
         EXPECT_EQ(failure("// strop:tune A = 1 | " + value),
                   "kernel.cpp:1: '" + value + "' of tunable 'A' is beyond the range of its type");
-    EXPECT_EQ(failure("// strop:tune A = 1\n// strop:flags A = -O2"),
-              "kernel.cpp:2: tunable 'A' is declared twice");
+    EXPECT_EQ(failure("// strop:tune A = 1\n// strop:flags A = -O2"), "kernel.cpp:2: tunable 'A' is declared twice");
     EXPECT_EQ(failure("// strop:tune A = 1\n\n// strop:require A > B"), "kernel.cpp:3: 'B' is not a tunable");
     EXPECT_EQ(failure("// strop:require 1 < 2"), "kernel.cpp:1: '1 < 2' names no tunable");
-    for (std::string flag : {"-fplugin=x", "-o", "-B/tmp", "-Wl,-Map=x", "-include", "-fprofile-generate", "-I.", "-Xclang"})
+    for (std::string flag :
+         {"-fplugin=x", "-o", "-B/tmp", "-Wl,-Map=x", "-include", "-fprofile-generate", "-I.", "-Xclang"})
         EXPECT_EQ(failure("// strop:flags OPT = " + flag),
                   "kernel.cpp:1: '" + flag + "' in 'OPT' is not a flag that a kernel may ask for");
     EXPECT_EQ(failure("// strop:flags OPT = -Ofast | -mprefer-vector-width=256 -mllvm -unroll-count=4 -fno-vectorize"),
               "no error");
     EXPECT_EQ(failure("// strop:flags OPT = O2"), "kernel.cpp:1: 'O2' in 'OPT' is not a compiler flag");
     EXPECT_EQ(failure("// strop:compiler CXX = g++ | clang"), "no error");
-    EXPECT_EQ(failure("// strop:compiler CXX = clang | icc"), "kernel.cpp:1: 'icc' of tunable 'CXX' is no compiler for kernels");
+    EXPECT_EQ(failure("// strop:compiler CXX = clang | icc"),
+              "kernel.cpp:1: 'icc' of tunable 'CXX' is no compiler for kernels");
     EXPECT_EQ(failure("// strop:compiler A = clang\n// strop:compiler B = g++"),
               "kernel.cpp:2: a second choice of the compiler");
     EXPECT_EQ(failure("// strop:late A = 1 | x"), "kernel.cpp:1: 'x' of tunable 'A' is not a whole number");
@@ -191,8 +188,8 @@ std::string free_tunables(int count) {
 TEST(Contract, TunablesThatCannotMeetAConstraintAreNotTriedForIt) {
     std::string source = "// strop:tune A = 1 | 2 | 3\n" + free_tunables(40) + "// strop:tune Z = 1 | 2\n";
     EXPECT_THROW(default_configuration(parse_tunables(source + "// strop:require Z > 5\n", "k")), UsageError);
-    Configuration found = default_configuration(
-        parse_tunables(source + "// strop:require Z + A > 4\n// strop:require T39 != 1\n", "k"));
+    Configuration found =
+        default_configuration(parse_tunables(source + "// strop:require Z + A > 4\n// strop:require T39 != 1\n", "k"));
     EXPECT_EQ(found["A"], Value(int64_t{3}));
     EXPECT_EQ(found["T0"], Value(int64_t{1}));
     EXPECT_EQ(found["T39"], Value(int64_t{2}));
@@ -207,8 +204,10 @@ TEST(Contract, ASearchWithoutEndIsGivenUp) {
 }
 
 TEST(Contract, TunablesAndFlagsAreBounded) {
-    EXPECT_THAT(failure("// strop:flags O = -f" + std::string(100000, 'a')),
-                HasSubstr("kernel.cpp:1: '-faaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' of tunable 'O' is 100002 characters long"));
+    EXPECT_THAT(
+        failure("// strop:flags O = -f" + std::string(100000, 'a')),
+        HasSubstr(
+            "kernel.cpp:1: '-faaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' of tunable 'O' is 100002 characters long"));
     EXPECT_THAT(failure("// strop:tune LANES = " + std::string(50000, '8')), HasSubstr("is 50000 characters long"));
     std::string values = "// strop:tune A = 0";
     for (int i = 1; i < 1001; ++i) values += " | " + std::to_string(i);
@@ -221,8 +220,10 @@ TEST(Contract, TunablesAndFlagsAreBounded) {
 }
 
 TEST(Contract, AKernelHasOneCompiler) {
-    for (const char* flag : {"-flto=24", "-flto=auto", "-flto=jobserver", "-foffload=nvptx-none", "-fopenmp-targets=nvptx64"})
-        EXPECT_THAT(failure(std::string("// strop:flags O = -O3 ") + flag), HasSubstr("starts compilers of its own")) << flag;
+    for (const char* flag :
+         {"-flto=24", "-flto=auto", "-flto=jobserver", "-foffload=nvptx-none", "-fopenmp-targets=nvptx64"})
+        EXPECT_THAT(failure(std::string("// strop:flags O = -O3 ") + flag), HasSubstr("starts compilers of its own"))
+            << flag;
     for (const char* flag : {"-flto", "-flto=thin", "-flto=full"})
         EXPECT_EQ(failure(std::string("// strop:flags O = -O3 ") + flag), "no error") << flag;
 }

@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "language/bundle.h"
+#include "language/contract.h"
+#include "language/cpp_source.h"
 #include "language/opencl_host.h"
 #include "sandbox/process.h"
 
@@ -79,7 +82,7 @@ TEST(OpenCl, ReadsLaunchesBuffersAndArguments) {
     EXPECT_EQ(source.kernels.at(1).arguments.at(3).kind, OpenClArgument::Kind::parameter);
     EXPECT_EQ(source.space.tunables.size(), 3u);
     for (const Tunable& tunable : source.space.tunables) EXPECT_EQ(tunable.kind, Tunable::Kind::constant);
-    EXPECT_EQ(split(source.program, '\n').size(), split(two_launches, '\n').size());   // lines of messages stay
+    EXPECT_EQ(split(source.program, '\n').size(), split(two_launches, '\n').size());  // lines of messages stay
 }
 
 TEST(OpenCl, NamesWhatIsNotInTheContract) {
@@ -92,14 +95,33 @@ TEST(OpenCl, NamesWhatIsNotInTheContract) {
     EXPECT_THAT(failure(with("buffer partial", "buffer x")), HasSubstr("k.cl:4: 'x' is a name already"));
     EXPECT_THAT(failure(with("local LOCAL, 1", "local LOCAL")), HasSubstr("k.cl:5: 2 global and 1 local sizes"));
     EXPECT_THAT(failure(with("PARTS * LOCAL, M local LOCAL, 1", "1, 1, 1, M")), HasSubstr("is not one to 3 sizes"));
-    EXPECT_THAT(failure(with("-cl-mad-enable", "-I/etc")), HasSubstr("k.cl:3: '-I/etc' is not an option of clBuildProgram"));
+    EXPECT_THAT(failure(with("-cl-mad-enable", "-I/etc")),
+                HasSubstr("k.cl:3: '-I/etc' is not an option of clBuildProgram"));
     EXPECT_THAT(failure(with("strop:late", "strop:team")), HasSubstr("k.cl:2: unknown comment 'strop:team'"));
-    EXPECT_THAT(failure(with("const float* x", "float* x")), HasSubstr("k.cl:7: argument '__global float* x' does not fit"));
+    EXPECT_THAT(failure(with("const float* x", "float* x")),
+                HasSubstr("k.cl:7: argument '__global float* x' does not fit"));
     EXPECT_THAT(failure(with("float* y", "double* y")), HasSubstr("does not fit"));
     EXPECT_THAT(failure(with("long M, float", "int M, float")), HasSubstr("k.cl:20: argument 'int M' does not fit"));
     EXPECT_THAT(failure(with("float scale", "float factor")), HasSubstr("'factor' is not a tensor"));
     EXPECT_THAT(failure(with("long M, long N", "long M, long M")), HasSubstr("argument 'M' appears twice"));
     EXPECT_THAT(failure("#include <x>\n"), HasSubstr("k.cl:1: #include"));
+}
+
+// A text that looks like code is none: it comes out of a bundle as it went in.
+TEST(OpenCl, ItsTextIsLeftAloneInABundle) {
+    const Problem problem = row_sum();
+    const std::string program = with("__kernel void finish", "#define EACH(i) \"extern\"\n__kernel void finish");
+    Kernel kernel;
+    kernel.id = "first";
+    kernel.language = Language::opencl;
+    kernel.source = opencl_host(problem, read_opencl(program, problem, "k.cl"));
+    kernel.space = parse_tunables(kernel.source, "k.cl");
+    const Configuration chosen = default_configuration(kernel.space);
+    const std::string text = bundle(problem, {{kernel, chosen}}, {}, {});
+    EXPECT_THAT(text, HasSubstr("#define EACH(i) \"extern\"\n"));
+    EXPECT_EQ(text.find("#undef EACH"), std::string::npos);
+    EXPECT_EQ(bundled_kernel(text, {{kernel, chosen}}).language, Language::opencl);
+    EXPECT_EQ(code_only(R"-(f(R"x(a ) " b)x", "c") + R"(d)";)-"), "f(R" + std::string(13, ' ') + ",    ) + R     ;");
 }
 
 bool has_device() {
@@ -130,8 +152,15 @@ TEST(OpenCl, HostRunsLaunchesInOrder) {
         write_file(folder.path() / "host.cpp", opencl_host(problem, read_opencl(rounded, problem, "k.cl")) + main_text);
         sandbox::Command command;
         const std::string program = folder.path() / "host";
-        command.argv = {"c++", "-std=c++17", "-DLOCAL=" + local, "-DPARTS=" + parts, "-DOPT=-cl-mad-enable", "-o", program,
-                        folder.path() / "host.cpp", "-ldl"};
+        command.argv = {"c++",
+                        "-std=c++17",
+                        "-DLOCAL=" + local,
+                        "-DPARTS=" + parts,
+                        "-DOPT=-cl-mad-enable",
+                        "-o",
+                        program,
+                        folder.path() / "host.cpp",
+                        "-ldl"};
         sandbox::Finished built = sandbox::run(command);
         ASSERT_TRUE(built.ok()) << built.err;
         command.argv = {program};

@@ -18,11 +18,13 @@ READ of size 4 at 0x502000000030 thread T0
 allocated by thread T0 here:
     #0 0x55d0c0de9999  (/opt/libclang_rt.asan-x86_64.so+0x9999)
 )";
-constexpr const char* segv = R"(==17==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x7f bp 0x7f sp 0x7f T0)
+constexpr const char* segv =
+    R"(==17==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x7f bp 0x7f sp 0x7f T0)
 ==17==The signal is caused by a READ memory access.
 )";
 constexpr const char* undefined =
-    "/tmp/judge/kernel3.cpp:7:23: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'\n";
+    "/tmp/judge/kernel3.cpp:7:23: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type "
+    "'int'\n";
 constexpr const char* race = R"(==================
 WARNING: ThreadSanitizer: data race (pid=17)
   Read of size 8 at 0x7f3b0c0f4048 by thread T1:
@@ -35,9 +37,10 @@ WARNING: ThreadSanitizer: data race (pid=17)
 TEST(Sanitizer, reports_become_a_line) {
     EXPECT_EQ(finding_in(overflow, "/tmp/judge/kernel0.so"), "AddressSanitizer: heap-buffer-overflow: READ of size 4");
     EXPECT_EQ(finding_in(segv, "/tmp/judge/kernel0.so"), "AddressSanitizer: SEGV");
-    EXPECT_EQ(finding_in(undefined, "/tmp/judge/kernel3.so"),
-              "UndefinedBehaviorSanitizer: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int' at "
-              "kernel3.cpp:7");
+    EXPECT_EQ(
+        finding_in(undefined, "/tmp/judge/kernel3.so"),
+        "UndefinedBehaviorSanitizer: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int' at "
+        "kernel3.cpp:7");
     EXPECT_EQ(finding_in(race, "/tmp/judge/kernel0.so"),
               "ThreadSanitizer: data race: Read of size 8, Previous write of size 8");
     EXPECT_EQ(finding_in("", "/tmp/judge/kernel0.so"), "a sanitizer ended it without a word");

@@ -208,8 +208,8 @@ protected:
         write_file(path("program.cpp"), program_text);
         const std::string flags = " -std=c++17 -O1 -Wall -Wextra -Werror -pthread ";
         built = compiles("g++" + flags + "-shared -fPIC -o " + path("library.so") + " " + path("library.cpp")) &&
-                compiles("g++" + flags + "-o " + path("program") + " " + path("program.cpp") + " " + path("library.so") +
-                         " -Wl,-rpath," + folder->path().string() + " -ldl");
+                compiles("g++" + flags + "-o " + path("program") + " " + path("program.cpp") + " " +
+                         path("library.so") + " -Wl,-rpath," + folder->path().string() + " -ldl");
     }
     static void TearDownTestSuite() { folder.reset(); }
     void SetUp() override { ASSERT_TRUE(built); }
@@ -219,8 +219,8 @@ protected:
 
     // What the program prints; "skip" where it finds no OpenMP.
     static std::string said(const std::string& what, const std::string& environment) {
-        const std::string command = fmt::format("env -u OMP_NUM_THREADS -u OMP_PROC_BIND {} {} '{}' 2>&1", environment,
-                                                path("program"), what);
+        const std::string command =
+            fmt::format("env -u OMP_NUM_THREADS -u OMP_PROC_BIND {} {} '{}' 2>&1", environment, path("program"), what);
         std::string text;
         std::FILE* pipe = popen(command.c_str(), "r");
         for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
@@ -274,9 +274,7 @@ TEST_F(Team, TakesTheThreadsOfARuntimeThatIsThere) {
     EXPECT_EQ(said("openmp fork", "OMP_NUM_THREADS=3"), "1 3");
 }
 
-TEST_F(Team, AnExecutorOfTheHostMayTakeFewer) {
-    EXPECT_EQ(said("executor", "OMP_NUM_THREADS=3"), "4 4 0 3 3");
-}
+TEST_F(Team, AnExecutorOfTheHostMayTakeFewer) { EXPECT_EQ(said("executor", "OMP_NUM_THREADS=3"), "4 4 0 3 3"); }
 
 TEST(TeamText, IsNoOpenMP) {
     EXPECT_FALSE(uses_openmp(team_text().includes + team_text().body));

@@ -16,7 +16,8 @@ namespace {
 class FakeModel : public Model {
 public:
     explicit FakeModel(std::function<Reply(const Request&)> answer, std::string name = "fake/one")
-        : answer_(std::move(answer)), name_(std::move(name)) {}
+        : answer_(std::move(answer)),
+          name_(std::move(name)) {}
     const std::string& name() const override { return name_; }
     Reply ask(const Request& request, const Cancel&) override {
         ++asked;
@@ -158,8 +159,8 @@ TEST(LlmCaller, tells_the_logs_that_did_not_have_it) {
 // What was paid for is never asked again; a replay meets every failure as it was.
 TEST(LlmCaller, asks_again_only_what_cost_nothing) {
     Prices prices = fake_prices();
-    static const std::set<std::string> asked_again = {"no_key",    "rejected", "denied",     "network",
-                                                      "timed_out", "cancelled", "over_limit", "not_recorded",
+    static const std::set<std::string> asked_again = {"no_key",       "rejected",  "denied",     "network",
+                                                      "timed_out",    "cancelled", "over_limit", "not_recorded",
                                                       "rate_limited", "overloaded"};
     for (int i = 0; i <= static_cast<int>(Failure::not_recorded); ++i) {
         auto failure = static_cast<Failure>(i);
@@ -195,7 +196,7 @@ TEST(LlmCaller, lowers_the_output_to_what_is_left_or_refuses) {
     EXPECT_EQ(asked[0], 12000);
     EXPECT_LT(asked[1], 8000);
     EXPECT_GT(asked[1], 7000);
-    EXPECT_EQ(log.calls[1].request.max_output_tokens, 12000);   // as it was asked
+    EXPECT_EQ(log.calls[1].request.max_output_tokens, 12000);  // as it was asked
     EXPECT_LE(caller.spent().input_tokens + caller.spent().output_tokens, 20000);
     // A small question still fits where a large one did not.
     Caller small(prices, {.tokens = 300}, {}, false, {});
@@ -211,7 +212,7 @@ TEST(LlmCaller, a_limit_of_cost_holds) {
     EXPECT_TRUE(caller.exhausted());
     EXPECT_GE(answered, 1);
     EXPECT_LE(caller.spent().cost, 1);
-    EXPECT_GT(caller.spent().cost, 0.94);   // less than what 1000 tokens of output and the question cost is left
+    EXPECT_GT(caller.spent().cost, 0.94);  // less than what 1000 tokens of output and the question cost is left
 }
 
 TEST(LlmCaller, limits_hold_with_calls_in_flight) {
@@ -220,7 +221,7 @@ TEST(LlmCaller, limits_hold_with_calls_in_flight) {
         Caller* all = nullptr;
         std::atomic<int64_t> tokens = 0;
         FakeModel model([&](const Request& request) {
-            all->spent();   // the lock is free while a model is asked
+            all->spent();  // the lock is free while a model is asked
             Reply reply = spend_all(request);
             tokens += reply.usage.input_tokens + reply.usage.output_tokens;
             return reply;
@@ -253,7 +254,7 @@ TEST(LlmCaller, calls_run_side_by_side) {
     std::atomic<int> inside = 0;
     FakeModel model([&](const Request&) {
         ++inside;
-        while (inside < 2) std::this_thread::yield();   // hangs when calls wait for one another
+        while (inside < 2) std::this_thread::yield();  // hangs when calls wait for one another
         return reply_of("x");
     });
     Caller caller(prices, {.tokens = 1000000}, {}, false, {});

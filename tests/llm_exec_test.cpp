@@ -12,8 +12,7 @@
 namespace strop::llm {
 namespace {
 
-Reply ask(const std::string& command, const Request& request = {}, double seconds = 60,
-          const Cancel& cancel = {}) {
+Reply ask(const std::string& command, const Request& request = {}, double seconds = 60, const Cancel& cancel = {}) {
     Connection connection;
     connection.timeout = Seconds(seconds);
     return make_model(parse_spec("exec:" + command), connection)->ask(request, cancel);
@@ -82,7 +81,9 @@ TEST(LlmExec, takes_text_and_usage_from_a_document) {
 TEST(LlmExec, a_reply_that_is_json_is_left_as_it_is) {
     EXPECT_EQ(ask(R"(echo '{"text": "x", "strategies": []}')").text, "{\"text\": \"x\", \"strategies\": []}\n");
     EXPECT_EQ(ask(R"(echo '{"text": 1}')").text, "{\"text\": 1}\n");
-    EXPECT_EQ(ask(R"(printf '\377a')").text, "\xef\xbf\xbd" "a");
+    EXPECT_EQ(ask(R"(printf '\377a')").text,
+              "\xef\xbf\xbd"
+              "a");
 }
 
 TEST(LlmExec, the_users_environment_reaches_it) {
@@ -113,8 +114,7 @@ TEST(LlmExec, says_why_it_failed_in_one_line) {
 TEST(LlmExec, large_texts_do_not_block) {
     Request request = request_of(std::string(1 << 20, 'x'));
     EXPECT_GT(ask("cat", request).text.size(), size_t{1} << 20);
-    EXPECT_EQ(ask("head -c 1048576 /dev/zero | tr '\\0' y; cat > /dev/null", request).text,
-              std::string(1 << 20, 'y'));
+    EXPECT_EQ(ask("head -c 1048576 /dev/zero | tr '\\0' y; cat > /dev/null", request).text, std::string(1 << 20, 'y'));
     EXPECT_EQ(ask("head -c 1048576 /dev/zero >&2; echo done", request).text, "done\n");
 }
 

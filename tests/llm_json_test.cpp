@@ -61,7 +61,7 @@ TEST(LlmJson, closes_what_was_cut_off) {
     EXPECT_EQ(found(R"({"a": 1, "b": "tex)"), R"({"a":1,"b":"tex"})");
     EXPECT_EQ(found(R"({"a": 1, "b)"), R"({"a":1})");
     EXPECT_EQ(found(R"({"a": 1, "b": )"), R"({"a":1})");
-    EXPECT_EQ(found(R"({"a": 1, "b": 12)"), R"({"a":1})");   // may have been 123
+    EXPECT_EQ(found(R"({"a": 1, "b": 12)"), R"({"a":1})");  // may have been 123
     EXPECT_EQ(found(R"({"a": 1, "b": tru)"), R"({"a":1})");
     EXPECT_EQ(found(R"({"a": [{"x": 1}, {"x": 2, "y")"), R"({"a":[{"x":1},{"x":2}]})");
     EXPECT_EQ(found(R"({"a": "x\)"), R"({"a":"x"})");
@@ -86,8 +86,7 @@ TEST(LlmJson, a_document_cut_anywhere_gives_valid_json_or_nothing) {
         EXPECT_TRUE(value->is_object()) << length;
         for (const auto& [key, member] : value->items()) EXPECT_TRUE(whole.contains(key)) << length;
     }
-    for (size_t start = 0; start <= text.size(); ++start)
-        EXPECT_NO_THROW(found(text.substr(start)));
+    for (size_t start = 0; start <= text.size(); ++start) EXPECT_NO_THROW(found(text.substr(start)));
 }
 
 TEST(LlmJson, deep_nesting_is_bounded) {
@@ -135,7 +134,7 @@ TEST(LlmCode, takes_the_longest_block) {
     EXPECT_EQ(find_code("First:\n```sh\nmake\n```\nthen\n```cpp\nint a;\nint b;\n```\nDone."), "int a;\nint b;\n");
     EXPECT_EQ(find_code("int a;\n"), "int a;\n");
     EXPECT_EQ(find_code("use ```x``` here"), "use ```x``` here");
-    EXPECT_EQ(find_code("```\nint a;"), "int a;");               // cut off
+    EXPECT_EQ(find_code("```\nint a;"), "int a;");  // cut off
     EXPECT_EQ(find_code("````\n```\nx\n```\n````\n"), "```\nx\n```\n");
     EXPECT_EQ(find_code("~~~c\r\nint a;\r\n~~~\r\n"), "int a;\r\n");
     EXPECT_EQ(find_code("  ```cpp\n  int a;\n  ```\n"), "  int a;\n");
@@ -174,8 +173,8 @@ TEST(LlmSchema, odd_schemas_do_no_harm) {
     EXPECT_EQ(mismatch_of("1", "true"), "");
     EXPECT_EQ(mismatch_of("1", "false"), "the reply: is not allowed");
     EXPECT_EQ(mismatch_of("{\"a\": 1}", R"({"additionalProperties": {"type": "string"}})"), "a: is no string");
-    for (const char* schema : {"1", R"({"type": 5, "enum": 1, "minimum": "x"})",
-                               R"({"required": 1, "properties": []})", R"({"items": 1, "minItems": "x"})"})
+    for (const char* schema : {"1", R"({"type": 5, "enum": 1, "minimum": "x"})", R"({"required": 1, "properties": []})",
+                               R"({"items": 1, "minItems": "x"})"})
         for (const char* value : {"1", "\"x\"", "[1]", "{\"a\": 1}"}) EXPECT_EQ(mismatch_of(value, schema), "");
 }
 

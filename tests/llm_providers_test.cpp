@@ -67,8 +67,8 @@ using Make = std::unique_ptr<Model> (*)(const Spec&, const Connection&, const st
 struct Kind {
     const char* provider;
     const char* model;
-    const char* path;       // of the base URL
-    const char* variable;   // that holds the key
+    const char* path;      // of the base URL
+    const char* variable;  // that holds the key
     Make make;
 };
 
@@ -119,8 +119,8 @@ protected:
 };
 
 TEST_P(Providers, StreamsATextInAwkwardPieces) {
-    for (const char* words : {"", "--bytes", "--crlf", "--cr--bytes", "--pings", "--bom--pings--crlf--bytes",
-                              "--whole", "--foreign-fields", "--no-done"}) {
+    for (const char* words : {"", "--bytes", "--crlf", "--cr--bytes", "--pings", "--bom--pings--crlf--bytes", "--whole",
+                              "--foreign-fields", "--no-done"}) {
         Reply reply = ask(words);
         EXPECT_TRUE(reply.ok()) << words << ": " << reply.why;
         EXPECT_EQ(reply.text, expected()) << words;
@@ -172,11 +172,10 @@ TEST_P(Providers, AConversationGrows) {
 }
 
 TEST_P(Providers, RetriesWhatIsTransient) {
-    for (const char* words : {"--retry-after-once", "--retry-after-ms-once", "--retry-date-once",
-                              "--retry-info-once", "--no-advice-once", "--overload-once", "--conflict-once",
-                              "--timeout-once", "--broken-once", "--should-retry-once", "--hang-up-once",
-                              "--disconnect-once", "--error-at-start-once", "--error-in-stream-once",
-                              "--html-once", "--no-body-once"}) {
+    for (const char* words : {"--retry-after-once", "--retry-after-ms-once", "--retry-date-once", "--retry-info-once",
+                              "--no-advice-once", "--overload-once", "--conflict-once", "--timeout-once",
+                              "--broken-once", "--should-retry-once", "--hang-up-once", "--disconnect-once",
+                              "--error-at-start-once", "--error-in-stream-once", "--html-once", "--no-body-once"}) {
         Reply reply = ask(words);
         EXPECT_TRUE(reply.ok()) << words << ": " << reply.why;
         EXPECT_EQ(reply.text, expected()) << words;
@@ -192,16 +191,26 @@ struct Case {
 };
 
 TEST_P(Providers, FailuresAreNamed) {
-    for (const Case& c : {Case{"--no-advice", Failure::rate_limited, 3}, {"--overload", Failure::overloaded, 3},
-                          {"--error-in-stream", Failure::overloaded, 3}, {"--disconnect", Failure::network, 3},
-                          {"--hang-up", Failure::network, 3}, {"--html", Failure::overloaded, 3},
-                          {"--retry-long", Failure::rate_limited, 1}, {"--final-limit", Failure::denied, 1},
-                          {"--should-not-retry", Failure::overloaded, 1}, {"--unauthorized", Failure::denied, 1},
-                          {"--missing", Failure::rejected, 1}, {"--too-long", Failure::rejected, 1},
-                          {"--redirect", Failure::malformed, 1}, {"--html-200", Failure::malformed, 1},
-                          {"--garbage", Failure::malformed, 1}, {"--length", Failure::cut_off, 1},
-                          {"--length--empty-length", Failure::cut_off, 1}, {"--refusal", Failure::refused, 1},
-                          {"--filtered", Failure::refused, 1}, {"--empty", Failure::empty, 1}}) {
+    for (const Case& c : {Case{"--no-advice", Failure::rate_limited, 3},
+                          {"--overload", Failure::overloaded, 3},
+                          {"--error-in-stream", Failure::overloaded, 3},
+                          {"--disconnect", Failure::network, 3},
+                          {"--hang-up", Failure::network, 3},
+                          {"--html", Failure::overloaded, 3},
+                          {"--retry-long", Failure::rate_limited, 1},
+                          {"--final-limit", Failure::denied, 1},
+                          {"--should-not-retry", Failure::overloaded, 1},
+                          {"--unauthorized", Failure::denied, 1},
+                          {"--missing", Failure::rejected, 1},
+                          {"--too-long", Failure::rejected, 1},
+                          {"--redirect", Failure::malformed, 1},
+                          {"--html-200", Failure::malformed, 1},
+                          {"--garbage", Failure::malformed, 1},
+                          {"--length", Failure::cut_off, 1},
+                          {"--length--empty-length", Failure::cut_off, 1},
+                          {"--refusal", Failure::refused, 1},
+                          {"--filtered", Failure::refused, 1},
+                          {"--empty", Failure::empty, 1}}) {
         fake().control("reset");
         Reply reply = ask(c.words);
         EXPECT_EQ(static_cast<int>(reply.failure), static_cast<int>(c.failure)) << c.words << ": " << reply.why;
@@ -323,19 +332,32 @@ TEST(Protocols, EveryFamilyOfModelsIsSentWhatItAccepts) {
         size_t kind;
         const char* model;
     };
-    for (auto [kind, model] : {Pair{0, "gpt-6.2-astra"}, {0, "gpt-5.6"}, {0, "gpt-4o"}, {0, "o3"}, {0, "gpt-9"},
-                               {1, "gpt-4.1"}, {1, "o4-mini"}, {1, "gpt-5"}, {2, "claude-opus-4-5"},
-                               {2, "claude-3-5-haiku-latest"}, {2, "claude-sonnet-4-20250514"},
-                               {2, "claude-sonnet-5-5"}, {2, "claude-opus-4-7"}, {2, "claude-opus-5"},
-                               {2, "claude-haiku-4-5"}, {3, "gemini-2.5-pro"}, {3, "gemini-3.1-pro"},
-                               {3, "gemini-2.0-flash"}, {4, "meta/llama 3:8b"}}) {
+    for (auto [kind, model] : {Pair{0, "gpt-6.2-astra"},
+                               {0, "gpt-5.6"},
+                               {0, "gpt-4o"},
+                               {0, "o3"},
+                               {0, "gpt-9"},
+                               {1, "gpt-4.1"},
+                               {1, "o4-mini"},
+                               {1, "gpt-5"},
+                               {2, "claude-opus-4-5"},
+                               {2, "claude-3-5-haiku-latest"},
+                               {2, "claude-sonnet-4-20250514"},
+                               {2, "claude-sonnet-5-5"},
+                               {2, "claude-opus-4-7"},
+                               {2, "claude-opus-5"},
+                               {2, "claude-haiku-4-5"},
+                               {3, "gemini-2.5-pro"},
+                               {3, "gemini-3.1-pro"},
+                               {3, "gemini-2.0-flash"},
+                               {4, "meta/llama 3:8b"}}) {
         fake().control("reset");
         Request request = simple();
         request.schema_name = "plan";
         request.schema = schema;
         Reply reply = make_kind(kind, model)->ask(request);
         EXPECT_TRUE(reply.ok()) << model << ": " << reply.why;
-        EXPECT_EQ(fake().count(), 1) << model;   // nothing had to be dropped
+        EXPECT_EQ(fake().count(), 1) << model;  // nothing had to be dropped
         EXPECT_EQ(reply.model, model);
     }
 }
@@ -358,7 +380,7 @@ TEST(Protocols, ASchemaGoesInItsOlderFormWhereThatIsAllAServerKnows) {
     request.schema_name = "answer";
     request.schema = R"({"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]})";
     const int before = fake().count();
-    for (int calls : {2, 3}) {   // it is remembered
+    for (int calls : {2, 3}) {  // it is remembered
         Reply reply = model->ask(request);
         EXPECT_TRUE(reply.ok()) << reply.why;
         EXPECT_EQ(reply.retries, 0);
@@ -396,7 +418,9 @@ TEST(Protocols, GeminiBlocksPrompts) {
 int status_of(const std::string& path, const std::string& body) {
     HttpRequest request;
     request.url = fake().url(path);
-    request.headers = {{"Authorization", "Bearer " + key}, {"x-api-key", key}, {"x-goog-api-key", key},
+    request.headers = {{"Authorization", "Bearer " + key},
+                       {"x-api-key", key},
+                       {"x-goog-api-key", key},
                        {"anthropic-version", "2023-06-01"}};
     request.body = body;
     return http_post(request, [](const HttpResponse&, std::string_view) { return true; }).status;

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::time_t now = 784111770;   // Sun, 06 Nov 1994 08:49:30 GMT
+constexpr std::time_t now = 784111770;  // Sun, 06 Nov 1994 08:49:30 GMT
 
 Attempt attempt(int status, std::map<std::string, std::string> headers = {}, const std::string& code = "") {
     Attempt result;
@@ -29,8 +29,7 @@ double wait_of(const Attempt& failed, int retry = 0, double jitter = 0) {
 
 TEST(Retry, WhatIsTransient) {
     for (int status : {408, 409, 429, 500, 502, 503, 504, 529}) EXPECT_GT(wait_of(attempt(status)), 0) << status;
-    for (int status : {300, 307, 400, 401, 402, 403, 404, 413, 422})
-        EXPECT_EQ(wait_of(attempt(status)), -1) << status;
+    for (int status : {300, 307, 400, 401, 402, 403, 404, 413, 422}) EXPECT_EQ(wait_of(attempt(status)), -1) << status;
     Attempt broken;
     broken.no_answer = true;
     EXPECT_GT(wait_of(broken), 0);

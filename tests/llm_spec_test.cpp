@@ -48,9 +48,8 @@ std::string write_key(const TemporaryFolder& folder, const std::string& text, fs
 }
 
 TEST(LlmSpec, reads_all_forms_and_writes_them_again) {
-    for (const char* text :
-         {"openai/gpt-6", "openai-chat/gpt-6", "coder=anthropic/claude-opus-5", "gemini/gemini-3",
-          "compatible/Qwen/Qwen3", "exec:./relay --fast", "coder=exec:./x --flag=1"})
+    for (const char* text : {"openai/gpt-6", "openai-chat/gpt-6", "coder=anthropic/claude-opus-5", "gemini/gemini-3",
+                             "compatible/Qwen/Qwen3", "exec:./relay --fast", "coder=exec:./x --flag=1"})
         EXPECT_EQ(parse_spec(text).text(), text);
     Spec spec = parse_spec("coder=exec:./x --flag=1");
     EXPECT_EQ(spec.role, "coder");
@@ -77,8 +76,8 @@ TEST(LlmSpec, names_what_it_does_not_know) {
 }
 
 TEST(LlmSpec, finds_keys_in_the_environment) {
-    Variable openai("OPENAI_API_KEY", " key-1\n"), gemini("GEMINI_API_KEY", nullptr),
-        google("GOOGLE_API_KEY", "key-2"), own("STROP_API_KEY", nullptr), anthropic("ANTHROPIC_API_KEY", "");
+    Variable openai("OPENAI_API_KEY", " key-1\n"), gemini("GEMINI_API_KEY", nullptr), google("GOOGLE_API_KEY", "key-2"),
+        own("STROP_API_KEY", nullptr), anthropic("ANTHROPIC_API_KEY", "");
     EXPECT_EQ(find_key("openai", ""), "key-1");
     EXPECT_EQ(find_key("openai-chat", ""), "key-1");
     EXPECT_EQ(find_key("gemini", ""), "key-2");
@@ -121,8 +120,7 @@ TEST(LlmSpec, a_compatible_server_needs_an_address) {
 
 TEST(LlmPrice, the_longest_key_that_begins_a_name_counts) {
     Prices prices;
-    prices.models = {
-        {"openai/gpt-6", {.input = 1}}, {"openai/gpt-6-mini", {.input = 2}}, {"openai/", {.input = 3}}};
+    prices.models = {{"openai/gpt-6", {.input = 1}}, {"openai/gpt-6-mini", {.input = 2}}, {"openai/", {.input = 3}}};
     EXPECT_EQ(prices.find("openai/gpt-6-mini-2026")->input, 2);
     EXPECT_EQ(prices.find("openai/gpt-6.1")->input, 1);
     EXPECT_EQ(prices.find("openai/other")->input, 3);
@@ -132,10 +130,13 @@ TEST(LlmPrice, the_longest_key_that_begins_a_name_counts) {
 
 TEST(LlmPrice, costs_each_kind_of_token_once) {
     Price price{.input = 4, .cached_input = 1, .cache_write = 5, .output = 20};
-    Usage usage{.input_tokens = 1000000, .cached_tokens = 400000, .cache_write_tokens = 100000,
-                .output_tokens = 50000, .reasoning_tokens = 40000};
+    Usage usage{.input_tokens = 1000000,
+                .cached_tokens = 400000,
+                .cache_write_tokens = 100000,
+                .output_tokens = 50000,
+                .reasoning_tokens = 40000};
     EXPECT_DOUBLE_EQ(cost_of(price, usage), 0.5 * 4 + 0.4 * 1 + 0.1 * 5 + 0.05 * 20);
-    usage.cached_tokens = 2000000;   // nonsense of a provider's is no income
+    usage.cached_tokens = 2000000;  // nonsense of a provider's is no income
     EXPECT_GT(cost_of(price, usage), 0);
 }
 
@@ -179,8 +180,7 @@ TEST(LlmPrice, names_file_and_key_of_a_mistake) {
 
 TEST(LlmModel, failures_have_names_of_their_own) {
     std::set<std::string> names;
-    for (int i = 0; i <= static_cast<int>(Failure::not_recorded); ++i)
-        names.insert(name_of(static_cast<Failure>(i)));
+    for (int i = 0; i <= static_cast<int>(Failure::not_recorded); ++i) names.insert(name_of(static_cast<Failure>(i)));
     EXPECT_EQ(names.size(), 15u);
 }
 

@@ -44,7 +44,9 @@ TEST_P(Sse, TheNameLastsForOneEvent) {
 }
 
 TEST_P(Sse, AByteOrderMarkAtTheStartIsNoData) {
-    EXPECT_THAT(events("\xEF\xBB\xBF" "data: x\n\ndata: \xEF\xBB\xBF\n\n", GetParam()),
+    EXPECT_THAT(events("\xEF\xBB\xBF"
+                       "data: x\n\ndata: \xEF\xBB\xBF\n\n",
+                       GetParam()),
                 ElementsAre("|x", "|\xEF\xBB\xBF"));
 }
 

@@ -20,21 +20,20 @@ Service small_service(std::atomic<bool>& waiting) {
     service.name = "small";
     service.version = "1";
     Json schema = {{"type", "object"}};
-    service.tools = {
-        {"echo", "Echo", "says it again", schema, schema, true,
-         [](const Json& arguments, Call& call) {
-             call.progress("half");
-             call.progress("done");
-             return Answer{arguments.value("word", ""), arguments, false};
-         }},
-        {"wait", "Wait", "until it is cancelled", schema, nullptr, true,
-         [&](const Json&, Call& call) {
-             waiting = true;
-             while (!call.cancelled()) std::this_thread::yield();
-             return Answer{"too late", nullptr, false};
-         }},
-        {"fail", "Fail", "always", schema, nullptr, true,
-         [](const Json&, Call&) -> Answer { throw std::runtime_error("on purpose"); }}};
+    service.tools = {{"echo", "Echo", "says it again", schema, schema, true,
+                      [](const Json& arguments, Call& call) {
+                          call.progress("half");
+                          call.progress("done");
+                          return Answer{arguments.value("word", ""), arguments, false};
+                      }},
+                     {"wait", "Wait", "until it is cancelled", schema, nullptr, true,
+                      [&](const Json&, Call& call) {
+                          waiting = true;
+                          while (!call.cancelled()) std::this_thread::yield();
+                          return Answer{"too late", nullptr, false};
+                      }},
+                     {"fail", "Fail", "always", schema, nullptr, true,
+                      [](const Json&, Call&) -> Answer { throw std::runtime_error("on purpose"); }}};
     service.prompts = {{"greet", "a greeting", {"name"}, [](const Json& arguments) {
                             return "Hello " + arguments["name"].get<std::string>();
                         }}};
@@ -49,7 +48,8 @@ Service small_service(std::atomic<bool>& waiting) {
 class McpServer : public testing::Test {
 protected:
     McpServer() : service(small_service(waiting)) {
-        server = std::make_unique<Server>(service, [this](const std::string& line) { said.push_back(Json::parse(line)); });
+        server =
+            std::make_unique<Server>(service, [this](const std::string& line) { said.push_back(Json::parse(line)); });
     }
 
     // All that is said to it, its progress included.
@@ -67,8 +67,8 @@ protected:
         return answer(R"({"jsonrpc": "2.0", "id": 7, "method": ")" + method + R"(", "params": )" + params + "}");
     }
     Json modern(const std::string& method, const std::string& more = "") {
-        return answer(R"({"jsonrpc": "2.0", "id": 7, "method": ")" + method + R"(", "params": {"_meta": )" + modern_meta +
-                      more + "}}");
+        return answer(R"({"jsonrpc": "2.0", "id": 7, "method": ")" + method + R"(", "params": {"_meta": )" +
+                      modern_meta + more + "}}");
     }
     void initialize() { legacy("initialize", R"({"protocolVersion": "2025-11-25", "capabilities": {}})"); }
 
@@ -99,7 +99,7 @@ TEST_F(McpServer, is_discovered_without_a_handshake) {
     Json found = modern("server/discover")["result"];
     EXPECT_EQ(found["supportedVersions"][0], "2026-07-28");
     EXPECT_EQ(found["serverInfo"]["name"], "small");
-    EXPECT_EQ(legacy("tools/list")["error"]["code"], -32602);   // names no version, and there was no handshake
+    EXPECT_EQ(legacy("tools/list")["error"]["code"], -32602);  // names no version, and there was no handshake
     Json strange = answer(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/list",
                               "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}}})");
     EXPECT_EQ(strange["error"]["code"], -32022);
@@ -125,7 +125,7 @@ TEST_F(McpServer, says_nothing_more_of_what_was_cancelled) {
     said.clear();
     server->receive(R"({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "wait"}})");
     while (!waiting) std::this_thread::yield();
-    EXPECT_EQ(Json::parse(R"(-32600)"), [&] {    // its id is taken
+    EXPECT_EQ(Json::parse(R"(-32600)"), [&] {  // its id is taken
         server->receive(R"({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "wait"}})");
         return said.back()["error"]["code"];
     }());
@@ -146,7 +146,8 @@ TEST_F(McpServer, what_goes_wrong_is_an_error_object_with_the_protocols_code) {
     EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "nothing"})"), -32601);
     EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "nothing"}})"), -32602);
     EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "fail"}})"), -32603);
-    EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "small://two"}})"), -32002);
+    EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "small://two"}})"),
+              -32002);
     EXPECT_EQ(code(R"({"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "greet"}})"), -32602);
     EXPECT_EQ(code(std::string(100, '[')), -32700);
 }
@@ -154,15 +155,29 @@ TEST_F(McpServer, what_goes_wrong_is_an_error_object_with_the_protocols_code) {
 TEST_F(McpServer, reads_resources_and_prompts) {
     initialize();
     EXPECT_EQ(legacy("resources/read", R"({"uri": "small://one"})")["result"]["contents"][0]["text"], "# One");
-    EXPECT_EQ(legacy("prompts/get", R"({"name": "greet", "arguments": {"name": "Ada"}})")["result"]["messages"][0]["content"]["text"],
+    EXPECT_EQ(legacy("prompts/get",
+                     R"({"name": "greet", "arguments": {"name": "Ada"}})")["result"]["messages"][0]["content"]["text"],
               "Hello Ada");
 }
 
 TEST_F(McpServer, survives_any_line) {
     std::mt19937 random(1);
-    const std::string parts[] = {"{", "}", "[", "]", "\"jsonrpc\":\"2.0\"", ",", "\"id\":1", "\"method\":\"tools/call\"", ":",
-                                 "\"params\":{}", "\"params\":{\"name\":\"echo\"}", "\"method\":\"initialize\"", "null", "\xff",
-                                 "\"id\":\"\\ud800\"", "1e999"};
+    const std::string parts[] = {"{",
+                                 "}",
+                                 "[",
+                                 "]",
+                                 "\"jsonrpc\":\"2.0\"",
+                                 ",",
+                                 "\"id\":1",
+                                 "\"method\":\"tools/call\"",
+                                 ":",
+                                 "\"params\":{}",
+                                 "\"params\":{\"name\":\"echo\"}",
+                                 "\"method\":\"initialize\"",
+                                 "null",
+                                 "\xff",
+                                 "\"id\":\"\\ud800\"",
+                                 "1e999"};
     for (int i = 0; i < 2000; ++i) {
         std::string line;
         for (size_t n = random() % 12; n-- > 0;) line += parts[random() % std::size(parts)];

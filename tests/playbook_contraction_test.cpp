@@ -66,8 +66,7 @@ struct Computation {
         return id;
     }
 
-    int einsum(int a, int b, const std::vector<std::string>& labels,
-               const std::vector<std::string>& extents) {
+    int einsum(int a, int b, const std::vector<std::string>& labels, const std::vector<std::string>& extents) {
         int id = node(Family::contraction, "einsum", {a, b}, extents);
         graph.nodes.back().labels = labels;
         return id;
@@ -91,8 +90,7 @@ struct Computation {
     void add_dimensions(const Tensor& tensor) {
         for (const Expression& extent : tensor.shape)
             for (const std::string& name : extent.symbols())
-                if (std::find(problem.dimensions.begin(), problem.dimensions.end(), name) ==
-                    problem.dimensions.end())
+                if (std::find(problem.dimensions.begin(), problem.dimensions.end(), name) == problem.dimensions.end())
                     problem.dimensions.push_back(name);
     }
 };
@@ -117,8 +115,7 @@ std::vector<Recipe> flattened(const Recipes& recipes) {
 
 std::set<std::string> strategies(const Computation& computation) {
     std::set<std::string> ids;
-    for (const Recipe& recipe :
-         emit_contraction(computation.problem, computation.graph, machine_with(32, 16)).recipes)
+    for (const Recipe& recipe : emit_contraction(computation.problem, computation.graph, machine_with(32, 16)).recipes)
         ids.insert(recipe.strategy.id);
     return ids;
 }
@@ -141,11 +138,8 @@ protected:
         std::vector<Recipe> all = flattened(recipes);
         std::vector<Build> builds;
         for (const Recipe& recipe : all) {
-            Build build{recipe.source,
-                        recipe.initial,
-                        parse_tunables(recipe.source, recipe.strategy.id),
-                        {"-O1"},
-                        false};
+            Build build{
+                recipe.source, recipe.initial, parse_tunables(recipe.source, recipe.strategy.id), {"-O1"}, false};
             for (const auto& [name, value] : change)
                 if (build.configuration.contains(name)) build.configuration[name] = value;
             builds.push_back(build);
@@ -157,8 +151,7 @@ protected:
         std::vector<Built> built = toolchain.build(computation.problem, builds, folder, 2);
         std::vector<KernelEntry> entries;
         for (size_t i = 0; i < built.size(); ++i) {
-            ASSERT_TRUE(built[i].ok) << all[i].strategy.id << ": " << built[i].message << "\n"
-                                     << all[i].source;
+            ASSERT_TRUE(built[i].ok) << all[i].strategy.id << ": " << built[i].message << "\n" << all[i].source;
             void* library = dlopen(built[i].library.c_str(), RTLD_NOW);
             ASSERT_NE(library, nullptr) << dlerror();
             std::copy(built[i].late_values.begin(), built[i].late_values.end(),
@@ -200,8 +193,8 @@ private:
         return sample;
     }
 
-    static void run(const Computation& computation, const Recipe& recipe, KernelEntry entry,
-                    const Sample& sample, const Dimensions& dims) {
+    static void run(const Computation& computation, const Recipe& recipe, KernelEntry entry, const Sample& sample,
+                    const Dimensions& dims) {
         const Array& expected = sample.expected;
         std::vector<std::vector<float>> buffers = sample.inputs;
         const float guard = 12345.5f;
@@ -211,8 +204,7 @@ private:
         for (size_t i = 0; i < buffers.size(); ++i)
             tensors.push_back(buffers[i].data() + (i + 1 == buffers.size() ? 33 : 1));
         std::vector<double> parameters;
-        for (const Parameter& parameter : computation.problem.parameters)
-            parameters.push_back(parameter.value);
+        for (const Parameter& parameter : computation.problem.parameters) parameters.push_back(parameter.value);
         std::vector<int64_t> dimensions;
         for (const std::string& name : computation.problem.dimensions) dimensions.push_back(dims.at(name));
         entry(tensors.data(), parameters.data(), dimensions.data());
@@ -220,8 +212,7 @@ private:
         const std::vector<float>& result = buffers.back();
         const double rounding = dims.contains("K") ? 1e-7 * static_cast<double>(dims.at("K")) : 0;
         for (size_t i = 0; i < expected.values.size(); ++i)
-            ASSERT_NEAR(result[33 + i], expected.values[i],
-                        2e-4 * (1 + std::abs(expected.values[i])) + rounding)
+            ASSERT_NEAR(result[33 + i], expected.values[i], 2e-4 * (1 + std::abs(expected.values[i])) + rounding)
                 << where << ", element " << i;
         for (size_t i = 0; i < 33; ++i) {
             ASSERT_EQ(result[i], guard) << where << ": written before the output";
@@ -235,9 +226,9 @@ private:
 Dimensions mnk(int64_t m, int64_t n, int64_t k) { return {{"M", m}, {"N", n}, {"K", k}}; }
 
 const std::vector<Dimensions>& sizes() {
-    static const std::vector<Dimensions> points = {
-        mnk(1, 1, 1),    mnk(0, 5, 3),    mnk(5, 0, 3),   mnk(3, 5, 0),    mnk(6, 16, 8),   mnk(7, 17, 9),
-        mnk(64, 48, 32), mnk(1, 100, 70), mnk(50, 1, 33), mnk(5, 19, 600), mnk(77, 103, 91)};
+    static const std::vector<Dimensions> points = {mnk(1, 1, 1),   mnk(0, 5, 3),    mnk(5, 0, 3),    mnk(3, 5, 0),
+                                                   mnk(6, 16, 8),  mnk(7, 17, 9),   mnk(64, 48, 32), mnk(1, 100, 70),
+                                                   mnk(50, 1, 33), mnk(5, 19, 600), mnk(77, 103, 91)};
     return points;
 }
 
@@ -296,9 +287,7 @@ TEST_F(ContractionKernels, HeadsInTheMiddleAndOneSharedOperand) {
     Computation shared;
     int x = shared.input("x", {"B", "M", "K"}), w = shared.input("w", {"K", "N"});
     shared.output(shared.einsum(x, w, {"bmk", "kn", "bmn"}, {"B", "M", "N"}));
-    EXPECT_EQ(emit_contraction(shared.problem, shared.graph, machine_with(32, 16))
-                  .recipes.at(0)
-                  .source.find("batch"),
+    EXPECT_EQ(emit_contraction(shared.problem, shared.graph, machine_with(32, 16)).recipes.at(0).source.find("batch"),
               std::string::npos);
     expect_right(shared, {{{"B", 2}, {"M", 7}, {"N", 19}, {"K", 5}}});
 }
@@ -307,9 +296,7 @@ TEST_F(ContractionKernels, VectorsAndOuterProducts) {
     Computation rows;
     int x = rows.input("x", {"M", "K"}), v = rows.input("v", {"K"});
     rows.output(rows.einsum(x, v, {"mk", "k", "m"}, {"M"}));
-    expect_right(
-        rows,
-        {{{"M", 37}, {"K", 100}}, {{"M", 1}, {"K", 3}}, {{"M", 3}, {"K", 0}}, {{"M", 300}, {"K", 700}}});
+    expect_right(rows, {{{"M", 37}, {"K", 100}}, {{"M", 1}, {"K", 3}}, {{"M", 3}, {"K", 0}}, {{"M", 300}, {"K", 700}}});
     Computation columns;
     x = columns.input("x", {"K", "M"}), v = columns.input("v", {"K"});
     columns.output(columns.einsum(x, v, {"km", "k", "m"}, {"M"}));
@@ -349,18 +336,16 @@ TEST_F(ContractionKernels, EpilogueWithBiasScaleResidualAndActivation) {
     int y = c.einsum(x, w, {"mk", "nk", "mn"}, {"M", "N"});
     y = c.node(Family::pointwise, "add", {y, bias}, {"M", "N"});
     y = c.node(Family::pointwise, "multiply", {y, rows}, {"M", "N"});
-    y = c.node(Family::pointwise, "multiply", {c.node(Family::pointwise, "erf", {y}, {"M", "N"}), y},
+    y = c.node(Family::pointwise, "multiply", {c.node(Family::pointwise, "erf", {y}, {"M", "N"}), y}, {"M", "N"});
+    y = c.node(Family::pointwise, "add", {c.node(Family::pointwise, "multiply", {y, alpha}, {"M", "N"}), residual},
                {"M", "N"});
-    y = c.node(Family::pointwise, "add",
-               {c.node(Family::pointwise, "multiply", {y, alpha}, {"M", "N"}), residual}, {"M", "N"});
     c.output(c.node(Family::pointwise, "maximum", {y, c.number(0)}, {"M", "N"}));
     expect_right(c, sizes());
 }
 
 TEST_F(ContractionKernels, EpilogueThatKeepsBatchesApart) {
     Computation c;
-    int x = c.input("x", {"B", "M", "K"}), w = c.input("w", {"K", "N"}),
-        position = c.input("position", {"M", "N"});
+    int x = c.input("x", {"B", "M", "K"}), w = c.input("w", {"K", "N"}), position = c.input("position", {"M", "N"});
     int y = c.einsum(x, w, {"bmk", "kn", "bmn"}, {"B", "M", "N"});
     c.output(c.node(Family::pointwise, "add", {y, position}, {"B", "M", "N"}));
     expect_right(c, {{{"B", 3}, {"M", 7}, {"N", 21}, {"K", 5}}});
@@ -414,8 +399,7 @@ TEST_F(ContractionKernels, NamesThatTheKernelUsesItself) {
 
 TEST(Contraction, OffersStrategiesThatExcludeEachOther) {
     EXPECT_EQ(strategies(matmul("mk", "kn")),
-              (std::set<std::string>{"packed_tiled", "packed_right", "direct_tiled", "row_streaming",
-                                     "split_inner"}));
+              (std::set<std::string>{"packed_tiled", "packed_right", "direct_tiled", "row_streaming", "split_inner"}));
     EXPECT_EQ(strategies(matmul("mk", "nk")),
               (std::set<std::string>{"packed_tiled", "packed_right", "dot_products", "split_inner"}));
     Computation c = matmul("mk", "kn");
@@ -438,8 +422,7 @@ TEST(Contraction, InitialConfigurationsAreMembersOfTheSpace) {
                 ASSERT_EQ(space.tunables.size(), recipe.initial.size());
                 for (const Tunable& tunable : space.tunables) {
                     const Value& value = recipe.initial.at(tunable.name);
-                    EXPECT_NE(std::find(tunable.values.begin(), tunable.values.end(), value),
-                              tunable.values.end())
+                    EXPECT_NE(std::find(tunable.values.begin(), tunable.values.end(), value), tunable.values.end())
                         << recipe.strategy.id << " " << tunable.name;
                 }
                 for (const Expression& constraint : space.constraints)
@@ -452,8 +435,7 @@ TEST(Contraction, InitialConfigurationsAreMembersOfTheSpace) {
 TEST(Contraction, SourceIsTidy) {
     for (const Computation& c : {matmul("mk", "kn"), matmul("km", "nk")})
         for (const Recipe& recipe : flattened(emit_contraction(c.problem, c.graph, machine_with(32, 16)))) {
-            EXPECT_EQ(recipe.source.find('@'), std::string::npos)
-                << "a field was left open in " << recipe.strategy.id;
+            EXPECT_EQ(recipe.source.find('@'), std::string::npos) << "a field was left open in " << recipe.strategy.id;
             EXPECT_EQ(recipe.source.find("\n\n\n"), std::string::npos) << recipe.strategy.id;
         }
 }

@@ -81,14 +81,14 @@ Case make_case(const Spelling& spelling = {}) {
     made.problem.name = made.problem.function = "conv2d";
     Node node;
     node.family = Family::convolution;
-    node.operands = {made.input("x", {parse("N"), parse("C"), parse("H"), parse("W")}),
-                     made.input("w", {parse("K"), parse("C//" + spelling.groups), parse(spelling.rows),
-                                      parse(spelling.columns)})};
+    node.operands = {
+        made.input("x", {parse("N"), parse("C"), parse("H"), parse("W")}),
+        made.input("w", {parse("K"), parse("C//" + spelling.groups), parse(spelling.rows), parse(spelling.columns)})};
     Tensor output;
     output.name = "y";
     auto extent = [&](const std::string& size, const std::string& kernel) {
-        return parse(fmt::format("({} + 2*{} - {}*({} - 1) - 1)//{} + 1", size, spelling.padding,
-                                 spelling.dilation, kernel, spelling.stride));
+        return parse(fmt::format("({} + 2*{} - {}*({} - 1) - 1)//{} + 1", size, spelling.padding, spelling.dilation,
+                                 kernel, spelling.stride));
     };
     output.shape = {parse("N"), parse("K"), extent("H", spelling.rows), extent("W", spelling.columns)};
     made.problem.outputs = {output};
@@ -123,16 +123,14 @@ std::string compiler() {
 // A recipe's source compiled with a configuration; the library lives as long as this.
 class Compiled {
 public:
-    Compiled(const std::string& source, const Configuration& configuration,
-             const std::string& with = compiler()) {
+    Compiled(const std::string& source, const Configuration& configuration, const std::string& with = compiler()) {
         write_file(folder_.path() / "kernel.cpp", with_team(source));
         std::string defines;
-        for (const auto& [name, value] : configuration)
-            defines += fmt::format(" -D{}={}", name, to_string(value));
+        for (const auto& [name, value] : configuration) defines += fmt::format(" -D{}={}", name, to_string(value));
         fs::path library = folder_.path() / "kernel.so";
         std::string command =
-            fmt::format("{} -std=c++17 -O2 -march=native -shared -fPIC -Wno-psabi{} {} {} -o {}", with,
-                        defines, (folder_.path() / "kernel.cpp").string(), team_object(), library.string());
+            fmt::format("{} -std=c++17 -O2 -march=native -shared -fPIC -Wno-psabi{} {} {} -o {}", with, defines,
+                        (folder_.path() / "kernel.cpp").string(), team_object(), library.string());
         if (std::system(command.c_str()) != 0) return;
         handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     }
@@ -146,8 +144,7 @@ public:
 
 private:
     TemporaryFolder folder_;
-    void* handle_ =
-        nullptr;  // stays open: threads of the kernel's OpenMP team may still hold its thread_locals
+    void* handle_ = nullptr;  // stays open: threads of the kernel's OpenMP team may still hold its thread_locals
 };
 
 struct Size {
@@ -168,27 +165,22 @@ struct Size {
                 {"S", S}};
     }
     std::string text() const {
-        return fmt::format("stride {} padding {} dilation {} groups {} x {}x{}x{}x{} w {}x{}x{}", stride,
-                           padding, dilation, groups, N, C, H, W, K, R, S);
+        return fmt::format("stride {} padding {} dilation {} groups {} x {}x{}x{}x{} w {}x{}x{}", stride, padding,
+                           dilation, groups, N, C, H, W, K, R, S);
     }
 };
 
 const std::vector<Size> sizes = {
-    {1, 1, 1, 1, 2, 3, 9, 11, 5, 3, 3},    {1, 1, 1, 1, 3, 17, 31, 29, 23, 3, 3},
-    {1, 1, 1, 1, 1, 70, 14, 14, 65, 3, 3}, {1, 0, 1, 1, 1, 1, 3, 3, 1, 3, 3},
-    {1, 2, 1, 1, 1, 4, 5, 6, 7, 3, 3},     {2, 1, 1, 1, 2, 3, 17, 19, 32, 3, 3},
-    {2, 3, 1, 1, 1, 3, 23, 24, 8, 7, 7},   {3, 1, 2, 1, 1, 5, 20, 17, 9, 4, 2},
-    {1, 2, 2, 1, 2, 6, 12, 13, 11, 5, 3},  {1, 1, 1, 4, 2, 8, 13, 15, 20, 3, 3},
-    {2, 2, 3, 2, 2, 8, 21, 19, 20, 5, 4},  {4, 0, 1, 1, 1, 3, 16, 16, 6, 4, 4},
-    {3, 0, 1, 1, 1, 4, 11, 11, 6, 2, 2},   {1, 0, 1, 1, 2, 20, 11, 13, 19, 1, 1},
-    {1, 0, 1, 3, 1, 9, 4, 4, 12, 1, 1},    {2, 0, 1, 1, 1, 20, 11, 13, 19, 1, 1},
-    {1, 1, 1, 1, 1, 3, 5, 5, 4, 1, 1},     {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-    {1, 1, 1, 6, 2, 6, 13, 9, 12, 3, 3},   {2, 1, 1, 5, 1, 5, 8, 33, 5, 3, 5},
-    {1, 0, 1, 1, 2, 600, 3, 3, 7, 1, 1},   {1, 1, 1, 1, 1, 260, 6, 6, 14, 3, 3},
-    {1, 1, 1, 1, 1, 0, 6, 6, 3, 3, 3},     {1, 1, 1, 1, 0, 4, 6, 6, 3, 3, 3},
-    {1, 1, 1, 1, 2, 3, 9, 1, 5, 3, 3},     {1, 4, 1, 1, 1, 2, 2, 2, 3, 3, 3},
-    {1, 2, 1, 3, 2, 9, 41, 37, 12, 1, 1},  {1, 3, 1, 1, 1, 5, 1, 70, 3, 1, 1},
-    {1, 1, 1, 1, 1, 4, 33, 1, 5, 1, 1},    {1, 0, 1, 1, 1, 16, 40, 40, 40, 5, 5},
+    {1, 1, 1, 1, 2, 3, 9, 11, 5, 3, 3},    {1, 1, 1, 1, 3, 17, 31, 29, 23, 3, 3}, {1, 1, 1, 1, 1, 70, 14, 14, 65, 3, 3},
+    {1, 0, 1, 1, 1, 1, 3, 3, 1, 3, 3},     {1, 2, 1, 1, 1, 4, 5, 6, 7, 3, 3},     {2, 1, 1, 1, 2, 3, 17, 19, 32, 3, 3},
+    {2, 3, 1, 1, 1, 3, 23, 24, 8, 7, 7},   {3, 1, 2, 1, 1, 5, 20, 17, 9, 4, 2},   {1, 2, 2, 1, 2, 6, 12, 13, 11, 5, 3},
+    {1, 1, 1, 4, 2, 8, 13, 15, 20, 3, 3},  {2, 2, 3, 2, 2, 8, 21, 19, 20, 5, 4},  {4, 0, 1, 1, 1, 3, 16, 16, 6, 4, 4},
+    {3, 0, 1, 1, 1, 4, 11, 11, 6, 2, 2},   {1, 0, 1, 1, 2, 20, 11, 13, 19, 1, 1}, {1, 0, 1, 3, 1, 9, 4, 4, 12, 1, 1},
+    {2, 0, 1, 1, 1, 20, 11, 13, 19, 1, 1}, {1, 1, 1, 1, 1, 3, 5, 5, 4, 1, 1},     {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+    {1, 1, 1, 6, 2, 6, 13, 9, 12, 3, 3},   {2, 1, 1, 5, 1, 5, 8, 33, 5, 3, 5},    {1, 0, 1, 1, 2, 600, 3, 3, 7, 1, 1},
+    {1, 1, 1, 1, 1, 260, 6, 6, 14, 3, 3},  {1, 1, 1, 1, 1, 0, 6, 6, 3, 3, 3},     {1, 1, 1, 1, 0, 4, 6, 6, 3, 3, 3},
+    {1, 1, 1, 1, 2, 3, 9, 1, 5, 3, 3},     {1, 4, 1, 1, 1, 2, 2, 2, 3, 3, 3},     {1, 2, 1, 3, 2, 9, 41, 37, 12, 1, 1},
+    {1, 3, 1, 1, 1, 5, 1, 70, 3, 1, 1},    {1, 1, 1, 1, 1, 4, 33, 1, 5, 1, 1},    {1, 0, 1, 1, 1, 16, 40, 40, 40, 5, 5},
 };
 
 struct Data {
@@ -218,11 +210,9 @@ struct Data {
                                     int64_t h = p * s.stride + r * s.dilation - s.padding;
                                     int64_t v = q * s.stride + t * s.dilation - s.padding;
                                     if (h < 0 || h >= s.H || v < 0 || v >= s.W) continue;
-                                    int64_t from =
-                                        ((n * s.C + k / filters * channels + c) * s.H + h) * s.W + v;
+                                    int64_t from = ((n * s.C + k / filters * channels + c) * s.H + h) * s.W + v;
                                     int64_t with = ((k * channels + c) * s.R + r) * s.S + t;
-                                    sum += double(x[static_cast<size_t>(from) + 1]) *
-                                           w[static_cast<size_t>(with) + 1];
+                                    sum += double(x[static_cast<size_t>(from) + 1]) * w[static_cast<size_t>(with) + 1];
                                 }
                         y.push_back(sum);
                     }
@@ -241,9 +231,7 @@ const Data& data_of(const Size& size) {
 
 // Output with poison inside and guards around.
 struct Output {
-    explicit Output(size_t count) : values(count + 2, std::nanf("")) {
-        values.front() = values.back() = 77.0f;
-    }
+    explicit Output(size_t count) : values(count + 2, std::nanf("")) { values.front() = values.back() = 77.0f; }
     float* data() { return values.data() + 1; }
     void expect(const std::vector<double>& expected, double tolerance, const std::string& where) {
         ASSERT_EQ(values.size(), expected.size() + 2);
@@ -251,8 +239,7 @@ struct Output {
         EXPECT_EQ(values.back(), 77.0f) << where;
         for (size_t i = 0; i < expected.size(); ++i) {
             double error = std::abs(data()[i] - expected[i]);
-            ASSERT_TRUE(error <= tolerance)
-                << where << " element " << i << ": " << data()[i] << " for " << expected[i];
+            ASSERT_TRUE(error <= tolerance) << where << " element " << i << ": " << data()[i] << " for " << expected[i];
         }
     }
     std::vector<float> values;
@@ -279,8 +266,8 @@ const Recipe* find(const Recipes& recipes, const std::string& id) {
     return nullptr;
 }
 
-using Plain = void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
-                   int64_t, int64_t, int64_t, int64_t, int64_t);
+using Plain = void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                   int64_t, int64_t, int64_t, int64_t);
 
 void run_all_sizes(const Recipe& recipe, const Configuration& configuration) {
     Compiled compiled(recipe.source, configuration);
@@ -293,10 +280,9 @@ void run_all_sizes(const Recipe& recipe, const Configuration& configuration) {
         const Data& data = data_of(s);
         for (int repeat = 0; repeat < 2; ++repeat) {  // the second call meets used scratch
             Output y(data.expected.size());
-            kernel(data.x.data() + 1, data.w.data() + 1, y.data(), s.stride, s.padding, s.dilation, s.groups,
-                   s.N, s.C, s.H, s.W, s.K, s.R, s.S);
-            y.expect(data.expected, tolerance_of(s, recipe),
-                     recipe.strategy.id + recipe.suffix + ": " + s.text());
+            kernel(data.x.data() + 1, data.w.data() + 1, y.data(), s.stride, s.padding, s.dilation, s.groups, s.N, s.C,
+                   s.H, s.W, s.K, s.R, s.S);
+            y.expect(data.expected, tolerance_of(s, recipe), recipe.strategy.id + recipe.suffix + ": " + s.text());
         }
     }
     EXPECT_GE(ran, 2) << recipe.strategy.id;
@@ -347,12 +333,10 @@ TEST(Convolution, InitialConfigurationsAreInTheirSpaces) {
             TunableSpace space = parse_tunables(recipe.source, recipe.strategy.id);
             EXPECT_EQ(space.tunables.size(), recipe.initial.size()) << recipe.strategy.id;
             for (const Tunable& tunable : space.tunables)
-                EXPECT_THAT(tunable.values, testing::Contains(recipe.initial.at(tunable.name)))
-                    << tunable.name;
+                EXPECT_THAT(tunable.values, testing::Contains(recipe.initial.at(tunable.name))) << tunable.name;
             Bindings bindings(recipe.initial.begin(), recipe.initial.end());
             for (const Expression& constraint : space.constraints)
-                EXPECT_TRUE(truthy(constraint.evaluate(bindings)))
-                    << recipe.strategy.id << ": " << constraint.text();
+                EXPECT_TRUE(truthy(constraint.evaluate(bindings))) << recipe.strategy.id << ": " << constraint.text();
             EXPECT_NO_THROW(default_configuration(space));
         }
 }
@@ -403,8 +387,8 @@ TEST(Convolution, LiteralsCompile) {
     for (const Recipe& recipe : with_variants(emit_convolution(made.problem, made.graph, avx2()))) {
         if (recipe.condition && !truthy(recipe.condition->evaluate(s.bindings()))) continue;
         Compiled compiled(recipe.source, recipe.initial);
-        using Short = void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t,
-                           int64_t, int64_t);
+        using Short =
+            void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
         Short* kernel = compiled.entry<Short>();
         ASSERT_NE(kernel, nullptr) << recipe.source;
         Output y(data.expected.size());
@@ -432,9 +416,8 @@ TEST(Convolution, EpiloguesAreFused) {
     made.finish(made.pointwise("maximum", {added, made.constant(0)}));
     Recipes recipes = emit_convolution(made.problem, made.graph, avx2());
     ASSERT_EQ(recipes.lacks, "");
-    using Fused =
-        void(const float*, const float*, const float*, const float*, const float*, float*, float, int64_t,
-             int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
+    using Fused = void(const float*, const float*, const float*, const float*, const float*, float*, float, int64_t,
+                       int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
     for (const Recipe& recipe : with_variants(recipes)) {
         Compiled compiled(recipe.source, recipe.initial);
         Fused* kernel = compiled.entry<Fused>();
@@ -452,8 +435,8 @@ TEST(Convolution, EpiloguesAreFused) {
                 largest = std::max(largest, std::abs(double(g[k])));
             }
             Output y(expected.size());
-            kernel(data.x.data() + 1, data.w.data() + 1, b.data() + 1, g.data() + 1, r.data() + 1, y.data(),
-                   0.5f, s.stride, s.padding, s.dilation, s.groups, s.N, s.C, s.H, s.W, s.K, s.R, s.S);
+            kernel(data.x.data() + 1, data.w.data() + 1, b.data() + 1, g.data() + 1, r.data() + 1, y.data(), 0.5f,
+                   s.stride, s.padding, s.dilation, s.groups, s.N, s.C, s.H, s.W, s.K, s.R, s.S);
             y.expect(expected, largest * tolerance_of(s, recipe), recipe.strategy.id + ": " + s.text());
         }
     }

@@ -63,7 +63,7 @@ struct Function {
     const char* helper;
     double (*exact)(double);
     double low, high, ulps;
-    bool fused = false;   // its error is stated for fused multiply-adds
+    bool fused = false;  // its error is stated for fused multiply-adds
 };
 
 const std::vector<Function> functions = {
@@ -107,8 +107,7 @@ TEST_P(VectorMath, stays_within_the_stated_error) {
     for (const Function& f : functions) {
         if (f.fused && !fused) continue;
         std::vector<float> x;
-        for (int i = 0; i <= 40000; ++i)
-            x.push_back(static_cast<float>(f.low + (f.high - f.low) * i / 40000));
+        for (int i = 0; i <= 40000; ++i) x.push_back(static_cast<float>(f.low + (f.high - f.low) * i / 40000));
         std::vector<float> y = apply(f.name, x);
         for (size_t i = 0; i < x.size(); ++i) {
             double want = f.exact(x[i]);
@@ -124,10 +123,8 @@ TEST_P(VectorMath, follows_numpy_at_the_edges) {
     const float inf = INFINITY, nan = NAN;
     auto expect = [&](const char* name, float x, float want) {
         float got = apply(name, {1, 2, x})[2];
-        if (std::isnan(want))
-            EXPECT_TRUE(std::isnan(got)) << name << "(" << x << ") = " << got;
-        else
-            EXPECT_EQ(got, want) << name << "(" << x << ")";
+        if (std::isnan(want)) EXPECT_TRUE(std::isnan(got)) << name << "(" << x << ") = " << got;
+        else EXPECT_EQ(got, want) << name << "(" << x << ")";
     };
     for (const Function& f : functions) expect(f.name, nan, nan);
     expect("exp", -inf, 0);
@@ -186,9 +183,8 @@ TEST(Vector, tails_read_and_write_only_their_lanes) {
 }
 
 TEST(Vector, horizontal_reductions_and_nan) {
-    Library apply(
-        {{"total", "splat(sum(v))"}, {"largest", "splat(maximum(v))"}, {"least", "splat(minimum(v))"}},
-        {"sum", "maximum", "minimum", "splat"}, "-DVL=8");
+    Library apply({{"total", "splat(sum(v))"}, {"largest", "splat(maximum(v))"}, {"least", "splat(minimum(v))"}},
+                  {"sum", "maximum", "minimum", "splat"}, "-DVL=8");
     std::vector<float> x = {3, -1, 4, 1, -5, 9, 2, 6};
     EXPECT_EQ(apply("total", x)[0], 19);
     EXPECT_EQ(apply("largest", x)[0], 9);
@@ -211,10 +207,8 @@ TEST(Vector, powers) {
         EXPECT_FLOAT_EQ(apply("cube", {x})[0], std::pow(x, 3.0f)) << x;
         EXPECT_FLOAT_EQ(apply("two_to", {x / 300})[0], std::pow(2.0f, x / 300)) << x;
         EXPECT_EQ(apply("none", {x})[0], 1) << x;
-        if (x >= 0)
-            EXPECT_FLOAT_EQ(apply("root", {x})[0], std::pow(x, 0.3f)) << x;
-        else
-            EXPECT_TRUE(std::isnan(apply("root", {x})[0])) << x;
+        if (x >= 0) EXPECT_FLOAT_EQ(apply("root", {x})[0], std::pow(x, 0.3f)) << x;
+        else EXPECT_TRUE(std::isnan(apply("root", {x})[0])) << x;
     }
 }
 
@@ -229,8 +223,7 @@ TEST(Vector, writes_only_what_is_used) {
 
 class PointwiseText : public ::testing::Test {
 protected:
-    int add(Family family, const std::string& op, std::vector<int> operands = {},
-            DType dtype = DType::float32) {
+    int add(Family family, const std::string& op, std::vector<int> operands = {}, DType dtype = DType::float32) {
         Node node;
         node.id = static_cast<int>(graph.nodes.size());
         node.family = family;
@@ -264,9 +257,8 @@ TEST_F(PointwiseText, short_chains_are_one_expression) {
 TEST_F(PointwiseText, keeps_the_order_of_rounding) {
     int a = add(Family::input, "a"), b = add(Family::input, "b");
     std::map<int, std::string> known = {{a, "a"}, {b, "b"}};
-    EXPECT_EQ(
-        emit_pointwise(graph, point("subtract", {a, point("subtract", {b, a})}), known, "", true).result,
-        "a - (b - a)");
+    EXPECT_EQ(emit_pointwise(graph, point("subtract", {a, point("subtract", {b, a})}), known, "", true).result,
+              "a - (b - a)");
     EXPECT_EQ(emit_pointwise(graph, point("multiply", {a, point("divide", {b, a})}), known, "", true).result,
               "a * (b / a)");
     EXPECT_EQ(emit_pointwise(graph, point("add", {a, number(-1)}), known, "", true).result, "a - 1.0f");
@@ -292,8 +284,7 @@ TEST_F(PointwiseText, masks_and_scalars) {
 
 TEST_F(PointwiseText, says_what_it_cannot_write) {
     int x = add(Family::input, "x");
-    EXPECT_NE(emit_pointwise(graph, point("gamma", {x}), {{x, "v"}}, "", false).lacks.find("gamma"),
-              std::string::npos);
+    EXPECT_NE(emit_pointwise(graph, point("gamma", {x}), {{x, "v"}}, "", false).lacks.find("gamma"), std::string::npos);
     EXPECT_NE(emit_pointwise(graph, point("exp", {x}), {}, "", false).lacks, "");
 }
 

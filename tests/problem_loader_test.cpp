@@ -40,8 +40,7 @@ struct Complaint {
 class Loader : public testing::Test {
 protected:
     Loader() {
-        write_file(file("reference.py"),
-                   "import numpy as np\n\ndef scaled(x, idx, eps, stride):\n    return x\n");
+        write_file(file("reference.py"), "import numpy as np\n\ndef scaled(x, idx, eps, stride):\n    return x\n");
         write_file(file("onednn.cpp"), "void scaled();\n");
         write_file(file("notes.txt"), "no baseline\n");
     }
@@ -72,8 +71,7 @@ protected:
 
     void expect_at(int line, const std::string& phrase, const std::string& yaml) const {
         Complaint found = complaint(yaml);
-        EXPECT_THAT(found.phrase,
-                    HasSubstr(file("problem.yaml").string() + ":" + std::to_string(line) + ": "));
+        EXPECT_THAT(found.phrase, HasSubstr(file("problem.yaml").string() + ":" + std::to_string(line) + ": "));
         EXPECT_THAT(found.phrase, HasSubstr(phrase));
     }
 
@@ -209,8 +207,7 @@ TEST_F(Loader, TypesAreChecked) {
     expect_at(7, "'eps' must be a finite number, found 'tiny'", with("1e-5, stride", "tiny, stride"));
     expect_at(7, "must be a finite number", with("eps: 1e-5", "eps: .inf"));
     expect_at(7, "1.5 is not a value of type int64", with("value: 2", "value: 1.5"));
-    expect_at(7, "300 is not a value of type uint8",
-              with("dtype: int64, value: 2", "dtype: uint8, value: 300"));
+    expect_at(7, "300 is not a value of type uint8", with("dtype: int64, value: 2", "dtype: uint8, value: 300"));
     expect_at(7, "'stride' has no 'value'", with(", value: 2", ""));
     expect_at(1, "must be a text", with("name: scaled", "name: [a]"));
     expect_at(9, "'shapes' must be a map",
@@ -220,8 +217,7 @@ TEST_F(Loader, TypesAreChecked) {
 
 TEST_F(Loader, DTypesAndFillsAreListed) {
     expect_at(5, "dtype 'float16' of 'x' is not known", with("x:   {dtype: float32", "x:   {dtype: float16"));
-    EXPECT_THAT(complaint(with("x:   {dtype: float32", "x:   {dtype: float16")).hint,
-                HasSubstr("float32, float64"));
+    EXPECT_THAT(complaint(with("x:   {dtype: float32", "x:   {dtype: float16")).hint, HasSubstr("float32, float64"));
     expect_at(7, "dtype 'int' of 'stride' is not known", with("dtype: int64, value", "dtype: int, value"));
     expect_at(5, "fill 'gauss' of 'x' is not known", with("fill: uniform", "fill: gauss"));
     EXPECT_THAT(complaint(with("fill: uniform", "fill: gauss")).hint, HasSubstr("zeros_ones"));
@@ -259,11 +255,9 @@ TEST_F(Loader, NamesAreChecked) {
 }
 
 TEST_F(Loader, EmptySectionsAreErrors) {
-    expect_at(8, "'outputs' is empty",
-              with("outputs: {y: {dtype: float32, shape: [K, N//stride]}}", "outputs: {}"));
-    expect_at(
-        4, "'inputs' is empty",
-        "name: scaled\ntags: []\n\ninputs: {}\noutputs: {y: {dtype: float32, shape: []}}\nshapes: [{}]\n");
+    expect_at(8, "'outputs' is empty", with("outputs: {y: {dtype: float32, shape: [K, N//stride]}}", "outputs: {}"));
+    expect_at(4, "'inputs' is empty",
+              "name: scaled\ntags: []\n\ninputs: {}\noutputs: {y: {dtype: float32, shape: []}}\nshapes: [{}]\n");
     expect_at(4, "'shapes' is empty",
               "name: scaled\ninputs: {x: {dtype: float32, shape: []}}\noutputs: {y: {dtype: float32, shape: "
               "[]}}\nshapes: {}\n");
@@ -282,8 +276,7 @@ TEST_F(Loader, PointsAreChecked) {
     expect_at(10, "division by zero", with("limit: M", "limit: M // (K - 3)"));
     expect_at(10, "work 'M - 4096' is no amount", with("flops: 8*M*N", "flops: M - 4096"));
     std::string unbounded = with("range: {M: [0, 16384]}", "");
-    expect_at(11, "too many elements",
-              replace_all(unbounded, "M: 4096, N: 8192", "M: 9999999999, N: 9999999998"));
+    expect_at(11, "too many elements", replace_all(unbounded, "M: 4096, N: 8192", "M: 9999999999, N: 9999999998"));
 }
 
 TEST_F(Loader, RangesAreChecked) {
@@ -303,8 +296,7 @@ TEST_F(Loader, TolerancesAreChecked) {
 
 TEST_F(Loader, FilesAreChecked) {
     expect_at(3, "'refrence.py' does not exist", with("reference: reference.py", "reference: refrence.py"));
-    EXPECT_THAT(complaint(with("reference: reference.py", "reference: refrence.py")).hint,
-                HasSubstr("'reference.py'"));
+    EXPECT_THAT(complaint(with("reference: reference.py", "reference: refrence.py")).hint, HasSubstr("'reference.py'"));
     expect_at(3, "reference.py has no function 'scaling'", with("name: scaled", "name: scaling"));
     EXPECT_THAT(complaint(with("name: scaled", "name: scaling")).hint, HasSubstr("def scaling("));
     expect_at(16, "'cublas.cpp' does not exist", with("[onednn.cpp]", "[cublas.cpp]"));
@@ -363,8 +355,7 @@ TEST(OwnProblems, AllLoadAndCoverTheirShapes) {
         Problem problem = load_problem(summary.folder.string());
         EXPECT_EQ(problem.name, summary.name);
         EXPECT_FALSE(problem.baselines.empty()) << summary.name;
-        for (const ShapePoint& point : problem.points)
-            EXPECT_TRUE(admits(problem, point.dims)) << summary.name;
+        for (const ShapePoint& point : problem.points) EXPECT_TRUE(admits(problem, point.dims)) << summary.name;
     }
 }
 

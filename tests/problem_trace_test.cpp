@@ -75,8 +75,7 @@ TEST_F(Trace, SendsTheSpecification) {
 
 TEST_F(Trace, RunsTheTracerOnStandardInput) {
     std::string document = trace_with("echo \"{\\\"arguments\\\": \\\"$*\\\"}\"");
-    EXPECT_THAT(json::parse(document)["arguments"].get<std::string>(),
-                testing::EndsWith("python/strop/trace.py -"));
+    EXPECT_THAT(json::parse(document)["arguments"].get<std::string>(), testing::EndsWith("python/strop/trace.py -"));
 }
 
 TEST_F(Trace, WhatTheReferencePrintsIsPassedOver) {
@@ -84,16 +83,14 @@ TEST_F(Trace, WhatTheReferencePrintsIsPassedOver) {
 }
 
 TEST_F(Trace, FailuresAreUntraceable) {
-    EXPECT_THAT(reason_of("echo first >&2; echo 'ValueError: bad' >&2; exit 3"),
-                HasSubstr("exit 3: ValueError: bad"));
+    EXPECT_THAT(reason_of("echo first >&2; echo 'ValueError: bad' >&2; exit 3"), HasSubstr("exit 3: ValueError: bad"));
     EXPECT_THAT(reason_of("echo no graph here"), HasSubstr("no graph"));
     EXPECT_THAT(reason_of("true"), HasSubstr("no graph"));
     EXPECT_THAT(reason_of("printf '\\377\\376' >&2; exit 1"), HasSubstr("exit 1"));
 }
 
 TEST_F(Trace, MissingPythonOrNumpyIsTheEnvironments) {
-    EXPECT_THROW(trace_with("echo \"ModuleNotFoundError: No module named 'numpy'\" >&2; exit 1"),
-                 EnvironmentError);
+    EXPECT_THROW(trace_with("echo \"ModuleNotFoundError: No module named 'numpy'\" >&2; exit 1"), EnvironmentError);
     ::setenv("STROP_PYTHON", (folder_.path() / "no-such-python").c_str(), 1);
     EXPECT_THROW(trace_reference(problem_), EnvironmentError);
 }

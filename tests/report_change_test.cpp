@@ -80,7 +80,8 @@ TEST(Change, CountsBothIntervals) {
 TEST(Change, IsDecidedOutsideOfTheToleranceOnly) {
     auto decision = [](double now, double tolerance) {
         return changes(with_ratio("numpy", {2, 1.99, 2.01}), with_ratio("numpy", {now, 0.995 * now, 1.005 * now}),
-                       tolerance)[0].decision;
+                       tolerance)[0]
+            .decision;
     };
     EXPECT_EQ(decision(1.92, 0.05), Decision::undecided);
     EXPECT_EQ(decision(1.92, 0.01), Decision::slower);

@@ -58,9 +58,9 @@ bool has(const std::string& text, const std::string& words) { return text.find(w
 
 TEST(ProfileReport, terminal_says_what_limits_and_what_is_next) {
     const std::string text = profile_terminal(sample(), false, 100);
-    for (const char* words : {"verdict: ok", "large (M=4096,N=8192)  5.00 ms, 90% of the roofline (memory)", "much & more",
-                              "limited by", "memory, at its ceiling", "fewer bytes", "2.50 instructions a cycle",
-                              "12 last level misses", "no <counters>"})
+    for (const char* words : {"verdict: ok", "large (M=4096,N=8192)  5.00 ms, 90% of the roofline (memory)",
+                              "much & more", "limited by", "memory, at its ceiling", "fewer bytes",
+                              "2.50 instructions a cycle", "12 last level misses", "no <counters>"})
         EXPECT_TRUE(has(text, words)) << words << "\n" << text;
     EXPECT_FALSE(has(text, "\033"));
     EXPECT_TRUE(has(profile_terminal(sample(), true, 100), "\033[1m"));

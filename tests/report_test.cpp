@@ -50,8 +50,7 @@ RunRecord hostile_record() {
         shape.cold_baselines = {{text, 3}};
     }
     for (Strategy& strategy : record.strategies) {
-        strategy.family = strategy.proposer = strategy.hypothesis = strategy.reason = strategy.bottleneck =
-            text;
+        strategy.family = strategy.proposer = strategy.hypothesis = strategy.reason = strategy.bottleneck = text;
     }
     for (Regime& regime : record.regimes) {
         regime.condition = regime.kernel = text;
@@ -145,8 +144,9 @@ TEST(ReportFacts, HeadlineNamesBothFiguresWhereTheyDiffer) {
     record.headline = {1.1, 1.02, 1.2};
     record.in_process.headline = {0.99, 0.95, 1.03};  // the intervals meet, but only one is above 1
     record.outcome = Outcome::no_improvement;
-    EXPECT_EQ(headline(record), "no improvement: 1.10× faster than onednn alone (95% interval 1.02–1.20); 0.99× from "
-                                "Python beside pytorch (0.95–1.03)");
+    EXPECT_EQ(headline(record),
+              "no improvement: 1.10× faster than onednn alone (95% interval 1.02–1.20); 0.99× from "
+              "Python beside pytorch (0.95–1.03)");
     record.in_process = {"pytorch", "exit 1: no module", {}, {}};
     EXPECT_THAT(caveats(record), testing::Contains("not measured from Python beside pytorch: exit 1: no module"));
 }
@@ -161,9 +161,10 @@ TEST(ReportFacts, TheDifferenceInProcessIsExplained) {
         record.in_process.points[i].baselines = {{"pytorch", 4400}};
         record.in_process.points[i].speedups = {{"pytorch", {2.2, 2.1, 2.3}}};
     }
-    EXPECT_EQ(in_process_explanation(record),
-              "alone leaves out what calling a baseline costs (pytorch 1.20 µs); a call takes 2.00× as long as alone, the "
-              "framework's 1.10×; threads meet: the other operation takes up to 1.20× as long beside the result");
+    EXPECT_EQ(
+        in_process_explanation(record),
+        "alone leaves out what calling a baseline costs (pytorch 1.20 µs); a call takes 2.00× as long as alone, the "
+        "framework's 1.10×; threads meet: the other operation takes up to 1.20× as long beside the result");
     const std::string row = "2.00 µs, alone 1.00 µs: 2.20× (2.10–2.30) over pytorch, 4.40 µs";
     EXPECT_EQ(in_process_rows(record).front().value, row);
     EXPECT_THAT(terminal(record, false, 200), HasSubstr(row));
@@ -223,8 +224,8 @@ TEST(ReportFacts, CaveatsTellWhatTheCeilingsDoNotAllow) {
     record.shapes[1].roofline_share = 0.9;
     EXPECT_THAT(join(caveats(record), "\n"), testing::Not(HasSubstr("not a bound")));
     record.shapes[1].roofline_share = 1.53;
-    EXPECT_THAT(caveats(record), testing::Contains(HasSubstr("the roofline is not a bound at " + record.shapes[1].label +
-                                                             " (153% of the roofline)")));
+    EXPECT_THAT(caveats(record), testing::Contains(HasSubstr("the roofline is not a bound at " +
+                                                             record.shapes[1].label + " (153% of the roofline)")));
     EXPECT_EQ(roofline_text(record.shapes[0]), "102% " + record.shapes[0].bound);
     EXPECT_EQ(roofline_text(record.shapes[1]), "not a bound");
 }
@@ -242,7 +243,8 @@ TEST(ReportFacts, ABudgetThatDidNotSufficeIsTold) {
 TEST(ReportFacts, SanitizersAndColdTimes) {
     RunRecord record;
     EXPECT_EQ(sanitizers_text(record), "not run under sanitizers");
-    record.sanitizers = {{"A", 1, Verdict::ok, "", ""}, {"B", 0, Verdict::ok, "", "clang 1.0 has no run-time of it"},
+    record.sanitizers = {{"A", 1, Verdict::ok, "", ""},
+                         {"B", 0, Verdict::ok, "", "clang 1.0 has no run-time of it"},
                          {"C", 3, Verdict::crashed, "C: overflow at k.cpp:3", ""}};
     EXPECT_EQ(sanitizers_text(record),
               "A found nothing at 1 shape; B: not run, clang 1.0 has no run-time of it; C: overflow at k.cpp:3");
@@ -259,8 +261,7 @@ TEST(ReportFacts, BaselinesComeHardestFirst) {
                 ElementsAre("onednn", "torch_compile_max_autotune", "pytorch", "jax", "naive_cpp", "numpy"));
 }
 
-std::vector<std::pair<std::string, int>> tree_of(
-    const std::vector<std::pair<std::string, std::string>>& parents) {
+std::vector<std::pair<std::string, int>> tree_of(const std::vector<std::pair<std::string, std::string>>& parents) {
     RunRecord record;
     for (const auto& [id, parent] : parents) {
         Strategy strategy;
@@ -306,8 +307,8 @@ Json schema() { return Json::parse(read_file(fs::path(STROP_SOURCE_DIR) / "docs"
 
 TEST(ReportJson, FollowsItsSchema) {
     Json rules = schema();
-    std::vector<RunRecord> records = {sample_record(), sample_record({12, 6, 1, true, 2}),
-                                      sample_record({1, 1, 0.5}), empty_record()};
+    std::vector<RunRecord> records = {sample_record(), sample_record({12, 6, 1, true, 2}), sample_record({1, 1, 0.5}),
+                                      empty_record()};
     records.push_back(hostile_record());
     records.back().shapes.clear();  // its "bound" is none of the known ones
     for (const RunRecord& record : records) EXPECT_EQ(fakes::violation(rules, Json::parse(json(record))), "");
@@ -315,15 +316,14 @@ TEST(ReportJson, FollowsItsSchema) {
 
 // Every key that the schema names is required, wherever it stands.
 void expect_each_key_missed(const Json& rules, const Json& document, const Json::json_pointer& at) {
-    if (document[at].is_array() && !document[at].empty())
-        return expect_each_key_missed(rules, document, at / 0);
+    if (document[at].is_array() && !document[at].empty()) return expect_each_key_missed(rules, document, at / 0);
     if (!document[at].is_object()) return;
     for (const auto& [key, value] : document[at].items()) {
         Json without = document;
         without[at].erase(key);
         EXPECT_NE(fakes::violation(rules, without), "") << (at / key).to_string();
-        bool named_by_user = key == "by_verdict" || key == "configuration" || key == "initial" ||
-                             key == "dims" || key == "baselines" || key == "cold_baselines" || key == "baseline_overhead" ||
+        bool named_by_user = key == "by_verdict" || key == "configuration" || key == "initial" || key == "dims" ||
+                             key == "baselines" || key == "cold_baselines" || key == "baseline_overhead" ||
                              key == "nanoseconds" || key == "speedups" || key == "kernel_ns";
         if (!named_by_user) expect_each_key_missed(rules, document, at / key);
     }
@@ -380,8 +380,8 @@ std::string without_colors(const std::string& text) {
 
 TEST(ReportTerminal, KeepsToTheWidth) {
     for (int width : {60, 80, 100, 133, 200})
-        for (const RunRecord& record : {sample_record(), sample_record({12, 6, 1, true}),
-                                        sample_record({2, 1, 0.7}), hostile_record(), empty_record()})
+        for (const RunRecord& record : {sample_record(), sample_record({12, 6, 1, true}), sample_record({2, 1, 0.7}),
+                                        hostile_record(), empty_record()})
             for (const std::string& line : split(terminal(record, false, width), '\n'))
                 EXPECT_LE(columns_of(line), static_cast<size_t>(width)) << line;
 }
@@ -399,15 +399,15 @@ TEST(ReportTerminal, NoControlCharacterOfTheRecordReachesTheTerminal) {
 
 TEST(ReportTerminal, SaysWhatADistrustfulReaderAsks) {
     std::string text = terminal(sample_record(), false, 140);
-    for (const char* part : {"softmax: 1.21× faster than the best baseline", "Example CPU 9000",
-                             "clang 19.1.7", "M*N <= 4194304", "otherwise", "strided loads", "12 fresh seeds",
-                             "22 of 24 timed", "4 compile_failed", "compile 21.7 s",
-                             "/home/user/strop-out/softmax", "vs pytorch", "not compared with jax",
-                             "AddressSanitizer found nothing at 7 shapes",
+    for (const char* part : {"softmax: 1.21× faster than the best baseline", "Example CPU 9000", "clang 19.1.7",
+                             "M*N <= 4194304", "otherwise", "strided loads", "12 fresh seeds", "22 of 24 timed",
+                             "4 compile_failed", "compile 21.7 s", "/home/user/strop-out/softmax", "vs pytorch",
+                             "not compared with jax", "AddressSanitizer found nothing at 7 shapes",
                              "ThreadSanitizer found nothing at 5 shapes, no time was left for 2 of 7 shapes"})
         EXPECT_THAT(text, HasSubstr(part));
     EXPECT_THAT(
-        text, ContainsRegex("large +15.6 ms +.*1.15× +1.13–1.18 +onednn .* 51% memory +24.9 ms 1.44× +online_single_read"));
+        text,
+        ContainsRegex("large +15.6 ms +.*1.15× +1.13–1.18 +onednn .* 51% memory +24.9 ms 1.44× +online_single_read"));
 }
 
 TEST(ReportTerminal, NamesTheColumnsThatDoNotFit) {
@@ -487,8 +487,8 @@ std::string unbalanced(const std::string& html_text) {
 }
 
 TEST(ReportHtml, IsBalancedAndSelfContained) {
-    for (const RunRecord& record : {sample_record(), sample_record({12, 6, 1, true}),
-                                    sample_record({2, 1, 0.7}), hostile_record(), empty_record()}) {
+    for (const RunRecord& record : {sample_record(), sample_record({12, 6, 1, true}), sample_record({2, 1, 0.7}),
+                                    hostile_record(), empty_record()}) {
         std::string page = html(record);
         EXPECT_EQ(unbalanced(page), "");
         for (const char* foreign : {"<script", "http://", "https://", "<link", "<img", "@import", "url("})
@@ -501,7 +501,7 @@ TEST(ReportHtml, IsBalancedAndSelfContained) {
 TEST(ReportHtml, HoldsFourPicturesAndTheFacts) {
     std::string page = html(sample_record());
     size_t pictures = 0;
-    for (size_t at = page.find("<svg "); at != std::string::npos; at = page.find("<svg ", at + 1)) ++pictures;
+    for (size_t at = page.find("<figure>"); at != std::string::npos; at = page.find("<figure>", at + 1)) ++pictures;
     EXPECT_EQ(pictures, 4u);
     for (const char* part :
          {"1.21× faster than the best baseline", "Example CPU 9000", "M*N &lt;= 4194304",

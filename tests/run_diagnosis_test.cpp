@@ -163,7 +163,7 @@ TEST(Diagnosis, the_largest_gain_comes_first) {
 
 TEST(Diagnosis, a_beaten_roofline_is_no_ceiling) {
     Case faster;
-    faster.roofline.nanoseconds = faster.roofline.compute_ns = 1.4e6;   // the kernel takes 1 ms
+    faster.roofline.nanoseconds = faster.roofline.compute_ns = 1.4e6;  // the kernel takes 1 ms
     EXPECT_TRUE(faster.diagnosed().at_ceiling);
     faster.roofline = seen_beside(faster.roofline, 1e6);
     faster.mix().stack = 6;

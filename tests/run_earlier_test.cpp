@@ -89,7 +89,7 @@ TEST_F(Earlier, GivesTheWinnersWithTheirConfigurations) {
         EXPECT_EQ(winners[0].strategy.hypothesis, "reads once");
         EXPECT_EQ(winners[0].strategy.parent, "");
         EXPECT_EQ(winners[0].strategy.state, Strategy::State::active);
-        store_.save_run(with_winner("softmax-4", "// b", 8));   // later than the run that goes on
+        store_.save_run(with_winner("softmax-4", "// b", 8));  // later than the run that goes on
     }
 }
 
@@ -141,13 +141,13 @@ TEST_F(Earlier, LearnsFromRelatives) {
     store_.save_signature("logsumexp-1", relative_signature, fakes::sample_machine());
     EarlierRuns earlier(store_, record("softmax-2"), rows_signature);
     EXPECT_EQ(earlier.of("k").size(), 1u);   // costs
-    EXPECT_TRUE(earlier.winners().empty());   // another problem's kernels are not this one's
+    EXPECT_TRUE(earlier.winners().empty());  // another problem's kernels are not this one's
     const Experience experience = earlier.experience();
     ASSERT_EQ(experience.winners.size(), 1u);
     EXPECT_EQ(experience.winners[0].problem, "logsumexp");
     EXPECT_EQ(experience.winners[0].strategy, "k");
     EXPECT_EQ(experience.losers, std::vector<std::string>{"other"});
-    store_.save_run(relative("logsumexp-3"));   // later than the run that goes on
+    store_.save_run(relative("logsumexp-3"));  // later than the run that goes on
     store_.save_signature("logsumexp-3", rows_signature, fakes::sample_machine());
     EXPECT_EQ(EarlierRuns(store_, record("softmax-2"), rows_signature).experience().winners.size(), 1u);
 }
@@ -167,6 +167,33 @@ TEST_F(Earlier, LearnsNothingFromStrangersOtherInstructionSetsAndRunsUnderWay) {
     EXPECT_TRUE(earlier.of("k").empty());
     EXPECT_TRUE(earlier.experience().winners.empty());
     EXPECT_TRUE(earlier.experience().losers.empty());
+}
+
+// What was measured here goes first, and what lost elsewhere alone does not come last here.
+TEST_F(Earlier, TrustsWhatWasImportedLess) {
+    RunRecord imported = relative("logsumexp-9");
+    imported.started = "2026-03-01T00:00:00Z";
+    imported.origin = "theirs";
+    imported.regimes[0].strategy = "other";
+    imported.strategies[0].id = "other";
+    imported.strategies[1].id = "k";
+    store_.save_run(imported);
+    store_.save_signature("logsumexp-9", relative_signature, fakes::sample_machine());
+    {
+        EarlierRuns earlier(store_, record("softmax-2"), rows_signature);
+        const Experience experience = earlier.experience();
+        ASSERT_EQ(experience.winners.size(), 1u);
+        EXPECT_TRUE(experience.winners[0].imported);
+        EXPECT_TRUE(experience.losers.empty());
+        EXPECT_EQ(beginning_of(experience, planned()).says, "began with 1 winner of logsumexp (imported)");
+    }
+    store_.save_run(relative("logsumexp-1"));
+    store_.save_signature("logsumexp-1", relative_signature, fakes::sample_machine());
+    const Experience experience = EarlierRuns(store_, record("softmax-3"), rows_signature).experience();
+    ASSERT_EQ(experience.winners.size(), 2u);
+    EXPECT_FALSE(experience.winners[0].imported);
+    EXPECT_TRUE(EarlierRuns(store_, record("softmax-3"), rows_signature).experience().winners[1].imported)
+        << "as it is kept";
 }
 
 // Also of the same problem; and not when the run is resumed either.
@@ -201,7 +228,7 @@ TEST(Beginning, PutsWinnersFirstAndLosersLast) {
     const Beginning beginning = beginning_of(experience, planned());
     ASSERT_EQ(beginning.proven.size(), 1u);
     EXPECT_TRUE(beginning.proven[0].proven);
-    EXPECT_EQ(describe(beginning.proven[0].kernel.initial), "T=7 U=4");   // what the space does not hold is left out
+    EXPECT_EQ(describe(beginning.proven[0].kernel.initial), "T=7 U=4");  // what the space does not hold is left out
     EXPECT_EQ(beginning.ranks, (std::map<std::string, int>{{"k", -1}, {"other", 1}}));
     EXPECT_EQ(beginning.says, "began with 1 winner of logsumexp; 1 strategy that lost in runs of relatives comes last");
 }

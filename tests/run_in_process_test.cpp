@@ -12,9 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string printed(const Json& samples) {
-    return dump({{"points", {{{"label", "small"}, {"samples", samples}}}}});
-}
+std::string printed(const Json& samples) { return dump({{"points", {{{"label", "small"}, {"samples", samples}}}}}); }
 
 TEST(InProcess, RatiosAreOfRoundsOverTheFastestVersion) {
     const Json samples = {{"strop", {{100, 50}, {110, 50}, {100, 60}, {5000, 50}, {100, 50}, {100, 50}}},
@@ -25,11 +23,12 @@ TEST(InProcess, RatiosAreOfRoundsOverTheFastestVersion) {
     EXPECT_TRUE(measured.measured());
     EXPECT_EQ(measured.points[0].best_baseline, "torch.compile");
     EXPECT_EQ(measured.points[0].nanoseconds, 100);
-    EXPECT_NEAR(measured.points[0].speedups.at("pytorch").ratio, 3, 0.01);   // whatever one round was
+    EXPECT_NEAR(measured.points[0].speedups.at("pytorch").ratio, 3, 0.01);  // whatever one round was
     EXPECT_NEAR(measured.headline.ratio, 2, 0.01);
     EXPECT_EQ(measured.points[0].neighbour, 2);
     const Json json = measured;
-    EXPECT_EQ(json.get<InProcess>().points[0].speedups.at("pytorch").low, measured.points[0].speedups.at("pytorch").low);
+    EXPECT_EQ(json.get<InProcess>().points[0].speedups.at("pytorch").low,
+              measured.points[0].speedups.at("pytorch").low);
 }
 
 class InProcessRun : public testing::Test {

@@ -8,7 +8,8 @@ namespace {
 Kernel kernel_with(const std::string& id, Tunable::Kind kind) {
     Kernel kernel;
     kernel.id = id;
-    kernel.space.tunables.push_back({"CHOICE", {Value(std::string("first")), Value(std::string("-O3 -funroll-loops"))}, kind});
+    kernel.space.tunables.push_back(
+        {"CHOICE", {Value(std::string("first")), Value(std::string("-O3 -funroll-loops"))}, kind});
     return kernel;
 }
 

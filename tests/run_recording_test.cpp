@@ -13,7 +13,7 @@
 namespace strop {
 namespace {
 
-Marks marks_of(const std::string& json) {
+Marks marks_of(const std::string& json, bool with_models = false) {
     auto path = std::filesystem::temp_directory_path() / fmt::format("strop_marks_{}.db", getpid());
     std::filesystem::remove(path);
     Marks marks;
@@ -25,7 +25,7 @@ Marks marks_of(const std::string& json) {
         store.save_run(record);
         store.add_document(record.run, marks_key, json);
         try {
-            marks = load_marks(store, record.run);
+            marks = load_marks(store, record.run, with_models);
         } catch (...) {
             std::filesystem::remove(path);
             throw;
@@ -51,6 +51,12 @@ TEST(Recording, HasOneMarkForEachDispatch) {
 
 TEST(Recording, WithoutLooksIsTooOld) {
     EXPECT_THROW(marks_of(R"({"evaluations": 7, "dispatch_comparisons": 3, "held_out_comparisons": 2})"), UsageError);
+}
+
+TEST(Recording, OfASearchThatWaitedForItsModelsIsTooOld) {
+    const std::string old = R"({"search_looks": 7, "dispatch_comparisons": 3, "held_out_comparisons": 2)";
+    EXPECT_THROW(marks_of(old + "}", true), UsageError);
+    EXPECT_EQ(marks_of(old + R"(, "replies_in_order": true})", true).search_looks, 7);
 }
 
 }  // namespace

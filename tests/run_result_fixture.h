@@ -107,16 +107,13 @@ extern "C" void gather_rows(const double* table, const int64_t* index, double* p
 inline Problem window_sum() {
     Problem problem;
     problem.name = "window_sum";
-    problem.inputs = {tensor("x", DType::float32, {"C", "L"}),
-                      tensor("w", DType::float32, {"K", "C//groups", "R"})};
+    problem.inputs = {tensor("x", DType::float32, {"C", "L"}), tensor("w", DType::float32, {"K", "C//groups", "R"})};
     problem.outputs = {tensor("y", DType::float32, {"K", "(L + 2*padding - R)//stride + 1"})};
-    problem.parameters = {
-        {"stride", DType::int64, 1}, {"padding", DType::int64, 1}, {"groups", DType::int64, 1}};
+    problem.parameters = {{"stride", DType::int64, 1}, {"padding", DType::int64, 1}, {"groups", DType::int64, 1}};
     problem.dimensions = {"C", "L", "K", "R"};
     problem.range = {{"C", {1, 64}}, {"L", {1, 64}}, {"K", {1, 64}}, {"R", {1, 7}}};
     problem.require = {Expression::parse("C % groups == 0 and K % groups == 0"),
-                       Expression::parse("stride >= 1 and groups >= 1"),
-                       Expression::parse("L + 2*padding >= R")};
+                       Expression::parse("stride >= 1 and groups >= 1"), Expression::parse("L + 2*padding >= R")};
     return problem;
 }
 

@@ -40,9 +40,8 @@ TEST_F(ResultFolder, HeaderDeclaresTheFunctionForBothLanguages) {
     write(scale_shift(), scale_shift_files());
     const std::string header = text("scale_shift.h");
     EXPECT_THAT(header, HasSubstr("#ifndef SCALE_SHIFT_H\n#define SCALE_SHIFT_H\n"));
-    EXPECT_THAT(header,
-                HasSubstr("\nvoid scale_shift(const float* x, const float* shift, float* y, float factor, "
-                          "int64_t M, int64_t N);\n"));
+    EXPECT_THAT(header, HasSubstr("\nvoid scale_shift(const float* x, const float* shift, float* y, float factor, "
+                                  "int64_t M, int64_t N);\n"));
     EXPECT_THAT(header, HasSubstr("[M, N]"));
     EXPECT_THAT(header, HasSubstr("1 to 64"));
     EXPECT_THAT(header, Not(HasSubstr("stdbool")));
@@ -54,8 +53,8 @@ TEST_F(ResultFolder, HeaderCompilesAsC) {
     for (const auto& [problem, files] :
          {std::pair{gather(), gather_files()}, std::pair{window_sum(), window_files()}}) {
         write(problem, files);
-        write_file(folder_.path() / "use.c", "#include \"" + problem.name + ".h\"\n#include \"" +
-                                                 problem.name + ".h\"\nint main(void) { return 0; }\n");
+        write_file(folder_.path() / "use.c", "#include \"" + problem.name + ".h\"\n#include \"" + problem.name +
+                                                 ".h\"\nint main(void) { return 0; }\n");
         sandbox::Finished finished = run({"gcc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", "use.c"});
         if (finished.not_found) GTEST_SKIP() << "no C compiler";
         EXPECT_TRUE(finished.ok()) << finished.err;
@@ -68,8 +67,7 @@ TEST_F(ResultFolder, FlagsOfOneCompilerAreKeptFromOthers) {
     write_result(folder_.path(), gather(), clang, gather_files());
     const std::string cmake = text("CMakeLists.txt"), python = text("gather_rows.py");
     EXPECT_THAT(cmake, HasSubstr("target_compile_options(gather_rows PRIVATE -O2)\n"));
-    EXPECT_THAT(cmake,
-                HasSubstr("\"$<$<CXX_COMPILER_ID:Clang,AppleClang>:SHELL:-mllvm -inline-threshold=100>\""));
+    EXPECT_THAT(cmake, HasSubstr("\"$<$<CXX_COMPILER_ID:Clang,AppleClang>:SHELL:-mllvm -inline-threshold=100>\""));
     EXPECT_THAT(cmake, Not(HasSubstr("OpenMP")));
     EXPECT_THAT(python, HasSubstr("_FLAGS = [\"-std=c++17\", \"-O2\"]"));
     EXPECT_THAT(python, HasSubstr("_MORE_FLAGS = [\"-mllvm\", \"-inline-threshold=100\", "));
@@ -96,23 +94,19 @@ TEST_F(ResultFolder, ReservedTargetNamesAreAvoided) {
 TEST_F(ResultFolder, TestValuesReadBackExactly) {
     write(scale_shift(), scale_shift_files());
     const std::string test = text("scale_shift_test.cpp");
-    EXPECT_THAT(test,
-                HasSubstr("const float x[] = {1.0f, -2.0f, 1e-40f, 30.0f, 10000000000.0f, 0.33333334f};"));
-    EXPECT_THAT(test,
-                HasSubstr("const double y[] = {0.6, -0.45, 8.0, 3.5, 999999999.75, 8.033333333333333};"));
+    EXPECT_THAT(test, HasSubstr("const float x[] = {1.0f, -2.0f, 1e-40f, 30.0f, 10000000000.0f, 0.33333334f};"));
+    EXPECT_THAT(test, HasSubstr("const double y[] = {0.6, -0.45, 8.0, 3.5, 999999999.75, 8.033333333333333};"));
     EXPECT_THAT(test, HasSubstr("::scale_shift(in_x.data(), in_shift.data(), out_y.data(), 0.1f, 2, 3);"));
     write(gather(), gather_files());
     EXPECT_THAT(text("gather_rows_test.cpp"), HasSubstr("{3.0, 0.1, -INFINITY, 3.0}"));
-    EXPECT_THAT(text("gather_rows_test.cpp"),
-                HasSubstr("const bool positive[] = {true, true, false, true};"));
+    EXPECT_THAT(text("gather_rows_test.cpp"), HasSubstr("const bool positive[] = {true, true, false, true};"));
     EXPECT_THAT(text("gather_rows_test.cpp"), HasSubstr("const int64_t index[] = {2, 0, 1, 2};"));
 }
 
 TEST_F(ResultFolder, UnwritableFolderIsAnEnvironmentError) {
     write_file(folder_.path() / "file", "");
-    EXPECT_THROW(
-        write_result(folder_.path() / "file" / "below", scale_shift(), record(), scale_shift_files()),
-        EnvironmentError);
+    EXPECT_THROW(write_result(folder_.path() / "file" / "below", scale_shift(), record(), scale_shift_files()),
+                 EnvironmentError);
 }
 
 // ---- building
@@ -182,9 +176,8 @@ TEST_F(ResultFolder, TestProgramFindsDefects) {
         ResultFiles files = scale_shift_files();
         files.source = replace_all(files.source, defect.from, defect.to);
         write(scale_shift(), files);
-        sandbox::Finished built =
-            run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-o", "program",
-                 "scale_shift.cpp", "scale_shift_test.cpp"});
+        sandbox::Finished built = run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-Wno-unknown-pragmas",
+                                       "-o", "program", "scale_shift.cpp", "scale_shift_test.cpp"});
         ASSERT_TRUE(built.ok()) << built.err;
         sandbox::Finished tested = run({"./program"});
         EXPECT_EQ(tested.exit_code, 1) << defect.to << "\n" << tested.out;
@@ -197,8 +190,8 @@ TEST_F(ResultFolder, TestProgramReadsBooleansIntegersAndInfinities) {
     if (compilers.empty()) GTEST_SKIP() << "no compiler";
     write(gather(), gather_files());
     sandbox::Finished built =
-        run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-fsanitize=undefined",
-             "-fno-sanitize-recover=all", "-o", "program", "gather_rows.cpp", "gather_rows_test.cpp"});
+        run({compilers[0].path, "-std=c++17", "-Wall", "-Wextra", "-fsanitize=undefined", "-fno-sanitize-recover=all",
+             "-o", "program", "gather_rows.cpp", "gather_rows_test.cpp"});
     ASSERT_TRUE(built.ok()) << built.err;
     EXPECT_EQ(built.err, "");
     sandbox::Finished tested = run({"./program"});

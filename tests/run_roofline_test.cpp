@@ -14,8 +14,8 @@ ShapeReport shape_of(double roofline_ns, const std::map<std::string, double>& ba
 
 TEST(Roofline, is_beaten_by_a_baseline_that_is_clearly_faster) {
     EXPECT_FALSE(beaten_by_baselines({}));
-    EXPECT_FALSE(beaten_by_baselines({shape_of(0, {{"numpy", 10}})}));          // nothing was measured
-    EXPECT_FALSE(beaten_by_baselines({shape_of(100, {{"numpy", 0}})}));         // nor here
+    EXPECT_FALSE(beaten_by_baselines({shape_of(0, {{"numpy", 10}})}));   // nothing was measured
+    EXPECT_FALSE(beaten_by_baselines({shape_of(100, {{"numpy", 0}})}));  // nor here
     EXPECT_FALSE(beaten_by_baselines({shape_of(100, {{"numpy", 97}})}));
     EXPECT_TRUE(beaten_by_baselines({shape_of(100, {{"numpy", 97}}), shape_of(100, {{"jax", 500}, {"numpy", 80}})}));
 }
@@ -26,7 +26,7 @@ TEST(Roofline, that_was_beaten_is_none) {
     line.bound = "compute";
     line.flops = 1000;
     EXPECT_EQ(seen_beside(line, 96).nanoseconds, 100);
-    EXPECT_EQ(seen_beside(line, 0).nanoseconds, 100);   // nothing was measured
+    EXPECT_EQ(seen_beside(line, 0).nanoseconds, 100);  // nothing was measured
     const Roofline beaten = seen_beside(line, 80);
     EXPECT_TRUE(beaten.beaten);
     EXPECT_EQ(beaten.nanoseconds, 0);

@@ -57,7 +57,7 @@ TEST(Verification, who_is_far_behind_gets_a_short_look) {
     EXPECT_EQ(both.points[0].results[0].time.median_ns, 100);
     EXPECT_EQ(both.points[0].results[2].name, "numpy");
     EXPECT_EQ(joined(near, {}).points[0].results.size(), 2u);
-    far.points[0].results[0].verdict = Verdict::wrong_output;   // a failure there is one
+    far.points[0].results[0].verdict = Verdict::wrong_output;  // a failure there is one
     EXPECT_EQ(joined(near, far).points[0].results[0].verdict, Verdict::wrong_output);
 }
 
@@ -91,16 +91,18 @@ TEST(Verification, improved_needs_both_measurements) {
 TEST(Verification, a_baseline_that_failed_is_named_and_leaves_no_speedup_at_its_shape) {
     RunRecord record = record_of(2);
     Comparison comparison;
-    comparison.points = {{{}, {result("strop", 100, 0, 1), result("numpy", 400, 0, 4), result("onednn", 10, 0, 0.1)}},
-                         {{"", {{"N", 1}}}, {result("strop", 100, 0, 1), result("numpy", 800, 0, 8), result("onednn", 0, 0, 0)}}};
+    comparison.points = {
+        {{}, {result("strop", 100, 0, 1), result("numpy", 400, 0, 4), result("onednn", 10, 0, 0.1)}},
+        {{"", {{"N", 1}}}, {result("strop", 100, 0, 1), result("numpy", 800, 0, 8), result("onednn", 0, 0, 0)}}};
     comparison.points[1].results[2].verdict = Verdict::crashed;
     comparison.points[1].results[2].evidence = "was there and has ended";
     EXPECT_EQ(note_verification(comparison, who, record), "");
-    EXPECT_NEAR(record.headline.ratio, 0.1, 1e-9);   // of the other shape
+    EXPECT_NEAR(record.headline.ratio, 0.1, 1e-9);  // of the other shape
     EXPECT_TRUE(record.shapes[1].best_baseline.empty());
     ASSERT_EQ(record.missing_baselines.size(), 1u);
-    EXPECT_EQ(record.missing_baselines[0].how, "failed: crashed at N=1, which has no speedup (was there and has ended)");
-    comparison.points[1].results[2].verdict = Verdict::unsupported;   // one that is not there is no loss
+    EXPECT_EQ(record.missing_baselines[0].how,
+              "failed: crashed at N=1, which has no speedup (was there and has ended)");
+    comparison.points[1].results[2].verdict = Verdict::unsupported;  // one that is not there is no loss
     EXPECT_TRUE(lost_baselines(comparison).empty());
 }
 
@@ -113,7 +115,8 @@ TEST(Verification, a_sanitizers_finding_is_a_failure) {
 TEST(Verification, a_finding_has_the_place_where_its_sanitizer_ended) {
     const std::vector<ShapePoint> points = {{"a", {{"N", 1}}}, {"b", {{"N", 2}}}, {"c", {{"N", 3}}}};
     EXPECT_FALSE(place_of_finding({{"A", 3, Verdict::ok, "", ""}}, points));
-    const auto place = place_of_finding({{"A", 3, Verdict::ok, "", ""}, {"T", 1, Verdict::nondeterministic, "", ""}}, points);
+    const auto place =
+        place_of_finding({{"A", 3, Verdict::ok, "", ""}, {"T", 1, Verdict::nondeterministic, "", ""}}, points);
     ASSERT_TRUE(place);
     EXPECT_EQ(place->label, "b");
 }

@@ -104,9 +104,9 @@ TEST(Sandbox, a_reference_writes_into_its_scratch_folder_only) {
     Command command;
     command.trust = Trust::reference;
     command.scratch = scratch.path().string();
-    command.argv = {"/bin/sh", "-c",
-                    "echo x > " + (scratch.path() / "in").string() + "; echo x > " +
-                        (elsewhere.path() / "out").string()};
+    command.argv = {
+        "/bin/sh", "-c",
+        "echo x > " + (scratch.path() / "in").string() + "; echo x > " + (elsewhere.path() / "out").string()};
     run(command);
     EXPECT_TRUE(fs::exists(scratch.path() / "in"));
     EXPECT_EQ(fs::exists(elsewhere.path() / "out"), offered().landlock == 0);
@@ -174,8 +174,7 @@ TEST(Candidate, reads_about_the_machine_and_itself_but_of_no_other_process) {
     EXPECT_TRUE(text_of("/proc/self/status").starts_with("Name:\tcat\n"));
     EXPECT_EQ(text_of("/dev/null"), "");
     for (const char* file : {"status", "cmdline", "environ", "maps"})
-        EXPECT_NE(text_of("/proc/" + std::to_string(::getpid()) + "/" + file).find("cat: "), std::string::npos)
-            << file;
+        EXPECT_NE(text_of("/proc/" + std::to_string(::getpid()) + "/" + file).find("cat: "), std::string::npos) << file;
 }
 
 TEST(Candidate, has_no_capability) {
@@ -208,7 +207,7 @@ TEST(Candidate, lives_in_name_spaces_of_its_own_as_a_child_of_ours) {
     command.argv = {"/bin/sh", "-c", "echo >&4; read line <&3"};
     command.trust = Trust::candidate;
     Protections protections = offered();
-    protections.seccomp = false;   // the shell moves its descriptors
+    protections.seccomp = false;  // the shell moves its descriptors
     command.only = &protections;
     Child child(command);
     char started;
@@ -227,14 +226,14 @@ TEST(Candidate, can_name_no_other_candidate) {
     command.argv = {"/bin/sh", "-c", "set -- /proc/[0-9]*; echo $# >&4; read line <&3"};
     command.trust = Trust::candidate;
     Protections protections = offered();
-    protections.seccomp = false;   // the shell moves its descriptors
-    protections.landlock = 0;      // and would see no folder
+    protections.seccomp = false;  // the shell moves its descriptors
+    protections.landlock = 0;     // and would see no folder
     command.only = &protections;
     Child first(command), second(command);
     for (Child* child : {&first, &second}) {
         char said[2];
         ASSERT_EQ(child->receive(said, sizeof said, Seconds(10)), Child::Wait::ready);
-        EXPECT_EQ(said[0], '2');   // itself and the first process
+        EXPECT_EQ(said[0], '2');  // itself and the first process
     }
 }
 
@@ -252,7 +251,7 @@ TEST(Candidate, starts_no_more_threads_than_it_may) {
     command.trust = Trust::candidate;
     command.limits.threads = 40;
     Protections protections = offered();
-    protections.landlock = 0;   // wherever Python may be
+    protections.landlock = 0;  // wherever Python may be
     command.only = &protections;
     Finished finished = run(command);
     EXPECT_EQ(finished.out, "39\n") << finished.describe() << ": " << finished.err;
@@ -388,7 +387,8 @@ TEST(Child, who_has_replied_is_seen_before_the_reply_is_read) {
 }
 
 TEST(Sandbox, memory_of_all_processes_together_is_bounded) {
-    const std::string part = std::string(python_program) + " -S -c 'x = b\"1\" * (100 << 20); import time; time.sleep(20)'";
+    const std::string part =
+        std::string(python_program) + " -S -c 'x = b\"1\" * (100 << 20); import time; time.sleep(20)'";
     Command command;
     command.argv = {"/bin/sh", "-c", part + " & " + part + " & wait"};
     command.limits.resident_bytes = 150 << 20;
@@ -415,8 +415,9 @@ TEST(LineProcess, answers_line_by_line_and_says_how_it_ended) {
 }
 
 TEST(LineProcess, is_interrupted_and_heard_until_its_end) {
-    LineProcess process({"/bin/sh", "-c", "trap 'echo saved >&2; exit 3' INT; echo ready; while :; do sleep 0.01; done"},
-                        LineProcess::Errors::among_output);
+    LineProcess process(
+        {"/bin/sh", "-c", "trap 'echo saved >&2; exit 3' INT; echo ready; while :; do sleep 0.01; done"},
+        LineProcess::Errors::among_output);
     std::string line;
     ASSERT_TRUE(process.read_line(line, [] {}));
     process.interrupt();

@@ -68,8 +68,7 @@ double share_within_5_percent(const Problem& problem, const DispatchPlan& plan, 
     std::vector<ShapePoint> shapes = held_out_shapes(problem, count, 0, 99, problem.points);
     for (const ShapePoint& point : shapes) {
         double best = infinity;
-        for (const DispatchWinner& winner : plan.winners)
-            best = std::min(best, model(winner.kernel, {}, point));
+        for (const DispatchWinner& winner : plan.winners) best = std::min(best, model(winner.kernel, {}, point));
         int chosen = pick(plan.tree, plan.winners, problem, point.dims);
         within += model(plan.winners[static_cast<size_t>(chosen)].kernel, {}, point) <= 1.05 * best;
     }
@@ -99,11 +98,12 @@ TEST(FitDispatch, ABranchNeedsADifferenceThatTheSamplesTell) {
         for (size_t i = 0; i < large; ++i)
             samples.push_back({{{"M", 1000 + static_cast<int64_t>(i)}, {"N", 100}}, {120, 100}, 1, {0, doubt}});
         const DispatchTree tree = fit_dispatch(problem, winners, samples);
-        return std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const DispatchNode& node) { return node.winner >= 0; });
+        return std::count_if(tree.nodes.begin(), tree.nodes.end(),
+                             [](const DispatchNode& node) { return node.winner >= 0; });
     };
     EXPECT_EQ(leaves(0.02, 4), 2);
     EXPECT_EQ(leaves(0.5, 4), 1);
-    EXPECT_EQ(leaves(0.02, 1), 1);   // one sample supports no leaf
+    EXPECT_EQ(leaves(0.02, 1), 1);  // one sample supports no leaf
 }
 
 TEST(PlanDispatch, KeepsFewWinnersAndNamesTheirRegimes) {
@@ -121,10 +121,9 @@ TEST(PlanDispatch, KeepsFewWinnersAndNamesTheirRegimes) {
         EXPECT_EQ(regime.strategy, regime.kernel + "_strategy");
         for (const std::string& label : regime.points) winner_at[label] = regime.kernel;
     }
-    EXPECT_EQ(
-        winner_at,
-        (std::map<std::string, std::string>{
-            {"small", "serial"}, {"medium", "parallel"}, {"large", "streaming"}, {"ragged", "parallel"}}));
+    EXPECT_EQ(winner_at,
+              (std::map<std::string, std::string>{
+                  {"small", "serial"}, {"medium", "parallel"}, {"large", "streaming"}, {"ragged", "parallel"}}));
     EXPECT_EQ(plan.samples[0].dims, problem.points[0].dims);
     for (const DispatchSample& sample : plan.samples) EXPECT_EQ(sample.nanoseconds.size(), 3u);
 }
@@ -170,7 +169,8 @@ TEST(PlanDispatch, WinnersAreChosenTogether) {
         std::set<std::string> kernels;
         for (const DispatchWinner& winner : plan_dispatch(problem, finalists, evaluator, options).winners)
             kernels.insert(winner.kernel.id);
-        EXPECT_EQ(kernels, most == 1 ? (std::set<std::string>{"steady"}) : (std::set<std::string>{"serial", "parallel"}));
+        EXPECT_EQ(kernels,
+                  most == 1 ? (std::set<std::string>{"steady"}) : (std::set<std::string>{"serial", "parallel"}));
     }
 }
 
@@ -185,9 +185,8 @@ TEST(PlanDispatch, RegimesSayWhatTheTreeTests) {
                 (regime.condition == "otherwise" ||
                  truthy(Expression::parse(regime.condition).evaluate(bindings_of(problem, point.dims)))))
                 holds = regime.kernel;
-        EXPECT_EQ(
-            holds,
-            plan.winners[static_cast<size_t>(pick(plan.tree, plan.winners, problem, point.dims))].kernel.id);
+        EXPECT_EQ(holds,
+                  plan.winners[static_cast<size_t>(pick(plan.tree, plan.winners, problem, point.dims))].kernel.id);
     }
 }
 
@@ -200,8 +199,7 @@ TEST(PlanDispatch, MergesKernelsThatAreTheSameEverywhere) {
     FakeEvaluator evaluator(nearly);
     std::vector<Candidate> finalists = {candidate(problem, "serial"), candidate(problem, "parallel")};
     for (Candidate& c : finalists)
-        for (const ShapePoint& point : problem.points)
-            c.nanoseconds[point.label] = nearly(c.kernel, {}, point);
+        for (const ShapePoint& point : problem.points) c.nanoseconds[point.label] = nearly(c.kernel, {}, point);
     DispatchPlan plan = plan_dispatch(problem, finalists, evaluator, {});
     EXPECT_EQ(plan.winners.size(), 1u);
     EXPECT_EQ(plan.tree.nodes.size(), 1u);
@@ -231,8 +229,7 @@ TEST(PlanDispatch, DropsAFinalistThatIsWrongUnderThoroughChecks) {
     evaluator.thorough_judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint& point) {
         return kernel.id == "streaming" && point.label == "large" ? Verdict::wrong_output : Verdict::ok;
     };
-    for (const DispatchWinner& winner :
-         plan_dispatch(problem, all_candidates(problem), evaluator, {}).winners)
+    for (const DispatchWinner& winner : plan_dispatch(problem, all_candidates(problem), evaluator, {}).winners)
         EXPECT_NE(winner.kernel.id, "streaming");
 }
 
@@ -246,19 +243,15 @@ TEST(PlanDispatch, DropsAWinnerThatIsWrongBetweenTheLabelledPoints) {
     DispatchPlan plan = plan_dispatch(problem, all_candidates(problem), evaluator, {});
     ASSERT_FALSE(plan.winners.empty());
     for (const DispatchWinner& winner : plan.winners) EXPECT_NE(winner.kernel.id, "serial");
-    for (const DispatchSample& sample : plan.samples)
-        EXPECT_EQ(sample.nanoseconds.size(), plan.winners.size());
+    for (const DispatchSample& sample : plan.samples) EXPECT_EQ(sample.nanoseconds.size(), plan.winners.size());
 }
 
 TEST(PlanDispatch, IsEmptyWhenNobodyIsRightAndWhenNobodyMayRunEverywhere) {
     Problem problem = row_problem();
     FakeEvaluator evaluator(model);
     EXPECT_TRUE(plan_dispatch(problem, {}, evaluator, {}).winners.empty());
-    EXPECT_TRUE(
-        plan_dispatch(problem, {candidate(problem, "narrow", "N <= 128")}, evaluator, {}).winners.empty());
-    evaluator.judgement = [](const Kernel&, const Configuration&, const ShapePoint&) {
-        return Verdict::wrong_output;
-    };
+    EXPECT_TRUE(plan_dispatch(problem, {candidate(problem, "narrow", "N <= 128")}, evaluator, {}).winners.empty());
+    evaluator.judgement = [](const Kernel&, const Configuration&, const ShapePoint&) { return Verdict::wrong_output; };
     EXPECT_TRUE(plan_dispatch(problem, all_candidates(problem), evaluator, {}).winners.empty());
 }
 
@@ -300,8 +293,7 @@ TEST(PlanDispatch, DrawsNoProbeBeyondTheMemory) {
 
 std::vector<DispatchWinner> winners(size_t count) {
     std::vector<DispatchWinner> result;
-    for (size_t i = 0; i < count; ++i)
-        result.push_back({fakes::proposal("k" + std::to_string(i)).kernel, {}});
+    for (size_t i = 0; i < count; ++i) result.push_back({fakes::proposal("k" + std::to_string(i)).kernel, {}});
     return result;
 }
 
@@ -310,8 +302,7 @@ TEST(FitDispatch, PutsAReadableThresholdOnTheProductThatDecides) {
     std::vector<DispatchSample> samples;
     for (int64_t m = 1; m <= 16384; m *= 4)
         for (int64_t n = 1; n <= 16384; n *= 4)
-            samples.push_back(
-                {{{"M", m}, {"N", n}}, m * n <= 30000 ? std::vector{1.0, 2.0} : std::vector{2.0, 1.0}});
+            samples.push_back({{{"M", m}, {"N", n}}, m * n <= 30000 ? std::vector{1.0, 2.0} : std::vector{2.0, 1.0}});
     DispatchTree tree = fit_dispatch(problem, winners(2), samples);
     ASSERT_EQ(tree.nodes.size(), 3u);
     EXPECT_EQ(tree.nodes[0].feature.text(), "M*N");
@@ -322,8 +313,10 @@ TEST(FitDispatch, PutsAReadableThresholdOnTheProductThatDecides) {
 
 TEST(FitDispatch, TakesFewDigitsWhereNoPowerOfTwoLiesBetween) {
     Problem problem = row_problem();
-    std::vector<DispatchSample> samples = {{{{"M", 1}, {"N", 1099}}, {1, 2}}, {{{"M", 1}, {"N", 1100}}, {1, 2}},
-                                           {{{"M", 1}, {"N", 1300}}, {2, 1}}, {{{"M", 1}, {"N", 1301}}, {2, 1}}};
+    std::vector<DispatchSample> samples = {{{{"M", 1}, {"N", 1099}}, {1, 2}},
+                                           {{{"M", 1}, {"N", 1100}}, {1, 2}},
+                                           {{{"M", 1}, {"N", 1300}}, {2, 1}},
+                                           {{{"M", 1}, {"N", 1301}}, {2, 1}}};
     DispatchTree tree = fit_dispatch(problem, winners(2), samples);
     ASSERT_EQ(tree.nodes.size(), 3u);
     EXPECT_EQ(tree.nodes[0].feature.text(), "N");
@@ -345,8 +338,8 @@ TEST(FitDispatch, HasAtMostTheLeavesAllowed) {
     for (int64_t n = 1; n <= 64; ++n)
         samples.push_back({{{"M", 1}, {"N", n}}, n % 2 ? std::vector{1.0, 3.0} : std::vector{3.0, 1.0}});
     DispatchTree tree = fit_dispatch(problem, winners(2), samples, 4);
-    auto leaves = std::count_if(tree.nodes.begin(), tree.nodes.end(),
-                                [](const DispatchNode& n) { return n.winner >= 0; });
+    auto leaves =
+        std::count_if(tree.nodes.begin(), tree.nodes.end(), [](const DispatchNode& n) { return n.winner >= 0; });
     EXPECT_LE(leaves, 4);
     EXPECT_EQ(fit_dispatch(problem, winners(2), samples, 0).nodes.size(), 1u);
 }
@@ -366,8 +359,7 @@ TEST(FitDispatch, DoesNotSplitForNoise) {
     std::vector<DispatchSample> samples;
     for (int64_t n = 1; n <= 64; ++n)
         samples.push_back(
-            {{{"M", 1}, {"N", n}},
-             {100 + static_cast<double>(n % 2) * 0.3, 100.0 + static_cast<double>(n % 3) * 0.3}});
+            {{{"M", 1}, {"N", n}}, {100 + static_cast<double>(n % 2) * 0.3, 100.0 + static_cast<double>(n % 3) * 0.3}});
     EXPECT_EQ(fit_dispatch(problem, winners(2), samples).nodes.size(), 1u);
 }
 
@@ -376,8 +368,7 @@ TEST(FitDispatch, CountsTheFallbackWhereAKernelMayNotBeCalled) {
     std::vector<DispatchWinner> two = winners(2);
     two[1].kernel.condition = Expression::parse("N % 8 == 0");
     std::vector<DispatchSample> samples;
-    for (int64_t n = 1; n <= 64; ++n)
-        samples.push_back({{{"M", 1}, {"N", n}}, {2.0, n % 8 == 0 ? 1.0 : infinity}});
+    for (int64_t n = 1; n <= 64; ++n) samples.push_back({{{"M", 1}, {"N", n}}, {2.0, n % 8 == 0 ? 1.0 : infinity}});
     DispatchTree tree = fit_dispatch(problem, two, samples);
     EXPECT_EQ(tree.fallback, 0);
     ASSERT_EQ(tree.nodes.size(), 1u);  // the kernel's condition decides already

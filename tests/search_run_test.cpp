@@ -4,79 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "fakes/fake_evaluator.h"
-#include "fakes/fake_proposer.h"
-#include "search/search.h"
+#include "fakes/search_fixture.h"
 
 namespace strop::search {
 namespace {
-
-using fakes::FakeEvaluator;
-using fakes::FakeProposer;
-using fakes::numbers;
-using fakes::proposal;
-
-class Recorder : public Observer {
-public:
-    double seconds = 1e9;  // left
-    double seconds_an_evaluation = 0;
-    int stop_after = -1;  // evaluations
-    int evaluations = 0;
-    std::vector<int> rounds;
-    std::vector<std::vector<Strategy>> strategies;
-    std::vector<std::string> order;  // of kernels
-
-    double seconds_left() override { return seconds - seconds_an_evaluation * evaluations; }
-    bool stop_requested() override { return stop_after >= 0 && evaluations >= stop_after; }
-    void on_round(int round, const std::string&) override { rounds.push_back(round); }
-    void on_strategies(const std::vector<Strategy>& all) override { strategies.push_back(all); }
-    void on_evaluation(const Evaluation&, const Kernel& kernel) override {
-        ++evaluations;
-        order.push_back(kernel.id);
-    }
-};
-
-const std::vector<ShapePoint> points = {{"small", {{"M", 64}, {"N", 64}}},
-                                        {"large", {{"M", 4096}, {"N", 4096}}}};
-
-double size_of(const ShapePoint& point) {
-    return static_cast<double>(point.dims.at("M") * point.dims.at("N"));
-}
-
-// A tunable "U" whose best value is 16, twice as fast as the worst.
-double unroll(const Configuration& configuration) {
-    auto u = configuration.find("U");
-    if (u == configuration.end()) return 1;
-    return 1 + 0.25 * std::fabs(std::log2(static_cast<double>(std::get<int64_t>(u->second)) / 16));
-}
-
-// "serial" wins small shapes, "parallel" large ones, "naive" none.
-double model(const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
-    double elements = size_of(point) * unroll(configuration);
-    if (kernel.id.starts_with("serial")) return 100 + elements;
-    if (kernel.id.starts_with("parallel")) return 20000 + elements / 2;
-    return 50000 + 3 * elements;
-}
-
-const Strategy& find(const Result& result, const std::string& id) {
-    auto found = std::find_if(result.strategies.begin(), result.strategies.end(),
-                              [&](const Strategy& s) { return s.id == id; });
-    EXPECT_NE(found, result.strategies.end()) << id;
-    return *found;
-}
-
-std::vector<Tunable> unrolls() { return {numbers("U", {1, 2, 4, 8, 16, 32})}; }
-
-struct Fixture {
-    FakeProposer proposer{
-        {proposal("serial", unrolls()), proposal("parallel", unrolls()), proposal("naive", unrolls())}};
-    FakeEvaluator evaluator{model};
-    Recorder recorder;
-    RunSettings settings;
-    Targets targets;
-
-    Result run() { return search::run(points, {&proposer}, evaluator, settings, targets, recorder); }
-};
 
 TEST(Run, FindsTheWinnerOfEachRegimeAtItsBestConfiguration) {
     Fixture f;
@@ -129,7 +60,8 @@ TEST(Run, OneForAllShapesIsWhoIsBestOverAllOfThem) {
         EXPECT_EQ(find(result, "serial").state, Strategy::State::pruned);
         EXPECT_EQ(find(result, "serial").reason.find("beaten over all shapes together: 1.44× slower than steady"), 0u)
             << find(result, "serial").reason;
-        EXPECT_EQ(find(result, "narrow").reason, "its condition, N <= 64, excludes shapes, and one kernel is to serve all");
+        EXPECT_EQ(find(result, "narrow").reason,
+                  "its condition, N <= 64, excludes shapes, and one kernel is to serve all");
         EXPECT_EQ(result.finalists.at(0).kernel.id, "steady");
         EXPECT_EQ(describe(result.finalists[0].configuration), "U=16");
         for (const EvaluationRequest& request : f.evaluator.requests) EXPECT_NE(request.kernel.id, "narrow");
@@ -188,8 +120,7 @@ TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     std::vector<std::string> first(f.recorder.order.begin(), f.recorder.order.begin() + 3);
     EXPECT_EQ(first, (std::vector<std::string>{"serial", "parallel", "naive"}));
     for (size_t size : f.evaluator.batches) EXPECT_LE(size, 4u);
-    for (size_t i = 0; i < 3; ++i)
-        EXPECT_EQ(std::get<int64_t>(f.evaluator.requests[i].configuration.at("U")), 1);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(std::get<int64_t>(f.evaluator.requests[i].configuration.at("U")), 1);
     EXPECT_TRUE(f.evaluator.requests[0].best_ns.empty());
     EXPECT_EQ(f.evaluator.requests.back().best_ns.size(), 2u);
 }
@@ -263,8 +194,8 @@ TEST(Run, AsksTheAuthorToMendWhatNeverWorkedOnceAKernel) {
     };
     f.proposer.repaired["serial"] = proposal("serial+fix1", unrolls());
     Result result = f.run();
-    EXPECT_EQ(f.proposer.broken, (std::vector<std::pair<std::string, Verdict>>{
-                                     {"serial", Verdict::compile_failed}, {"naive", Verdict::compile_failed}}));
+    EXPECT_EQ(f.proposer.broken, (std::vector<std::pair<std::string, Verdict>>{{"serial", Verdict::compile_failed},
+                                                                               {"naive", Verdict::compile_failed}}));
     EXPECT_EQ(find(result, "serial").reason, "compile_failed: first line; mended as serial+fix1");
     EXPECT_EQ(find(result, "serial+fix1").state, Strategy::State::winner);
     EXPECT_EQ(find(result, "naive").reason, "compile_failed: first line");
@@ -361,8 +292,7 @@ TEST(Run, KeepsAFinalistWithoutACondition) {
 
 TEST(Run, DeepensTheBestAndInheritsItsConfiguration) {
     Fixture f;
-    Proposal deeper =
-        proposal("parallel+prefetch", {numbers("U", {1, 2, 4, 8, 16, 32}), numbers("D", {0, 8})});
+    Proposal deeper = proposal("parallel+prefetch", {numbers("U", {1, 2, 4, 8, 16, 32}), numbers("D", {0, 8})});
     f.proposer.deepened["parallel"] = {deeper};
     Result result = f.run();
     EXPECT_EQ(find(result, "parallel+prefetch").parent, "parallel");
@@ -395,12 +325,12 @@ TEST(Run, ALastRoundAsksForNothing) {
     f.settings.rounds = 1;
     EXPECT_EQ(f.run().stopped_by, "rounds");
     EXPECT_TRUE(f.proposer.asked.empty() && f.proposer.scored == 0);
-    EXPECT_GE(std::count(f.recorder.order.begin(), f.recorder.order.end(), "naive+fix1"), 1);   // repaired and measured
+    EXPECT_GE(std::count(f.recorder.order.begin(), f.recorder.order.end(), "naive+fix1"), 1);  // repaired and measured
 }
 
 // Every evaluation that is left belongs to a kernel that waits for its first.
 TEST(Run, NothingIsBoughtThatCouldNotBeMeasured) {
-    for (int evaluations : {4, 5}) {   // four are in the first batch
+    for (int evaluations : {4, 5}) {  // four are in the first batch
         Fixture f;
         f.proposer.repaired["serial"] = proposal("serial+fix1", unrolls());
         f.evaluator.judgement = [](const Kernel& kernel, const Configuration&, const ShapePoint&) {
@@ -409,7 +339,8 @@ TEST(Run, NothingIsBoughtThatCouldNotBeMeasured) {
         f.settings.evaluations = evaluations;
         f.run();
         EXPECT_EQ(f.proposer.broken.size(), evaluations == 4 ? 0u : 1u);
-        EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "serial+fix1"), evaluations == 4 ? 0 : 1);
+        EXPECT_EQ(std::count(f.recorder.order.begin(), f.recorder.order.end(), "serial+fix1"),
+                  evaluations == 4 ? 0 : 1);
     }
 }
 
@@ -434,8 +365,7 @@ TEST(Run, IgnoresAProposalThatItKnowsAndRenamesAnotherOfTheSameName) {
     Proposal other = proposal("serial");
     other.kernel.source = "// another text";
     FakeProposer second({proposal("serial"), other});
-    Result result =
-        search::run(points, {&f.proposer, &second}, f.evaluator, f.settings, f.targets, f.recorder);
+    Result result = search::run(points, {&f.proposer, &second}, f.evaluator, f.settings, f.targets, f.recorder);
     EXPECT_EQ(result.strategies.size(), 4u);
     find(result, "serial_2");
 }
@@ -466,16 +396,14 @@ TEST(Run, DoesNotPruneWhatThereWasNoTimeToJudge) {
     f.settings.evaluations = 3;
     Result result = f.run();
     EXPECT_EQ(find(result, "naive").state, Strategy::State::active);
-    EXPECT_EQ(find(result, "naive").reason,
-              "not judged to its end: the search stopped after 1 of 6 configurations");
+    EXPECT_EQ(find(result, "naive").reason, "not judged to its end: the search stopped after 1 of 6 configurations");
 }
 
 TEST(Run, StopsAtTheTargetAndAtTheRoofline) {
     Fixture fast;
     fast.settings.target_speedup = 1.5;
     for (const ShapePoint& point : points)
-        fast.targets.baseline_ns[point.label] =
-            1.6 * std::min(100 + size_of(point), 20000 + size_of(point) / 2);
+        fast.targets.baseline_ns[point.label] = 1.6 * std::min(100 + size_of(point), 20000 + size_of(point) / 2);
     EXPECT_EQ(fast.run().stopped_by, "target");
     Fixture missed;
     missed.settings.target_speedup = 2;
@@ -485,8 +413,9 @@ TEST(Run, StopsAtTheTargetAndAtTheRoofline) {
     roof.targets.roofline_ns = {{"small", 0.96 * (100 + size_of(points[0]))},
                                 {"large", 0.96 * (20000 + size_of(points[1]) / 2)}};
     EXPECT_EQ(roof.run().stopped_by, "roofline");
-    Fixture beaten;   // at one shape
-    beaten.targets.roofline_ns = {{"small", 1.5 * (100 + size_of(points[0]))}, {"large", roof.targets.roofline_ns["large"]}};
+    Fixture beaten;  // at one shape
+    beaten.targets.roofline_ns = {{"small", 1.5 * (100 + size_of(points[0]))},
+                                  {"large", roof.targets.roofline_ns["large"]}};
     EXPECT_EQ(beaten.run().stopped_by, "exhausted");
     Fixture unknown;
     unknown.targets.roofline_ns = {{"small", 0}};
@@ -512,8 +441,8 @@ double rugged(const Kernel& kernel, const Configuration& c, const ShapePoint& po
 
 struct LargeFixture : Fixture {
     LargeFixture() {
-        proposer = FakeProposer({proposal("bad", large_space()), proposal("fair", large_space()),
-                                 proposal("good", large_space())});
+        proposer = FakeProposer(
+            {proposal("bad", large_space()), proposal("fair", large_space()), proposal("good", large_space())});
         evaluator = FakeEvaluator(rugged);
         settings.evaluations = 300;
     }
@@ -530,8 +459,7 @@ TEST(Run, SpendsTheBudgetWhereItPromises) {
     EXPECT_GT(f.count("good"), f.count("fair"));
     EXPECT_GT(result.evaluations, 60);
     double best = 1e300;
-    for (const Candidate& candidate : result.finalists)
-        best = std::min(best, candidate.nanoseconds.at("small"));
+    for (const Candidate& candidate : result.finalists) best = std::min(best, candidate.nanoseconds.at("small"));
     EXPECT_LE(best, 1.01 * size_of(points[0]));
 }
 
@@ -566,7 +494,7 @@ TEST(Run, SeesTheWholeSpaceWhereThatIsAsked) {
     f.settings.exhaustive = true;
     f.settings.rounds = 0;
     f.settings.min_improvement = 0;
-    f.targets.roofline_ns = {{"small", 1e9}, {"large", 1e9}};   // reached at once
+    f.targets.roofline_ns = {{"small", 1e9}, {"large", 1e9}};  // reached at once
     Result result = f.run();
     EXPECT_EQ(result.evaluations, 8 * 8 * 8);
     EXPECT_EQ(result.stopped_by, "exhausted");

@@ -125,7 +125,7 @@ TEST(TrimmedMean, OutliersNeitherMoveNorWidenIt) {
     EXPECT_NEAR(dirty.value, clean.value, 0.03);
     EXPECT_LT(dirty.high - dirty.low, 1.5 * (clean.high - clean.low));
     EXPECT_EQ(trimmed_mean_interval({1}).high, infinity);
-    EXPECT_NEAR(trimmed_mean_interval({1, 3}, 0.95).high, 2 + 12.7062, 1e-3);   // no trimming: the mean of two
+    EXPECT_NEAR(trimmed_mean_interval({1, 3}, 0.95).high, 2 + 12.7062, 1e-3);  // no trimming: the mean of two
 }
 
 TEST(PairedRatio, IsAboveOneWhenTheFirstIsFaster) {
@@ -205,7 +205,7 @@ TEST(PairedRatio, OneDisturbedLaunchDoesNotBlowItsIntervalUp) {
         int wide = 0;
         for (int trial = 0; trial < 4000; ++trial) {
             const Interval interval = compare_equals(random, 0.1, extends).interval;
-            wide += interval.high / interval.low > 1.35;   // ±15 %
+            wide += interval.high / interval.low > 1.35;  // ±15 %
         }
         return wide;
     };
@@ -277,8 +277,8 @@ TEST(CallTime, IsThatOfUndisturbedBatches) {
     std::vector<BatchPair> pairs;
     for (int i = 0; i < 40; ++i) {
         BatchPair pair = undisturbed_pair(6000 + random() % 2000);
-        if (i % 5 < 3) pair.long_ns *= 1.4;      // a neighbour on the same core
-        if (i % 5 == 1) pair.short_ns *= 1.4;    // which stayed
+        if (i % 5 < 3) pair.long_ns *= 1.4;    // a neighbour on the same core
+        if (i % 5 == 1) pair.short_ns *= 1.4;  // which stayed
         pairs.push_back(pair);
     }
     EXPECT_NEAR(call_time_ns(pairs), call_ns, 0.002 * call_ns);
@@ -288,14 +288,12 @@ TEST(CallTime, IsNotLessWhereShortBatchesAreDisturbed) {
     std::vector<BatchPair> pairs;
     for (int i = 0; i < 40; ++i) {
         pairs.push_back(undisturbed_pair(6000));
-        if (i % 2 == 0) pairs.back().short_ns += 3e5;   // their differences are negative
+        if (i % 2 == 0) pairs.back().short_ns += 3e5;  // their differences are negative
     }
     EXPECT_NEAR(call_time_ns(pairs), call_ns, 0.002 * call_ns);
 }
 
-TEST(CallTime, HoldsTheHandshakeWhereNothingElseIsLeft) {
-    EXPECT_DOUBLE_EQ(call_time_ns({{9000, 9500, 6, 1}}), 1500);
-}
+TEST(CallTime, HoldsTheHandshakeWhereNothingElseIsLeft) { EXPECT_DOUBLE_EQ(call_time_ns({{9000, 9500, 6, 1}}), 1500); }
 
 }  // namespace
 }  // namespace strop::stats

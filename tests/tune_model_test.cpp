@@ -166,14 +166,15 @@ TEST(CostModel, LearnsFromTheOrderOfEarlierRunsWhereTheirCostsAreOthers) {
     model.set_candidates(seen.rows);
     model.predict();
     double error = 0;
-    for (size_t row : seen.rows) error += std::fabs(model.mean(row) - cost(row)) / static_cast<double>(seen.rows.size());
-    EXPECT_LT(error, 0.1);   // of log costs alone: 0.14
+    for (size_t row : seen.rows)
+        error += std::fabs(model.mean(row) - cost(row)) / static_cast<double>(seen.rows.size());
+    EXPECT_LT(error, 0.1);  // of log costs alone: 0.14
 }
 
 // A mean whose factors are normally distributed is part of the covariance: what is not known of it can be had from a
 // larger matrix, without any mean.
 TEST(CostModel, AddsWhatIsNotKnownOfTheMeanToTheVariance) {
-    constexpr double trust = 0.5, unknown = 1e3;   // standard deviations of a run's multiple and of the constant
+    constexpr double trust = 0.5, unknown = 1e3;  // standard deviations of a run's multiple and of the constant
     Seen seen;
     const Prior earlier(seen.space, {stretched(seen, 1)});
     for (const Prior* prior : {&earlier, static_cast<const Prior*>(nullptr)}) {

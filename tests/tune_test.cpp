@@ -24,8 +24,7 @@ std::vector<int64_t> range(int64_t low, int64_t high) {
 
 TunableSpace make_space(const std::vector<Tunable>& tunables, const std::vector<std::string>& constraints) {
     TunableSpace space{tunables, {}};
-    for (const std::string& constraint : constraints)
-        space.constraints.push_back(Expression::parse(constraint));
+    for (const std::string& constraint : constraints) space.constraints.push_back(Expression::parse(constraint));
     return space;
 }
 
@@ -54,12 +53,12 @@ std::set<Configuration> brute_force(const TunableSpace& space) {
 }
 
 TEST(Space, HoldsExactlyWhatBruteForceFinds) {
-    TunableSpace spec = make_space({numbers("A", range(1, 8)),
-                                    numbers("B", {4, 2, 1}),
-                                    numbers("C", range(0, 5)),
-                                    {"F", {"-O2", "-O3"}, Tunable::Kind::flags}},
-                                   {"A % B == 0 and C <= A", "C == 0 or A * B // C > 2",
-                                    "F == '-O3' or B in (1, 4)", "not (A == 8 and B == 2)"});
+    TunableSpace spec = make_space(
+        {numbers("A", range(1, 8)),
+         numbers("B", {4, 2, 1}),
+         numbers("C", range(0, 5)),
+         {"F", {"-O2", "-O3"}, Tunable::Kind::flags}},
+        {"A % B == 0 and C <= A", "C == 0 or A * B // C > 2", "F == '-O3' or B in (1, 4)", "not (A == 8 and B == 2)"});
     Space space(spec);
     std::set<Configuration> found;
     for (size_t i = 0; i < space.size(); ++i) found.insert(space.configuration(i));
@@ -112,12 +111,11 @@ TEST(Space, EnumeratesALargeConstrainedProductWithoutVisitingIt) {
     std::vector<int64_t> block = {1, 2, 4, 8, 16};
     for (int64_t i = 1; i <= 32; ++i) block.push_back(32 * i);
     std::string bytes = "(BX*TX + 2*T) * (BY*TY + 2*T) * (2 + S) * 4";
-    Space space(
-        make_space({numbers("BX", block), numbers("BY", {1, 2, 4, 8, 16, 32}), numbers("TX", range(1, 10)),
-                    numbers("TY", range(1, 10)), numbers("T", range(1, 10)), numbers("U", range(1, 10)),
-                    numbers("S", {0, 1}), numbers("P", range(0, 4))},
-                   {"32 <= BX * BY <= 1024", "T % U == 0", bytes + " <= 49152",
-                    "P == 0 or " + bytes + " * P <= 102400"}));
+    Space space(make_space(
+        {numbers("BX", block), numbers("BY", {1, 2, 4, 8, 16, 32}), numbers("TX", range(1, 10)),
+         numbers("TY", range(1, 10)), numbers("T", range(1, 10)), numbers("U", range(1, 10)), numbers("S", {0, 1}),
+         numbers("P", range(0, 4))},
+        {"32 <= BX * BY <= 1024", "T % U == 0", bytes + " <= 49152", "P == 0 or " + bytes + " * P <= 102400"}));
     EXPECT_EQ(space.size(), 349853u);  // as published
 }
 
@@ -125,14 +123,14 @@ TEST(Space, AgreesWithAPublishedSpace) {
     // The convolution of the auto-tuning benchmark hub: 10,240 combinations, 4,362 valid.
     std::vector<int64_t> block;
     for (int64_t i = 1; i <= 16; ++i) block.push_back(16 * i);
-    Space space(make_space(
-        {numbers("block_size_x", block), numbers("block_size_y", {1, 2, 4, 8, 16}),
-         numbers("tile_size_x", range(1, 4)), numbers("tile_size_y", range(1, 4)),
-         numbers("read_only", {0, 1}), numbers("use_padding", {0, 1}), numbers("use_shmem", {0, 1})},
-        {"use_padding == 0 or block_size_x % 32 != 0 and use_shmem == 1",
-         "block_size_x * block_size_y <= 1024", "tile_size_x * tile_size_y < 30",
-         "use_shmem == 0 or (block_size_x*tile_size_x + 14) * (block_size_y*tile_size_y + 14) * 4 <= "
-         "49152"}));
+    Space space(
+        make_space({numbers("block_size_x", block), numbers("block_size_y", {1, 2, 4, 8, 16}),
+                    numbers("tile_size_x", range(1, 4)), numbers("tile_size_y", range(1, 4)),
+                    numbers("read_only", {0, 1}), numbers("use_padding", {0, 1}), numbers("use_shmem", {0, 1})},
+                   {"use_padding == 0 or block_size_x % 32 != 0 and use_shmem == 1",
+                    "block_size_x * block_size_y <= 1024", "tile_size_x * tile_size_y < 30",
+                    "use_shmem == 0 or (block_size_x*tile_size_x + 14) * (block_size_y*tile_size_y + 14) * 4 <= "
+                    "49152"}));
     EXPECT_EQ(space.size(), 4362u);
 }
 
@@ -174,8 +172,7 @@ TEST(Space, HoldsWhatWasMeasured) {
 
 // A rugged bowl with a failing corner; the best of all is where A == 48, B == 6, C == 3.
 double bowl(const Configuration& configuration) {
-    double a = static_cast<double>(number(configuration, "A")),
-           b = static_cast<double>(number(configuration, "B"));
+    double a = static_cast<double>(number(configuration, "A")), b = static_cast<double>(number(configuration, "B"));
     double c = static_cast<double>(number(configuration, "C"));
     if (a > 56 && b > 8) return std::numeric_limits<double>::infinity();
     double slope = std::fabs(std::log2(a / 48)) + 0.1 * std::fabs(b - 6) + 0.2 * std::fabs(c - 3);
@@ -188,7 +185,8 @@ struct Search {
 
     Search(const TunableSpace& spec, const Configuration& initial, uint64_t seed,
            const std::vector<EarlierRun>& earlier = {})
-        : space(spec), searcher(make_searcher(space, {initial, seed, earlier})) {}
+        : space(spec),
+          searcher(make_searcher(space, {initial, seed, earlier})) {}
     Search(const TunableSpace& spec, uint64_t seed) : space(spec), searcher(make_searcher(space, {{}, seed, {}})) {}
     Searcher* operator->() { return searcher.get(); }
     Searcher& operator*() { return *searcher; }
@@ -200,8 +198,7 @@ TunableSpace bowl_space() {
     return make_space({numbers("A", a), numbers("B", range(1, 12)), numbers("C", range(0, 7))}, {});
 }
 
-double best_after(Searcher& searcher, size_t evaluations, size_t batch,
-                  double (*cost)(const Configuration&)) {
+double best_after(Searcher& searcher, size_t evaluations, size_t batch, double (*cost)(const Configuration&)) {
     double best = std::numeric_limits<double>::infinity();
     for (size_t done = 0; done < evaluations;) {
         std::vector<Configuration> next = searcher.propose(batch);
@@ -354,7 +351,7 @@ TEST(Searcher, IsNotKeptFromTheBestByMisleadingEarlierRuns) {
 // The same measurements: once the best came last, once first and nothing was gained since.
 TEST(Searcher, BelievesEarlierRunsLessWhileNothingIsGained) {
     const MeasuredSpace measured = measured_bowl();
-    auto cost = [](const Configuration& c) {   // not quite what the earlier run says
+    auto cost = [](const Configuration& c) {  // not quite what the earlier run says
         const double a = static_cast<double>(number(c, "A")), b = static_cast<double>(number(c, "B"));
         return bowl(c) * (1 + 0.5 * std::fmod(0.618 * (7 * a + 31 * b), 1.0));
     };
@@ -425,16 +422,16 @@ TEST(Replay, RefusesASpaceOfFailures) {
 }
 
 TEST(Explain, FindsWhatMatters) {
-    TunableSpace spec = make_space(
-        {numbers("A", range(1, 8)), numbers("B", range(1, 8)), numbers("C", range(1, 8))}, {});
+    TunableSpace spec =
+        make_space({numbers("A", range(1, 8)), numbers("B", range(1, 8)), numbers("C", range(1, 8))}, {});
     Space space(spec);
     std::vector<size_t> rows;
     std::vector<double> costs;
     for (size_t i = 0; i < space.size(); i += 3) {
         Configuration c = space.configuration(i);
         rows.push_back(i);
-        costs.push_back(std::exp(0.5 * static_cast<double>(number(c, "A")) +
-                                 0.1 * static_cast<double>(number(c, "B"))));
+        costs.push_back(
+            std::exp(0.5 * static_cast<double>(number(c, "A")) + 0.1 * static_cast<double>(number(c, "B"))));
     }
     costs[5] = std::numeric_limits<double>::infinity();
     Explanation explanation = explain(space, rows, costs);

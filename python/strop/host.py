@@ -14,6 +14,7 @@ It is started by the judge and speaks the messages of src/judge/protocol.h on de
 """
 
 import contextlib
+import importlib
 import importlib.util
 import json
 import mmap
@@ -221,8 +222,11 @@ class Baseline:
         self.spec = spec
         self.framework = spec["framework"]
         self.points = {}
+        # Before the problem's folder is searched, where a file may be called like the framework.
         if is_torch(self.framework):
             prepare_torch(spec["threads"])
+        elif self.framework == "jax":
+            importlib.import_module("jax")
         warnings.simplefilter("ignore")
         self.function = load_function(spec["reference"], spec["function"])
         parameters = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]

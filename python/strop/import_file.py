@@ -8,14 +8,11 @@ output goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib.util
 import inspect
 import json
-import keyword
 import os
 import random
-import re
 import sys
 import traceback
 import warnings
@@ -27,6 +24,7 @@ import torch  # noqa: E402
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode  # noqa: E402
 
 from strop import import_torch  # noqa: E402
+from strop.import_names import Names, Refusal, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, text  # noqa: E402
@@ -35,47 +33,6 @@ SEED = 42
 MOST_CONSTANTS = 64  # elements that a graph holds one by one
 FORM = "the file needs a class Model(nn.Module), get_inputs() and perhaps get_init_inputs()"
 INSTEAD = "write the reference in NumPy (docs/problems.md), or in PyTorch without it"
-CPP_WORDS = set(
-    "alignas alignof and asm auto bool break case catch char class concept const constexpr default delete do double else "
-    "enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not "
-    "operator or private protected public register requires return short signed sizeof static struct switch template "
-    "this throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor min max abs"
-    .split()
-)
-
-
-class Refusal(Exception):
-    """Why the file is no problem, and what to do."""
-
-    def __init__(self, phrase, hint):
-        super().__init__(phrase)
-        self.hint = hint
-
-
-# ---- names -----------------------------------------------------------------------------------------------
-
-
-class Names:
-    """Identifiers that are taken once, and neither C++ nor Python reserves."""
-
-    def __init__(self):
-        self.taken = set()
-
-    def take(self, wanted: str) -> str:
-        name = re.sub(r"\W", "_", wanted).strip("_") or "x"
-        name = name if name[0].isalpha() else "p" + name
-        while name in self.taken or keyword.iskeyword(name) or name in CPP_WORDS:
-            name += "_"
-        self.taken.add(name)
-        return name
-
-
-def problem_name(path: str) -> str:
-    """12_Gemm_Max.py: gemm_max."""
-    stem = re.sub(r"\W", "_", os.path.splitext(os.path.basename(path))[0]).lower()
-    name = re.sub(r"^[\d_]+", "", stem).rstrip("_") or "model"
-    reserved = keyword.iskeyword(name) or name in CPP_WORDS or hasattr(ctypes.CDLL(None), name)
-    return name + "_module" if reserved else name
 
 
 # ---- the user's file -------------------------------------------------------------------------------------
@@ -218,6 +175,17 @@ class Imported:
             }
             return self.call(inputs, tensors)
 
+    def runs_at(self, shapes: dict) -> bool:
+        """Computed, because some of PyTorch's operations look at their extents only then."""
+        try:
+            with torch.no_grad(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                inputs = {n: torch.zeros(shapes[n], dtype=value.dtype) for n, value in self.inputs.items()}
+                self.call(inputs, {name: self.tensor(name) for name in self.tensors.values()})
+            return True
+        except Exception:
+            return False
+
     def check_forward(self):
         shapes = {name: tuple(value.shape) for name, value in self.inputs.items()}
         try:
@@ -309,6 +277,7 @@ class Dimensions:
                 self.shapes[name].append(self.extent(extent, value, axis))
         self.fix_what_may_be_indexed()
         self.drop_what_does_not_vary()
+        self.drop_what_only_computing_refuses()
 
     def fix_what_may_be_indexed(self):
         """Indices are drawn below a fixed limit, so only extents that they have themselves may shrink."""
@@ -348,6 +317,25 @@ class Dimensions:
             if self.values and not self.imported.works_at(self.shapes_at(dims)):
                 for name in list(self.values)[1:]:
                     self.fix(name)
+
+    def drop_what_only_computing_refuses(self):
+        """At small extents, which cost little; one by one only where that fails."""
+        draw = random.Random(SEED)
+
+        def small():
+            sizes = {name: min(size, 2 * self.low(name) + 1) for name, size in self.values.items()}
+            return {name: draw.randint(self.low(name), most) for name, most in sizes.items()}
+
+        def fails():
+            return self.values and not all(self.imported.runs_at(self.shapes_at(small())) for _ in range(2))
+
+        if fails():
+            for name in list(self.values):
+                if not self.imported.runs_at(self.shapes_at({name: self.low(name)})):
+                    self.fix(name)
+        if fails():
+            for name in list(self.values):
+                self.fix(name)
 
     def fix(self, name):
         size = self.values.pop(name)

@@ -262,6 +262,21 @@ def _replication_pad(out, x, widths):
     return x
 
 
+@imports("pad")
+def _pad(out, x, widths, mode="constant", value=None):
+    if mode == "constant":
+        return _constant_pad(out, x, widths, 0 if value is None else value)
+    if mode == "reflect":
+        return _reflection_pad(out, x, widths)
+    if mode == "replicate":
+        return _replication_pad(out, x, widths)
+    for axis, (before, after) in enumerate(_pairs(x, widths)):
+        extent = x.shape[axis]
+        pieces = ([part(x, axis, extent - before, extent)] if before else []) + [x]
+        x = layout.concatenate(pieces + ([part(x, axis, 0, after)] if after else []), axis)
+    return x
+
+
 # ---- creation --------------------------------------------------------------------------------------------
 
 

@@ -127,8 +127,6 @@ def scan(op, x: Traced, axis) -> Traced:
 
 OPERATIONS["cumsum"] = lambda out, x, axis, **_: scan("sum", as_tensor(x, out), axis)
 OPERATIONS["cumprod"] = lambda out, x, axis, **_: scan("prod", as_tensor(x, out), axis)
-OPERATIONS["cummax"] = lambda out, x, axis: (scan("max", x, axis), None)
-OPERATIONS["cummin"] = lambda out, x, axis: (scan("min", x, axis), None)
 
 # ---- softmax ---------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 Extents that vary in the problem have to vary in the exported program too; our own symbolic extents are computed
 beside PyTorch's and compared with them at the example's shape. The operations are in import_pointwise.py,
-import_layout.py, import_reductions.py and import_products.py.
+import_layout.py, import_reductions.py, import_products.py and import_order.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import warnings
 import numpy as np
 import torch
 
-from strop import import_layout, import_pointwise, import_products, import_reductions  # noqa: F401  (fill the table)
+from strop import import_layout, import_order, import_pointwise, import_products  # noqa: F401  (fill the table)
+from strop import import_reductions  # noqa: F401
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
 from strop.import_values import OPERATIONS, as_tensor, numpy_dtype
 from strop.trace_array import GRAPH, Traced, broadcast_to, constant_array, pointwise
@@ -33,7 +34,7 @@ KEPT = (
     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d gelu silu mish softplus elu selu celu hardswish "
     "hardsigmoid hardtanh relu6 leaky_relu log_sigmoid softsign mse_loss l1_loss smooth_l1_loss huber_loss kl_div "
     "binary_cross_entropy binary_cross_entropy_with_logits repeat_interleave pixel_shuffle pixel_unshuffle "
-    "channel_shuffle zeros_like ones_like full_like one_hot roll trunc frac logsumexp var std var_mean lerp unfold outer tril triu diag_embed"
+    "channel_shuffle zeros_like ones_like full_like one_hot roll trunc frac logsumexp var std var_mean lerp unfold outer tril triu diag_embed pad"
 ).split()
 RANDOM = (
     "rand randn randint randperm bernoulli dropout native_dropout feature_dropout alpha_dropout normal uniform "
@@ -111,14 +112,22 @@ def _max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fa
 
 @contextlib.contextmanager
 def extents_kept():
-    """What would make a constant of an extent while it is exported does not: its root, and pooling over one axis."""
-    root, pool = math.sqrt, torch.nn.functional.max_pool1d
+    """What would make a constant of an extent while it is exported does not: its root, and pooling over one axis. And
+    what PyTorch takes for granted is a fact of the program: attention has as many keys as values."""
+    functions = torch.nn.functional
+    root, pool, attention = math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention
+
+    def checked_attention(query, key, value, *arguments, **options):
+        if key.size(-2) != value.size(-2):
+            raise ValueError(f"attention over {key.size(-2)} keys and {value.size(-2)} values")
+        return attention(query, key, value, *arguments, **options)
+
     math.sqrt = lambda x: torch.sym_sqrt(x) if isinstance(x, (torch.SymInt, torch.SymFloat)) else root(x)
-    torch.nn.functional.max_pool1d = _max_pool1d
+    functions.max_pool1d, functions.scaled_dot_product_attention = _max_pool1d, checked_attention
     try:
         yield
     finally:
-        math.sqrt, torch.nn.functional.max_pool1d = root, pool
+        math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention = root, pool, attention
 
 
 def exported(function, examples, varying, folder):

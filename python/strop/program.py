@@ -63,11 +63,17 @@ def program() -> list[str]:
     raise MissingRequirement("the program 'strop' was not found", "set STROP_BINARY, or put it on the path")
 
 
+def environment() -> dict[str, str]:
+    """The installed program's references run in this Python: what `python3` is on the path may be another, or a script."""
+    installed = {"STROP_PYTHON": sys.executable} if (PACKAGE / "bin" / "strop").is_file() else {}
+    return {**installed, **os.environ}
+
+
 def run(words: Sequence[str], progress: Progress = False) -> Finished:
     """Runs one command to its end. Its errors are raised; an interrupt ends it, and it saves its state first."""
     said: list[str] = []
     with subprocess.Popen([*program(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, errors="replace", start_new_session=True) as process:
+                          text=True, errors="replace", start_new_session=True, env=environment()) as process:
         reader = threading.Thread(target=_follow, args=(process.stderr, said, progress), daemon=True)
         reader.start()
         try:
@@ -114,4 +120,4 @@ def _error(code: int, said: Sequence[str]) -> BaseException:
 def main() -> None:
     """The command `strop` of an installed package."""
     words = program()
-    os.execv(words[0], [*words, *sys.argv[1:]])
+    os.execve(words[0], [*words, *sys.argv[1:]], environment())

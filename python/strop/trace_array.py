@@ -24,6 +24,7 @@ FLOATING = {
     "log2",
     "log1p",
     "sqrt",
+    "rsqrt",
     "tanh",
     "erf",
     "sin",

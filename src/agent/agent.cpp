@@ -1,7 +1,6 @@
 #include "agent/agent.h"
 
 #include <algorithm>
-#include <future>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,9 +13,9 @@ namespace strop::agent {
 
 namespace {
 
-constexpr double near_duplicate = 0.6;   // share of words in common
+constexpr double near_duplicate = 0.6;  // share of words in common
 constexpr size_t longest_evidence = 2000;
-constexpr double far_slower = 10;         // than the kernel: one sample of a probe is enough
+constexpr double far_slower = 10;  // than the kernel: one sample of a probe is enough
 
 // A probe shares its kernel's tunables and their values; others that it declares all the same keep their first value.
 void make_probe(const ProbeDraft& probe, EvaluationRequest& request) {
@@ -26,7 +25,7 @@ void make_probe(const ProbeDraft& probe, EvaluationRequest& request) {
     try {
         own = parse_tunables(probe.source, probe.name);
     } catch (const UsageError&) {
-        return;   // comments to the compiler, which says what is missing
+        return;  // comments to the compiler, which says what is missing
     }
     for (Tunable& tunable : own.tunables)
         if (request.configuration.emplace(tunable.name, tunable.values.at(0)).second)
@@ -67,8 +66,8 @@ double likeness(const Strategy& a, const Strategy& b) {
 }
 
 std::string text_of(const Strategy& strategy) {
-    return fmt::format("{} ({}): {}\nExpected to be limited by: {}\n", strategy.id, strategy.family, strategy.hypothesis,
-                       strategy.bottleneck);
+    return fmt::format("{} ({}): {}\nExpected to be limited by: {}\n", strategy.id, strategy.family,
+                       strategy.hypothesis, strategy.bottleneck);
 }
 
 // The text of a tunable's first valid value everywhere; an unreadable space is the author's failure.
@@ -80,7 +79,11 @@ void read_tunables(Kernel& kernel) {
 }  // namespace
 
 Agent::Agent(Briefing briefing, Panel& panel, Evaluator& judge, const AgentOptions& options)
-    : briefing_(std::move(briefing)), panel_(panel), judge_(judge), options_(options) {}
+    : briefing_(std::move(briefing)),
+      panel_(panel),
+      judge_(judge),
+      options_(options),
+      calls_(panel, options.parallel, [this](const Question& question) { return may_begin(question); }) {}
 
 llm::Request Agent::request(const std::string& role, const std::string& prompt, Facts facts, bool change) const {
     facts["briefing"] = describe(briefing_, role);
@@ -104,6 +107,64 @@ bool Agent::time_for(const std::vector<std::string>& roles) const {
     double seconds = 0;
     for (const std::string& role : roles) seconds += panel_.expected_seconds(role);
     return !options_.time_for || options_.time_for(seconds);
+}
+
+// ---- tasks ---------------------------------------------------------------------------------------------
+
+void Agent::begin(Task<Answer> task, size_t kernels) {
+    under_way_.push_back({std::move(task), kernels});
+    under_way_.back().task.start();
+}
+
+void Agent::gather() {
+    for (auto work = under_way_.begin(); work != under_way_.end();) {
+        if (!work->task.done()) {
+            ++work;
+            continue;
+        }
+        answers_.push_back(work->task.result());
+        proposed_ += static_cast<int>(answers_.back().proposals.size());
+        work = under_way_.erase(work);
+    }
+}
+
+std::vector<Answer> Agent::arrived(bool wait) {
+    gather();
+    if (answers_.empty() && calls_.count() > 0) {
+        auto back = [&] {
+            PhaseTimer timer(seconds_);
+            const std::function<bool()> go_on = options_.may_wait ? options_.may_wait : [] { return true; };
+            return wait ? calls_.back(go_on) : calls_.back();
+        };
+        for (const std::string& key : options_.arrivals ? options_.arrivals(back) : back()) calls_.take(key);
+        gather();
+    }
+    return std::exchange(answers_, {});
+}
+
+// An answer that is there brings what it holds.
+size_t Agent::expected() const {
+    size_t kernels = 0;
+    for (const Work& work : under_way_) kernels += work.task.done() ? 1 : work.kernels;
+    return kernels;
+}
+
+void Agent::end() {
+    for (const std::string& call : calls_.end()) losses_.push_back(call + ": the search ended before the answer came");
+    under_way_.clear();
+}
+
+Question Agent::question(Seat& seat, const llm::Request& request, const std::string& subject) {
+    return {calls_, seat, request, subject};
+}
+
+// With what has to follow before a kernel comes of it.
+bool Agent::may_begin(const Question& question) {
+    const std::string& role = question.request.role;
+    const bool leads_on = role == "planner" || role == "analyst";
+    const bool yes = time_for(leads_on ? std::vector<std::string>{role, "coder"} : std::vector<std::string>{role});
+    if (!yes && role == "coder") lose(role, question.subject, "not asked: the time that is left is too short");
+    return yes;
 }
 
 // ---- plan ----------------------------------------------------------------------------------------------
@@ -131,81 +192,84 @@ void Agent::accept(std::vector<Strategy> planned, const std::vector<Strategy>& t
     }
 }
 
-std::vector<Strategy> Agent::plan_strategies(llm::Request ask, const std::vector<Strategy>& tried) {
-    llm::Reply reply = panel_.ask(ask, "plan");
+Task<std::vector<Strategy>> Agent::plan_strategies(llm::Request ask, const std::vector<Strategy>& tried) {
+    Seat& planner = panel_.take_turn("planner");
+    llm::Reply reply = co_await question(planner, ask, "plan");
     std::string why, rejected, ignored;
     std::vector<Strategy> accepted;
     plan_ = ask;
     if (reply.text.empty()) {
         why_nothing_ = "the planner gave nothing: " + (reply.why.empty() ? llm::name_of(reply.failure) : reply.why);
-        return {};
+        co_return accepted;
     }
     plan_.messages.push_back({llm::Message::Author::assistant, reply.text});
     accept(read_plan(reply.text, why), tried, accepted, rejected);
-    if (rejected.empty() && why.empty()) return accepted;
+    why_nothing_.clear();
+    if (rejected.empty() && why.empty()) co_return accepted;
     // Once more, with the reasons.
     if (rejected.empty()) rejected = "- " + why + "\n";
     ask = plan_;
     ask.messages.push_back({llm::Message::Author::user, load_prompt("planner_again", {{"rejected", rejected}}).task});
-    accept(read_plan(panel_.ask(ask, "plan").text, why), tried, accepted, ignored);
+    llm::Reply again = co_await question(planner, ask, "plan");
+    accept(read_plan(again.text, why), tried, accepted, ignored);
     if (accepted.empty()) why_nothing_ = "the planner gave nothing usable: " + (why.empty() ? rejected : why);
-    return accepted;
+    co_return accepted;
 }
 
 std::vector<Proposal> Agent::plan() {
-    PhaseTimer timer(seconds_);
-    llm::Request ask = request("planner", "planner", {{"count", std::to_string(options_.strategies)}});
-    std::vector<Proposal> proposals = write_all(plan_strategies(ask, {}));
-    if (proposals.empty() && why_nothing_.empty()) why_nothing_ = "no planned strategy got a kernel";
-    return proposals;
-}
-
-std::vector<Proposal> Agent::widen(const std::vector<Strategy>& tried) {
-    PhaseTimer timer(seconds_);
-    bool answered = plan_.messages.size() > 1;
-    if (!answered || widenings_ >= options_.most_widenings || !time_for({"planner", "coder"})) return {};
-    ++widenings_;
-    const std::string before = why_nothing_;
-    llm::Request ask = plan_;
-    ask.messages.push_back({llm::Message::Author::user,
-                            load_prompt("planner_wider", {{"standings", describe_standings(tried)},
-                                                          {"experiments", describe_experiments(experiments_)},
-                                                          {"count", std::to_string(options_.strategies)}}).task});
-    std::vector<Proposal> proposals = write_all(plan_strategies(ask, tried));
-    why_nothing_ = before;   // there was something to begin with
-    return proposals;
-}
-
-// Side by side, but turns before and repairs behind in a fixed order, which a replay repeats.
-std::vector<Proposal> Agent::write_all(const std::vector<Strategy>& strategies) {
-    if (!strategies.empty() && !panel_.has("coder")) why_nothing_ = "no model was named for the role coder";
-    if (!panel_.has("coder")) return {};
-    std::vector<Draft> drafts(strategies.size());
-    for (size_t begin = 0; begin < strategies.size(); begin += static_cast<size_t>(options_.parallel)) {
-        std::vector<std::future<void>> flights;
-        size_t end = std::min(strategies.size(), begin + static_cast<size_t>(options_.parallel));
-        for (size_t i = begin; i < end; ++i) {
-            Seat& seat = panel_.take_turn("coder");
-            flights.push_back(std::async(std::launch::async, [&, i] {
-                const std::string best = best_ ? describe_best(briefing_, *best_, true) : "";
-                llm::Request ask = request("coder", "coder", {{"strategy", text_of(strategies[i])}, {"best", best}});
-                drafts[i] = write(seat, std::move(ask), strategies[i], "");
-            }));
-        }
-        for (std::future<void>& flight : flights) flight.wait();
-        for (std::future<void>& flight : flights) flight.get();
+    if (!panel_.has("planner")) {
+        why_nothing_ = "the planner gave nothing: no model was named for the role planner";
+        return {};
     }
-    std::vector<Proposal> proposals;
-    for (Draft& draft : drafts)
-        if (std::optional<Proposal> proposal = taken(std::move(draft))) proposals.push_back(std::move(*proposal));
-    return proposals;
+    begin(planning(request("planner", "planner", {{"count", std::to_string(options_.strategies)}}), {}),
+          static_cast<size_t>(options_.strategies));
+    return {};
+}
+
+bool Agent::widen(const std::vector<Strategy>& tried) {
+    bool answered = plan_.messages.size() > 1;
+    if (!answered || widenings_ >= options_.most_widenings || !time_for({"planner", "coder"})) return false;
+    ++widenings_;
+    llm::Request ask = plan_;
+    ask.messages.push_back(
+        {llm::Message::Author::user, load_prompt("planner_wider", {{"standings", describe_standings(tried)},
+                                                                   {"experiments", describe_experiments(experiments_)},
+                                                                   {"count", std::to_string(options_.strategies)}})
+                                         .task});
+    begin(planning(std::move(ask), tried), static_cast<size_t>(options_.strategies));
+    return true;
+}
+
+std::string Agent::why_nothing() const {
+    if (proposed_ > 0) return {};
+    return why_nothing_.empty() ? "no planned strategy got a kernel" : why_nothing_;
+}
+
+// A task for each strategy: its kernel need not wait for the others.
+Task<Answer> Agent::planning(llm::Request ask, std::vector<Strategy> tried) {
+    std::vector<Strategy> planned = co_await plan_strategies(std::move(ask), tried);
+    if (!planned.empty() && !panel_.has("coder")) why_nothing_ = "no model was named for the role coder";
+    if (!panel_.has("coder")) planned.clear();
+    for (Strategy& strategy : planned) begin(writing(std::move(strategy)), 1);
+    co_return Answer{};
+}
+
+Task<Answer> Agent::writing(Strategy strategy) {
+    Answer answer;
+    const std::string best = best_ ? describe_best(briefing_, *best_, true) : "";
+    llm::Request ask = request("coder", "coder", {{"strategy", text_of(strategy)}, {"best", best}});
+    const std::string nothing;
+    std::optional<Proposal> kernel = co_await write(panel_.take_turn("coder"), std::move(ask), strategy, nothing);
+    if (kernel) answer.proposals.push_back(std::move(*kernel));
+    co_return answer;
 }
 
 // ---- kernels -------------------------------------------------------------------------------------------
 
 namespace {
 
-std::string loss(const std::string& role, const std::string& model, const std::string& subject, const std::string& why) {
+std::string loss(const std::string& role, const std::string& model, const std::string& subject,
+                 const std::string& why) {
     return fmt::format("{}{} about {}: {}", role, model.empty() ? "" : " " + model, subject, why);
 }
 
@@ -223,8 +287,9 @@ Agent::Draft Agent::draft_of(Strategy strategy, const Code& code, const std::str
         for (const std::string& unused : drop_unused_tunables(kernel.source))
             draft.losses.push_back(fmt::format("the tunable {} is left out: no code names it", unused));
         read_tunables(kernel);
-        if (!code.condition.empty() && lower(code.condition) != "true") kernel.condition = Expression::parse(code.condition);
-        if (kernel.condition) {   // over known names only
+        if (!code.condition.empty() && lower(code.condition) != "true")
+            kernel.condition = Expression::parse(code.condition);
+        if (kernel.condition) {  // over known names only
             Bindings some;
             for (const std::string& name : briefing_.problem.dimensions) some[name] = int64_t{1};
             for (const Parameter& parameter : briefing_.problem.parameters)
@@ -260,26 +325,20 @@ Agent::Draft Agent::draft_of(const llm::Reply& reply, const Strategy& strategy, 
     return draft_of(strategy, *code, model);
 }
 
-Agent::Draft Agent::write(Seat& seat, llm::Request ask, const Strategy& strategy, const std::string& shown) {
+Task<std::optional<Proposal>> Agent::write(Seat& seat, llm::Request ask, const Strategy& strategy,
+                                           const std::string& shown) {
     const std::string role = ask.role, &model = seat.model->name();
-    std::vector<std::string> losses;
     for (int attempt = 0; attempt < 2; ++attempt) {
-        llm::Reply reply = panel_.ask(seat, ask, strategy.id);
-        if (reply.text.empty()) break;   // the account of calls has a line of it
+        llm::Reply reply = co_await question(seat, ask, strategy.id);
+        if (reply.text.empty()) break;  // the account of calls has a line of it
         Draft draft = draft_of(reply, strategy, model, shown);
-        const std::string why = draft.losses.empty() ? "" : draft.losses.back();
-        for (const std::string& what : draft.losses) losses.push_back(loss(role, model, strategy.id, what));
-        if (draft.proposal) return {std::move(draft.proposal), losses};
+        for (const std::string& what : draft.losses) losses_.push_back(loss(role, model, strategy.id, what));
+        if (draft.proposal) co_return std::move(draft.proposal);
         if (!draft.mendable) break;
         ask.messages.push_back({llm::Message::Author::assistant, reply.text});
-        ask.messages.push_back({llm::Message::Author::user, load_prompt("again", {{"why", why}}).task});
+        ask.messages.push_back({llm::Message::Author::user, load_prompt("again", {{"why", draft.losses.back()}}).task});
     }
-    return {std::nullopt, losses};
-}
-
-std::optional<Proposal> Agent::taken(Draft draft) {
-    losses_.insert(losses_.end(), draft.losses.begin(), draft.losses.end());
-    return std::move(draft.proposal);
+    co_return std::nullopt;
 }
 
 void Agent::lose(const std::string& role, const std::string& subject, const std::string& why) {
@@ -289,6 +348,7 @@ void Agent::lose(const std::string& role, const std::string& subject, const std:
 // A roofline that was beaten is no bound for anybody.
 void Agent::hear(const BestKnown& best) {
     best_ = best;
+    for (const auto& [author, standing] : best.standings) panel_.credit(author, standing);
     for (ShapeReport& shape : briefing_.shapes)
         if (auto least = best.least_ns.find(shape.label);
             least != best.least_ns.end() && shape.roofline_ns > roofline_exceeded * least->second)
@@ -306,41 +366,64 @@ std::string Agent::root_of(const std::string& kernel) {
 }
 
 // A kernel that cheats is not repaired: it is no mistake.
-std::optional<Proposal> Agent::repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) {
-    PhaseTimer timer(seconds_);
+bool Agent::repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) {
     const bool mistake = failed.verdict != Verdict::cheated && failed.verdict != Verdict::unsupported && !failed.ok();
     const std::string root = root_of(kernel.id);
-    if (!mistake || !panel_.has("fixer") || repairs_[root] >= options_.most_repairs || !time_for({"fixer"})) return std::nullopt;
+    if (!mistake || !panel_.has("fixer") || repairs_[root] >= options_.most_repairs || !time_for({"fixer"}))
+        return false;
+    ++repairs_[root];
+    begin(repairing(strategy, kernel, failed), 1);
+    return true;
+}
+
+Task<Answer> Agent::repairing(Strategy strategy, Kernel kernel, Evaluation failed) {
+    Answer answer{Answer::Kind::repair, strategy.id, {}, {}};
+    const std::string root = root_of(kernel.id);
     Strategy repaired = strategy;
-    repaired.id = fmt::format("{}+fix{}", root, ++repairs_[root]);
+    repaired.id = fmt::format("{}+fix{}", root, repairs_[root]);
     repaired.parent = strategy.id;
     repaired.reason.clear();
-    llm::Request ask = request("fixer", "fixer",
-                               {{"id", kernel.id}, {"hypothesis", strategy.hypothesis}, {"source", numbered(kernel.source)},
-                                {"verdict", name_of(failed.verdict)}, {"evidence", describe_failure(failed)},
-                                {"configuration", failed.configuration.empty() ? "its defaults"
-                                                                               : strop::describe(failed.configuration)}},
-                               true);
-    std::optional<Proposal> proposal = taken(write(panel_.take_turn("fixer"), std::move(ask), repaired, kernel.source));
-    if (proposal) proposal->kernel.parent = kernel.id;
-    return proposal;
+    llm::Request ask = request(
+        "fixer", "fixer",
+        {{"id", kernel.id},
+         {"hypothesis", strategy.hypothesis},
+         {"source", numbered(kernel.source)},
+         {"verdict", name_of(failed.verdict)},
+         {"evidence", describe_failure(failed)},
+         {"configuration", failed.configuration.empty() ? "its defaults" : strop::describe(failed.configuration)}},
+        true);
+    std::optional<Proposal> mended = co_await write(panel_.take_turn("fixer"), std::move(ask), repaired, kernel.source);
+    if (mended) {
+        mended->kernel.parent = kernel.id;
+        answer.proposals.push_back(std::move(*mended));
+    }
+    co_return answer;
 }
 
 std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
                                     const std::vector<std::string>& tried) {
-    PhaseTimer timer(seconds_);
     std::string family = tried.empty() ? kernel.id : tried.front();
-    if (!deepens_others() || deepenings_[family] >= options_.most_deepenings || !time_for({"analyst", "coder"})) return {};
+    if (!deepens_others() || deepenings_[family] >= options_.most_deepenings || !time_for({"analyst", "coder"}))
+        return {};
     int step = ++deepenings_[family];
-    Facts facts = {{"id", strategy.id},         {"hypothesis", strategy.hypothesis},
-                   {"source", numbered(kernel.source)}, {"configuration", strop::describe(evaluation.configuration)},
-                   {"tried", join(tried, ", ")}, {"measured", describe_times(briefing_, evaluation)},
+    Facts facts = {{"id", strategy.id},
+                   {"hypothesis", strategy.hypothesis},
+                   {"source", numbered(kernel.source)},
+                   {"configuration", strop::describe(evaluation.configuration)},
+                   {"tried", join(tried, ", ")},
+                   {"measured", describe_times(briefing_, evaluation)},
                    {"profile", profile_of(kernel, evaluation)}};
-    std::optional<Diagnosis> diagnosis = diagnose(strategy, kernel, evaluation, facts);
-    if (!diagnosis) return {};
+    begin(deepening(strategy, kernel, evaluation, std::move(facts), step), 1);
+    return {};
+}
+
+Task<Answer> Agent::deepening(Strategy strategy, Kernel kernel, Evaluation evaluation, Facts facts, int step) {
+    Answer answer{Answer::Kind::deepening, strategy.id, {}, {}};
+    std::optional<Diagnosis> diagnosis = co_await diagnose(strategy, kernel, evaluation, facts);
+    if (!diagnosis) co_return answer;
     if (diagnosis->nothing()) {
         lose("analyst", strategy.id, "nothing to change: " + diagnosis->evidence);
-        return {};
+        co_return answer;
     }
     facts["diagnosis"] = diagnosis->text();
     Strategy deeper = strategy;
@@ -352,55 +435,56 @@ std::vector<Proposal> Agent::deepen(const Strategy& strategy, const Kernel& kern
     llm::Request ask = request("coder", "coder", {{"strategy", ""}}, true);
     facts["best"] = best_ ? describe_best(briefing_, *best_, false) : "";
     ask.messages.back().content = load_prompt("coder_again", facts).task;
-    std::optional<Proposal> proposal = taken(write(panel_.take_turn("coder"), std::move(ask), deeper, kernel.source));
-    if (!proposal) return {};
-    proposal->kernel.parent = kernel.id;
-    return {std::move(*proposal)};
+    std::optional<Proposal> changed = co_await write(panel_.take_turn("coder"), std::move(ask), deeper, kernel.source);
+    if (changed) {
+        changed->kernel.parent = kernel.id;
+        answer.proposals.push_back(std::move(*changed));
+    }
+    co_return answer;
 }
 
 std::string Agent::profile_of(const Kernel& kernel, const Evaluation& evaluation) {
-    if (!options_.profile) return {};
-    const Clock::time_point start = Clock::now();
-    const std::string text = options_.profile(kernel, evaluation);
-    seconds_ -= seconds_since(start);   // that was no model's
+    const std::string text = options_.profile ? options_.profile(kernel, evaluation) : "";
     return text.empty() ? "" : "\nIts profile where it is furthest from the roofline:\n" + text;
 }
 
 // The second question goes to whom the first went: that conversation is in the provider's cache.
-std::optional<Diagnosis> Agent::diagnose(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
-                                         Facts facts) {
+Task<std::optional<Diagnosis>> Agent::diagnose(const Strategy& strategy, const Kernel& kernel,
+                                               const Evaluation& evaluation, Facts facts) {
     Seat& analyst = panel_.take_turn("analyst");
     llm::Request ask = request("analyst", "analyst", facts);
-    llm::Reply reply = panel_.ask(analyst, ask, strategy.id);
+    llm::Reply reply = co_await question(analyst, ask, strategy.id);
     std::string why;
     std::optional<Diagnosis> first = read_diagnosis(reply.text, why);
     if (!first && !reply.text.empty()) lose("analyst " + analyst.model->name(), strategy.id, why);
-    if (!first || first->nothing() || first->alternative.empty()) return first;
+    if (!first || first->nothing() || first->alternative.empty()) co_return first;
     facts["diagnosis"] = first->text();
     facts["alternative"] = first->alternative;
-    std::optional<Experiment> made = experiment(strategy, kernel, evaluation, facts);
-    if (!made) return first;
+    std::optional<Experiment> made = co_await experiment(strategy, kernel, evaluation, facts);
+    if (!made) co_return first;
     ask.messages.push_back({llm::Message::Author::assistant, reply.text});
     ask.messages.push_back({llm::Message::Author::user,
                             load_prompt("analyst_again", {{"conclusion", describe_experiments({*made})}}).task});
-    std::optional<Diagnosis> second = read_diagnosis(panel_.ask(analyst, ask, strategy.id).text, why);
-    return second ? second : first;
+    llm::Reply decided = co_await question(analyst, ask, strategy.id);
+    std::optional<Diagnosis> second = read_diagnosis(decided.text, why);
+    co_return second ? second : first;
 }
 
-std::optional<Experiment> Agent::experiment(const Strategy& strategy, const Kernel& kernel,
-                                            const Evaluation& evaluation, const Facts& facts) {
-    if (experiments_asked_ >= options_.most_experiments) return std::nullopt;
+Task<std::optional<Experiment>> Agent::experiment(const Strategy& strategy, const Kernel& kernel,
+                                                  const Evaluation& evaluation, const Facts& facts) {
+    if (experiments_asked_ >= options_.most_experiments || !panel_.has("experimenter")) co_return std::nullopt;
     ++experiments_asked_;
     std::string why;
-    llm::Reply reply = panel_.ask(request("experimenter", "experimenter", facts), strategy.id);
+    llm::Request ask = request("experimenter", "experimenter", facts);
+    llm::Reply reply = co_await question(panel_.take_turn("experimenter"), ask, strategy.id);
     std::optional<ExperimentDraft> draft = read_experiment(reply.text, why);
     if (draft) apply_to(kernel.source, *draft, why);
     if (!draft || draft->probes.empty()) {
         if (!reply.text.empty()) lose("experimenter", strategy.id, why);
-        return std::nullopt;
+        co_return std::nullopt;
     }
     experiments_.push_back(measure(*draft, strategy, kernel, evaluation));
-    return experiments_.back();
+    co_return experiments_.back();
 }
 
 // The kernel is measured once more beside its probes: all meet the same state of the machine. They share its tunables
@@ -418,13 +502,7 @@ Experiment Agent::measure(const ExperimentDraft& draft, const Strategy& strategy
         requests.push_back(request);
         make_probe(probe, requests.back());
     }
-    double judging = 0;
-    std::vector<ProbeResult> results;
-    {
-        PhaseTimer timer(judging);
-        results = judge_.probe(requests);
-    }
-    seconds_ -= judging;   // the judge's, who accounts for it
+    const std::vector<ProbeResult> results = judge_.probe(requests);
     auto times_of = [](const ProbeResult& result) {
         std::map<std::string, double> times;
         for (const PointResult& at : result.points)
@@ -442,28 +520,31 @@ Experiment Agent::measure(const ExperimentDraft& draft, const Strategy& strategy
 
 // ---- opinions ------------------------------------------------------------------------------------------
 
-std::map<std::string, double> Agent::score(const std::vector<Strategy>& strategies) {
-    PhaseTimer timer(seconds_);
-    std::map<std::string, double> best;
-    for (const Strategy& strategy : strategies)
-        best[strategy.proposer] = std::max(best[strategy.proposer], strategy.confidence);
-    for (const auto& [model, standing] : best) panel_.credit(model, standing);
-    std::map<std::string, double> opinions;
-    if (!panel_.has("scorer") || !time_for({"scorer"})) return opinions;
-    llm::Request ask = request("scorer", "scorer", {{"standings", describe_standings(strategies)}});
-    for (const Score& score : read_scores(panel_.ask(ask, "scores").text)) opinions[score.id] = score.confidence;
-    return opinions;
+bool Agent::score(const std::vector<Strategy>& strategies) {
+    if (!panel_.has("scorer") || scoring_) return false;
+    scoring_ = true;
+    begin(scoring(request("scorer", "scorer", {{"standings", describe_standings(strategies)}})), 0);
+    return true;
 }
 
-std::vector<std::string> Agent::reflect(const RunRecord& record) {
+Task<Answer> Agent::scoring(llm::Request ask) {
+    Answer answer{Answer::Kind::opinions, "", {}, {}};
+    llm::Reply reply = co_await question(panel_.take_turn("scorer"), ask, "scores");
+    for (const Score& score : read_scores(reply.text)) answer.opinions[score.id] = score.confidence;
+    scoring_ = false;
+    co_return answer;
+}
+
+std::vector<DrawnLesson> Agent::reflect(const RunRecord& record) {
     PhaseTimer timer(seconds_);
     if (!panel_.has("reflector")) return {};
-    std::string result = fmt::format("{}, {:.3g} times the best baseline ({}), {} evaluations\n", name_of(record.outcome),
-                                     record.headline.ratio, record.headline_baseline, record.evaluations);
+    std::string result =
+        fmt::format("{}, {:.3g} times the best baseline ({}), {} evaluations\n", name_of(record.outcome),
+                    record.headline.ratio, record.headline_baseline, record.evaluations);
     for (const Regime& regime : record.regimes)
         result += fmt::format("- {}: {} at {}\n", regime.condition, regime.strategy, join(regime.points, ", "));
-    llm::Request ask = request("reflector", "reflector",
-                               {{"standings", describe_standings(record.strategies)}, {"result", result}});
+    llm::Request ask =
+        request("reflector", "reflector", {{"standings", describe_standings(record.strategies)}, {"result", result}});
     return read_lessons(panel_.ask(ask, "lessons").text);
 }
 

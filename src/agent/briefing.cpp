@@ -15,19 +15,18 @@ constexpr size_t most_lessons = 12;
 constexpr size_t evidence_bytes = 4000;
 
 std::string machine_text(const Machine& machine) {
-    std::string text =
-        fmt::format("{} ({}), {} cores, vectors of {} bytes, {} vector registers\n", machine.cpu, machine.isa,
-                    machine.cores, machine.vector_bytes, machine.vector_registers);
+    std::string text = fmt::format("{} ({}), {} cores, vectors of {} bytes, {} vector registers\n", machine.cpu,
+                                   machine.isa, machine.cores, machine.vector_bytes, machine.vector_registers);
     for (const CacheLevel& cache : machine.caches)
         text += fmt::format("L{}: {} for {} core{}, read {:.0f} GB/s in all\n", cache.level,
                             human_bytes(static_cast<double>(cache.bytes)), cache.shared_by,
                             cache.shared_by == 1 ? "" : "s", cache.read_bytes_per_second / 1e9);
     const Ceilings& ceilings = machine.ceilings;
-    return text + fmt::format("float32: {:.0f} GFLOP/s on one core, {:.0f} on all\n"
-                              "memory: read {:.1f} GB/s, streaming copy {:.1f} GB/s, on one core {:.1f} GB/s\n",
-                              ceilings.fma_flops_one_core / 1e9, ceilings.fma_flops_all_cores / 1e9,
-                              ceilings.memory_read / 1e9, ceilings.memory_copy / 1e9,
-                              ceilings.memory_copy_one_core / 1e9);
+    return text + fmt::format(
+                      "float32: {:.0f} GFLOP/s on one core, {:.0f} on all\n"
+                      "memory: read {:.1f} GB/s, streaming copy {:.1f} GB/s, on one core {:.1f} GB/s\n",
+                      ceilings.fma_flops_one_core / 1e9, ceilings.fma_flops_all_cores / 1e9, ceilings.memory_read / 1e9,
+                      ceilings.memory_copy / 1e9, ceilings.memory_copy_one_core / 1e9);
 }
 
 // A roofline that a measured time beats bounds nothing.
@@ -105,17 +104,21 @@ std::string describe(const Briefing& briefing, const std::string& role) {
 
 std::string describe_tolerance(const Problem& problem) {
     if (problem.tolerance)
-        return fmt::format("|error| <= {:g} + {:g} * |expected|", problem.tolerance->absolute, problem.tolerance->relative);
-    return "|error| <= q * (|expected| + rms(expected)), where q follows from what the reference itself loses in float32: at "
+        return fmt::format("|error| <= {:g} + {:g} * |expected|", problem.tolerance->absolute,
+                           problem.tolerance->relative);
+    return "|error| <= q * (|expected| + rms(expected)), where q follows from what the reference itself loses in "
+           "float32: at "
            "least 16 units in the last place, at most 1e-2; integers and booleans exactly";
 }
 
 std::string describe_best(const Briefing& briefing, const BestKnown& best, bool source) {
-    std::string text = fmt::format("## The best kernel so far: {} (by {})\n\nIts configuration: {}\n{}", best.kernel.id,
-                                   best.kernel.author.empty() ? "the playbook" : best.kernel.author,
-                                   strop::describe(best.evaluation.configuration), describe_times(briefing, best.evaluation));
+    std::string text =
+        fmt::format("## The best kernel so far: {} (by {})\n\nIts configuration: {}\n{}", best.kernel.id,
+                    best.kernel.author.empty() ? "the playbook" : best.kernel.author,
+                    strop::describe(best.evaluation.configuration), describe_times(briefing, best.evaluation));
     text += "The least time of all kernels:";
-    for (const auto& [label, nanoseconds] : best.least_ns) text += fmt::format(" {} {}", label, human_nanoseconds(nanoseconds));
+    for (const auto& [label, nanoseconds] : best.least_ns)
+        text += fmt::format(" {} {}", label, human_nanoseconds(nanoseconds));
     return text + (source ? fmt::format("\n\n```cpp\n{}\n```\n", trim(best.kernel.source)) : "\n");
 }
 
@@ -123,10 +126,8 @@ std::string describe_times(const Briefing& briefing, const Evaluation& evaluatio
     std::string text;
     for (const PointResult& result : evaluation.points) {
         const ShapeReport* shape = shape_of(briefing, result.point.label);
-        if (result.verdict != Verdict::ok)
-            text += fmt::format("{}: {}\n", result.point.label, name_of(result.verdict));
-        else if (shape && result.time.median_ns > 0)
-            text += time_text(*shape, result.time.median_ns);
+        if (result.verdict != Verdict::ok) text += fmt::format("{}: {}\n", result.point.label, name_of(result.verdict));
+        else if (shape && result.time.median_ns > 0) text += time_text(*shape, result.time.median_ns);
     }
     return text;
 }

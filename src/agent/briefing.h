@@ -16,13 +16,13 @@ namespace strop::agent {
 struct Briefing {
     Problem problem;
     Machine machine;
-    std::string compiler;                // "clang 19.1.7 -O3 ..."
-    std::string reference;               // the source of the reference
-    std::string graph;                   // one line a node; empty: it could not be traced
-    std::vector<ShapeReport> shapes;     // with baselines and rooflines
-    std::vector<Strategy> known;         // what other proposers have planned
-    std::vector<std::string> lessons;    // of earlier runs
-    std::string advice;                  // the user's own words for the analyst
+    std::string compiler;              // "clang 19.1.7 -O3 ..."
+    std::string reference;             // the source of the reference
+    std::string graph;                 // one line a node; empty: it could not be traced
+    std::vector<ShapeReport> shapes;   // with baselines and rooflines
+    std::vector<Strategy> known;       // what other proposers have planned
+    std::vector<std::string> lessons;  // of earlier runs
+    std::string advice;                // the user's own words for the analyst
 };
 
 // The parts that a role needs (docs/models.md has the table).

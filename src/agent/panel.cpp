@@ -13,13 +13,6 @@ namespace {
 
 constexpr double exploration = 0.5;
 
-double cost_of(const std::vector<llm::RoleSpent>& all, const std::string& model) {
-    double cost = 0;
-    for (const llm::RoleSpent& one : all)
-        if (one.model == model) cost += one.spent.cost;
-    return cost;
-}
-
 }  // namespace
 
 std::vector<Seat> seats_of(const std::vector<std::string>& models, const std::string& base_url,
@@ -45,12 +38,11 @@ bool Panel::has(const std::string& role) const {
 
 Seat& Panel::take_turn(const std::string& role) {
     bool named = std::any_of(seats_.begin(), seats_.end(), [&](const Seat& s) { return s.spec.role == role; });
-    std::vector<llm::RoleSpent> spent = caller_.by_role();
     int all_turns = 0;
-    double highest_cost = 0;   // of a turn
+    double highest_cost = 0;  // of a turn
     for (const auto& [model, turns] : turns_) {
         all_turns += turns;
-        highest_cost = std::max(highest_cost, cost_of(spent, model) / std::max(1, turns));
+        highest_cost = std::max(highest_cost, costs_[model] / std::max(1, turns));
     }
     Seat* best = nullptr;
     double highest = 0;
@@ -59,10 +51,10 @@ Seat& Panel::take_turn(const std::string& role) {
         const std::string& name = seat.model->name();
         int turns = turns_[name];
         // A model that nobody has asked yet comes first.
-        double cost = highest_cost > 0 ? cost_of(spent, name) / std::max(1, turns) / highest_cost : 0;
-        double value = turns == 0 ? 1e9
-                                  : standing_[name] / (1 + cost) +
-                                        exploration * std::sqrt(std::log(1.0 + all_turns) / turns);
+        double cost = highest_cost > 0 ? costs_[name] / std::max(1, turns) / highest_cost : 0;
+        double value = turns == 0
+                           ? 1e9
+                           : standing_[name] / (1 + cost) + exploration * std::sqrt(std::log(1.0 + all_turns) / turns);
         if (best && value <= highest) continue;
         best = &seat;
         highest = value;
@@ -71,22 +63,25 @@ Seat& Panel::take_turn(const std::string& role) {
     return *best;
 }
 
-llm::Reply Panel::ask(Seat& seat, llm::Request request, const std::string& subject) {
-    const std::string role = request.role;
-    llm::Reply reply = caller_.ask(*seat.model, std::move(request), subject);
-    if (reply.failure == llm::Failure::not_recorded)
-        throw UsageError(fmt::format("the recording has no reply of {} to the {} about {}", seat.model->name(), role,
-                                     subject),
+llm::Begun Panel::begin(Seat& seat, llm::Request request, const std::string& subject) {
+    return caller_.begin(*seat.model, std::move(request), subject);
+}
+
+llm::Call Panel::finish(const llm::Begun& begun, const llm::Cancel& cancel) { return caller_.finish(begun, cancel); }
+
+llm::Reply Panel::settle(const llm::Call& call) {
+    if (call.reply.failure == llm::Failure::not_recorded)
+        throw UsageError(fmt::format("the recording has no reply of {} to the {} about {}", call.model,
+                                     call.request.role, call.subject),
                          "it is of another version, or was cut; record the run again");
-    std::lock_guard lock(mutex_);
-    Durations& known = durations_[role];
+    Durations& known = durations_[call.request.role];
     ++known.calls;
-    known.seconds += reply.seconds;
-    return reply;
+    known.seconds += call.reply.seconds;
+    costs_[call.model] += call.cost;
+    return call.reply;
 }
 
 double Panel::expected_seconds(const std::string& role) const {
-    std::lock_guard lock(mutex_);
     auto own = durations_.find(role);
     if (own != durations_.end()) return own->second.mean();
     Durations all;
@@ -101,11 +96,9 @@ llm::Reply Panel::ask(llm::Request request, const std::string& subject, std::str
     if (!has(request.role)) return {llm::Failure::no_key, "no model was named for the role " + request.role};
     Seat& seat = take_turn(request.role);
     if (asked) *asked = seat.model->name();
-    return ask(seat, std::move(request), subject);
+    return settle(finish(begin(seat, std::move(request), subject), {}));
 }
 
-void Panel::credit(const std::string& model, double standing) {
-    standing_[model] = standing;
-}
+void Panel::credit(const std::string& model, double standing) { standing_[model] = standing; }
 
 }  // namespace strop::agent

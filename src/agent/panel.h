@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,14 +25,18 @@ public:
     // `caller` outlives the panel. At least one seat.
     Panel(std::vector<Seat> seats, llm::Caller& caller);
 
-    bool has(const std::string& role) const;   // a model may be asked for it
+    bool has(const std::string& role) const;  // a model may be asked for it
     // Whose turn it is: of those named for the role, else of those named for none. Several of them share the calls by
     // an upper confidence bound over what their kernels won per dollar (UCB1, Auer et al. 2002). Turns are taken in an
     // order that a replay can repeat, so not from threads.
     Seat& take_turn(const std::string& role);
-    // Thread-safe. A reply that a replay does not have is a UsageError.
-    llm::Reply ask(Seat& seat, llm::Request request, const std::string& subject);
-    // Both; `asked` gets the model's name. A role that nobody fills is a failed reply.
+    // A call in two halves, and what was learned of it. `begin` and `settle` belong to the thread that takes turns, in
+    // an order that a replay can repeat; `finish` waits, on any thread.
+    llm::Begun begin(Seat& seat, llm::Request request, const std::string& subject);
+    llm::Call finish(const llm::Begun& begun, const llm::Cancel& cancel);
+    // UsageError for a reply that a replay does not have.
+    llm::Reply settle(const llm::Call& call);
+    // All at once; `asked` gets the model's name. A role that nobody fills is a failed reply.
     llm::Reply ask(llm::Request request, const std::string& subject, std::string* asked = nullptr);
     // How long a call for the role takes, as it did so far; a role that was never asked takes as long as the others. 0:
     // nobody was asked yet.
@@ -50,10 +53,10 @@ private:
 
     std::vector<Seat> seats_;
     llm::Caller& caller_;
-    std::map<std::string, int> turns_;         // model -> how often it was chosen
-    std::map<std::string, double> standing_;   // model -> of its best kernel
-    mutable std::mutex mutex_;                 // of the next
-    std::map<std::string, Durations> durations_;   // by role
+    std::map<std::string, int> turns_;            // model -> how often it was chosen
+    std::map<std::string, double> standing_;      // model -> of its best kernel
+    std::map<std::string, double> costs_;         // model -> of its calls, in dollars
+    std::map<std::string, Durations> durations_;  // by role
 };
 
 }  // namespace strop::agent

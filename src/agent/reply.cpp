@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "agent/prompt.h"
+#include "base/line.h"
 #include "base/strings.h"
 #include "llm/json_text.h"
 
@@ -31,7 +32,7 @@ std::string code_of(const json& object, const char* name) {
     auto found = object.find(name);
     if (found == object.end()) return {};
     if (found->is_string()) return found->get<std::string>();
-    if (!found->is_array()) return {};   // some models give lines
+    if (!found->is_array()) return {};  // some models give lines
     std::string text;
     for (const json& line : *found)
         if (line.is_string()) text += line.get<std::string>() + "\n";
@@ -59,9 +60,7 @@ bool says_nothing(const std::string& text) {
     return word == "nothing" || word == "nothing." || word == "none" || word == "none." || word == "n/a";
 }
 
-std::string ended(const std::string& source) {
-    return trim(source).empty() ? "" : std::string(trim(source)) + "\n";
-}
+std::string ended(const std::string& source) { return trim(source).empty() ? "" : std::string(trim(source)) + "\n"; }
 
 double confidence_of(const json& object) {
     auto found = object.find("confidence");
@@ -146,8 +145,8 @@ std::optional<Code> read_code(const std::string& text, std::string& why) {
 bool Diagnosis::nothing() const { return says_nothing(method) || says_nothing(plan); }
 
 std::string Diagnosis::text() const {
-    return fmt::format("bottleneck: {}\nevidence: {}\nchange: {}\nplan: {}\nexpected: {}\n", bottleneck, evidence, method,
-                       plan, expected);
+    return fmt::format("bottleneck: {}\nevidence: {}\nchange: {}\nplan: {}\nexpected: {}\n", bottleneck, evidence,
+                       method, plan, expected);
 }
 
 std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& why) {
@@ -157,8 +156,8 @@ std::optional<Diagnosis> read_diagnosis(const std::string& text, std::string& wh
         return std::nullopt;
     }
     Diagnosis diagnosis{text_of(*document, "bottleneck", 40), text_of(*document, "evidence"),
-                        text_of(*document, "method", 200), text_of(*document, "plan"), text_of(*document, "expected"),
-                        text_of(*document, "alternative")};
+                        text_of(*document, "method", 200),    text_of(*document, "plan"),
+                        text_of(*document, "expected"),       text_of(*document, "alternative")};
     if (says_nothing(diagnosis.alternative)) diagnosis.alternative.clear();
     if (!diagnosis.plan.empty() || diagnosis.nothing()) return diagnosis;
     why = "the reply has no plan";
@@ -169,7 +168,8 @@ std::optional<ExperimentDraft> read_experiment(const std::string& text, std::str
     ExperimentDraft draft;
     for (const json& item : list_of(text, "probes", "experimenter", why)) {
         if (!item.is_object() || draft.probes.size() == most_probes) continue;
-        ProbeDraft probe{safe_name(text_of(item, "name")), ended(source_of(item)), text_of(item, "tells"), edits_of(item)};
+        ProbeDraft probe{safe_name(text_of(item, "name")), ended(source_of(item)), text_of(item, "tells"),
+                         edits_of(item)};
         for (const ProbeDraft& other : draft.probes)
             if (other.name == probe.name) probe.name += "_2";
         const bool usable = !probe.source.empty() || !probe.edits.empty();
@@ -192,16 +192,17 @@ std::vector<Score> read_scores(const std::string& text) {
     return scores;
 }
 
-std::vector<std::string> read_lessons(const std::string& text) {
-    std::vector<std::string> lessons;
+std::vector<DrawnLesson> read_lessons(const std::string& text) {
+    std::vector<DrawnLesson> lessons;
     std::string why;
     for (const json& item : list_of(text, "lessons", "reflector", why)) {
         if (!item.is_object() || lessons.size() == most_lessons) continue;
-        std::string what = text_of(item, "what"), reason = text_of(item, "why");
-        std::vector<std::string> evidence = names_of(item, "evidence");
-        if (what.empty()) continue;
-        lessons.push_back(fmt::format("{}: {}{}{}", text_of(item, "when"), what, reason.empty() ? "" : ", for " + reason,
-                                      evidence.empty() ? "" : " [" + join(evidence, ", ") + "]"));
+        DrawnLesson drawn;
+        drawn.lesson.when.words = one_line(text_of(item, "when"));
+        drawn.lesson.what = one_line(text_of(item, "what"));
+        drawn.lesson.why = one_line(text_of(item, "why"));
+        drawn.evidence = names_of(item, "evidence");
+        if (!drawn.lesson.what.empty()) lessons.push_back(std::move(drawn));
     }
     return lessons;
 }
@@ -214,7 +215,7 @@ std::vector<Choice> read_choices(const std::string& text) {
         Choice choice;
         choice.reason = text_of(item, "reason", 200);
         const json values = item.value("values", json::array());
-        if (values.is_object())   // as a person would write it
+        if (values.is_object())  // as a person would write it
             for (const auto& [name, value] : values.items()) choice.values[name] = text_of(values, name.c_str(), 80);
         else
             for (const json& value : values)

@@ -72,7 +72,8 @@ std::string without_numbers(const std::string& text) {
 std::string numbered(const std::string& source) {
     std::string text;
     int number = 0;
-    for (const std::string& line : split(std::string(trim(source)), '\n')) text += fmt::format("{:>4}| {}\n", ++number, line);
+    for (const std::string& line : split(std::string(trim(source)), '\n'))
+        text += fmt::format("{:>4}| {}\n", ++number, line);
     return text;
 }
 
@@ -120,9 +121,9 @@ std::vector<std::string> drop_unused_tunables(std::string& source) {
         return true;
     });
     std::erase_if(lines, [&](const std::string& line) {
-        return std::regex_match(line, condition) && std::any_of(unused.begin(), unused.end(), [&](const std::string& name) {
-            return find_name(line, name) != std::string::npos;
-        });
+        return std::regex_match(line, condition) &&
+               std::any_of(unused.begin(), unused.end(),
+                           [&](const std::string& name) { return find_name(line, name) != std::string::npos; });
     });
     if (!unused.empty()) source = join(lines, "\n");
     return unused;

@@ -27,8 +27,10 @@ std::string space_text(const TunableSpace& space) {
 
 std::vector<Suggestion> suggest(const Kernel& kernel, const Briefing& briefing, Panel& panel, size_t count,
                                 std::vector<std::string>& losses) {
-    Prompt prompt = load_prompt("suggester", {{"briefing", describe(briefing, "suggester")}, {"source", kernel.source},
-                                              {"space", space_text(kernel.space)}, {"count", std::to_string(count)}});
+    Prompt prompt = load_prompt("suggester", {{"briefing", describe(briefing, "suggester")},
+                                              {"source", kernel.source},
+                                              {"space", space_text(kernel.space)},
+                                              {"count", std::to_string(count)}});
     llm::Request request;
     request.role = request.schema_name = "suggester";
     request.system = "role: suggester\n\n" + prompt.system;

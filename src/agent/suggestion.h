@@ -10,7 +10,7 @@
 namespace strop::agent {
 
 struct Suggestion {
-    Configuration configuration;   // a member of the kernel's space
+    Configuration configuration;  // a member of the kernel's space
     std::string reason;
 };
 

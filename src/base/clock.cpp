@@ -26,12 +26,18 @@ Seconds parse_duration(const std::string& text) {
         if (end == at) return fail();
         at = end;
         switch (*at) {
-            case 'h': total += value * 3600; ++at; break;
+            case 'h':
+                total += value * 3600;
+                ++at;
+                break;
             case 'm':
                 if (at[1] == 's') total += value / 1000, at += 2;
                 else total += value * 60, ++at;
                 break;
-            case 's': total += value; ++at; break;
+            case 's':
+                total += value;
+                ++at;
+                break;
             case '\0': total += value; break;
             default: return fail();
         }
@@ -40,8 +46,6 @@ Seconds parse_duration(const std::string& text) {
     return Seconds(total);
 }
 
-std::string utc_now() {
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 }  // namespace strop

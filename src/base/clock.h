@@ -10,9 +10,7 @@ using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
 using Seconds = std::chrono::duration<double>;
 
-inline double seconds_since(Clock::time_point start) {
-    return Seconds(Clock::now() - start).count();
-}
+inline double seconds_since(Clock::time_point start) { return Seconds(Clock::now() - start).count(); }
 
 // Adds the lifetime of this object to `total`, in seconds.
 class PhaseTimer {

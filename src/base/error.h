@@ -22,7 +22,9 @@ enum class Exit : int {
 class Error : public std::runtime_error {
 public:
     Error(Exit code, const std::string& phrase, std::string hint = {})
-        : std::runtime_error(phrase), code_(code), hint_(std::move(hint)) {}
+        : std::runtime_error(phrase),
+          code_(code),
+          hint_(std::move(hint)) {}
     Exit code() const { return code_; }
     const std::string& hint() const { return hint_; }
 

@@ -36,10 +36,9 @@ void write_file(const fs::path& path, std::string_view text) {
     temporary += fmt::format(".{}.tmp", getpid());
     auto fail = [&](int error) {
         ::unlink(temporary.c_str());
-        throw EnvironmentError(
-            fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)),
-            error == ENOSPC ? "free some disk space, or choose another folder with --out"
-                            : "choose a folder that you may write to with --out");
+        throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)),
+                               error == ENOSPC ? "free some disk space, or choose another folder with --out"
+                                               : "choose a folder that you may write to with --out");
     };
     int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0) fail(errno);
@@ -59,9 +58,8 @@ void write_file(const fs::path& path, std::string_view text) {
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {
     std::string pattern = (fs::temp_directory_path() / fmt::format("{}-XXXXXX", prefix)).string();
     if (!mkdtemp(pattern.data()))
-        throw EnvironmentError(
-            fmt::format("{}: cannot create a folder: {}", pattern, std::strerror(errno)),
-            "set TMPDIR to a folder that you may write to");
+        throw EnvironmentError(fmt::format("{}: cannot create a folder: {}", pattern, std::strerror(errno)),
+                               "set TMPDIR to a folder that you may write to");
     path_ = pattern;
 }
 
@@ -75,7 +73,7 @@ fs::path home_folder() {
     std::error_code failed;
     fs::path here = fs::read_symlink("/proc/self/exe", failed);
     for (fs::path folder = here.parent_path(); folder != folder.root_path(); folder = folder.parent_path())
-        for (const fs::path& home : {folder, folder / "share" / "strop"})   // a checkout; where it was installed
+        for (const fs::path& home : {folder, folder / "share" / "strop"})  // a checkout; where it was installed
             if (fs::exists(home / "python" / "strop" / "host.py", failed)) return home;
     throw EnvironmentError("strop's own files (python/strop) were not found beside the program",
                            "set STROP_HOME to the folder of the Strop checkout");

@@ -40,8 +40,7 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::tolower(c); });
     return result;
 }
 
@@ -49,7 +48,7 @@ namespace {
 
 struct CodePoint {
     char32_t value;
-    size_t length;   // 0: no UTF-8 begins here
+    size_t length;  // 0: no UTF-8 begins here
 };
 
 CodePoint code_point(std::string_view text) {
@@ -89,8 +88,7 @@ std::string printable(std::string_view text) {
 
 bool is_identifier(std::string_view text) {
     if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0]))) return false;
-    return std::all_of(text.begin(), text.end(),
-                       [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -108,8 +106,7 @@ int edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
-                                 size_t count) {
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, size_t count) {
     std::vector<std::pair<int, std::string>> scored;
     const int most = std::max<int>(2, static_cast<int>(word.size()) / 2);
     for (const std::string& candidate : candidates) {
@@ -117,8 +114,7 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
         if (!contains && std::abs(std::ssize(candidate) - std::ssize(word)) > most) continue;
         int distance = edit_distance(lower(word), lower(candidate));
         if (contains) distance = std::min(distance, 2);
-        if (distance <= most)
-            scored.emplace_back(distance, candidate);
+        if (distance <= most) scored.emplace_back(distance, candidate);
     }
     std::sort(scored.begin(), scored.end());
     std::vector<std::string> names;

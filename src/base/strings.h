@@ -20,8 +20,7 @@ bool is_identifier(std::string_view text);  // [A-Za-z_][A-Za-z0-9_]*
 int edit_distance(std::string_view a, std::string_view b);
 
 // The candidates nearest to `word`, best first, at most `count`, none that is hopelessly far.
-std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
-                                 size_t count = 3);
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, size_t count = 3);
 
 // "1.5 GiB", "12 KiB".
 std::string human_bytes(double bytes);

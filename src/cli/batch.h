@@ -14,9 +14,11 @@ namespace strop::cli {
 // What a run of that problem is asked for.
 using OptionsOf = std::function<RunOptions(const Problem&)>;
 
+// Each gets --budget; with `--jobs auto` all share it: half of it in equal parts, the rest by promise
+// (run/batch_shares.h), as second runs that begin with what the first found. A line on standard error tells each end.
 // A problem that fails does not stop the others. One that the same command finished before is skipped, one that it left
-// unfinished is resumed. Prints a table (--json: one document). 0: each improved; 1: not all. Interrupted passes through,
-// after the table.
+// unfinished is resumed. Prints a table (--json: one document). 0: each improved; 1: not all. Interrupted passes
+// through, after the table.
 int optimize_batch(const std::vector<std::string>& problems, const Arguments& arguments, const OptionsOf& options_of);
 
 }  // namespace strop::cli

@@ -15,8 +15,7 @@
 #include "cli/problem_argument.h"
 #include "cli/report_file.h"
 #include "cli/table.h"
-#include "core/json.h"
-#include "problem/loader.h"
+#include "report/checked.h"
 #include "run/promise.h"
 
 namespace strop::cli {
@@ -59,27 +58,65 @@ Checked prepare(const std::string& given, const Arguments& arguments) {
         throw UsageError(fmt::format("{}: there is no kernel", source.string()),
                          "a run that found none leaves a report only; else run `strop optimize` again");
     Kernel kernel = promised_kernel(file.record, read_file(source));
-    check_memory(problem);
     return {given, std::move(file.record), std::move(problem), std::move(kernel)};
 }
 
-std::vector<std::string> notes_of(const Checked& checked, const PromiseCheck& check) {
+// What a result is held to: its report, or an earlier check.
+struct Promise {
+    RunRecord record;  // the report, with the ratios and the machine of then
+    std::string held_to = "its report";
     std::vector<std::string> notes;
+};
+
+// The entry of the baseline that is about this result; null where there is none.
+const report::CheckedResult* entry_for(const Checked& checked, const std::vector<report::CheckedResult>& baseline) {
+    const report::CheckedResult* found = nullptr;
+    for (const report::CheckedResult& entry : baseline) {
+        if (entry.problem != checked.problem.name) continue;
+        if (!found || entry.given == checked.given) found = &entry;
+    }
+    return found;
+}
+
+Promise promise_of(const Checked& checked, const std::vector<report::CheckedResult>& baseline, const std::string& file,
+                   const std::string& fingerprint) {
+    Promise promise{checked.report};
+    if (file.empty()) return promise;
+    const report::CheckedResult* entry = entry_for(checked, baseline);
+    std::string why;
+    if (!entry) why = "has nothing of " + checked.problem.name;
+    else if (entry->now.empty()) why = "has no measurement of it";
+    else if (entry->machine.fingerprint != fingerprint)
+        why = fmt::format("is of another machine ({}, {} cores)", entry->machine.cpu, entry->machine.cores);
+    else if (entry->problem_hash != checked.problem.hash) why = "is of the problem before it changed";
+    if (!why.empty()) {
+        promise.notes.push_back(fmt::format("{} {}: held to its own report", file, why));
+        return promise;
+    }
+    promise.held_to = file;
+    promise.record.machine = entry->machine;
+    promise.record.shapes = entry->now;
+    const auto absent =
+        std::count_if(checked.problem.points.begin(), checked.problem.points.end(), [&](const ShapePoint& point) {
+            return std::none_of(entry->now.begin(), entry->now.end(), [&](const ShapeReport& shape) {
+                return shape.label == point.label && shape.dims == point.dims;
+            });
+        });
+    if (absent > 0) promise.notes.push_back(fmt::format("{} of its shapes are not in {}", absent, file));
+    return promise;
+}
+
+std::vector<std::string> notes_of(const Checked& checked, const Promise& promise, const PromiseCheck& check) {
+    std::vector<std::string> notes = promise.notes;
     if (!check.same_machine)
-        notes.push_back(fmt::format("another machine than the report's ({}, {} cores): speedups are shown and not held to it",
-                                    checked.report.machine.cpu, checked.report.machine.cores));
-    if (checked.problem.hash != checked.report.problem_hash) notes.push_back("the problem has changed since the report");
+        notes.push_back(
+            fmt::format("another machine than the report's ({}, {} cores): speedups are shown and not held to it",
+                        checked.report.machine.cpu, checked.report.machine.cores));
+    if (checked.problem.hash != checked.report.problem_hash)
+        notes.push_back("the problem has changed since the report");
     if (const size_t gone = checked.report.shapes.size() - checked.problem.points.size(); gone > 0)
         notes.push_back(fmt::format("{} of the report's shapes are no longer in the problem", gone));
     return notes;
-}
-
-// The word for a shape.
-std::string standing(const report::Change& change, bool same_machine) {
-    if (change.baseline.empty()) return "not compared";
-    if (!same_machine || change.decision != Decision::slower)
-        return change.decision == Decision::faster ? "faster" : "ok";
-    return "slower";
 }
 
 std::string verdict_of(const PromiseCheck& check) {
@@ -90,75 +127,125 @@ std::string verdict_of(const PromiseCheck& check) {
     return slower ? "slower" : "not compared";
 }
 
-Json json_of(const Checked& checked, const PromiseCheck& check) {
-    Json shapes = Json::array();
-    for (const report::Change& change : check.changes) {
-        Json shape = {{"label", change.label}, {"dims", change.dims}, {"verdict", standing(change, check.same_machine)},
-                      {"baseline", nullptr}};
-        if (!change.baseline.empty())
-            shape.update({{"baseline", change.baseline},
-                          {"promised", change.before},
-                          {"now", change.after},
-                          {"change", change.change}});
-        shapes.push_back(shape);
-    }
-    return {{"result", checked.given},
-            {"problem", checked.problem.name},
-            {"run", checked.report.run},
-            {"verdict", verdict_of(check)},
-            {"evidence", check.judgement.evaluation.evidence},
-            {"same_machine", check.same_machine},
-            {"notes", notes_of(checked, check)},
-            {"shapes", shapes},
-            {"seconds", check.judgement.seconds}};
-}
-
-void print_text(const Checked& checked, const PromiseCheck& check) {
-    fmt::print("{}: {}\n", checked.given, verdict_of(check));
-    if (!check.judgement.evaluation.evidence.empty()) fmt::print("{}\n", cited(check.judgement.evaluation.evidence));
+void print_text(const report::CheckedResult& result) {
+    fmt::print("{}: {}\n", result.given, result.verdict);
+    if (!result.evidence.empty()) fmt::print("{}\n", cited(result.evidence));
     std::vector<std::vector<std::string>> cells = {{"SHAPE", "VERDICT", "OVER", "PROMISED", "NOW", "CHANGE"}};
-    for (const report::Change& change : check.changes)
-        if (change.baseline.empty()) cells.push_back({change.label, standing(change, check.same_machine), "no baseline of the report ran"});
+    for (const report::Change& change : result.changes)
+        if (change.baseline.empty())
+            cells.push_back({change.label, report::standing(change, result.held), "no baseline of then ran"});
         else
-            cells.push_back({change.label, standing(change, check.same_machine), change.baseline,
+            cells.push_back({change.label, report::standing(change, result.held), change.baseline,
                              ratio_text(change.before), ratio_text(change.after), ratio_text(change.change)});
     if (cells.size() > 1) fmt::print("{}", table(cells));
-    for (const std::string& note : notes_of(checked, check)) fmt::print("! {}\n", note);
+    for (const std::string& note : result.notes) fmt::print("! {}\n", note);
 }
 
-PromiseCheck run_check(const Checked& checked, const Arguments& arguments) {
+// What of the command line is the same for each result.
+struct Course {
+    judge::WorkerCommand command;
+    double tolerance = 0;
+    Seconds per_shape{0};
+    std::string baseline_file;
+    std::vector<report::CheckedResult> baseline;
+};
+
+report::CheckedResult run_check(const Checked& checked, const Course& course) {
     std::vector<std::string> labels;
     for (const ShapePoint& point : checked.problem.points) labels.push_back(point.label);
-    judge::WorkerClient worker(worker_command(), checked.problem.folder.string(), labels, std::random_device{}(),
-                               [] { check_interrupt(); });
-    PromiseCheck check = check_promise(
-        worker, checked.problem, checked.report, checked.kernel,
-        {arguments.duration("--per-shape"), arguments.number("--tolerance"), std::random_device{}()});
-    std::string& evidence = check.judgement.evaluation.evidence;
-    evidence = with_file_name(evidence, checked.problem.name + ".cpp");
-    return check;
+    judge::WorkerClient worker(course.command, [] { check_interrupt(); });
+    const Promise promise = promise_of(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
+    worker.open(checked.problem, labels, std::random_device{}());
+    const PromiseCheck check = check_promise(worker, checked.problem, promise.record, checked.kernel,
+                                             {course.per_shape, course.tolerance, std::random_device{}()});
+    report::CheckedResult result;
+    result.given = checked.given;
+    result.problem = checked.problem.name;
+    result.problem_hash = checked.problem.hash;
+    result.run = checked.report.run;
+    result.machine = worker.greeting().machine;
+    result.verdict = verdict_of(check);
+    result.evidence = with_file_name(check.judgement.evaluation.evidence, checked.problem.name + ".cpp");
+    result.right = check.judgement.evaluation.ok();
+    result.kept = check.kept;
+    result.held = check.same_machine;
+    result.held_to = promise.held_to;
+    result.notes = notes_of(checked, promise, check);
+    result.changes = check.changes;
+    result.now = check.now;
+    result.seconds = check.judgement.seconds;
+    return result;
+}
+
+// All that have a kernel in strop-out, where none is named.
+std::vector<std::string> given_results(const Arguments& arguments) {
+    std::vector<std::string> given = arguments.all("RESULT");
+    if (!given.empty()) return given;
+    std::error_code failed;
+    for (const fs::directory_entry& entry : fs::directory_iterator("strop-out", failed)) {
+        const fs::path file = entry.path() / "report.json";
+        if (!fs::is_regular_file(file, failed)) continue;
+        const ReportFile result = read_report_file(file);
+        if (fs::is_regular_file(result.folder / (result.record.problem + ".cpp"), failed))
+            given.push_back(entry.path());
+    }
+    if (given.empty())
+        throw UsageError("strop-out: there is no result to check", "name a folder that `strop optimize` wrote");
+    std::sort(given.begin(), given.end());
+    return given;
+}
+
+Course course_of(const Arguments& arguments) {
+    Course course;
+    course.tolerance = arguments.number("--tolerance");
+    course.per_shape = arguments.duration("--per-shape");
+    if (arguments.has("--fail-below")) {
+        if (arguments.has("--tolerance"))
+            throw UsageError("--fail-below and --tolerance say the same", "leave one of them out");
+        const double share = arguments.number("--fail-below");
+        if (share <= 0 || share > 1)
+            throw UsageError(fmt::format("--fail-below: '{}' does not fit", arguments.text("--fail-below")),
+                             "give a number above 0, at most 1; 0.95: a shape fails that does less than 95% of before");
+        course.tolerance = 1 / share - 1;
+    }
+    if (course.baseline_file = arguments.text("--baseline"); !course.baseline_file.empty()) try {
+            course.baseline = report::read_checked(read_file(course.baseline_file));
+        } catch (const UsageError& error) {
+            const bool read = fs::exists(course.baseline_file);
+            throw UsageError(read ? fmt::format("{}: {}", course.baseline_file, error.what()) : error.what(),
+                             error.hint());
+        }
+    for (const char* flag : {"--junit", "--markdown"})  // before anything is measured
+        if (const std::string file = arguments.text(flag); !file.empty()) {
+            std::error_code failed;
+            if (fs::is_directory(file, failed))
+                throw UsageError(fmt::format("{} {}: is a folder", flag, file), "name a file");
+            check_folder(fs::absolute(file).parent_path());
+        }
+    course.command = worker_of(arguments);
+    return course;
 }
 
 }  // namespace
 
 int command_check(const Arguments& arguments) {
-    std::vector<Checked> all;   // what is wrong with an argument is said before anything is measured
-    for (const std::string& given : arguments.all("RESULT")) all.push_back(prepare(given, arguments));
+    std::vector<Checked> all;  // what is wrong with an argument is said before anything is measured
+    for (const std::string& given : given_results(arguments)) all.push_back(prepare(given, arguments));
+    const Course course = course_of(arguments);
     install_interrupt_handler();
-    bool kept = true;
-    Json results = Json::array();
+    std::vector<report::CheckedResult> results;
     for (const Checked& checked : all) {
-        const PromiseCheck check = run_check(checked, arguments);
-        kept = kept && check.kept;
-        if (arguments.has("--json")) {
-            results.push_back(json_of(checked, check));
-            continue;
-        }
-        if (&checked != &all.front()) fmt::print("\n");
-        print_text(checked, check);
+        results.push_back(run_check(checked, course));
+        if (arguments.has("--json")) continue;
+        if (results.size() > 1) fmt::print("\n");
+        print_text(results.back());
         std::fflush(stdout);
     }
-    if (arguments.has("--json")) fmt::print("{}\n", dump({{"kept", kept}, {"results", results}}, 2));
+    if (arguments.has("--json")) fmt::print("{}\n", report::checked_json(results));
+    if (arguments.has("--junit")) write_file(arguments.text("--junit"), report::checked_junit(results));
+    if (arguments.has("--markdown")) write_file(arguments.text("--markdown"), report::checked_markdown(results));
+    const bool kept =
+        std::all_of(results.begin(), results.end(), [](const report::CheckedResult& result) { return result.kept; });
     return kept ? 0 : static_cast<int>(Exit::no_improvement);
 }
 

@@ -12,18 +12,6 @@ namespace strop::cli {
 
 namespace {
 
-// What a reader must know before believing the numbers.
-std::vector<std::string> doubts(const RunRecord& before, const RunRecord& after) {
-    std::vector<std::string> doubts;
-    if (before.problem_hash != after.problem_hash) doubts.push_back("the problem has changed between the two");
-    if (before.machine.fingerprint != after.machine.fingerprint)
-        doubts.push_back(fmt::format("measured on two machines: {} with {} cores, {} with {} cores", before.machine.cpu,
-                                     before.machine.cores, after.machine.cpu, after.machine.cores));
-    for (const RunRecord* record : {&before, &after})
-        if (!record->verified) doubts.push_back(record->run + " is not verified");
-    return doubts;
-}
-
 const char* faster(Decision decision) {
     return decision == Decision::faster ? "new" : decision == Decision::slower ? "old" : "undecided";
 }
@@ -44,9 +32,10 @@ void print_json(const RunRecord& before, const RunRecord& after, const std::vect
     fmt::print("{}\n", dump({{"problem", before.problem},
                              {"old", before.run},
                              {"new", after.run},
-                             {"doubts", doubts(before, after)},
+                             {"doubts", report::doubts(before, after)},
                              {"shapes", shapes},
-                             {"change", whole ? Json(*whole) : Json()}}, 2));
+                             {"change", whole ? Json(*whole) : Json()}},
+                            2));
 }
 
 void print_text(const RunRecord& before, const RunRecord& after, const std::vector<report::Change>& changes) {
@@ -60,7 +49,7 @@ void print_text(const RunRecord& before, const RunRecord& after, const std::vect
     fmt::print("{}", table(cells));
     if (const std::optional<Ratio> whole = report::overall(changes))
         fmt::print("\n{}, geometric mean over shapes; above 1: the new one is faster\n", ratio_text(*whole));
-    for (const std::string& doubt : doubts(before, after)) fmt::print("! {}\n", doubt);
+    for (const std::string& doubt : report::doubts(before, after)) fmt::print("! {}\n", doubt);
 }
 
 }  // namespace

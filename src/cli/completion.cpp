@@ -46,16 +46,15 @@ std::string bash() {
     for (const CommandSpec* spec : shown()) {
         names.push_back(spec->name);
         std::string words = spec->positionals.empty() ? "" : bash_words(spec->positionals.front());
-        cases += fmt::format("        {}) flags=\"{}\"; words=\"{}\" ;;\n", spec->name,
-                             join(flag_names(*spec), " "), words);
+        cases +=
+            fmt::format("        {}) flags=\"{}\"; words=\"{}\" ;;\n", spec->name, join(flag_names(*spec), " "), words);
         for (const Flag& flag : spec->flags) {
             if (flag.kind == Kind::choice)
-                values +=
-                    fmt::format("        {}:{}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
-                                spec->name, flag.name, join(flag.choices, " "));
+                values += fmt::format("        {}:{}) COMPREPLY=($(compgen -W \"{}\" -- \"$word\")); return ;;\n",
+                                      spec->name, flag.name, join(flag.choices, " "));
             else if (flag.kind == Kind::folder || flag.kind == Kind::file)
-                values += fmt::format("        {}:{}) COMPREPLY=($(compgen -{} -- \"$word\")); return ;;\n",
-                                      spec->name, flag.name, flag.kind == Kind::folder ? "d" : "f");
+                values += fmt::format("        {}:{}) COMPREPLY=($(compgen -{} -- \"$word\")); return ;;\n", spec->name,
+                                      flag.name, flag.kind == Kind::folder ? "d" : "f");
             else if (flag.kind != Kind::on_off)
                 values += fmt::format("        {}:{}) return ;;\n", spec->name, flag.name);
         }
@@ -100,8 +99,7 @@ std::string zsh_text(const std::string& text) {
 std::string zsh() {
     std::string names, cases;
     for (const CommandSpec* spec : shown()) {
-        names +=
-            fmt::format("        {}\n", quoted(spec->name + ":" + replace_all(spec->summary, ":", "\\:")));
+        names += fmt::format("        {}\n", quoted(spec->name + ":" + replace_all(spec->summary, ":", "\\:")));
         std::string arguments = " '--help[this text]'";
         for (const Flag& flag : spec->flags)
             arguments += " " + quoted(fmt::format("{}{}[{}]{}", flag.repeated ? "*" : "", flag.name,
@@ -111,8 +109,8 @@ std::string zsh() {
                                  : positional.completes == Completes::runs   ? "_strop_runs"
                                  : positional.choices.empty()                ? "_files"
                                                               : "(" + join(positional.choices, " ") + ")";
-            arguments += " " + quoted(fmt::format("{}:{}:{}", positional.repeated ? "*" : "",
-                                                  lower(positional.name), action));
+            arguments +=
+                " " + quoted(fmt::format("{}:{}:{}", positional.repeated ? "*" : "", lower(positional.name), action));
         }
         cases += fmt::format("        {}) _arguments{} ;;\n", spec->name, arguments);
     }
@@ -143,24 +141,20 @@ std::string fish_line(const std::string& condition, const std::string& rest) {
 std::string fish() {
     std::string text = "# fish completion for strop\n";
     for (const CommandSpec* spec : shown()) {
-        text += fish_line("__fish_use_subcommand",
-                          fmt::format("-f -a {} -d {}", spec->name, quoted(spec->summary)));
+        text += fish_line("__fish_use_subcommand", fmt::format("-f -a {} -d {}", spec->name, quoted(spec->summary)));
         std::string inside = "__fish_seen_subcommand_from " + spec->name;
         for (const Flag& flag : spec->flags) {
-            std::string value = flag.kind == Kind::choice
-                                    ? fmt::format(" -x -a {}", quoted(join(flag.choices, " ")))
+            std::string value = flag.kind == Kind::choice ? fmt::format(" -x -a {}", quoted(join(flag.choices, " ")))
                                 : flag.kind == Kind::file || flag.kind == Kind::folder ? " -r -F"
                                 : flag.kind == Kind::on_off                            ? ""
                                                                                        : " -x";
-            text += fish_line(inside,
-                              fmt::format("-l {}{} -d {}", flag.name.substr(2), value, quoted(flag.help)));
+            text += fish_line(inside, fmt::format("-l {}{} -d {}", flag.name.substr(2), value, quoted(flag.help)));
         }
         for (const Positional& positional : spec->positionals) {
             const char* ask = positional.completes == Completes::problems ? ask_problems
                               : positional.completes == Completes::runs   ? ask_runs
                                                                           : nullptr;
-            std::string values =
-                ask ? fmt::format("((commandline -po)[1] {})", ask) : join(positional.choices, " ");
+            std::string values = ask ? fmt::format("((commandline -po)[1] {})", ask) : join(positional.choices, " ");
             if (!values.empty()) text += fish_line(inside, "-a " + quoted(values));
         }
     }

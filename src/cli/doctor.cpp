@@ -10,6 +10,7 @@
 #include "cli/table.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "device/opencl.h"
 #include "language/sanitizer.h"
 #include "sandbox/process.h"
 
@@ -28,6 +29,8 @@ struct Findings {
     std::string python, python_problem, python_hint;
     std::vector<Baseline> baselines;
     std::vector<Sanitizer> sanitizers;
+    std::vector<OpenClDevice> opencl;
+    std::string no_opencl;  // why there is no device
     std::vector<std::string> weaker;
 
     bool usable() const { return !compilers.empty() && !python.empty(); }
@@ -44,17 +47,17 @@ sandbox::Finished run_tool(const std::vector<std::string>& argv, const std::stri
 // From the package's metadata: importing PyTorch takes seconds.
 std::string python_package(const std::string& python, const std::string& package) {
     if (python.empty()) return {};
-    sandbox::Finished asked = run_tool(
-        {python, "-c", "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))", package});
+    sandbox::Finished asked =
+        run_tool({python, "-c", "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))", package});
     return asked.ok() ? std::string(trim(asked.out)) : std::string();
 }
 
 // Baselines in C++ are compiled like kernels, so the compiler is who must find the library.
 std::string onednn_version(const std::vector<Compiler>& compilers) {
     if (compilers.empty()) return {};
-    sandbox::Finished expanded = run_tool(
-        {compilers.front().path, "-x", "c++", "-E", "-P", "-"},
-        "#include <oneapi/dnnl/dnnl_version.h>\nDNNL_VERSION_MAJOR.DNNL_VERSION_MINOR.DNNL_VERSION_PATCH\n");
+    sandbox::Finished expanded =
+        run_tool({compilers.front().path, "-x", "c++", "-E", "-P", "-"},
+                 "#include <oneapi/dnnl/dnnl_version.h>\nDNNL_VERSION_MAJOR.DNNL_VERSION_MINOR.DNNL_VERSION_PATCH\n");
     return expanded.ok() ? replace_all(std::string(trim(expanded.out)), " ", "") : std::string();
 }
 
@@ -83,6 +86,7 @@ Findings examine(bool fresh) {
         {"pytorch", python_package(findings.python, "torch"), "./strop setup torch"},
         {"jax", python_package(findings.python, "jax"), "./strop setup jax"},
         {"onednn", onednn_version(findings.compilers), "apt-get install libdnnl-dev, or ./strop setup"}};
+    if (!findings.python.empty()) findings.opencl = opencl_devices(findings.no_opencl);
     if (!findings.compilers.empty()) findings.sanitizers = sanitizers_of(findings.compilers.front());
     findings.weaker = sandbox::weaker_protections();
     return findings;
@@ -91,20 +95,25 @@ Findings examine(bool fresh) {
 Json to_document(const Findings& findings) {
     Json compilers = Json::array(), baselines = Json::array();
     for (const Compiler& compiler : findings.compilers)
-        compilers.push_back(
-            {{"name", compiler.name}, {"path", compiler.path}, {"version", compiler.version}});
+        compilers.push_back({{"name", compiler.name}, {"path", compiler.path}, {"version", compiler.version}});
     for (const Baseline& baseline : findings.baselines) {
         Json entry = {{"name", baseline.name}, {"installed", !baseline.version.empty()}};
-        if (baseline.version.empty())
-            entry["how"] = baseline.how;
-        else
-            entry["version"] = baseline.version;
+        if (baseline.version.empty()) entry["how"] = baseline.how;
+        else entry["version"] = baseline.version;
         baselines.push_back(entry);
     }
     Json sanitizers = Json::array();
     for (const Sanitizer& sanitizer : findings.sanitizers)
         sanitizers.push_back(
             {{"name", sanitizer.name}, {"usable", sanitizer.missing.empty()}, {"missing", sanitizer.missing}});
+    Json opencl = Json::array();
+    for (const OpenClDevice& device : findings.opencl)
+        opencl.push_back({{"platform", device.platform},
+                          {"name", device.name},
+                          {"version", device.version},
+                          {"units", device.units},
+                          {"local_bytes", device.local_bytes},
+                          {"global_bytes", device.global_bytes}});
     Json document = {{"strop", STROP_VERSION},
                      {"usable", findings.usable()},
                      {"machine", findings.machine},
@@ -112,6 +121,7 @@ Json to_document(const Findings& findings) {
                      {"python", findings.python},
                      {"baselines", baselines},
                      {"sanitizers", sanitizers},
+                     {"opencl", opencl},
                      {"weaker_protections", findings.weaker}};
     if (!findings.unmeasured.empty()) document["unmeasured"] = findings.unmeasured;
     if (!findings.python_problem.empty()) document["python_problem"] = findings.python_problem;
@@ -123,46 +133,46 @@ std::string gigabytes(double bytes_per_second) { return fmt::format("{:.1f} GB/s
 std::vector<std::vector<std::string>> machine_rows(const Findings& findings) {
     const Machine& machine = findings.machine;
     std::vector<std::vector<std::string>> rows = {
-        {"processor", fmt::format("{}, {} core{}, {}, {}", machine.cpu, machine.cores,
-                                  machine.cores == 1 ? "" : "s", machine.architecture, machine.isa)},
+        {"processor", fmt::format("{}, {} core{}, {}, {}", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s",
+                                  machine.architecture, machine.isa)},
         {"memory", human_bytes(static_cast<double>(machine.memory_bytes))}};
     for (const CacheLevel& cache : machine.caches)
         rows.push_back(
             {fmt::format("cache L{}", cache.level),
              fmt::format("{} for {} core{}, read {} in all", human_bytes(static_cast<double>(cache.bytes)),
-                         cache.shared_by, cache.shared_by == 1 ? "" : "s",
-                         gigabytes(cache.read_bytes_per_second))});
+                         cache.shared_by, cache.shared_by == 1 ? "" : "s", gigabytes(cache.read_bytes_per_second))});
     const Ceilings& ceilings = machine.ceilings;
     if (!findings.unmeasured.empty()) {
         rows.push_back({"ceilings", "not measured: " + findings.unmeasured});
         return rows;
     }
+    rows.push_back({"arithmetic", fmt::format("{:.1f} GFLOP/s on one core, {:.1f} on all (float32)",
+                                              ceilings.fma_flops_one_core / 1e9, ceilings.fma_flops_all_cores / 1e9)});
     rows.push_back(
-        {"arithmetic", fmt::format("{:.1f} GFLOP/s on one core, {:.1f} on all (float32)",
-                                   ceilings.fma_flops_one_core / 1e9, ceilings.fma_flops_all_cores / 1e9)});
-    rows.push_back({"bandwidth",
-                    fmt::format("read {}, copy {}, copy on one core {}", gigabytes(ceilings.memory_read),
-                                gigabytes(ceilings.memory_copy), gigabytes(ceilings.memory_copy_one_core))});
+        {"bandwidth", fmt::format("read {}, copy {}, copy on one core {}", gigabytes(ceilings.memory_read),
+                                  gigabytes(ceilings.memory_copy), gigabytes(ceilings.memory_copy_one_core))});
     return rows;
 }
 
 std::string to_text(const Findings& findings) {
     std::vector<std::vector<std::string>> rows = machine_rows(findings);
     for (const Compiler& compiler : findings.compilers)
-        rows.push_back(
-            {"compiler", fmt::format("{} {} ({})", compiler.name, compiler.version, compiler.path)});
+        rows.push_back({"compiler", fmt::format("{} {} ({})", compiler.name, compiler.version, compiler.path)});
     if (findings.compilers.empty())
         rows.push_back({"compiler", "missing; install clang-19 or g++, or run ./strop setup"});
-    rows.push_back(
-        {"python", findings.python.empty() ? "missing: " + findings.python_problem : findings.python});
+    rows.push_back({"python", findings.python.empty() ? "missing: " + findings.python_problem : findings.python});
     for (const Baseline& baseline : findings.baselines)
-        rows.push_back(
-            {"baseline", baseline.version.empty()
-                             ? fmt::format("{} is not installed; get it with {}", baseline.name, baseline.how)
-                             : fmt::format("{} {}", baseline.name, baseline.version)});
+        rows.push_back({"baseline", baseline.version.empty() ? fmt::format("{} is not installed; get it with {}",
+                                                                           baseline.name, baseline.how)
+                                                             : fmt::format("{} {}", baseline.name, baseline.version)});
     for (const Sanitizer& sanitizer : findings.sanitizers)
         rows.push_back(
             {"sanitizer", sanitizer.missing.empty() ? sanitizer.name : sanitizer.name + ": " + sanitizer.missing});
+    for (size_t i = 0; i < findings.opencl.size(); ++i)
+        rows.push_back({"opencl", fmt::format("{}, {}, {}{}", findings.opencl[i].name, findings.opencl[i].version,
+                                              human_bytes(static_cast<double>(findings.opencl[i].global_bytes)),
+                                              i == 0 ? "; --device opencl uses it" : "")});
+    if (!findings.no_opencl.empty()) rows.push_back({"opencl", "no device: " + findings.no_opencl});
     for (const std::string& protection : findings.weaker) rows.push_back({"weaker", protection});
     if (findings.weaker.empty()) rows.push_back({"sandbox", "all protections hold"});
     return table(rows);
@@ -177,8 +187,7 @@ int command_doctor(const Arguments& arguments) {
     fmt::print("{}", arguments.has("--json") ? to_document(findings).dump(2) + "\n" : to_text(findings));
     if (findings.usable()) return 0;
     if (findings.compilers.empty())
-        throw EnvironmentError("no kernel compiler was found",
-                               "install clang-19 or g++, or run ./strop setup");
+        throw EnvironmentError("no kernel compiler was found", "install clang-19 or g++, or run ./strop setup");
     throw EnvironmentError(findings.python_problem, findings.python_hint);
 }
 

@@ -18,25 +18,24 @@ namespace strop::cli {
 namespace {
 
 Json to_document(const Calibration& result) {
-    return {
-        {"false_claims", {{"trials", result.against_itself.trials}, {"claims", result.against_itself.hits}}},
-        {"planted",
-         {{"percent", result.planted_percent},
-          {"trials", result.planted.trials},
-          {"found", result.planted.hits},
-          {"not_found", result.not_found},
-          {"seconds", result.planted_seconds}}},
-        {"resolution_percent", result.resolution_percent},
-        {"exploits", {{"total", result.exploits}, {"caught", result.caught}, {"missed", result.missed}}},
-        {"weaker", result.weaker},
-        {"interrupted", result.interrupted},
-        {"seconds", result.seconds}};
+    return {{"false_claims", {{"trials", result.against_itself.trials}, {"claims", result.against_itself.hits}}},
+            {"planted",
+             {{"percent", result.planted_percent},
+              {"trials", result.planted.trials},
+              {"found", result.planted.hits},
+              {"not_found", result.not_found},
+              {"seconds", result.planted_seconds}}},
+            {"resolution_percent", result.resolution_percent},
+            {"exploits", {{"total", result.exploits}, {"caught", result.caught}, {"missed", result.missed}}},
+            {"weaker", result.weaker},
+            {"interrupted", result.interrupted},
+            {"seconds", result.seconds}};
 }
 
 std::string to_text(const Calibration& result) {
     std::vector<std::vector<std::string>> rows = {
-        {"a kernel against itself", fmt::format("{} of {} trials claimed a difference",
-                                                result.against_itself.hits, result.against_itself.trials)},
+        {"a kernel against itself",
+         fmt::format("{} of {} trials claimed a difference", result.against_itself.hits, result.against_itself.trials)},
         {fmt::format("slowed by {:g}%", result.planted_percent),
          fmt::format("found in {} of {} trials, {} each", result.planted.hits, result.planted.trials,
                      human_nanoseconds(1e9 * result.planted_seconds))},
@@ -56,7 +55,7 @@ std::string to_text(const Calibration& result) {
 int judge_the_judge(const Arguments& arguments) {
     install_interrupt_handler();
     CalibrationOptions options;
-    options.worker_command = worker_command();
+    options.worker = own_worker();
     options.home = home_folder();
     options.trials = static_cast<int>(arguments.integer("--trials"));
     bool terminal = isatty(STDERR_FILENO);

@@ -32,9 +32,8 @@ std::vector<const tune::Measured*> ranked(const tune::MeasuredSpace& measured) {
     std::vector<const tune::Measured*> entries;
     for (const tune::Measured& entry : measured.entries)
         if (entry.failure == tune::Measured::Failure::none) entries.push_back(&entry);
-    std::stable_sort(entries.begin(), entries.end(), [&](const auto* a, const auto* b) {
-        return cost_of(measured, *a) < cost_of(measured, *b);
-    });
+    std::stable_sort(entries.begin(), entries.end(),
+                     [&](const auto* a, const auto* b) { return cost_of(measured, *a) < cost_of(measured, *b); });
     return entries;
 }
 
@@ -71,9 +70,8 @@ void print_explanation(const tune::Space& space, const tune::MeasuredSpace& meas
     if (explanation.impacts.empty())
         return fmt::print("\n{} configurations worked: too few, or too alike, to tell what matters\n",
                           explanation.measured);
-    fmt::print(
-        "\nwhat matters, from a model of {} measurements (it is off by {:.1f}% where it was not shown one)\n",
-        explanation.measured, 100 * explanation.error);
+    fmt::print("\nwhat matters, from a model of {} measurements (it is off by {:.1f}% where it was not shown one)\n",
+               explanation.measured, 100 * explanation.error);
     std::vector<std::vector<std::string>> rows = {{"TUNABLE", "SHARE OF THE VARIANCE"}};
     for (size_t i = 0; i < std::min(explanation.impacts.size(), impacts_shown); ++i)
         rows.push_back({join(explanation.impacts[i].tunables, " with "),

@@ -1,4 +1,4 @@
-// strop export: a run's conversations as files, or the whole run in one.
+// strop export: a run's conversations as files, the whole run in one, or its result as a solution of flashinfer-bench.
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -6,14 +6,54 @@
 #include "cli/commands.h"
 #include "cli/models.h"
 #include "cli/store_access.h"
+#include "core/json.h"
+#include "report/facts.h"
 #include "run/recording.h"
 
 namespace strop::cli {
 
+namespace {
+
+// The result's Python module with the definition's own `run` over it, which the import has written.
+std::string solution_of(const RunRecord& record) {
+    const fs::path problem = record.problem_folder, result = record.result;
+    std::error_code failed;
+    if (!fs::exists(problem / "definition.json", failed) || !fs::exists(problem / "solution.py", failed))
+        throw UsageError(fmt::format("{}: its problem is no definition of flashinfer-bench", record.run),
+                         "import one with `strop import NAME.json DIR`, and optimize that");
+    const std::string name = record.problem;
+    Json sources = Json::array({{{"path", "main.py"}, {"content", read_file(problem / "solution.py")}}});
+    for (const char* ending : {".py", "_python.cpp", ".cpp"})
+        sources.push_back({{"path", name + ending}, {"content", read_file(result / (name + ending))}});
+    const Json definition = Json::parse(read_file(problem / "definition.json"), nullptr, false);
+    if (!definition.is_object() || !definition.contains("name"))
+        throw UsageError(fmt::format("{}: is no definition any more", (problem / "definition.json").string()),
+                         "import it again");
+    return dump({{"name", record.run},
+                 {"definition", definition["name"]},
+                 {"author", "strop " + record.strop_version},
+                 {"description", report::headline(record)},
+                 {"spec",
+                  {{"language", "python"},
+                   {"target_hardware", {record.machine.cpu}},
+                   {"entry_point", "main.py::run"},
+                   {"dependencies", {"torch", "numpy"}},
+                   {"destination_passing_style", false}}},
+                 {"sources", sources}},
+                2) +
+           "\n";
+}
+
+}  // namespace
+
 int command_export(const Arguments& arguments) {
     RunRecord record = load_named_run(arguments);
-    if (!arguments.has("--transcript") && !arguments.has("--record"))
-        throw UsageError("nothing to export", "--transcript DIR, --record FILE, or both");
+    if (!arguments.has("--transcript") && !arguments.has("--record") && !arguments.has("--solution"))
+        throw UsageError("nothing to export", "--transcript DIR, --record FILE, --solution FILE, or several");
+    if (arguments.has("--solution")) {
+        write_file(arguments.text("--solution"), solution_of(record));
+        fmt::print("{}\n", arguments.text("--solution"));
+    }
     if (arguments.has("--record")) {
         std::unique_ptr<Store> store = existing_store(arguments);
         write_recording(arguments.text("--record"), *store, record);

@@ -17,23 +17,31 @@ namespace strop::cli {
 
 namespace {
 
-constexpr size_t result_bytes = 256 << 10;   // about what the files of a result take
+constexpr size_t result_bytes = 256 << 10;  // about what the files of a result take
 
 }  // namespace
 
-std::vector<std::string> worker_command() { return {fs::read_symlink("/proc/self/exe").string(), "worker"}; }
+judge::WorkerCommand own_worker() { return {"", {fs::read_symlink("/proc/self/exe").string(), "worker"}}; }
+
+judge::WorkerCommand worker_of(const Arguments& arguments, const std::string& standard) {
+    const std::string given = arguments.has("--worker") ? arguments.text("--worker") : standard;
+    if (given.empty()) return own_worker();
+    judge::WorkerCommand command = judge::worker_command(given, judge::workers_file());
+    if (arguments.has("--worker-wait")) command.patience = arguments.duration("--worker-wait");
+    return command;
+}
 
 RunOptions run_options(const Arguments& arguments, const Problem& problem, const std::string& name) {
     RunOptions options;
     options.problem = problem.folder.string();
-    options.worker_command = worker_command();
+    options.worker = worker_of(arguments);
     options.strop_version = STROP_VERSION;
     RunSettings& settings = options.settings;
     settings.budget_seconds = arguments.duration("--budget").count();
     settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
     // Without --seed the inputs are those that nobody could foresee.
-    settings.seed = arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed"))
-                                            : std::random_device{}();
+    settings.seed =
+        arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed")) : std::random_device{}();
     settings.points = arguments.all("--point");
     settings.winners = static_cast<int>(arguments.integer("--winners"));
     std::string out = arguments.text("--out");
@@ -58,7 +66,7 @@ void check_folder(const std::string& folder) {
     fs::path probe = fs::path(folder) / ".strop-probe";
     auto tidy = [&] {
         fs::remove(probe, ignored);
-        if (!existed) fs::remove(folder, ignored);   // a run that fails leaves no empty folder
+        if (!existed) fs::remove(folder, ignored);  // a run that fails leaves no empty folder
     };
     try {
         write_file(probe, std::string(result_bytes, ' '));

@@ -7,12 +7,15 @@
 #include "cli/flags.h"
 #include "core/problem.h"
 #include "core/record.h"
+#include "judge/worker_command.h"
 #include "run/run.h"
 
 namespace strop::cli {
 
 // How this program starts a worker: itself.
-std::vector<std::string> worker_command();
+judge::WorkerCommand own_worker();
+// What --worker says, else `standard`; where both are empty its own.
+judge::WorkerCommand worker_of(const Arguments& arguments, const std::string& standard = {});
 
 // What every command that runs the main job takes from its flags: budget, evaluations, seed, points, result folder
 // (strop-out/NAME unless --out says another). Checks points and folder.

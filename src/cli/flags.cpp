@@ -13,11 +13,11 @@ namespace strop::cli {
 namespace {
 
 const Flag json_flag = {"--json", "", "print one JSON document instead of text"};
-const Flag store_flag = {"--store", "FILE",
-                         "the file that holds all runs ($STROP_STORE, else strop-out/strop.db)", Kind::file,
-                         ""};
-const Positional problem_position = {"PROBLEM", "a folder with problem.yaml, the name of one in problems/, or a Python file with a PyTorch module",
-                                     true, false, Completes::problems};
+const Flag store_flag = {"--store", "FILE", "the file that holds all runs ($STROP_STORE, else strop-out/strop.db)",
+                         Kind::file, ""};
+const Positional problem_position = {
+    "PROBLEM", "a folder with problem.yaml, the name of one in problems/, or what `strop import` takes", true, false,
+    Completes::problems};
 const Positional run_position = {"RUN",
                                  "a run's name, or its first letters where they are unique; `strop runs` "
                                  "lists them",
@@ -31,6 +31,13 @@ const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};
 
+const Flag worker_flag = {"--worker", "COMMAND",
+                          "measure where this command starts `strop worker`: \"ssh gpu1 strop worker\", or a name in "
+                          "workers.yaml (docs/workers.md)",
+                          Kind::text, ""};
+const Flag worker_wait_flag = {"--worker-wait", "DURATION",
+                               "for the worker's first answer, where a queue comes before it", Kind::duration, "60s"};
+
 std::vector<Flag> joined(std::vector<Flag> flags, const std::vector<Flag>& more) {
     flags.insert(flags.end(), more.begin(), more.end());
     return flags;
@@ -38,10 +45,14 @@ std::vector<Flag> joined(std::vector<Flag> flags, const std::vector<Flag>& more)
 
 // Of every command that may ask language models: which, and what it may cost.
 std::vector<Flag> choosing_flags() {
-    return {{"--model", "MODEL",
+    return {{"--model",
+             "MODEL",
              "ask a language model: openai/NAME, anthropic/NAME, gemini/NAME, compatible/NAME or exec:COMMAND; "
              "ROLE=MODEL for one role; may be repeated",
-             Kind::text, "", {}, true},
+             Kind::text,
+             "",
+             {},
+             true},
             {"--base-url", "URL", "where the provider answers; compatible/NAME needs one", Kind::text, ""},
             {"--key-file", "FILE", "holds the key, readable by you alone (default: the provider's variable)",
              Kind::file, ""},
@@ -51,88 +62,133 @@ std::vector<Flag> choosing_flags() {
 }
 
 std::vector<Flag> model_flags() {
-    return joined(choosing_flags(),
-                  {{"--analysis-prompt", "FILE", "your own words for the model that reads measurements", Kind::file, ""},
-                   {"--dry-run", "", "one candidate, then stop"},
-                   {"--record", "FILE", "write models' replies and all measurements there", Kind::file, ""},
-                   {"--replay", "FILE", "walk a recorded run again: nothing is sent and nothing is measured", Kind::file,
-                    ""}});
+    return joined(
+        choosing_flags(),
+        {{"--analysis-prompt", "FILE", "your own words for the model that reads measurements", Kind::file, ""},
+         {"--dry-run", "", "one candidate, then stop"},
+         {"--record", "FILE", "write models' replies and all measurements there", Kind::file, ""},
+         {"--replay", "FILE", "walk a recorded run again: nothing is sent and nothing is measured", Kind::file, ""}});
 }
 
 CommandSpec optimize() {
     return {
         "optimize",
         "find the fastest kernel for a problem, prove it correct, write a report",
-        {{problem_position.name, problem_position.help + "; several run one after another", true, true, Completes::problems}},
-        joined({{"--budget", "DURATION", "wall-clock time for the whole run, of several problems for each", Kind::duration, "2m"},
-         {"--evaluations", "N", "judge at most N configurations; 0: no limit", Kind::whole, "0"},
-         {"--rounds", "N", "rounds of deepening", Kind::count, "8"},
-         {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
-         {"--target-speedup", "X", "stop at X times the best baseline; 0: never", Kind::number, "0"},
-         {"--min-improvement", "X", "a round that gains less is a plateau; 0.01 is 1%", Kind::number, "0.01"},
-         winners_flag,
-         {"--kernel", "FILE", "a kernel of your own: it competes, and the report compares with it; may be repeated",
-          Kind::file, "", {}, true},
-         {"--no-knowledge", "", "use nothing that earlier runs found"},
-         {"--seed", "N", "of every random choice", Kind::whole, "0"},
-         {"--out", "DIR", "where the result goes (strop-out/NAME); of several problems DIR/NAME", Kind::folder, ""},
-         store_flag,
-         {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
-         json_flag,
-         quiet_flag,
-         verbose_flag}, model_flags()),
-        {{"./strop optimize problems/softmax --budget 60s",
-          "a minute of search; the result is in strop-out/softmax"},
+        {{problem_position.name, problem_position.help + "; several run one after another", true, true,
+          Completes::problems}},
+        joined(
+            {{"--budget", "DURATION", "wall-clock time for the whole run, of several problems for each", Kind::duration,
+              "2m"},
+             {"--jobs",
+              "HOW",
+              "of several problems: each (the budget is for each), or auto (they share it: half in equal parts, the "
+              "rest where most is to be gained)",
+              Kind::choice,
+              "each",
+              {"each", "auto"}},
+             {"--evaluations", "N", "judge at most N configurations; 0: no limit", Kind::whole, "0"},
+             {"--rounds", "N", "rounds of deepening", Kind::count, "8"},
+             {"--beam", "N", "strategies that are deepened in each round", Kind::count, "4"},
+             {"--target-speedup", "X", "stop at X times the best baseline; 0: never", Kind::number, "0"},
+             {"--min-improvement", "X", "a round that gains less is a plateau; 0.01 is 1%", Kind::number, "0.01"},
+             winners_flag,
+             {"--kernel",
+              "FILE",
+              "a kernel of your own: it competes, and the report compares with it; may be repeated",
+              Kind::file,
+              "",
+              {},
+              true},
+             {"--device",
+              "DEVICE",
+              "what kernels run on: cpu (C++), or opencl (OpenCL programs on the system's first device)",
+              Kind::choice,
+              "cpu",
+              {"cpu", "opencl"}},
+             {"--no-knowledge", "", "use nothing that earlier runs found"},
+             {"--knowledge", "PATH",
+              "use what this store, or a folder of `strop knowledge export`, holds instead of the own store's runs",
+              Kind::file, ""},
+             {"--seed", "N", "of every random choice", Kind::whole, "0"},
+             {"--out", "DIR", "where the result goes (strop-out/NAME); of several problems DIR/NAME", Kind::folder, ""},
+             store_flag,
+             {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
+             worker_flag,
+             worker_wait_flag,
+             json_flag,
+             quiet_flag,
+             verbose_flag},
+            model_flags()),
+        {{"./strop optimize problems/softmax --budget 60s", "a minute of search; the result is in strop-out/softmax"},
          {"./strop optimize softmax --model anthropic/claude-opus-5 --max-cost 2",
           "a model's ideas compete with the playbook's"},
          {"./strop optimize softmax --model compatible/qwen3 --base-url http://127.0.0.1:8080/v1",
           "a model on this machine"},
          {"./strop optimize softmax --kernel mine.cpp", "begin with a kernel that you have, and beat it"},
+         {"./strop optimize softmax --device opencl", "OpenCL programs, on the system's first OpenCL device"},
          {"./strop optimize softmax --point small --point large", "two shapes of the sweep only"},
-         {"./strop optimize problems/* --budget 5m", "one after another; the same command again goes on where it stopped"},
-         {"./strop optimize softmax --target-speedup 3 --json > run.json",
-          "stop when it is three times as fast"}},
+         {"./strop optimize problems/* --budget 5m",
+          "one after another; the same command again goes on where it stopped"},
+         {"./strop optimize problems/* --jobs auto --budget 1h", "an hour for all of them"},
+         {"./strop optimize softmax --target-speedup 3 --json > run.json", "stop when it is three times as fast"}},
         command_optimize};
 }
 
 CommandSpec judge() {
-    return {"judge",
-            "compile, check and time kernels against the baselines",
-            {{"KERNEL", "a C++ source file; of several each is judged by the same referee", true, true}},
-            {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)",
-              Kind::folder, ""},
-             {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
-             {"--per-shape", "DURATION", "time for comparing with the baselines at a shape; close cases need more",
-              Kind::duration, "500ms"},
-             {"--sanitize", "", "run it under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer too"},
-             json_flag},
-            {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
-             {"./strop judge softmax.cpp --problem softmax --set UNROLL=4",
-              "the same with another configuration"},
-             {"./strop judge mine/*.cpp --problem softmax --json", "several; a line of JSON each"}},
-            command_judge};
+    return {
+        "judge",
+        "compile, check and time kernels against the baselines",
+        {{"KERNEL", "a source file in C++, OpenCL (.cl) or CUDA (.cu); of several each is judged by the same referee",
+          true, true}},
+        {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)", Kind::folder, ""},
+         {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
+         {"--per-shape", "DURATION", "time for comparing with the baselines at a shape; close cases need more",
+          Kind::duration, "500ms"},
+         {"--device",
+          "DEVICE",
+          "emulated: CUDA kernels (.cu) on the processor, checked and not timed",
+          Kind::choice,
+          "",
+          {"emulated"}},
+         {"--sanitize", "", "run it under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer too"},
+         worker_flag,
+         worker_wait_flag,
+         json_flag},
+        {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
+         {"./strop judge softmax.cpp --problem softmax --set UNROLL=4", "the same with another configuration"},
+         {"./strop judge softmax.cu --problem softmax --device emulated", "a CUDA kernel without a GPU: is it right?"},
+         {"./strop judge mine/*.cpp --problem softmax --json", "several; a line of JSON each"}},
+        command_judge};
 }
 
 CommandSpec check() {
     return {"check",
             "judge results again: still right, and no slower than their reports say? For continuous integration",
-            {{"RESULT", "a result folder, or the report.json in it", true, true}},
+            {{"RESULT", "a result folder, or the report.json in it (default: all in strop-out)", false, true}},
             {{"--problem", "DIR", "the problem, where it lies elsewhere than at the run", Kind::folder, ""},
+             {"--baseline", "FILE", "hold results to this earlier `strop check --json` in place of their reports",
+              Kind::file, ""},
+             {"--fail-below", "X", "another way to give --tolerance: 0.95 fails what does less than 95% of before",
+              Kind::number, ""},
              {"--tolerance", "X", "a shape is slower when the whole interval of its change is; 0.05 is 5%",
               Kind::number, "0.05"},
              {"--per-shape", "DURATION", "time for comparing with the baselines at a shape; smaller changes need more",
               Kind::duration, "500ms"},
+             {"--junit", "FILE", "also write JUnit's XML there", Kind::file, ""},
+             {"--markdown", "FILE", "also write a summary for a pull request there", Kind::file, ""},
+             worker_flag,
+             worker_wait_flag,
              json_flag},
             {{"./strop check strop-out/softmax", "exit code 1 when it is wrong or slower at a shape"},
-             {"./strop check strop-out/* --tolerance 0.1 --json > check.json", "several, one document"}},
+             {"./strop check strop-out/* --tolerance 0.1 --json > check.json", "several, one document"},
+             {"./strop check --baseline check.json --fail-below 0.95 --junit junit.xml", "for continuous integration"}},
             command_check};
 }
 
 CommandSpec compare() {
     return {"compare",
             "two results of one problem: the ratios of each shape, and who is faster",
-            {{"OLD", "a result folder, or the report.json in it", true},
-             {"NEW", "another of the same problem", true}},
+            {{"OLD", "a result folder, or the report.json in it", true}, {"NEW", "another of the same problem", true}},
             {{"--tolerance", "X", "changes below it are undecided; 0.05 is 5%", Kind::number, "0.01"}, json_flag},
             {{"./strop compare before/softmax strop-out/softmax", "from the reports; nothing is measured"}},
             command_compare};
@@ -146,6 +202,8 @@ CommandSpec profile() {
              {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
              {"--html", "FILE", "write a page with the roofline and the hot loops' instructions", Kind::file, ""},
+             worker_flag,
+             worker_wait_flag,
              json_flag},
             {{"./strop profile softmax.cpp --problem softmax --point large", "what limits it at one shape?"},
              {"./strop profile softmax.cpp --problem softmax --html softmax.html", "with pictures and assembly"}},
@@ -165,15 +223,28 @@ CommandSpec tune() {
              {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
              store_flag,
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
-             {"--replay", "FILE", "search this measured space instead of measuring: a cache of Kernel Tuner, T4 or "
-                                  "results of KTT, plain or gzip", Kind::file, ""},
-             {"--earlier", "FILE", "with --replay: a measured space to learn from; may be repeated", Kind::file, "",
-              {}, true},
+             {"--replay", "FILE",
+              "search this measured space instead of measuring: a cache of Kernel Tuner, T4 or "
+              "results of KTT, plain or gzip",
+              Kind::file, ""},
+             {"--earlier",
+              "FILE",
+              "with --replay: a measured space to learn from; may be repeated",
+              Kind::file,
+              "",
+              {},
+              true},
              {"--space", "FILE", "count and show the configurations of a T1 description", Kind::file, ""},
              {"--explain", "", "which tunables matter, and the best configurations"},
              {"--export", "FILE", "write what was measured there", Kind::file, ""},
-             {"--format", "FORMAT", "of --export: kernel-tuner or t4", Kind::choice, "kernel-tuner",
+             {"--format",
+              "FORMAT",
+              "of --export: kernel-tuner or t4",
+              Kind::choice,
+              "kernel-tuner",
               {"kernel-tuner", "t4"}},
+             worker_flag,
+             worker_wait_flag,
              json_flag,
              quiet_flag,
              verbose_flag},
@@ -184,34 +255,86 @@ CommandSpec tune() {
 }
 
 CommandSpec suggest() {
-    return {"suggest",
-            "ask a language model for values of a kernel's tunables",
-            {{"KERNEL", "a C++ source file with `// strop:tune` comments"}},
-            joined({{"--problem", "DIR", "the problem that it solves (default: the kernel's own folder)", Kind::folder, ""},
-                    {"--count", "N", "configurations", Kind::count, "4"},
-                    json_flag}, choosing_flags()),
-            {{"./strop suggest kernel.cpp --problem softmax --model exec:./agent", "nothing is measured"},
-             {"./strop judge kernel.cpp --problem softmax --set BLOCK=32", "is it any good?"}},
-            command_suggest};
+    return {
+        "suggest",
+        "ask a language model for values of a kernel's tunables",
+        {{"KERNEL", "a C++ source file with `// strop:tune` comments"}},
+        joined({{"--problem", "DIR", "the problem that it solves (default: the kernel's own folder)", Kind::folder, ""},
+                {"--count", "N", "configurations", Kind::count, "4"},
+                json_flag},
+               choosing_flags()),
+        {{"./strop suggest kernel.cpp --problem softmax --model exec:./agent", "nothing is measured"},
+         {"./strop judge kernel.cpp --problem softmax --set BLOCK=32", "is it any good?"}},
+        command_suggest};
 }
 
 CommandSpec import_module() {
-    return {"import",
-            "the problem folder of a Python file with a PyTorch module, to change its shapes, ranges and tolerance",
-            {{"FILE", "a Python file with Model(nn.Module), get_inputs() and get_init_inputs()", true},
-             {"DIR", "where problem.yaml, reference.py, module.py and original.py go", true}},
-            {},
-            {{"./strop import block.py my_block", "then edit my_block/problem.yaml"},
-             {"./strop optimize my_block", "as any problem"}},
-            command_import};
+    return {
+        "import",
+        "the problem folder of a file of others, to change its shapes, ranges and tolerance",
+        {{"FILE",
+          "a Python file with Model(nn.Module), get_inputs() and get_init_inputs(), a definition of flashinfer-bench "
+          "(.json), or a folder with a task of GPU MODE (task.yml)",
+          true},
+         {"DIR", "where problem.yaml, reference.py and what they need go", true}},
+        {},
+        {{"./strop import block.py my_block", "then edit my_block/problem.yaml"},
+         {"./strop optimize my_block", "as any problem"}},
+        command_import};
+}
+
+CommandSpec write() {
+    return {"write",
+            "the sources of the playbook's strategies for a problem; nothing is compiled or measured",
+            {problem_position},
+            {{"--language",
+              "LANGUAGE",
+              "cpp, opencl, cuda or triton",
+              Kind::choice,
+              "cpp",
+              {"cpp", "opencl", "cuda", "triton"}},
+             {"--strategy", "ID", "print that one's source; without it strategies are listed", Kind::text, ""},
+             {"--out", "DIR", "write a file for each strategy, or for the one of --strategy, there", Kind::folder, ""},
+             json_flag},
+            {{"./strop write softmax --language triton", "which strategies are there?"},
+             {"./strop write softmax --language triton --strategy block_keeps_row > softmax.py", "one as a module"},
+             {"./strop write block.py --out sources", "all of a PyTorch module's, in C++"}},
+            command_write};
+}
+
+CommandSpec translate() {
+    return {"translate",
+            "a kernel of the playbook in another language: the same strategy, what was kept, what cannot be said there",
+            {{"KERNEL", "a result folder, a run, or a file that `strop write` made", true}},
+            {{"--to", "LANGUAGE", "cpp, opencl, cuda or triton", Kind::choice, "", {"cpp", "opencl", "cuda", "triton"}},
+             {"--problem", "DIR", "the problem, where it lies elsewhere than at the run, or not beside the file",
+              Kind::folder, ""},
+             {"--out", "DIR", "write the sources there", Kind::folder, ""},
+             {"--no-judge", "", "compile and measure nothing"},
+             {"--per-shape", "DURATION", "time for comparing with the baselines at a shape", Kind::duration, "500ms"},
+             store_flag,
+             worker_flag,
+             worker_wait_flag,
+             json_flag},
+            {{"./strop translate strop-out/softmax --to triton --out translated", "each winner of a result"},
+             {"./strop translate sources/tiles.cu --problem matmul --to cpp", "judged, because C++ runs here"}},
+            command_translate};
 }
 
 CommandSpec list() {
     return {"list",
             "problems with their tags and latest speedups",
             {{"FOLDER", "where problems lie (./problems and Strop's own)", false}},
-            {{"--slow", "", "smallest speedup first; problems without a run last"}, store_flag, json_flag},
-            {{"./strop list --slow", "what is worth another run?"}},
+            {{"--slow", "",
+              "latest results in three classes (slow, moderate, good) by speedup and share of the roofline, the worst "
+              "first"},
+             {"--threshold", "X",
+              "with --slow: less than X of the best baseline's speed at a shape is slow, X of the roofline is good",
+              Kind::number, "0.8"},
+             store_flag,
+             json_flag},
+            {{"./strop list --slow", "what is worth another run?"},
+             {"./strop list --slow --threshold 0.9 --json", "a stricter look, for a program"}},
             command_list};
 }
 
@@ -225,23 +348,42 @@ CommandSpec runs() {
 }
 
 CommandSpec query() {
-    return {"query",
-            "what finished runs found: winners with their configurations, strategies that lost and why",
-            {},
-            {{"--similar", "PROBLEM", "only of problems that compute alike, the most similar first", Kind::text, ""},
-             store_flag,
-             json_flag},
-            {{"./strop query --similar softmax", "what a run of softmax may begin with"}},
-            command_query};
+    return {
+        "query",
+        "what finished runs found: winners with their configurations, strategies that lost and why, lessons",
+        {{"HARDWARE", "words of a processor, instruction set or device: avx2, \"epyc 9b14\" (default: all)", false}},
+        {{"--tags", "A,B", "only with all of them: tags of problems, their names, families of strategies", Kind::text,
+          ""},
+         {"--language", "LANGUAGE", "only of kernels in it: cpp or opencl", Kind::text, ""},
+         {"--similar", "PROBLEM", "only of problems that compute alike, the most similar first", Kind::text, ""},
+         store_flag,
+         json_flag},
+        {{"./strop query avx2 --tags reduction", "what is known there; at most 20 runs, the newest first"},
+         {"./strop query --similar softmax", "what a run of softmax may begin with"}},
+        command_query};
+}
+
+CommandSpec knowledge() {
+    return {"knowledge",
+            "what runs found as files for other people, machines and version control, and back",
+            {{"ACTION", "export, import or check", true, false, Completes::choices, {"export", "import", "check"}},
+             {"DIR", "the folder of those files, for instance knowledge/"}},
+            {store_flag, json_flag},
+            {{"./strop knowledge export knowledge", "a JSON file a run, a page a pattern, lessons; then git add"},
+             {"./strop knowledge import knowledge", "what others measured; it is used after what was measured here"},
+             {"./strop knowledge check knowledge", "exit code 2 when a file is not as it should be"}},
+            command_knowledge};
 }
 
 CommandSpec show() {
     return {"show",
             "one run: result, strategies with reasons, verdicts",
             {run_position},
-            {store_flag, {"--history", "", "also every evaluation in order"},
+            {store_flag,
+             {"--history", "", "also every evaluation in order"},
              {"--calls", "", "also every call of a language model"},
-             {"--kernel", "ID", "only the source of that winner, with its tunables", Kind::text, ""}, json_flag},
+             {"--kernel", "ID", "only the source of that winner, with its tunables", Kind::text, ""},
+             json_flag},
             {{"./strop show softmax-2026", "the run whose name begins like this"},
              {"./strop show softmax-2026 --kernel online > kernel.cpp", "to change it, or to tune it further"}},
             command_show};
@@ -260,10 +402,12 @@ CommandSpec report() {
 
 CommandSpec export_run() {
     return {"export",
-            "a run's conversations with models as readable files, or the whole run in one",
+            "a run's conversations with models as readable files, the whole run in one, or its result for others",
             {run_position},
             {{"--transcript", "DIR", "one file a call: what was asked, what was answered", Kind::folder, ""},
              {"--record", "FILE", "for `strop optimize --replay`", Kind::file, ""},
+             {"--solution", "FILE", "the result as a solution of flashinfer-bench, where the problem is a definition",
+              Kind::file, ""},
              store_flag},
             {{"./strop export softmax-2026 --transcript calls", "read what was sent"}},
             command_export};
@@ -273,9 +417,10 @@ CommandSpec resume() {
     return {"resume",
             "continue a run that was stopped or killed; nothing is measured twice",
             {run_position},
-            {{"--budget", "DURATION", "time from now on (default: what is left of the run's own)",
-              Kind::duration, ""},
+            {{"--budget", "DURATION", "time from now on (default: what is left of the run's own)", Kind::duration, ""},
              store_flag,
+             worker_flag,
+             worker_wait_flag,
              json_flag,
              quiet_flag,
              verbose_flag},
@@ -289,7 +434,8 @@ CommandSpec doctor() {
             {},
             {{"--fresh", "", "measure the machine's ceilings again"},
              {"--judge", "", "try the judge: a kernel against itself, planted slowdowns, kernels that cheat"},
-             {"--trials", "N", "of a kernel against itself, with --judge; two fifths as many with a slowdown", Kind::count, "60"},
+             {"--trials", "N", "of a kernel against itself, with --judge; two fifths as many with a slowdown",
+              Kind::count, "60"},
              json_flag},
             {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"},
              {"./strop doctor --judge", "how far verdicts and speedups can be trusted on this machine"}},
@@ -297,17 +443,16 @@ CommandSpec doctor() {
 }
 
 CommandSpec setup() {
-    return {
-        "setup",
-        "install what is missing, build, and add optional baselines",
-        {{"PACKAGE", "an optional baseline: torch, jax", false, true, Completes::choices, {"torch", "jax"}}},
-        {},
-        {{"./strop setup", "system packages, Python environment, build; quick when nothing is to do"},
-         {"./strop setup torch", "also PyTorch as a baseline"},
-         {"PIP_EXTRA_INDEX_URL=URL ./strop setup torch",
-          "pip's own variables choose the index, for instance one "
-          "with builds for CPUs only"}},
-        command_setup};
+    return {"setup",
+            "install what is missing, build, and add optional baselines",
+            {{"PACKAGE", "an optional baseline: torch, jax", false, true, Completes::choices, {"torch", "jax"}}},
+            {},
+            {{"./strop setup", "system packages, Python environment, build; quick when nothing is to do"},
+             {"./strop setup torch", "also PyTorch as a baseline"},
+             {"PIP_EXTRA_INDEX_URL=URL ./strop setup torch",
+              "pip's own variables choose the index, for instance one "
+              "with builds for CPUs only"}},
+            command_setup};
 }
 
 CommandSpec completion() {
@@ -326,8 +471,7 @@ CommandSpec man() {
             "the manual page, in roff",
             {},
             {},
-            {{"./strop man | man -l -", "read it"},
-             {"./strop man > ~/.local/share/man/man1/strop.1", "install it"}},
+            {{"./strop man | man -l -", "read it"}, {"./strop man > ~/.local/share/man/man1/strop.1", "install it"}},
             command_man};
 }
 
@@ -344,10 +488,27 @@ CommandSpec mcp() {
             command_mcp};
 }
 
-CommandSpec worker() {
+CommandSpec serve() {
     return {
-        "worker", "judge over standard input and output, one JSON message a line", {}, {}, {}, command_worker,
-        true};
+        "serve",
+        "a page of all runs for a browser: reports, progress, comparisons; starts, stops and resumes runs",
+        {},
+        {{"--port", "N", "where it listens; 0: any port that is free", Kind::whole, "8765"},
+         {"--host", "ADDRESS", "what it listens on; any but this machine's loopback needs a token", Kind::text,
+          "127.0.0.1"},
+         store_flag,
+         {"--token", "TOKEN", "what who asks must know (default: none on loopback, else a new one)", Kind::text, ""},
+         {"--token-file", "FILE", "holds the token, readable by you alone", Kind::file, ""}},
+        {{"./strop serve", "then open the address that it prints"},
+         {"./strop serve --host 0.0.0.0", "for other machines, with a token in the address"}},
+        command_serve};
+}
+
+CommandSpec worker() {
+    return {"worker", "judge over standard input and output, one JSON message a line",
+            {},       {{"--scratch", "DIR", "where its files go, which whoever started it removes", Kind::folder, ""}},
+            {},       command_worker,
+            true};
 }
 
 const Flag* find_flag(const CommandSpec& spec, const std::string& name) {
@@ -364,10 +525,10 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {optimize(), judge(), check(), compare(), profile(), tune(), suggest(), import_module(),
-                                                   list(), runs(), query(), show(), report(), export_run(), resume(), doctor(),
-                                                   setup(), mcp(), completion(),
-                                                   man(),      help(),   worker()};
+    static const std::vector<CommandSpec> table = {
+        optimize(),  judge(), check(), compare(), profile(),    tune(), suggest(), import_module(), write(),
+        translate(), list(),  runs(),  query(),   knowledge(),  show(), report(),  export_run(),    resume(),
+        doctor(),    setup(), serve(), mcp(),     completion(), man(),  help(),    worker()};
     return table;
 }
 

@@ -44,8 +44,7 @@ std::string table_of(const std::vector<Fact>& rows) {
 
 std::string examples_of(const CommandSpec& spec) {
     std::string text;
-    for (const Example& example : spec.examples)
-        text += fmt::format("  {}\n      {}\n", example.line, example.says);
+    for (const Example& example : spec.examples) text += fmt::format("  {}\n      {}\n", example.line, example.says);
     return text;
 }
 
@@ -62,18 +61,18 @@ const std::vector<Fact>& environment_facts() {
         {"STROP_PYTHON", "the Python with NumPy that runs references"},
         {"STROP_LOG", "trace, debug, info, warn or error: diagnostics on standard error"},
         {"NO_COLOR", "no colours, ever"},
-        {"PIP_EXTRA_INDEX_URL",
-         "read by pip in `./strop setup torch`: names an index with builds for CPUs only"}};
+        {"PIP_EXTRA_INDEX_URL", "read by pip in `./strop setup torch`: names an index with builds for CPUs only"}};
     return facts;
 }
 
 const std::vector<Fact>& exit_facts() {
-    static const std::vector<Fact> facts = {{"0", "improved, or nothing to improve in this command"},
-                                            {"1", "finished without an improvement, or with a result that does not hold"},
-                                            {"2", "wrong usage or bad input"},
-                                            {"3", "the machine lacks something; the hint says how to get it"},
-                                            {"4", "a bug in Strop"},
-                                            {"130", "interrupted, state saved"}};
+    static const std::vector<Fact> facts = {
+        {"0", "improved, or nothing to improve in this command"},
+        {"1", "finished without an improvement, or with a result that does not hold"},
+        {"2", "wrong usage or bad input"},
+        {"3", "the machine lacks something; the hint says how to get it"},
+        {"4", "a bug in Strop"},
+        {"130", "interrupted, state saved"}};
     return facts;
 }
 
@@ -104,8 +103,7 @@ std::string main_help() {
     text += section("commands", table_of(rows));
     text += section("environment", table_of(environment_facts()));
     text += section("exit codes", table_of(exit_facts()));
-    return text +
-           "\n`strop COMMAND --help` tells more; `strop --version`; `strop man | man -l -` is the manual.\n";
+    return text + "\n`strop COMMAND --help` tells more; `strop --version`; `strop man | man -l -` is the manual.\n";
 }
 
 std::string command_help_text(const CommandSpec& spec) {
@@ -113,8 +111,7 @@ std::string command_help_text(const CommandSpec& spec) {
     text += section("examples", examples_of(spec));
     text += fmt::format("\nusage: {}\n", usage_line(spec));
     std::vector<Fact> positionals, flags;
-    for (const Positional& positional : spec.positionals)
-        positionals.push_back({positional.name, positional.help});
+    for (const Positional& positional : spec.positionals) positionals.push_back({positional.name, positional.help});
     for (const Flag& flag : spec.flags)
         flags.push_back({flag.value.empty() ? flag.name : flag.name + " " + flag.value, full_help(flag)});
     flags.push_back({"--help", "this text"});

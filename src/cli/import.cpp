@@ -1,4 +1,4 @@
-// strop import: the problem folder of a Python file with a PyTorch module.
+// strop import: the problem folder of a file or a task of others.
 #include <cstdio>
 
 #include <fmt/format.h>

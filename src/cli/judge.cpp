@@ -12,12 +12,12 @@
 #include "base/interrupt.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/emulated.h"
 #include "cli/finish.h"
 #include "cli/kernel_file.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "language/contract.h"
-#include "problem/loader.h"
 #include "report/facts.h"
 #include "run/judgement.h"
 #include "run/verification.h"
@@ -34,23 +34,18 @@ Json cold_of(const ContenderResult& result) {
 void print_json(const std::string& file, const Judgement& judgement, bool one_of_several) {
     Json shapes = Json::array();
     for (const PointResult& result : judgement.evaluation.points) {
-        Json shape = {{"label", result.point.label},
-                      {"dims", result.point.dims},
-                      {"verdict", name_of(result.verdict)},
-                      {"evidence", result.evidence},
-                      {"nanoseconds", result.time.median_ns},
-                      {"low", result.time.low_ns},
-                      {"high", result.time.high_ns},
-                      {"baselines", Json::object()}};
+        Json shape = {{"label", result.point.label},          {"dims", result.point.dims},
+                      {"verdict", name_of(result.verdict)},   {"evidence", result.evidence},
+                      {"nanoseconds", result.time.median_ns}, {"low", result.time.low_ns},
+                      {"high", result.time.high_ns},          {"baselines", Json::object()}};
         for (const PointComparison& point : judgement.comparison.points)
             if (point.point.label == result.point.label) {
                 shape["cold"] = cold_of(point.results[0]);
                 for (size_t i = 1; i < point.results.size(); ++i)
-                    shape["baselines"][point.results[i].name] = {
-                        {"nanoseconds", point.results[i].time.median_ns},
-                        {"speedup", point.results[i].speedup},
-                        {"decision", name_of(point.results[i].decision)},
-                        {"cold", cold_of(point.results[i])}};
+                    shape["baselines"][point.results[i].name] = {{"nanoseconds", point.results[i].time.median_ns},
+                                                                 {"speedup", point.results[i].speedup},
+                                                                 {"decision", name_of(point.results[i].decision)},
+                                                                 {"cold", cold_of(point.results[i])}};
             }
         shapes.push_back(shape);
     }
@@ -93,36 +88,52 @@ void print_text(const Judgement& judgement) {
                    judgement.speedup->ratio, judgement.speedup->low, judgement.speedup->high);
 }
 
+Kernel kernel_of(const std::string& file, const Problem& problem, bool emulated) {
+    return emulated ? read_cuda_kernel(file) : read_kernel(file, problem, kernel_file_hint);
+}
+
+void print(const std::string& file, const Problem& problem, const Judgement& judgement, const Arguments& arguments) {
+    const bool json = arguments.has("--json"), emulated = arguments.has("--device");
+    const bool one_of_several = arguments.all("KERNEL").size() > 1;
+    if (json && emulated) print_emulated_json(problem, file, judgement, one_of_several);
+    else if (json) print_json(file, judgement, one_of_several);
+    if (json) return;
+    if (one_of_several) fmt::print("{}{}\n", file == arguments.all("KERNEL").front() ? "" : "\n", file);
+    if (emulated) print_emulated(problem, judgement);
+    else print_text(judgement);
+}
+
 }  // namespace
 
 int command_judge(const Arguments& arguments) {
     const std::vector<std::string> files = arguments.all("KERNEL");
+    const bool emulated = arguments.has("--device");
+    if (emulated && arguments.has("--sanitize"))
+        throw UsageError("--sanitize and --device emulated: the emulator watches every access itself",
+                         "leave one of them out");
+    const Problem problem = problem_of_kernel(arguments);
     std::vector<Kernel> kernels;
     std::vector<Configuration> configurations;
     for (const std::string& file : files) {
-        kernels.push_back(read_kernel(file, kernel_file_hint));
+        kernels.push_back(kernel_of(file, problem, emulated));
         configurations.push_back(configuration_of(kernels.back(), arguments));
     }
-    Problem problem = problem_of_kernel(arguments);
-    check_memory(problem);
+    const judge::WorkerCommand command = worker_of(arguments);
     install_interrupt_handler();
-    judge::WorkerClient worker(worker_command(), problem.folder.string(), {}, std::random_device{}(),
-                               [] { check_interrupt(); });
+    judge::WorkerClient worker(command, [] { check_interrupt(); });
+    worker.open(problem, {}, std::random_device{}());
     bool all_ok = true;
     for (size_t i = 0; i < kernels.size(); ++i) {
-        Judgement judgement =
-            judge_kernel(worker, problem, kernels[i], configurations[i],
-                         {std::random_device{}(), true, arguments.duration("--per-shape"),
-                          arguments.has("--sanitize")});
+        const JudgementOptions options{std::random_device{}(), true, arguments.duration("--per-shape"),
+                                       arguments.has("--sanitize")};
+        Judgement judgement = emulated ? emulate_kernel(worker, problem, kernels[i], configurations[i], options.seed)
+                                       : judge_kernel(worker, problem, kernels[i], configurations[i], options);
         judgement.evaluation.evidence = with_file_name(judgement.evaluation.evidence, files[i]);
+        for (PointResult& point : judgement.evaluation.points)
+            point.evidence = with_file_name(point.evidence, files[i]);
         for (SanitizerRun& run : judgement.sanitizers) run.evidence = with_file_name(run.evidence, files[i]);
         all_ok = all_ok && judgement.evaluation.ok();
-        if (arguments.has("--json")) {
-            print_json(files[i], judgement, files.size() > 1);
-        } else {
-            if (files.size() > 1) fmt::print("{}{}\n", i == 0 ? "" : "\n", files[i]);
-            print_text(judgement);
-        }
+        print(files[i], problem, judgement, arguments);
         std::fflush(stdout);
     }
     return all_ok ? 0 : static_cast<int>(Exit::no_improvement);

@@ -10,10 +10,15 @@
 #include "base/strings.h"
 #include "cli/problem_argument.h"
 #include "language/contract.h"
+#include "language/cuda_source.h"
+#include "language/opencl_host.h"
 
 namespace strop::cli {
 
-Kernel read_kernel(const std::string& given, const std::string& hint) {
+namespace {
+
+// Without its tunables.
+Kernel kernel_in(const std::string& given, const std::string& hint) {
     fs::path file = fs::absolute(given);
     if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{}: there is no such kernel", given), hint);
     check_source_size(fs::file_size(file), given);
@@ -21,7 +26,34 @@ Kernel read_kernel(const std::string& given, const std::string& hint) {
     kernel.source = read_file(file);
     kernel.id = kernel.strategy = file.stem().string();
     kernel.author = "a person";
+    return kernel;
+}
+
+}  // namespace
+
+Kernel read_kernel(const std::string& given, const Problem& problem, const std::string& hint) {
+    Kernel kernel = kernel_in(given, hint);
+    const std::string ending = fs::path(given).extension();
+    if (ending == ".cu")
+        throw UsageError(fmt::format("{}: CUDA kernels are not timed, only checked", given),
+                         "use `strop judge --device emulated`");
+    if (ending == ".cl") {
+        kernel.source = opencl_host(problem, read_opencl(kernel.source, problem, given));
+        kernel.language = Language::opencl;
+    }
     kernel.space = parse_tunables(kernel.source, given);
+    return kernel;
+}
+
+Kernel read_cuda_kernel(const std::string& given) {
+    const char* hint =
+        "give a CUDA file (.cu): extern \"C\" void NAME(inputs..., outputs..., dimensions..., cudaStream_t)";
+    Kernel kernel = kernel_in(given, hint);
+    if (fs::path(given).extension() != ".cu")
+        throw UsageError(fmt::format("{}: --device emulated is for CUDA kernels", given), hint);
+    kernel.language = Language::cuda;
+    kernel.space = parse_tunables(kernel.source, given);
+    kernel.source = emulated_cuda(kernel.source, given);
     return kernel;
 }
 

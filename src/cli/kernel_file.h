@@ -10,10 +10,14 @@
 namespace strop::cli {
 
 inline constexpr const char* kernel_file_hint =
-    "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...)";
+    "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...), or an OpenCL program (.cl)";
 
-// The kernel in that file, with its tunables. UsageError where there is none, with the hint.
-Kernel read_kernel(const std::string& file, const std::string& hint);
+// The kernel in that file, with its tunables. UsageError where there is none, with the hint. Of a `.cl` file the source
+// is the C++ host around its program (language/opencl_host.h). A `.cu` file is refused.
+Kernel read_kernel(const std::string& file, const Problem& problem, const std::string& hint);
+
+// A kernel in CUDA C++ (.cu), rewritten for the emulator (language/cuda_source.h). UsageError as above.
+Kernel read_cuda_kernel(const std::string& file);
 
 // The configuration that --set chooses among the kernel's tunables; their first values else.
 Configuration configuration_of(const Kernel& kernel, const Arguments& arguments);

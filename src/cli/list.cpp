@@ -1,7 +1,7 @@
-// strop list: problems with their tags and latest speedups.
+// strop list: problems with their tags and latest speedups; --slow: stored results by what they leave to gain.
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,10 +9,13 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/problem_argument.h"
 #include "cli/store_access.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "problem/loader.h"
+#include "report/format.h"
+#include "report/speed_class.h"
 
 namespace strop::cli {
 
@@ -27,18 +30,10 @@ std::vector<ProblemSummary> all_problems(const std::string& folder) {
     std::error_code failed;
     if (!folder.empty()) {
         if (!fs::is_directory(folder, failed))
-            throw UsageError(fmt::format("{}: is no folder", folder),
-                             "give the folder that holds problem folders");
+            throw UsageError(fmt::format("{}: is no folder", folder), "give the folder that holds problem folders");
         return list_problems(folder);
     }
-    std::vector<ProblemSummary> problems;
-    std::set<std::string> names;  // the user's own come first and hide those of the same name
-    for (const fs::path& place : {fs::path("problems"), home_folder() / "problems"}) {
-        if (!fs::is_directory(place, failed)) continue;
-        for (const ProblemSummary& problem : list_problems(place))
-            if (names.insert(problem.name).second) problems.push_back(problem);
-    }
-    return problems;
+    return known_problems();
 }
 
 std::map<std::string, RunSummary> latest_runs(const Arguments& arguments) {
@@ -69,8 +64,7 @@ Json to_document(const std::vector<Row>& rows) {
 
 std::string to_text(const std::vector<Row>& rows) {
     if (rows.empty()) return "no problems here; `strop list FOLDER` looks elsewhere\n";
-    std::vector<std::vector<std::string>> cells = {
-        {"PROBLEM", "TAGS", "POINTS", "SPEEDUP", "OVER", "LAST RUN"}};
+    std::vector<std::vector<std::string>> cells = {{"PROBLEM", "TAGS", "POINTS", "SPEEDUP", "OVER", "LAST RUN"}};
     for (const Row& row : rows) {
         if (!row.problem.error.empty()) {
             cells.push_back({row.problem.name, "cannot be loaded: " + row.problem.error});
@@ -84,18 +78,99 @@ std::string to_text(const std::vector<Row>& rows) {
     return table(cells);
 }
 
+// The latest result of a problem; nothing where it has none that says a speedup.
+struct SlowRow {
+    std::string problem;
+    std::optional<RunRecord> record;
+    report::Standpoint standpoint;
+    std::string error;  // why the problem cannot be loaded
+};
+
+double threshold_of(const Arguments& arguments) {
+    const double threshold = arguments.number("--threshold");
+    if (threshold <= 0 || threshold > 1)
+        throw UsageError(fmt::format("--threshold: '{}' does not fit", arguments.text("--threshold")),
+                         "give a number above 0, at most 1");
+    if (arguments.has("--threshold") && !arguments.has("--slow"))
+        throw UsageError("--threshold is for --slow", "strop list --slow --threshold 0.9");
+    return threshold;
+}
+
+// Problems of the listing, and without a folder also those that only the store knows.
+std::vector<SlowRow> slow_rows(const Arguments& arguments, double threshold) {
+    std::map<std::string, RunSummary> latest = latest_runs(arguments);
+    const std::unique_ptr<Store> store = existing_store(arguments);
+    std::vector<SlowRow> rows;
+    auto add = [&](const std::string& problem, const std::string& error) {
+        SlowRow& row = rows.emplace_back(SlowRow{problem, {}, {}, error});
+        if (const auto found = latest.find(problem); found != latest.end()) {
+            row.record = store->load_named(found->second.run);
+            row.standpoint = report::standpoint(*row.record, threshold);
+            latest.erase(found);
+        }
+    };
+    for (const ProblemSummary& problem : all_problems(arguments.text("FOLDER"))) add(problem.name, problem.error);
+    if (arguments.text("FOLDER").empty())
+        for (const std::map<std::string, RunSummary> others = latest; const auto& [problem, run] : others)
+            add(problem, "");
+    std::stable_sort(rows.begin(), rows.end(), [](const SlowRow& a, const SlowRow& b) {
+        if (!a.record || !b.record) return a.record && !b.record;
+        if (a.standpoint.value != b.standpoint.value) return a.standpoint.value < b.standpoint.value;
+        return a.record->headline.ratio < b.record->headline.ratio;
+    });
+    return rows;
+}
+
+Json slow_document(const std::vector<SlowRow>& rows, double threshold) {
+    Json results = Json::array();
+    for (const SlowRow& row : rows) {
+        Json& entry = results.emplace_back(Json{{"problem", row.problem}, {"class", nullptr}});
+        if (!row.error.empty()) entry["error"] = row.error;
+        if (!row.record) continue;
+        const report::Standpoint& at = row.standpoint;
+        entry["class"] = report::name_of(at.value);
+        entry["run"] = row.record->run;
+        entry["result"] = row.record->result;
+        entry["speedup"] = row.record->headline;
+        entry["roofline_share"] = at.roofline_share > 0 ? Json(at.roofline_share) : Json();
+        entry["worst"] = {{"shape", at.shape}, {"baseline", nullptr}, {"speedup", nullptr}};
+        if (!at.baseline.empty()) entry["worst"].update({{"baseline", at.baseline}, {"speedup", at.speedup}});
+    }
+    return {{"threshold", threshold}, {"results", results}};
+}
+
+std::string slow_text(const std::vector<SlowRow>& rows) {
+    if (rows.empty()) return "no problems here; `strop list FOLDER` looks elsewhere\n";
+    std::vector<std::vector<std::string>> cells = {
+        {"PROBLEM", "CLASS", "SPEEDUP", "ROOFLINE", "WORST SHAPE", "OVER", "RUN"}};
+    for (const SlowRow& row : rows) {
+        if (!row.record) {
+            cells.push_back({row.problem, row.error.empty() ? "no result" : "cannot be loaded: " + row.error});
+            continue;
+        }
+        const report::Standpoint& at = row.standpoint;
+        const bool compared = !at.baseline.empty();
+        cells.push_back({row.problem, report::name_of(at.value), report::ratio_text(row.record->headline.ratio),
+                         at.roofline_share > 0 ? report::percent_text(at.roofline_share) : "-",
+                         compared ? fmt::format("{} {}", at.shape, report::ratio_text(at.speedup.ratio)) : at.shape,
+                         compared ? at.baseline : "-", row.record->run});
+    }
+    return table(cells);
+}
+
 }  // namespace
 
 int command_list(const Arguments& arguments) {
+    const double threshold = threshold_of(arguments);
+    if (arguments.has("--slow")) {
+        const std::vector<SlowRow> rows = slow_rows(arguments, threshold);
+        fmt::print("{}", arguments.has("--json") ? dump(slow_document(rows, threshold), 2) + "\n" : slow_text(rows));
+        return 0;
+    }
     std::map<std::string, RunSummary> latest = latest_runs(arguments);
     std::vector<Row> rows;
     for (const ProblemSummary& problem : all_problems(arguments.text("FOLDER")))
         rows.push_back({problem, latest[problem.name]});
-    if (arguments.has("--slow"))
-        std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-            if (a.run.run.empty() || b.run.run.empty()) return !a.run.run.empty() && b.run.run.empty();
-            return a.run.speedup < b.run.speedup;
-        });
     fmt::print("{}", arguments.has("--json") ? to_document(rows).dump(2) + "\n" : to_text(rows));
     return 0;
 }

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "base/line.h"
 #include "base/error.h"
+#include "base/line.h"
 #include "base/log.h"
 #include "cli/flags.h"
 #include "cli/help.h"
@@ -48,7 +48,8 @@ int run(const std::vector<std::string>& words) {
     const char* level = std::getenv("STROP_LOG");
     bool verbose = arguments.has("--verbose");
     set_log_level(level ? level : verbose ? "debug" : "off");
-    bool asks_models = spec->name == "optimize" || spec->name == "resume" || spec->name == "suggest";
+    bool asks_models = spec->name == "optimize" || spec->name == "resume" || spec->name == "suggest" ||
+                       spec->name == "serve";  // resumes runs that asked some
     if (!asks_models) llm::hide_keys();
     return spec->run(arguments);
 }
@@ -75,8 +76,7 @@ int guarded(const std::vector<std::string>& words) {
         return report("out of memory", "try smaller shapes, or free some memory", Exit::environment);
     } catch (const std::exception& error) {
         return report(fmt::format("a bug: {}", error.what()),
-                      "please report this line with the command and the output of `strop doctor --json`",
-                      Exit::bug);
+                      "please report this line with the command and the output of `strop doctor --json`", Exit::bug);
     }
 }
 

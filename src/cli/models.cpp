@@ -35,7 +35,8 @@ void read_model_flags(const Arguments& arguments, RunOptions& options) {
         if (spec.provider == "compatible" && settings.base_url.empty())
             throw UsageError(fmt::format("--model {}: where does it answer?", text),
                              "add --base-url, for instance --base-url http://127.0.0.1:8080/v1");
-        if (spec.provider != "exec" && !settings.key_file.empty()) (void)llm::find_key(spec.provider, settings.key_file);
+        if (spec.provider != "exec" && !settings.key_file.empty())
+            (void)llm::find_key(spec.provider, settings.key_file);
     }
     (void)llm::load_prices(settings.prices);
     bool lonely = settings.models.empty() && !options.replay;
@@ -79,11 +80,11 @@ std::string transcript(const llm::Call& call) {
         call.priced ? fmt::format("${:.4f}", call.cost) : "no known price");
     text += fmt::format("\n## System\n\n{}\n", call.request.system);
     for (const llm::Message& message : call.request.messages)
-        text += fmt::format("\n## {}\n\n{}\n",
-                            message.author == llm::Message::Author::user ? "User" : "Assistant", message.content);
+        text += fmt::format("\n## {}\n\n{}\n", message.author == llm::Message::Author::user ? "User" : "Assistant",
+                            message.content);
     text += call.reply.ok() ? fmt::format("\n## Answer\n\n{}\n", call.reply.text)
-                            : fmt::format("\n## Answer: {}\n\n{}\n{}\n", llm::name_of(call.reply.failure), call.reply.why,
-                                          call.reply.text);
+                            : fmt::format("\n## Answer: {}\n\n{}\n{}\n", llm::name_of(call.reply.failure),
+                                          call.reply.why, call.reply.text);
     return text;
 }
 

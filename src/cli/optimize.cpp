@@ -1,22 +1,42 @@
 // strop optimize: the main job.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/strings.h"
 #include "cli/batch.h"
 #include "cli/commands.h"
 #include "cli/finish.h"
 #include "cli/kernel_file.h"
-#include "cli/progress.h"
-#include "cli/store_access.h"
 #include "cli/models.h"
 #include "cli/problem_argument.h"
+#include "cli/progress.h"
+#include "cli/store_access.h"
+#include "knowledge/folder.h"
+#include "problem/module_import.h"
 #include "run/recording.h"
 
 namespace strop::cli {
 
 namespace {
+
+// Absolute, so that a resumed run finds it; what is wrong with it is said before anything is measured.
+std::string knowledge_path(const Arguments& arguments) {
+    const fs::path path = arguments.text("--knowledge");
+    if (path.empty()) return {};
+    if (arguments.has("--no-knowledge"))
+        throw UsageError("--knowledge and --no-knowledge exclude each other", "leave one of them out");
+    std::error_code failed;
+    if (!fs::exists(path, failed))
+        throw UsageError(fmt::format("{}: there is no such store or folder", path.string()),
+                         "name a store, or a folder that `strop knowledge export` wrote");
+    if (fs::is_directory(path, failed)) check_knowledge_folder(path);
+    else Store(path, std::chrono::seconds(5), Store::Access::read);
+    return fs::absolute(path).lexically_normal().string();
+}
 
 RunOptions options_of(const Arguments& arguments, const Problem& problem) {
     RunOptions options = run_options(arguments, problem, problem.name);
@@ -26,38 +46,62 @@ RunOptions options_of(const Arguments& arguments, const Problem& problem) {
     settings.target_speedup = arguments.number("--target-speedup");
     settings.min_improvement = arguments.number("--min-improvement");
     for (const std::string& file : arguments.all("--kernel")) {
-        const Kernel kernel = read_kernel(file, kernel_file_hint);
-        settings.kernels.push_back({kernel.id, kernel.source});
+        const Kernel kernel = read_kernel(file, problem, kernel_file_hint);
+        settings.kernels.push_back({kernel.id, kernel.source, kernel.language});
     }
     options.knowledge = !arguments.has("--no-knowledge");
+    settings.knowledge = knowledge_path(arguments);
     read_model_flags(arguments, options);
+    settings.device = arguments.text("--device");
+    if (settings.device != "cpu" && !settings.models.empty())
+        throw UsageError(fmt::format("--model and --device {}: models write C++ only", settings.device),
+                         "leave one of them out");
     return options;
 }
 
 // A key of a model's provider is out of the program's reach once a run has begun, so a second run could not ask.
-void check_batch(const Arguments& arguments) {
+void check_batch(const Arguments& arguments, size_t problems) {
     for (const char* flag : {"--kernel", "--point", "--model", "--record", "--replay"})
         if (arguments.has(flag))
-            throw UsageError(fmt::format("{} is for one problem, not for {}", flag, arguments.all("PROBLEM").size()),
+            throw UsageError(fmt::format("{} is for one problem, not for {}", flag, problems),
                              "run the problems one by one");
+}
+
+// A folder of Python files, as KernelBench has them, stands for its files.
+std::vector<std::string> given_problems(const Arguments& arguments) {
+    std::vector<std::string> problems;
+    for (const std::string& given : arguments.all("PROBLEM")) {
+        std::vector<std::string> files;
+        std::error_code failed;
+        if (!fs::exists(fs::path(given) / "problem.yaml", failed) && !is_importable(given))
+            for (const fs::directory_entry& entry : fs::directory_iterator(given, failed))
+                if (entry.path().extension() == ".py" &&
+                    read_file(entry.path()).find("class Model") != std::string::npos)
+                    files.push_back(entry.path());
+        std::sort(files.begin(), files.end());
+        if (files.empty()) files = {given};
+        problems.insert(problems.end(), files.begin(), files.end());
+    }
+    return problems;
 }
 
 }  // namespace
 
 int command_optimize(const Arguments& arguments) {
-    if (const std::vector<std::string> problems = arguments.all("PROBLEM"); problems.size() > 1) {
-        check_batch(arguments);
+    const std::vector<std::string> problems = given_problems(arguments);
+    if (problems.size() > 1) {
+        check_batch(arguments, problems.size());
         install_interrupt_handler();
         return optimize_batch(problems, arguments,
                               [&](const Problem& problem) { return options_of(arguments, problem); });
     }
-    const RunOptions options = options_of(arguments, problem_argument(arguments.text("PROBLEM")));
+    const RunOptions options = options_of(arguments, problem_argument(problems.front()));
 
     install_interrupt_handler();
     Store store(store_path(arguments));
     RunRecord record;
     {
-        Progress progress(arguments.has("--quiet"));   // takes its block off the screen before the result is printed
+        Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
         record = optimize(options, store, progress);
     }
     if (arguments.has("--record")) write_recording(arguments.text("--record"), store, record);

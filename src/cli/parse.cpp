@@ -24,8 +24,7 @@ std::string help_hint(const CommandSpec& spec) {
         for (const Flag& flag : spec.flags) names.push_back(flag.name);
         std::vector<std::string> near = nearest(word.substr(0, word.find('=')), names, 1);
         std::string hint = near.empty() ? "" : fmt::format("did you mean {}? ", near.front());
-        throw UsageError(fmt::format("unknown flag '{}' of `strop {}`", word, spec.name),
-                         hint + help_hint(spec));
+        throw UsageError(fmt::format("unknown flag '{}' of `strop {}`", word, spec.name), hint + help_hint(spec));
     }
     throw UsageError(fmt::format("unexpected argument '{}' of `strop {}`", word, spec.name), help_hint(spec));
 }
@@ -118,10 +117,8 @@ Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) 
     std::map<std::string, std::vector<std::string>> values;
     std::vector<CLI::Option*> options;
     for (const Flag& flag : spec.flags) {
-        if (flag.kind == Kind::on_off)
-            options.push_back(app.add_flag(flag.name));
-        else
-            options.push_back(app.add_option(flag.name, values[flag.name])->expected(1)->take_all());
+        if (flag.kind == Kind::on_off) options.push_back(app.add_flag(flag.name));
+        else options.push_back(app.add_option(flag.name, values[flag.name])->expected(1)->take_all());
     }
     for (const Positional& positional : spec.positionals)
         options.push_back(app.add_option(positional.name, values[positional.name])
@@ -143,8 +140,7 @@ Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) 
     Arguments arguments(spec);
     for (const CLI::Option* option : options) {
         if (option->count() == 0) continue;
-        std::string name =
-            option->get_positional() ? option->get_name(true) : "--" + option->get_lnames().front();
+        std::string name = option->get_positional() ? option->get_name(true) : "--" + option->get_lnames().front();
         arguments.set(name, option->results());
     }
     check_values(spec, arguments);

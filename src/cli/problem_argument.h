@@ -1,14 +1,20 @@
-// What a command is given as its problem: a folder, a problem.yaml, a name, or a Python file with a PyTorch module.
+// What a command is given as its problem: a folder, a problem.yaml, a name, or what is imported (a Python file with a
+// PyTorch module, a definition in JSON, a folder with a task).
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/problem.h"
+#include "problem/loader.h"
 
 namespace strop::cli {
 
-// A Python file is imported into strop-out/problems/NAME first; what the user should know of that goes to standard
+// What is imported goes into strop-out/problems/NAME first; what the user should know of that goes to standard
 // error.
 Problem problem_argument(const std::string& given);
+
+// All that may be given by name: the user's own come first and hide those of the same name.
+std::vector<ProblemSummary> known_problems();
 
 }  // namespace strop::cli

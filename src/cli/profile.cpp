@@ -12,25 +12,26 @@
 #include "cli/finish.h"
 #include "cli/kernel_file.h"
 #include "cli/terminal.h"
-#include "problem/loader.h"
 #include "run/profiling.h"
 
 namespace strop::cli {
 
 int command_profile(const Arguments& arguments) {
     const std::string file = arguments.text("KERNEL"), page = arguments.text("--html");
-    const Kernel kernel = read_kernel(file, kernel_file_hint);
-    const Configuration configuration = configuration_of(kernel, arguments);
     Problem problem = problem_of_kernel(arguments);
+    const Kernel kernel = read_kernel(file, problem, kernel_file_hint);
+    if (kernel.language != Language::cpp)
+        throw UsageError(fmt::format("{}: a profile is of a kernel in C++", file), "`strop judge` checks and times it");
+    const Configuration configuration = configuration_of(kernel, arguments);
     const std::vector<std::string> labels = arguments.all("--point");
     check_points(problem, labels);
     keep_points(problem, labels);
-    check_memory(problem);
+    const judge::WorkerCommand command = worker_of(arguments);
     if (!page.empty() && !fs::is_directory(fs::absolute(page).parent_path()))
         throw UsageError(fmt::format("{}: its folder does not exist", page), "make the folder first");
     install_interrupt_handler();
-    judge::WorkerClient worker(worker_command(), problem.folder.string(), labels, std::random_device{}(),
-                               [] { check_interrupt(); });
+    judge::WorkerClient worker(command, [] { check_interrupt(); });
+    worker.open(problem, labels, std::random_device{}());
     report::ProfileReport report = profile_kernel(worker, problem, kernel, configuration);
     report.kernel = fs::path(file).filename();
     report.strop_version = STROP_VERSION;

@@ -1,9 +1,11 @@
-// strop query: what finished runs found, of all problems or of those that compute like one.
+// strop query: what finished runs found: on some hardware, under some tags, or of problems that compute like one.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/line.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/problem_argument.h"
 #include "cli/store_access.h"
@@ -16,15 +18,26 @@ namespace strop::cli {
 
 namespace {
 
-constexpr size_t most_runs = 20;
+constexpr int64_t most_runs = 20;
 
 struct Found {
-    RunRecord record;
-    double similarity = 0;   // only with --similar
+    Digest digest;
+    double similarity = 0;  // only with --similar
 };
 
-Signature signature_of_problem(const std::string& given) {
+struct Answer {
+    std::vector<Found> runs;
+    std::vector<KnownLesson> lessons;  // on the hardware and families of those runs
+};
+
+// Known of a run of the same problem, else traced.
+Signature signature_of_problem(Store& store, const std::string& given) {
     const Problem problem = problem_argument(given);
+    DigestQuery same;
+    same.problem_hash = problem.hash;
+    same.count = 1;
+    for (const Digest& digest : store.digests(same))
+        if (std::optional<Signature> known = store.signature(digest.run)) return *known;
     const Graph graph = parse_graph(trace_reference(problem));
     if (!graph.untraceable.empty())
         throw UsageError(fmt::format("{}: the reference cannot be traced: {}", problem.name, graph.untraceable),
@@ -32,67 +45,135 @@ Signature signature_of_problem(const std::string& given) {
     return signature_of(simplify(graph));
 }
 
-std::vector<Found> find(Store& store, const std::string& like) {
-    std::vector<std::pair<double, std::string>> near;
-    const Signature wanted = like.empty() ? Signature{} : signature_of_problem(like);
-    for (const SignedRun& run : store.signed_runs()) {
-        const double alike = similarity(wanted, run.signature);
-        if (like.empty() || alike >= least_similarity) near.emplace_back(alike, run.run);
-    }
-    std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    near.resize(std::min(near.size(), most_runs));
+DigestQuery query_of(const Arguments& arguments) {
+    DigestQuery query;
+    query.hardware = arguments.text("HARDWARE");
+    query.language = arguments.text("--language");
+    query.count = most_runs;
+    for (const std::string& tag : split(arguments.text("--tags"), ','))
+        if (!trim(tag).empty()) query.tags.emplace_back(trim(tag));
+    return query;
+}
+
+std::vector<Found> find_runs(Store& store, const Arguments& arguments) {
+    DigestQuery query = query_of(arguments);
     std::vector<Found> found;
-    for (const auto& [alike, run] : near)
-        if (std::optional<RunRecord> record = store.load_run(run)) found.push_back({std::move(*record), alike});
+    auto take = [&](double similarity) {
+        for (Digest& digest : store.digests(query)) found.push_back({std::move(digest), similarity});
+        query.count = most_runs - static_cast<int64_t>(found.size());
+    };
+    if (!arguments.has("--similar")) {
+        take(0);
+        return found;
+    }
+    const Signature wanted = signature_of_problem(store, arguments.text("--similar"));
+    for (const auto& [similarity, signature] : store.similar(wanted, least_similarity)) {
+        if (query.count == 0) break;
+        query.signature = signature;
+        take(similarity);
+    }
     return found;
 }
 
-Json to_document(const std::vector<Found>& found, bool similar) {
-    Json document = Json::array();
-    for (const auto& [record, alike] : found) {
-        Json winners = Json::array(), lost = Json::array();
-        for (const Regime& regime : record.regimes)
-            winners.push_back({{"strategy", regime.strategy},
-                               {"configuration", configuration_to_json(regime.configuration)},
-                               {"points", regime.points}});
-        for (const Strategy& strategy : record.strategies)
-            if (strategy.state == Strategy::State::pruned)
-                lost.push_back({{"strategy", strategy.id}, {"reason", strategy.reason}});
-        document.push_back({{"run", record.run}, {"problem", record.problem}, {"cpu", record.machine.cpu},
-                            {"isa", record.machine.isa}, {"cores", record.machine.cores},
-                            {"outcome", name_of(record.outcome)}, {"speedup", record.headline.ratio},
-                            {"baseline", record.headline_baseline}, {"winners", winners}, {"lost", lost}});
-        if (similar) document.back()["similarity"] = alike;
-    }
-    return document;
+bool concerns(const Lesson& lesson, const Digest& digest) {
+    const LessonConditions& when = lesson.when;
+    if (!when.problem.empty() && when.problem != digest.problem) return false;
+    if (!when.hardware.empty() && when.hardware != digest.isa && when.hardware != digest.language) return false;
+    auto is_of_it = [&](const auto& found) { return found.family == when.family; };
+    return when.family.empty() || std::any_of(digest.winners.begin(), digest.winners.end(), is_of_it) ||
+           std::any_of(digest.dead_ends.begin(), digest.dead_ends.end(), is_of_it);
 }
 
-std::string to_text(const std::vector<Found>& found, bool similar) {
-    if (found.empty()) return "nothing is known; `strop optimize PROBLEM` finds out\n";
-    std::string text;
-    for (const auto& [record, alike] : found) {
-        text += fmt::format("{} on {}, {} cores ({})", record.problem, record.machine.isa, record.machine.cores, record.run);
-        if (similar) text += fmt::format(", {:.0f}% alike", 100 * alike);
-        if (!record.headline_baseline.empty())
-            text += fmt::format(": {:.2f}x over {}", record.headline.ratio, record.headline_baseline);
-        text += "\n";
-        for (const Regime& regime : record.regimes)
-            text += fmt::format("  won   {}  {}\n", regime.strategy, describe(regime.configuration));
-        for (const Strategy& strategy : record.strategies)
-            if (strategy.state == Strategy::State::pruned)
-                text += fmt::format("  lost  {}: {}\n", strategy.id, strategy.reason);
+Answer find(Store& store, const Arguments& arguments) {
+    Answer answer{find_runs(store, arguments), {}};
+    if (answer.runs.empty()) return answer;
+    for (KnownLesson& known : store.lessons())
+        if (std::any_of(answer.runs.begin(), answer.runs.end(),
+                        [&](const Found& found) { return concerns(known.lesson, found.digest); }))
+            answer.lessons.push_back(std::move(known));
+    return answer;
+}
+
+Json run_document(const Digest& digest) {
+    Json winners = Json::array(), lost = Json::array();
+    for (const Digest::Winner& winner : digest.winners)
+        winners.push_back({{"strategy", winner.strategy},
+                           {"configuration", configuration_to_json(winner.configuration)},
+                           {"points", winner.points},
+                           {"bound", winner.bound},
+                           {"roofline_share", winner.roofline_share}});
+    for (const Digest::DeadEnd& end : digest.dead_ends)
+        lost.push_back({{"strategy", end.strategy}, {"reason", end.reason}});
+    return {{"run", digest.run},           {"problem", digest.problem}, {"origin", digest.origin},
+            {"cpu", digest.cpu},           {"isa", digest.isa},         {"cores", digest.cores},
+            {"language", digest.language}, {"outcome", digest.outcome}, {"speedup", digest.speedup},
+            {"baseline", digest.baseline}, {"winners", winners},        {"lost", lost},
+            {"open", digest.open}};
+}
+
+Json to_document(const Answer& answer, bool similar) {
+    Json runs = Json::array(), lessons = Json::array();
+    for (const auto& [digest, alike] : answer.runs) {
+        runs.push_back(run_document(digest));
+        if (similar) runs.back()["similarity"] = alike;
     }
+    for (const KnownLesson& known : answer.lessons)
+        lessons.push_back({{"lesson", known.lesson},
+                           {"origin", known.origin},
+                           {"confirmations", known.count(Testimony::Kind::confirms)},
+                           {"contradictions", known.count(Testimony::Kind::contradicts)},
+                           {"withdrawn", known.withdrawn()}});
+    return {{"runs", runs}, {"lessons", lessons}};
+}
+
+std::string run_text(const Digest& digest, const std::string& alike) {
+    std::string text = fmt::format("{} on {}, {} cores ({}{}){}", digest.problem, digest.isa, digest.cores, digest.run,
+                                   digest.origin.empty() ? "" : ", imported from " + digest.origin, alike);
+    if (digest.speedup > 0) text += fmt::format(": {:.2f}x over {}", digest.speedup, digest.baseline);
+    text = one_line(text) + "\n";
+    for (const Digest::Winner& winner : digest.winners) {
+        text += fmt::format("  won   {}  {}", one_line(winner.strategy), one_line(describe(winner.configuration)));
+        if (winner.roofline_share > 0)
+            text += fmt::format("  {:.0f}% of the roofline ({})", 100 * winner.roofline_share, one_line(winner.bound));
+        text += "\n";
+    }
+    for (const Digest::DeadEnd& end : digest.dead_ends)
+        text += "  lost  " + one_line(fmt::format("{}: {}", end.strategy, end.reason)) + "\n";
+    for (const std::string& strategy : digest.open)
+        text += "  open  " + one_line(strategy + ": was planned and never measured") + "\n";
+    return text;
+}
+
+std::string lesson_text(const KnownLesson& known) {
+    auto runs = [](int count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); };
+    std::vector<std::string> standing;
+    if (int count = known.count(Testimony::Kind::confirms))
+        standing.push_back(fmt::format("confirmed by {}", runs(count)));
+    if (int count = known.count(Testimony::Kind::contradicts))
+        standing.push_back(fmt::format("contradicted by {}", runs(count)));
+    if (known.withdrawn()) standing.emplace_back("withdrawn");
+    if (!known.origin.empty()) standing.push_back("imported from " + known.origin);
+    return fmt::format("  {}{}\n", describe(known.lesson),
+                       standing.empty() ? "" : fmt::format(" [{}]", one_line(join(standing, ", "))));
+}
+
+std::string to_text(const Answer& answer, bool similar) {
+    if (answer.runs.empty()) return "nothing is known; `strop optimize PROBLEM` finds out\n";
+    std::string text;
+    for (const auto& [digest, alike] : answer.runs)
+        text += run_text(digest, similar ? fmt::format(", {:.0f}% alike", 100 * alike) : "");
+    if (!answer.lessons.empty()) text += "lessons\n";
+    for (const KnownLesson& known : answer.lessons) text += lesson_text(known);
     return text;
 }
 
 }  // namespace
 
 int command_query(const Arguments& arguments) {
-    std::vector<Found> found;
-    const std::string like = arguments.text("--similar");
-    if (std::unique_ptr<Store> store = existing_store(arguments)) found = find(*store, like);
-    fmt::print("{}", arguments.has("--json") ? dump(to_document(found, !like.empty()), 2) + "\n"
-                                             : to_text(found, !like.empty()));
+    Answer answer;
+    if (std::unique_ptr<Store> store = existing_store(arguments)) answer = find(*store, arguments);
+    const bool similar = arguments.has("--similar");
+    fmt::print("{}", arguments.has("--json") ? dump(to_document(answer, similar), 2) + "\n" : to_text(answer, similar));
     return 0;
 }
 

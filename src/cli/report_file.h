@@ -10,7 +10,7 @@ namespace strop::cli {
 
 struct ReportFile {
     std::filesystem::path folder;
-    RunRecord record;   // as report::read reads it
+    RunRecord record;  // as report::read reads it
 };
 
 // A UsageError that names the file where there is none, or none that can be read.

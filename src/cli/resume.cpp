@@ -11,14 +11,15 @@
 namespace strop::cli {
 
 int command_resume(const Arguments& arguments) {
-    std::string name = load_named_run(arguments).run;
+    const RunRecord earlier = load_named_run(arguments);
+    const judge::WorkerCommand worker = worker_of(arguments, earlier.settings.worker);
     install_interrupt_handler();
     Store store(store_path(arguments));
     double budget = arguments.has("--budget") ? arguments.duration("--budget").count() : 0;
     RunRecord record;
     {
-        Progress progress(arguments.has("--quiet"));   // takes its block off the screen before the result is printed
-        record = resume(name, budget, worker_command(), store, progress);
+        Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
+        record = resume(earlier.run, budget, worker, store, progress);
     }
     return finish(record, arguments);
 }

@@ -5,34 +5,16 @@
 #include "cli/commands.h"
 #include "cli/store_access.h"
 #include "cli/table.h"
-#include "core/json.h"
 
 namespace strop::cli {
 
 namespace {
 
-Json to_document(const std::vector<RunSummary>& runs) {
-    Json document = Json::array();
-    for (const RunSummary& run : runs)
-        document.push_back({{"run", run.run},
-                            {"problem", run.problem},
-                            {"started", run.started},
-                            {"outcome", run.outcome},
-                            {"speedup", run.speedup},
-                            {"baseline", run.baseline},
-                            {"seconds", run.seconds},
-                            {"evaluations", run.evaluations},
-                            {"result", run.result}});
-    return document;
-}
-
 std::string to_text(const std::vector<RunSummary>& runs) {
     if (runs.empty()) return "no runs yet; `strop optimize PROBLEM` makes one\n";
-    std::vector<std::vector<std::string>> cells = {
-        {"RUN", "STARTED", "OUTCOME", "SPEEDUP", "OVER", "TIME", "JUDGED"}};
+    std::vector<std::vector<std::string>> cells = {{"RUN", "STARTED", "OUTCOME", "SPEEDUP", "OVER", "TIME", "JUDGED"}};
     for (const RunSummary& run : runs)
-        cells.push_back({run.run, run.started, run.outcome,
-                         run.speedup > 0 ? fmt::format("{:.2f}x", run.speedup) : "-",
+        cells.push_back({run.run, run.started, run.outcome, run.speedup > 0 ? fmt::format("{:.2f}x", run.speedup) : "-",
                          run.baseline.empty() ? "-" : run.baseline, fmt::format("{:.0f} s", run.seconds),
                          std::to_string(run.evaluations)});
     return table(cells);
@@ -46,7 +28,7 @@ int command_runs(const Arguments& arguments) {
     fs::path name = given.filename().empty() ? given.parent_path().filename() : given.filename();
     std::vector<RunSummary> runs;
     if (std::unique_ptr<Store> store = existing_store(arguments)) runs = store->runs(name.string());
-    fmt::print("{}", arguments.has("--json") ? to_document(runs).dump(2) + "\n" : to_text(runs));
+    fmt::print("{}", arguments.has("--json") ? json(runs) : to_text(runs));
     return 0;
 }
 

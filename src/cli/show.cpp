@@ -43,8 +43,7 @@ std::string history_text(const RunRecord& record) {
             times.push_back(fmt::format("{} {}", label, human_nanoseconds(nanoseconds)));
         std::string first_line = split(entry.evidence, '\n').front();
         cells.push_back({fmt::format("{:.1f} s", entry.seconds), entry.kernel, describe(entry.configuration),
-                         name_of(entry.verdict),
-                         entry.verdict == Verdict::ok ? join(times, ", ") : first_line});
+                         name_of(entry.verdict), entry.verdict == Verdict::ok ? join(times, ", ") : first_line});
     }
     return table(cells);
 }
@@ -53,8 +52,7 @@ std::string verdicts_text(const RunRecord& record) {
     std::vector<std::string> parts;
     for (const auto& [verdict, count] : record.evaluations_by_verdict)
         parts.push_back(fmt::format("{} {}", count, verdict));
-    return fmt::format("{} evaluations{}{}\n", record.evaluations, parts.empty() ? "" : ": ",
-                       join(parts, ", "));
+    return fmt::format("{} evaluations{}{}\n", record.evaluations, parts.empty() ? "" : ": ", join(parts, ", "));
 }
 
 // With its tunables, as `strop tune` takes it.

@@ -26,17 +26,15 @@ RunRecord load_named_run(const Arguments& arguments) {
     std::string name = arguments.text("RUN");
     std::unique_ptr<Store> store = existing_store(arguments);
     if (!store)
-        throw UsageError(
-            fmt::format("there is no run '{}': {} does not exist", name, store_path(arguments).string()),
-            "runs are kept by `strop optimize`; --store names another file");
+        throw UsageError(fmt::format("there is no run '{}': {} does not exist", name, store_path(arguments).string()),
+                         "runs are kept by `strop optimize`; --store names another file");
     if (std::optional<RunRecord> record = store->load_run(name)) return *record;
     std::vector<std::string> names;
     for (const RunSummary& run : store->runs()) names.push_back(run.run);
     std::vector<std::string> near = nearest(name, names);
     throw UsageError(fmt::format("there is no run '{}'", name),
-                     near.empty()
-                         ? "`strop runs` lists them"
-                         : fmt::format("did you mean {}? `strop runs` lists all", join(near, " or ")));
+                     near.empty() ? "`strop runs` lists them"
+                                  : fmt::format("did you mean {}? `strop runs` lists all", join(near, " or ")));
 }
 
 }  // namespace strop::cli

@@ -33,8 +33,8 @@ void print(const std::vector<agent::Suggestion>& suggestions, bool json) {
     Json list = Json::array();
     for (const agent::Suggestion& suggestion : suggestions) {
         if (json) {
-            list.push_back({{"configuration", configuration_to_json(suggestion.configuration)},
-                            {"reason", suggestion.reason}});
+            list.push_back(
+                {{"configuration", configuration_to_json(suggestion.configuration)}, {"reason", suggestion.reason}});
             continue;
         }
         std::vector<std::string> sets;
@@ -48,18 +48,19 @@ void print(const std::vector<agent::Suggestion>& suggestions, bool json) {
 }  // namespace
 
 int command_suggest(const Arguments& arguments) {
-    Kernel kernel = read_kernel(arguments.text("KERNEL"), "give a C++ file with `// strop:tune NAME = 1 | 2` comments");
+    const Problem problem = problem_of_kernel(arguments);
+    Kernel kernel =
+        read_kernel(arguments.text("KERNEL"), problem, "give a C++ file with `// strop:tune NAME = 1 | 2` comments");
     if (kernel.space.tunables.empty())
-        throw UsageError(fmt::format("{}: has no tunables", arguments.text("KERNEL")), "declare some: `// strop:tune NAME = 1 | 2`");
+        throw UsageError(fmt::format("{}: has no tunables", arguments.text("KERNEL")),
+                         "declare some: `// strop:tune NAME = 1 | 2`");
     if (!arguments.has("--model")) throw UsageError("no model was named", "--model anthropic/NAME, or exec:COMMAND");
-    Problem problem = problem_of_kernel(arguments);
-
     install_interrupt_handler();
     llm::Prices prices = llm::load_prices(arguments.text("--prices"));
     llm::Caller caller(prices, {arguments.number("--max-cost"), arguments.integer("--max-tokens")}, {}, false,
                        [] { return interrupted(); });
-    agent::Panel panel(agent::seats_of(arguments.all("--model"), arguments.text("--base-url"), arguments.text("--key-file")),
-                       caller);
+    agent::Panel panel(
+        agent::seats_of(arguments.all("--model"), arguments.text("--base-url"), arguments.text("--key-file")), caller);
     llm::hide_keys();
     std::vector<std::string> losses;
     std::vector<agent::Suggestion> suggestions =

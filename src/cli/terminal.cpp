@@ -86,7 +86,9 @@ std::string cut_to_width(const std::string& text, size_t columns) {
 }
 
 LivePainter::LivePainter(int descriptor, bool quiet)
-    : descriptor_(descriptor), quiet_(quiet), live_(!quiet && is_terminal(descriptor) && !dumb()) {}
+    : descriptor_(descriptor),
+      quiet_(quiet),
+      live_(!quiet && is_terminal(descriptor) && !dumb()) {}
 
 void LivePainter::send(const std::string& text) const {
     for (size_t done = 0; done < text.size();) {
@@ -96,9 +98,7 @@ void LivePainter::send(const std::string& text) const {
     }
 }
 
-std::string LivePainter::erase() const {
-    return block_.empty() ? "" : fmt::format("\r\x1b[{}A\x1b[J", block_.size());
-}
+std::string LivePainter::erase() const { return block_.empty() ? "" : fmt::format("\r\x1b[{}A\x1b[J", block_.size()); }
 
 void LivePainter::paint(const std::vector<std::string>& block) {
     if (!live_) return;
@@ -107,8 +107,7 @@ void LivePainter::paint(const std::vector<std::string>& block) {
     size_t columns = static_cast<size_t>(std::max(2, terminal_width())) - 1;
     block_.clear();
     for (const std::string& text : block) {
-        if (block_.size() + 1 >= terminal_rows(descriptor_))
-            break;  // what has scrolled away cannot be overwritten
+        if (block_.size() + 1 >= terminal_rows(descriptor_)) break;  // what has scrolled away cannot be overwritten
         block_.push_back(cut_to_width(text, columns));
         frame += block_.back() + "\n";
     }

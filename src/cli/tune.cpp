@@ -26,8 +26,7 @@ namespace {
 void export_space(const tune::MeasuredSpace& space, const Arguments& arguments) {
     if (!arguments.has("--export")) return;
     bool t4 = arguments.text("--format") == "t4";
-    write_file(arguments.text("--export"),
-               t4 ? exchange::write_t4(space) : exchange::write_kernel_tuner(space));
+    write_file(arguments.text("--export"), t4 ? exchange::write_t4(space) : exchange::write_kernel_tuner(space));
 }
 
 // ---- a measured space ----------------------------------------------------------------------------------
@@ -47,8 +46,8 @@ void print_replay(const tune::MeasuredSpace& space, const tune::Replay& replay) 
     fmt::print("{} on {}: {} configurations measured before, {} looked up\n", space.kernel, space.device,
                space.entries.size(), replay.trajectory.size());
     if (std::isnan(replay.best)) return fmt::print("all of them had failed\n");
-    fmt::print("best {} {:.6g}, {:.1f}% of the optimum's {:.6g}: {}\n", space.objective, replay.best,
-               100 * share, replay.optimum, describe(replay.configuration));
+    fmt::print("best {} {:.6g}, {:.1f}% of the optimum's {:.6g}: {}\n", space.objective, replay.best, 100 * share,
+               replay.optimum, describe(replay.configuration));
 }
 
 int replay_search(const Arguments& arguments) {
@@ -79,8 +78,7 @@ int replay_search(const Arguments& arguments) {
                      {"trajectory", trajectory},
                      {"evaluated", evaluated},
                      {"deciding_seconds", replay.deciding_seconds}};
-    if (arguments.has("--explain"))
-        document["explanation"] = explanation_to_json(tune::entries_of(space), seen);
+    if (arguments.has("--explain")) document["explanation"] = explanation_to_json(tune::entries_of(space), seen);
     fmt::print("{}\n", dump(document, 2));
     return 0;
 }
@@ -91,8 +89,7 @@ int show_space(const Arguments& arguments) {
     tune::MeasuredSpace described = exchange::read_measured(arguments.text("--space"));
     tune::Space space(described.space);
     double product = 1;
-    for (const Tunable& tunable : described.space.tunables)
-        product *= static_cast<double>(tunable.values.size());
+    for (const Tunable& tunable : described.space.tunables) product *= static_cast<double>(tunable.values.size());
     if (arguments.has("--json")) {
         Json document = {{"kernel", described.kernel},
                          {"space", described.space},
@@ -107,8 +104,7 @@ int show_space(const Arguments& arguments) {
         for (const Value& value : tunable.values) values.push_back(to_string(value));
         fmt::print("  {} = {}\n", tunable.name, join(values, " | "));
     }
-    for (const Expression& constraint : described.space.constraints)
-        fmt::print("  require {}\n", constraint.text());
+    for (const Expression& constraint : described.space.constraints) fmt::print("  require {}\n", constraint.text());
     return 0;
 }
 
@@ -128,19 +124,19 @@ void check_space(const TunableSpace& space, const std::string& file) {
 }
 
 int tune_kernel(const Arguments& arguments) {
-    Kernel kernel =
-        read_kernel(arguments.text("KERNEL"), "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
+    Problem problem = problem_of_kernel(arguments);
+    Kernel kernel = read_kernel(arguments.text("KERNEL"), problem,
+                                "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
     if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),
                          "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`");
     check_space(kernel.space, arguments.text("KERNEL"));
-    Problem problem = problem_of_kernel(arguments);
     RunOptions options = run_options(arguments, problem, kernel.id);
     RunSettings& settings = options.settings;
     settings.rounds = 0;           // there is nothing to deepen
     settings.min_improvement = 0;  // the searcher says when little is left to gain
     settings.exhaustive = arguments.has("--exhaustive");
-    settings.kernels = {{kernel.id, kernel.source}};
+    settings.kernels = {{kernel.id, kernel.source, kernel.language}};
     settings.only_own = true;
     install_interrupt_handler();
     Store store(store_path(arguments));
@@ -152,8 +148,7 @@ int tune_kernel(const Arguments& arguments) {
     tune::MeasuredSpace measured = measured_space(record, kernel);
     export_space(measured, arguments);
     int code = finish(record, arguments);
-    if (arguments.has("--explain") && !arguments.has("--json"))
-        print_explanation(tune::Space(kernel.space), measured);
+    if (arguments.has("--explain") && !arguments.has("--json")) print_explanation(tune::Space(kernel.space), measured);
     return code;
 }
 

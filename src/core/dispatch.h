@@ -11,15 +11,15 @@ namespace strop {
 
 // A branch tests `feature <= threshold` and goes to `yes` or `no`; a leaf names a winner.
 struct DispatchNode {
-    int winner = -1;            // index into the winners; -1 for a branch
-    Expression feature;         // over dimensions: "N", "M*N"
+    int winner = -1;     // index into the winners; -1 for a branch
+    Expression feature;  // over dimensions: "N", "M*N"
     int64_t threshold = 0;
-    int yes = -1, no = -1;      // indices of nodes
+    int yes = -1, no = -1;  // indices of nodes
 };
 
 struct DispatchTree {
-    std::vector<DispatchNode> nodes;   // node 0 is the root
-    int fallback = 0;                  // the winner without a condition, used where a leaf's kernel may not be called
+    std::vector<DispatchNode> nodes;  // node 0 is the root
+    int fallback = 0;                 // the winner without a condition, used where a leaf's kernel may not be called
 };
 
 // A winner that the dispatching function may call.

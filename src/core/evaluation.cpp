@@ -37,9 +37,8 @@ std::string name_of(Decision decision) {
 std::string evaluation_key(const EvaluationRequest& request, const std::string& toolchain,
                            const std::string& machine_fingerprint, const std::string& problem_hash) {
     std::string text = request.kernel.source;
-    for (const std::string& part :
-         {describe(request.configuration), toolchain, machine_fingerprint, problem_hash,
-          std::string(request.effort == Effort::full ? "full" : "screen")})
+    for (const std::string& part : {describe(request.configuration), toolchain, machine_fingerprint, problem_hash,
+                                    std::string(request.effort == Effort::full ? "full" : "screen")})
         text += "\n" + part;
     for (const ShapePoint& point : request.points) text += "\n" + point.label + " " + describe(point.dims);
     return content_hash(text);

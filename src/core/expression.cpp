@@ -146,13 +146,11 @@ public:
         return result;
     }
 
-    static Expression make(Node node) {
-        return Expression(std::make_shared<const Node>(std::move(node)));
-    }
+    static Expression make(Node node) { return Expression(std::make_shared<const Node>(std::move(node))); }
 
 private:
     static constexpr int max_depth = 200;
-    static constexpr size_t max_length = 4096;   // chains nest to the left: bounds recursion over the tree
+    static constexpr size_t max_length = 4096;  // chains nest to the left: bounds recursion over the tree
 
     void error(const std::string& what) const {
         throw UsageError(fmt::format("'{}': {} at column {}", text_, what, start_ + 1));
@@ -166,8 +164,7 @@ private:
         if (at_ >= text_.size()) return;
         unsigned char c = static_cast<unsigned char>(text_[at_]);
         if (std::isalpha(c) || c == '_') {
-            while (at_ < text_.size() &&
-                   (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+            while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
                 token_ += text_[at_++];
         } else if (std::isdigit(c) || c == '.') {
             lex_number();
@@ -494,8 +491,7 @@ std::set<std::string> Expression::symbols() const {
 
 bool Expression::is_literal() const { return node_->kind == Kind::number; }
 bool Expression::is_literal(int64_t number) const {
-    return is_literal() && std::holds_alternative<int64_t>(node_->value) &&
-           std::get<int64_t>(node_->value) == number;
+    return is_literal() && std::holds_alternative<int64_t>(node_->value) && std::get<int64_t>(node_->value) == number;
 }
 bool Expression::is_symbol() const { return node_->kind == Kind::symbol; }
 

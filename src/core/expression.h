@@ -18,8 +18,8 @@ namespace strop {
 // A number or a text (texts come from tunables and only compare).
 using Value = std::variant<int64_t, double, std::string>;
 
-std::string to_string(const Value& value);     // Python's str()
-double to_double(const Value& value);          // NaN for a text
+std::string to_string(const Value& value);  // Python's str()
+double to_double(const Value& value);       // NaN for a text
 bool truthy(const Value& value);
 
 using Bindings = std::map<std::string, Value>;
@@ -29,19 +29,19 @@ public:
     struct Node;  // immutable, shared
 
     Expression() : Expression(int64_t{0}) {}
-    Expression(int64_t number);                              // a literal
+    Expression(int64_t number);  // a literal
     static Expression symbol(const std::string& name);
     // Throws UsageError "…: expected ')' at column 7".
     static Expression parse(const std::string& text);
 
-    Value evaluate(const Bindings& bindings) const;          // UsageError on unknown names, division by zero
+    Value evaluate(const Bindings& bindings) const;            // UsageError on unknown names, division by zero
     int64_t evaluate_integer(const Bindings& bindings) const;  // UsageError when not a whole number
     std::set<std::string> symbols() const;
     bool is_literal() const;
     bool is_literal(int64_t number) const;
     bool is_symbol() const;
 
-    std::string text() const;      // Python syntax, minimal parentheses; parse(text()) is equal
+    std::string text() const;  // Python syntax, minimal parentheses; parse(text()) is equal
     // C++ over int64_t variables of the same names. `//` becomes `/` and `%` stays: the caller vouches that
     // operands are non-negative. `/` becomes division of doubles; min/max become std::min<int64_t>/std::max. UsageError
     // when it would be longer than 64 KiB.

@@ -1,8 +1,9 @@
-// Printing of expressions, as Python and as C++.
+// Printing of expressions, as Python, as Python over arrays, and as C++.
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "core/expression_arrays.h"
 #include "core/expression_node.h"
 
 namespace strop {
@@ -31,7 +32,7 @@ int precedence(const Node& node) {
     }
 }
 
-enum class Dialect { python, cpp };
+enum class Dialect { python, arrays, cpp };
 
 constexpr size_t longest_cpp = 1 << 16;
 
@@ -44,10 +45,21 @@ std::string print_within(const Node& parent, const Expression& child, Dialect di
     return inner < outer || (inner == outer && tight) ? "(" + text + ")" : text;
 }
 
+// `&` and `|` bind tighter than comparisons.
+std::string print_joined(const Node& node) {
+    auto side = [&](const Expression& child) {
+        const std::string text = print(child, Dialect::arrays), &name = child.node().name;
+        const bool same = child.node().kind == Kind::binary && (name == node.name || name == "and");
+        return same || child.is_symbol() ? text : "(" + text + ")";
+    };
+    return fmt::format("{} {} {}", side(node.arguments[0]), node.name == "or" ? "|" : "&", side(node.arguments[1]));
+}
+
 std::string print_binary(const Node& node, Dialect dialect) {
     const std::string& op = node.name;
     const auto& [left, right] = std::pair(node.arguments[0], node.arguments[1]);
-    if (dialect == Dialect::python) {
+    if (dialect == Dialect::arrays && (op == "or" || op == "and")) return print_joined(node);
+    if (dialect != Dialect::cpp) {
         bool power = op == "**";
         return fmt::format("{}{}{}", print_within(node, left, dialect, power),
                            op == "or" || op == "and" || op == "+" || op == "-" ? " " + op + " " : op,
@@ -69,12 +81,13 @@ std::string print_compare(const Node& node, Dialect dialect) {
         std::string text = side(0);
         for (size_t i = 0; i < node.comparisons.size(); ++i) {
             const Node& right = node.arguments[i + 1].node();
-            text +=
-                fmt::format(" {} {}", node.comparisons[i],
-                            right.kind == Kind::tuple ? print(node.arguments[i + 1], dialect) : side(i + 1));
+            text += fmt::format(" {} {}", node.comparisons[i],
+                                right.kind == Kind::tuple ? print(node.arguments[i + 1], dialect) : side(i + 1));
         }
         return text;
     }
+    const bool arrays = dialect == Dialect::arrays;
+    const char *open = arrays ? "(" : "", *closing = arrays ? ")" : "";
     std::vector<std::string> terms;
     for (size_t i = 0; i < node.comparisons.size(); ++i) {
         const std::string& op = node.comparisons[i];
@@ -84,21 +97,26 @@ std::string print_compare(const Node& node, Dialect dialect) {
         }
         std::vector<std::string> equal;
         for (const Expression& item : node.arguments[i + 1].node().arguments)
-            equal.push_back(fmt::format("{} == {}", side(i), print(item, dialect)));
-        std::string any = "(" + (equal.empty() ? "false" : join(equal, " || ")) + ")";
-        terms.push_back(op == "in" ? any : "!" + any);
+            equal.push_back(fmt::format("{}{} == {}{}", open, side(i), print(item, dialect), closing));
+        const std::string none = arrays ? "False" : "false";
+        std::string any = "(" + (equal.empty() ? none : join(equal, arrays ? " | " : " || ")) + ")";
+        terms.push_back(op == "in" ? any : (arrays ? "~" : "!") + any);
     }
-    std::string text = join(terms, " && ");
-    return terms.size() > 1 ? "(" + text + ")" : text;
+    if (terms.size() == 1) return terms[0];
+    return arrays ? "((" + join(terms, ") & (") + "))" : "(" + join(terms, " && ") + ")";
 }
 
 std::string print_call(const Node& node, Dialect dialect) {
     std::vector<std::string> arguments;
     for (const Expression& argument : node.arguments) arguments.push_back(print(argument, dialect));
-    if (dialect == Dialect::python) return fmt::format("{}({})", node.name, join(arguments, ", "));
+    if (dialect != Dialect::cpp) return fmt::format("{}({})", node.name, join(arguments, ", "));
     if (node.name == "abs") return fmt::format("std::abs({})", arguments[0]);
-    if (node.name == "ceildiv")
-        return fmt::format("((({0}) + ({1}) - 1) / ({1}))", arguments[0], arguments[1]);
+    if (node.name == "ceildiv") {
+        auto grouped = [&](size_t i) {
+            return precedence(node.arguments[i].node()) == 9 ? arguments[i] : "(" + arguments[i] + ")";
+        };
+        return fmt::format("(({0} + {1} - 1) / {1})", grouped(0), grouped(1));
+    }
     std::string text = arguments[0];
     for (size_t i = 1; i < arguments.size(); ++i)
         text = fmt::format("std::{}<int64_t>({}, {})", node.name, text, arguments[i]);
@@ -119,14 +137,15 @@ std::string print_node(const Node& node, Dialect dialect) {
     switch (node.kind) {
         case Kind::number: return to_string(node.value);
         case Kind::text:
-            return dialect == Dialect::python ? quoted(to_string(node.value)) : cpp_quoted(to_string(node.value));
+            return dialect != Dialect::cpp ? quoted(to_string(node.value)) : cpp_quoted(to_string(node.value));
         case Kind::symbol: return node.name;
         case Kind::unary: {
             // In C++ `!` binds tighter than comparisons, and `--` is a decrement.
-            bool bare = dialect == Dialect::python || node.arguments[0].node().kind == Kind::symbol;
+            if (dialect == Dialect::arrays && node.name == "not") return "~(" + print(node.arguments[0], dialect) + ")";
+            bool bare = dialect != Dialect::cpp || node.arguments[0].node().kind == Kind::symbol;
             std::string inner = bare ? print_within(node, node.arguments[0], dialect, false)
                                      : "(" + print(node.arguments[0], dialect) + ")";
-            return (node.name == "not" ? (dialect == Dialect::python ? "not " : "!") : "-") + inner;
+            return (node.name == "not" ? (dialect != Dialect::cpp ? "not " : "!") : "-") + inner;
         }
         case Kind::binary: return print_binary(node, dialect);
         case Kind::compare: return print_compare(node, dialect);
@@ -153,5 +172,6 @@ std::string print(const Expression& expression, Dialect dialect) {
 
 std::string Expression::text() const { return print(*this, Dialect::python); }
 std::string Expression::cpp() const { return print(*this, Dialect::cpp); }
+std::string over_arrays(const Expression& expression) { return print(expression, Dialect::arrays); }
 
 }  // namespace strop

@@ -74,8 +74,7 @@ template <class T>
 Json encode(const T& value) {
     if constexpr (Described<T>) {
         Json json = Json::object();
-        std::apply([&](auto... field) { ((json[field.name] = encode(value.*field.member)), ...); },
-                   fields_of(&value));
+        std::apply([&](auto... field) { ((json[field.name] = encode(value.*field.member)), ...); }, fields_of(&value));
         return json;
     } else if constexpr (std::is_enum_v<T>) {
         return name_of(value);
@@ -167,8 +166,7 @@ void decode(const Json& json, T& value) {
         if (!json.is_null()) decode(json, value.emplace());
     } else if constexpr (IsVector<T>::value) {
         value.clear();
-        for (const Json& element : json.get_ref<const Json::array_t&>())
-            decode(element, value.emplace_back());
+        for (const Json& element : json.get_ref<const Json::array_t&>()) decode(element, value.emplace_back());
     } else if constexpr (IsMap<T>::value) {
         value.clear();
         for (const auto& [key, element] : json.get_ref<const Json::object_t&>()) decode(element, value[key]);
@@ -232,6 +230,13 @@ void from_json(const Json& json, Machine& value) { decode(json, value); }
 void to_json(Json& json, const RunSettings& value) { json = encode(value); }
 void from_json(const Json& json, RunSettings& value) { decode(json, value); }
 
+void to_json(Json& json, const Lesson& value) { json = encode(value); }
+void from_json(const Json& json, Lesson& value) { decode(json, value); }
+void to_json(Json& json, const Testimony& value) { json = encode(value); }
+void from_json(const Json& json, Testimony& value) { decode(json, value); }
+void to_json(Json& json, const Digest& value) { json = encode(value); }
+void from_json(const Json& json, Digest& value) { decode(json, value); }
+
 void to_json(Json& json, const RunRecord& value) {
     json = encode(value);
     json["schema"] = RunRecord::schema_version;
@@ -242,9 +247,9 @@ void from_json(const Json& json, RunRecord& value) {
     if (!json.is_object()) json.get_ref<const Json::object_t&>();  // throws nlohmann's type error
     if (auto found = json.find("schema"); found != json.end()) schema = decode_integer<int>(*found);
     if (schema > RunRecord::schema_version)
-        throw UsageError(fmt::format("run record has schema {}, this Strop reads up to {}", schema,
-                                     RunRecord::schema_version),
-                         "it was written by a newer Strop: update this one");
+        throw UsageError(
+            fmt::format("run record has schema {}, this Strop reads up to {}", schema, RunRecord::schema_version),
+            "it was written by a newer Strop: update this one");
     decode(json, value);
 }
 
@@ -258,8 +263,6 @@ Configuration configuration_from_json(const Json& json) {
 
 uint64_t seed_from_json(const Json& json) { return decode_integer<uint64_t>(json); }
 
-std::string dump(const Json& json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace strop

@@ -1,15 +1,17 @@
 // The one versioned JSON form of the core's structs: workers, store and exports share it. nlohmann finds
 // these by argument-dependent lookup (`json j = evaluation;`, `j.get<Evaluation>()`). Unknown keys are
 // ignored, missing keys keep the struct's default; a value of the wrong type throws
-// nlohmann::json::exception, a number that does not fit a UsageError. Enumerations are their `name_of` (an unknown name is a UsageError); Value is a
-// JSON integer, number or string; expressions are their text. JSON has no infinity and no NaN: they are the
-// strings "inf", "-inf" and "nan".
+// nlohmann::json::exception, a number that does not fit a UsageError. Enumerations are their `name_of` (an unknown name
+// is a UsageError); Value is a JSON integer, number or string; expressions are their text. JSON has no infinity and no
+// NaN: they are the strings "inf", "-inf" and "nan".
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include "core/digest.h"
 #include "core/evaluation.h"
 #include "core/kernel.h"
+#include "core/lesson.h"
 #include "core/machine.h"
 #include "core/problem.h"
 #include "core/profile.h"
@@ -67,6 +69,12 @@ void to_json(Json&, const Machine&);
 void from_json(const Json&, Machine&);
 void to_json(Json&, const RunSettings&);
 void from_json(const Json&, RunSettings&);
+void to_json(Json&, const Lesson&);
+void from_json(const Json&, Lesson&);
+void to_json(Json&, const Testimony&);
+void from_json(const Json&, Testimony&);
+void to_json(Json&, const Digest&);
+void from_json(const Json&, Digest&);
 void to_json(Json&, const RunRecord&);    // writes "schema": RunRecord::schema_version
 void from_json(const Json&, RunRecord&);  // throws UsageError for a newer schema
 

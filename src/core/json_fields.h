@@ -33,32 +33,24 @@ inline auto fields_of(const Strategy*) {
 }
 
 inline auto fields_of(const Tunable*) {
-    return std::tuple{Field{"name", &Tunable::name}, Field{"values", &Tunable::values},
-                      Field{"kind", &Tunable::kind}};
+    return std::tuple{Field{"name", &Tunable::name}, Field{"values", &Tunable::values}, Field{"kind", &Tunable::kind}};
 }
 
 inline auto fields_of(const TunableSpace*) {
-    return std::tuple{Field{"tunables", &TunableSpace::tunables},
-                      Field{"constraints", &TunableSpace::constraints}};
+    return std::tuple{Field{"tunables", &TunableSpace::tunables}, Field{"constraints", &TunableSpace::constraints}};
 }
 
 inline auto fields_of(const Kernel*) {
-    return std::tuple{Field{"id", &Kernel::id},
-                      Field{"strategy", &Kernel::strategy},
-                      Field{"language", &Kernel::language},
-                      Field{"source", &Kernel::source},
-                      Field{"space", &Kernel::space},
-                      Field{"initial", &Kernel::initial},
-                      Field{"author", &Kernel::author},
-                      Field{"parent", &Kernel::parent},
-                      Field{"condition", &Kernel::condition}};
+    return std::tuple{
+        Field{"id", &Kernel::id},         Field{"strategy", &Kernel::strategy}, Field{"language", &Kernel::language},
+        Field{"source", &Kernel::source}, Field{"space", &Kernel::space},       Field{"initial", &Kernel::initial},
+        Field{"author", &Kernel::author}, Field{"parent", &Kernel::parent},     Field{"condition", &Kernel::condition}};
 }
 
 inline auto fields_of(const Measurement*) {
-    return std::tuple{Field{"samples_ns", &Measurement::samples_ns},
-                      Field{"median_ns", &Measurement::median_ns}, Field{"low_ns", &Measurement::low_ns},
-                      Field{"high_ns", &Measurement::high_ns}, Field{"abandoned", &Measurement::abandoned},
-                      Field{"disturbed", &Measurement::disturbed}};
+    return std::tuple{Field{"samples_ns", &Measurement::samples_ns}, Field{"median_ns", &Measurement::median_ns},
+                      Field{"low_ns", &Measurement::low_ns},         Field{"high_ns", &Measurement::high_ns},
+                      Field{"abandoned", &Measurement::abandoned},   Field{"disturbed", &Measurement::disturbed}};
 }
 
 inline auto fields_of(const PointResult*) {
@@ -69,8 +61,7 @@ inline auto fields_of(const PointResult*) {
 inline auto fields_of(const EvaluationRequest*) {
     return std::tuple{Field{"kernel", &EvaluationRequest::kernel},
                       Field{"configuration", &EvaluationRequest::configuration},
-                      Field{"points", &EvaluationRequest::points},
-                      Field{"effort", &EvaluationRequest::effort},
+                      Field{"points", &EvaluationRequest::points}, Field{"effort", &EvaluationRequest::effort},
                       Field{"best_ns", &EvaluationRequest::best_ns}};
 }
 
@@ -87,10 +78,8 @@ inline auto fields_of(const Evaluation*) {
 }
 
 inline auto fields_of(const ProbeResult*) {
-    return std::tuple{Field{"verdict", &ProbeResult::verdict},
-                      Field{"evidence", &ProbeResult::evidence},
-                      Field{"points", &ProbeResult::points},
-                      Field{"compile_seconds", &ProbeResult::compile_seconds},
+    return std::tuple{Field{"verdict", &ProbeResult::verdict}, Field{"evidence", &ProbeResult::evidence},
+                      Field{"points", &ProbeResult::points}, Field{"compile_seconds", &ProbeResult::compile_seconds},
                       Field{"time_seconds", &ProbeResult::time_seconds}};
 }
 
@@ -108,6 +97,7 @@ inline auto fields_of(const ComparisonRequest*) {
                       Field{"points", &ComparisonRequest::points},
                       Field{"effort", &ComparisonRequest::effort},
                       Field{"seconds_per_point", &ComparisonRequest::seconds_per_point},
+                      Field{"patience_seconds", &ComparisonRequest::patience_seconds},
                       Field{"prove", &ComparisonRequest::prove},
                       Field{"cold", &ComparisonRequest::cold}};
 }
@@ -128,10 +118,10 @@ inline auto fields_of(const PointComparison*) {
 }
 
 inline auto fields_of(const Comparison*) {
-    return std::tuple{
-        Field{"points", &Comparison::points}, Field{"compile_seconds", &Comparison::compile_seconds},
-        Field{"check_seconds", &Comparison::check_seconds}, Field{"time_seconds", &Comparison::time_seconds},
-        Field{"reference_seconds", &Comparison::reference_seconds}};
+    return std::tuple{Field{"points", &Comparison::points}, Field{"compile_seconds", &Comparison::compile_seconds},
+                      Field{"check_seconds", &Comparison::check_seconds},
+                      Field{"time_seconds", &Comparison::time_seconds},
+                      Field{"reference_seconds", &Comparison::reference_seconds}};
 }
 
 inline auto fields_of(const SanitizerRun*) {
@@ -155,8 +145,7 @@ inline auto fields_of(const CacheLevel*) {
 inline auto fields_of(const Ceilings*) {
     return std::tuple{Field{"fma_flops_one_core", &Ceilings::fma_flops_one_core},
                       Field{"fma_flops_all_cores", &Ceilings::fma_flops_all_cores},
-                      Field{"memory_read", &Ceilings::memory_read},
-                      Field{"memory_copy", &Ceilings::memory_copy},
+                      Field{"memory_read", &Ceilings::memory_read}, Field{"memory_copy", &Ceilings::memory_copy},
                       Field{"memory_copy_one_core", &Ceilings::memory_copy_one_core}};
 }
 
@@ -175,7 +164,8 @@ inline auto fields_of(const Machine*) {
 }
 
 inline auto fields_of(const OwnSource*) {
-    return std::tuple{Field{"name", &OwnSource::name}, Field{"source", &OwnSource::source}};
+    return std::tuple{Field{"name", &OwnSource::name}, Field{"source", &OwnSource::source},
+                      Field{"language", &OwnSource::language}};
 }
 
 inline auto fields_of(const RunSettings*) {
@@ -186,6 +176,7 @@ inline auto fields_of(const RunSettings*) {
                       Field{"target_speedup", &RunSettings::target_speedup},
                       Field{"min_improvement", &RunSettings::min_improvement},
                       Field{"seed", &RunSettings::seed},
+                      Field{"device", &RunSettings::device},
                       Field{"out", &RunSettings::out},
                       Field{"points", &RunSettings::points},
                       Field{"models", &RunSettings::models},
@@ -199,7 +190,9 @@ inline auto fields_of(const RunSettings*) {
                       Field{"winners", &RunSettings::winners},
                       Field{"exhaustive", &RunSettings::exhaustive},
                       Field{"kernels", &RunSettings::kernels},
-                      Field{"only_own", &RunSettings::only_own}};
+                      Field{"only_own", &RunSettings::only_own},
+                      Field{"worker", &RunSettings::worker},
+                      Field{"knowledge", &RunSettings::knowledge}};
 }
 
 inline auto fields_of(const Regime*) {
@@ -238,14 +231,16 @@ inline auto fields_of(const ShapeReport*) {
 }
 
 inline auto fields_of(const HistoryEntry*) {
-    return std::tuple{
-        Field{"seconds", &HistoryEntry::seconds},        Field{"kernel", &HistoryEntry::kernel},
-        Field{"strategy", &HistoryEntry::strategy},      Field{"configuration", &HistoryEntry::configuration},
-        Field{"verdict", &HistoryEntry::verdict},        Field{"evidence", &HistoryEntry::evidence},
-        Field{"nanoseconds", &HistoryEntry::nanoseconds},
-        Field{"compile_seconds", &HistoryEntry::compile_seconds},
-        Field{"check_seconds", &HistoryEntry::check_seconds},
-        Field{"time_seconds", &HistoryEntry::time_seconds}};
+    return std::tuple{Field{"seconds", &HistoryEntry::seconds},
+                      Field{"kernel", &HistoryEntry::kernel},
+                      Field{"strategy", &HistoryEntry::strategy},
+                      Field{"configuration", &HistoryEntry::configuration},
+                      Field{"verdict", &HistoryEntry::verdict},
+                      Field{"evidence", &HistoryEntry::evidence},
+                      Field{"nanoseconds", &HistoryEntry::nanoseconds},
+                      Field{"compile_seconds", &HistoryEntry::compile_seconds},
+                      Field{"check_seconds", &HistoryEntry::check_seconds},
+                      Field{"time_seconds", &HistoryEntry::time_seconds}};
 }
 
 inline auto fields_of(const MissingBaseline*) {
@@ -263,29 +258,37 @@ inline auto fields_of(const Experiment*) {
 }
 
 inline auto fields_of(const InstructionMix*) {
-    return std::tuple{Field{"total", &InstructionMix::total},         Field{"scalar", &InstructionMix::scalar},
-                      Field{"packed", &InstructionMix::packed},       Field{"fused", &InstructionMix::fused},
-                      Field{"divisions", &InstructionMix::divisions}, Field{"shuffles", &InstructionMix::shuffles},
+    return std::tuple{Field{"total", &InstructionMix::total},
+                      Field{"scalar", &InstructionMix::scalar},
+                      Field{"packed", &InstructionMix::packed},
+                      Field{"fused", &InstructionMix::fused},
+                      Field{"divisions", &InstructionMix::divisions},
+                      Field{"shuffles", &InstructionMix::shuffles},
                       Field{"conversions", &InstructionMix::conversions},
-                      Field{"loads", &InstructionMix::loads},         Field{"stores", &InstructionMix::stores},
-                      Field{"gathers", &InstructionMix::gathers},     Field{"stack", &InstructionMix::stack},
-                      Field{"calls", &InstructionMix::calls},         Field{"branches", &InstructionMix::branches},
+                      Field{"loads", &InstructionMix::loads},
+                      Field{"stores", &InstructionMix::stores},
+                      Field{"gathers", &InstructionMix::gathers},
+                      Field{"stack", &InstructionMix::stack},
+                      Field{"calls", &InstructionMix::calls},
+                      Field{"branches", &InstructionMix::branches},
                       Field{"flops", &InstructionMix::flops}};
 }
 
 inline auto fields_of(const Throughput*) {
-    return std::tuple{Field{"cycles", &Throughput::cycles},
-                      Field{"micro_operations", &Throughput::micro_operations},
+    return std::tuple{Field{"cycles", &Throughput::cycles}, Field{"micro_operations", &Throughput::micro_operations},
                       Field{"dependency_share", &Throughput::dependency_share},
-                      Field{"resource_share", &Throughput::resource_share},
-                      Field{"busiest", &Throughput::busiest}};
+                      Field{"resource_share", &Throughput::resource_share}, Field{"busiest", &Throughput::busiest}};
 }
 
 inline auto fields_of(const HotLoop*) {
-    return std::tuple{Field{"function", &HotLoop::function}, Field{"first", &HotLoop::first},
-                      Field{"last", &HotLoop::last},         Field{"line", &HotLoop::line},
-                      Field{"last_line", &HotLoop::last_line}, Field{"share", &HotLoop::share},
-                      Field{"mix", &HotLoop::mix},           Field{"throughput", &HotLoop::throughput},
+    return std::tuple{Field{"function", &HotLoop::function},
+                      Field{"first", &HotLoop::first},
+                      Field{"last", &HotLoop::last},
+                      Field{"line", &HotLoop::line},
+                      Field{"last_line", &HotLoop::last_line},
+                      Field{"share", &HotLoop::share},
+                      Field{"mix", &HotLoop::mix},
+                      Field{"throughput", &HotLoop::throughput},
                       Field{"listing", &HotLoop::listing}};
 }
 
@@ -307,9 +310,12 @@ inline auto fields_of(const Finding*) {
 }
 
 inline auto fields_of(const Diagnosis*) {
-    return std::tuple{Field{"label", &Diagnosis::label},       Field{"traffic_ns", &Diagnosis::traffic_ns},
-                      Field{"compute_ns", &Diagnosis::compute_ns}, Field{"findings", &Diagnosis::findings},
-                      Field{"limit", &Diagnosis::limit},       Field{"at_ceiling", &Diagnosis::at_ceiling},
+    return std::tuple{Field{"label", &Diagnosis::label},
+                      Field{"traffic_ns", &Diagnosis::traffic_ns},
+                      Field{"compute_ns", &Diagnosis::compute_ns},
+                      Field{"findings", &Diagnosis::findings},
+                      Field{"limit", &Diagnosis::limit},
+                      Field{"at_ceiling", &Diagnosis::at_ceiling},
                       Field{"next", &Diagnosis::next}};
 }
 
@@ -343,10 +349,66 @@ inline auto fields_of(const ModelUse*) {
 }
 
 inline auto fields_of(const PhaseSeconds*) {
-    return std::tuple{Field{"total", &PhaseSeconds::total}, Field{"reference", &PhaseSeconds::reference},
+    return std::tuple{Field{"total", &PhaseSeconds::total},     Field{"reference", &PhaseSeconds::reference},
                       Field{"compile", &PhaseSeconds::compile}, Field{"check", &PhaseSeconds::check},
-                      Field{"time", &PhaseSeconds::time},
-                      Field{"models", &PhaseSeconds::models}};
+                      Field{"time", &PhaseSeconds::time},       Field{"models", &PhaseSeconds::models}};
+}
+
+inline auto fields_of(const LessonConditions*) {
+    return std::tuple{Field{"problem", &LessonConditions::problem}, Field{"family", &LessonConditions::family},
+                      Field{"bound", &LessonConditions::bound}, Field{"hardware", &LessonConditions::hardware},
+                      Field{"words", &LessonConditions::words}};
+}
+
+inline auto fields_of(const Lesson*) {
+    return std::tuple{Field{"when", &Lesson::when},         Field{"advice", &Lesson::advice},
+                      Field{"strategy", &Lesson::strategy}, Field{"values", &Lesson::values},
+                      Field{"what", &Lesson::what},         Field{"why", &Lesson::why},
+                      Field{"author", &Lesson::author},     Field{"source", &Lesson::source}};
+}
+
+inline auto fields_of(const Testimony*) {
+    return std::tuple{Field{"lesson", &Testimony::lesson}, Field{"run", &Testimony::run},
+                      Field{"kind", &Testimony::kind}, Field{"note", &Testimony::note}};
+}
+
+inline auto fields_of(const Digest::Winner*) {
+    return std::tuple{Field{"strategy", &Digest::Winner::strategy},
+                      Field{"family", &Digest::Winner::family},
+                      Field{"configuration", &Digest::Winner::configuration},
+                      Field{"condition", &Digest::Winner::condition},
+                      Field{"points", &Digest::Winner::points},
+                      Field{"bound", &Digest::Winner::bound},
+                      Field{"roofline_share", &Digest::Winner::roofline_share}};
+}
+
+inline auto fields_of(const Digest::DeadEnd*) {
+    return std::tuple{Field{"strategy", &Digest::DeadEnd::strategy}, Field{"family", &Digest::DeadEnd::family},
+                      Field{"reason", &Digest::DeadEnd::reason}};
+}
+
+inline auto fields_of(const Digest::Effect*) {
+    return std::tuple{Field{"family", &Digest::Effect::family},
+                      Field{"strategy", &Digest::Effect::strategy},
+                      Field{"bound", &Digest::Effect::bound},
+                      Field{"tunable", &Digest::Effect::tunable},
+                      Field{"value", &Digest::Effect::value},
+                      Field{"ratio", &Digest::Effect::ratio},
+                      Field{"evaluations", &Digest::Effect::evaluations}};
+}
+
+inline auto fields_of(const Digest*) {
+    return std::tuple{Field{"run", &Digest::run},           Field{"started", &Digest::started},
+                      Field{"outcome", &Digest::outcome},   Field{"strop_version", &Digest::strop_version},
+                      Field{"compiler", &Digest::compiler}, Field{"origin", &Digest::origin},
+                      Field{"problem", &Digest::problem},   Field{"problem_hash", &Digest::problem_hash},
+                      Field{"tags", &Digest::tags},         Field{"cpu", &Digest::cpu},
+                      Field{"isa", &Digest::isa},           Field{"fingerprint", &Digest::fingerprint},
+                      Field{"language", &Digest::language}, Field{"hardware", &Digest::hardware},
+                      Field{"cores", &Digest::cores},       Field{"speedup", &Digest::speedup},
+                      Field{"baseline", &Digest::baseline}, Field{"evaluations", &Digest::evaluations},
+                      Field{"winners", &Digest::winners},   Field{"dead_ends", &Digest::dead_ends},
+                      Field{"effects", &Digest::effects},   Field{"open", &Digest::open}};
 }
 
 inline auto fields_of(const RunRecord*) {
@@ -354,9 +416,12 @@ inline auto fields_of(const RunRecord*) {
                       Field{"started", &RunRecord::started},
                       Field{"strop_version", &RunRecord::strop_version},
                       Field{"compiler", &RunRecord::compiler},
+                      Field{"device", &RunRecord::device},
                       Field{"problem", &RunRecord::problem},
                       Field{"problem_folder", &RunRecord::problem_folder},
                       Field{"problem_hash", &RunRecord::problem_hash},
+                      Field{"tags", &RunRecord::tags},
+                      Field{"origin", &RunRecord::origin},
                       Field{"settings", &RunRecord::settings},
                       Field{"machine", &RunRecord::machine},
                       Field{"outcome", &RunRecord::outcome},

@@ -23,7 +23,7 @@ struct Strategy {
     std::vector<std::string> excludes;  // ids or families it is incompatible with
     double confidence = 0.5;            // 0..1, re-scored from what was measured
     State state = State::active;
-    std::string reason;                 // why pruned, or what it wins
+    std::string reason;  // why pruned, or what it wins
 };
 std::string name_of(Strategy::State state);
 
@@ -55,14 +55,14 @@ std::string name_of(Language language);
 
 // Source in one language for one strategy.
 struct Kernel {
-    std::string id;               // unique in a run: the strategy's id, or "online_single_read+prefetch"
-    std::string strategy;         // Strategy::id
+    std::string id;        // unique in a run: the strategy's id, or "online_single_read+prefetch"
+    std::string strategy;  // Strategy::id
     Language language = Language::cpp;
     std::string source;
-    TunableSpace space;           // parsed from the source's comments
-    Configuration initial;        // the author's best guess, a member of the space
-    std::string author;           // "playbook", a model's name, a person
-    std::string parent;           // id of the kernel this was made from; may be empty
+    TunableSpace space;     // parsed from the source's comments
+    Configuration initial;  // the author's best guess, a member of the space
+    std::string author;     // "playbook", a model's name, a person
+    std::string parent;     // id of the kernel this was made from; may be empty
     // Over dimensions and integer parameters: where this kernel may be called. Absent: everywhere.
     std::optional<Expression> condition;
 };

@@ -22,7 +22,8 @@ double memory_seconds(const Ceilings& ceilings, const Work& work) {
 // The first level that holds everything; null: none does.
 const CacheLevel* holding_cache(const Machine& machine, double bytes) {
     for (const CacheLevel& cache : machine.caches) {
-        const double whole = static_cast<double>(cache.bytes) * std::max(1, machine.cores / std::max(1, cache.shared_by));
+        const double whole =
+            static_cast<double>(cache.bytes) * std::max(1, machine.cores / std::max(1, cache.shared_by));
         if (bytes <= whole && cache.read_bytes_per_second > 0) return &cache;
     }
     return nullptr;

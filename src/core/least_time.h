@@ -7,18 +7,18 @@
 namespace strop {
 
 struct Work {
-    double read = 0, written = 0;   // bytes that have to move
+    double read = 0, written = 0;  // bytes that have to move
     double flops = 0;
     double bytes() const { return read + written; }
 };
 
-// Compulsory traffic: every input read once, every output written once; or the problem's own `work`. Arithmetic only where
-// the problem states it.
+// Compulsory traffic: every input read once, every output written once; or the problem's own `work`. Arithmetic only
+// where the problem states it.
 Work stated_work(const Problem& problem, const Dimensions& dims);
 
 struct LeastTime {
-    double traffic_ns = 0, compute_ns = 0;   // each alone; 0: nothing was measured
-    bool traffic_from_cache = false;         // everything fits in a cache
+    double traffic_ns = 0, compute_ns = 0;  // each alone; 0: nothing was measured
+    bool traffic_from_cache = false;        // everything fits in a cache
     double nanoseconds() const { return traffic_ns > compute_ns ? traffic_ns : compute_ns; }
 };
 

@@ -18,9 +18,9 @@ struct DTypeInfo {
 };
 
 constexpr DTypeInfo dtypes[] = {
-    {DType::float32, "float32", "float", 4},   {DType::float64, "float64", "double", 8},
-    {DType::int32, "int32", "int32_t", 4},     {DType::int64, "int64", "int64_t", 8},
-    {DType::uint8, "uint8", "uint8_t", 1},     {DType::boolean, "bool", "bool", 1},
+    {DType::float32, "float32", "float", 4}, {DType::float64, "float64", "double", 8},
+    {DType::int32, "int32", "int32_t", 4},   {DType::int64, "int64", "int64_t", 8},
+    {DType::uint8, "uint8", "uint8_t", 1},   {DType::boolean, "bool", "bool", 1},
 };
 
 constexpr std::pair<Fill, const char*> fills[] = {
@@ -88,15 +88,15 @@ int64_t element_count(const Problem& problem, const Tensor& tensor, const Dimens
     int64_t count = 1;
     for (int64_t extent : extents(problem, tensor, dims))
         if (__builtin_mul_overflow(count, extent, &count))
-            throw UsageError(fmt::format("{}: '{}' has too many elements at {}", problem.name, tensor.name,
-                                         describe(dims)));
+            throw UsageError(
+                fmt::format("{}: '{}' has too many elements at {}", problem.name, tensor.name, describe(dims)));
     return count;
 }
 
 int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions& dims) {
     int64_t bytes = 0;
-    if (__builtin_mul_overflow(element_count(problem, tensor, dims),
-                               static_cast<int64_t>(size_of(tensor.dtype)), &bytes))
+    if (__builtin_mul_overflow(element_count(problem, tensor, dims), static_cast<int64_t>(size_of(tensor.dtype)),
+                               &bytes))
         throw UsageError(
             fmt::format("{}: '{}' has too many elements at {}", problem.name, tensor.name, describe(dims)));
     return bytes;

@@ -14,9 +14,9 @@ namespace strop {
 
 enum class DType { float32, float64, int32, int64, uint8, boolean };
 
-size_t size_of(DType dtype);                           // bytes of one element
-std::string name_of(DType dtype);                      // "float32", "bool", as NumPy spells it
-std::string c_type(DType dtype);                       // "float", "int64_t", ...
+size_t size_of(DType dtype);       // bytes of one element
+std::string name_of(DType dtype);  // "float32", "bool", as NumPy spells it
+std::string c_type(DType dtype);   // "float", "int64_t", ...
 std::optional<DType> parse_dtype(const std::string& name);
 bool is_floating(DType dtype);
 
@@ -29,9 +29,9 @@ std::optional<Fill> parse_fill(const std::string& name);
 struct Tensor {
     std::string name;
     DType dtype = DType::float32;
-    std::vector<Expression> shape;      // over dimensions and integer parameters; row-major, contiguous
-    Fill fill = Fill::normal;           // inputs only
-    std::optional<Expression> limit;    // Fill::integers: exclusive upper bound
+    std::vector<Expression> shape;    // over dimensions and integer parameters; row-major, contiguous
+    Fill fill = Fill::normal;         // inputs only
+    std::optional<Expression> limit;  // Fill::integers: exclusive upper bound
 };
 
 // A scalar parameter, passed by value. Integer parameters may appear in shapes.
@@ -45,10 +45,10 @@ using Dimensions = std::map<std::string, int64_t>;
 
 // One assignment of the named dimensions.
 struct ShapePoint {
-    std::string label;       // "small", or "M=64,N=128" for points that have none
+    std::string label;  // "small", or "M=64,N=128" for points that have none
     Dimensions dims;
 };
-std::string describe(const Dimensions& dims);   // "M=64,N=128"
+std::string describe(const Dimensions& dims);  // "M=64,N=128"
 
 struct Range {
     int64_t low = 1, high = 1;
@@ -60,20 +60,21 @@ struct Tolerance {
 
 struct Problem {
     std::string name;
-    std::filesystem::path folder;             // absolute; holds problem.yaml
-    std::filesystem::path reference;          // absolute path of the Python file
-    std::string function;                     // the reference's function, usually `name`
+    std::filesystem::path folder;     // absolute; holds problem.yaml
+    std::filesystem::path reference;  // absolute path of the Python file
+    std::string function;             // the reference's function, usually `name`
     std::vector<std::string> tags;
     std::vector<Tensor> inputs, outputs;
     std::vector<Parameter> parameters;
-    std::vector<std::string> dimensions;      // in the kernel's order: first appearance in inputs, then outputs, then shapes
-    std::vector<ShapePoint> points;           // the sweep, in the file's order
-    std::map<std::string, Range> range;       // where the dispatching function must be right; every dimension has an entry
-    std::vector<Expression> require;          // conditions on dimensions that every valid shape meets (may be empty)
-    std::optional<Tolerance> tolerance;       // absent: from the float64 noise floor
-    std::optional<Expression> flops, bytes;   // absent: traced from the reference
+    std::vector<std::string>
+        dimensions;                      // in the kernel's order: first appearance in inputs, then outputs, then shapes
+    std::vector<ShapePoint> points;      // the sweep, in the file's order
+    std::map<std::string, Range> range;  // where the dispatching function must be right; every dimension has an entry
+    std::vector<Expression> require;     // conditions on dimensions that every valid shape meets (may be empty)
+    std::optional<Tolerance> tolerance;  // absent: from the float64 noise floor
+    std::optional<Expression> flops, bytes;        // absent: traced from the reference
     std::vector<std::filesystem::path> baselines;  // absolute paths, .cpp or .py
-    std::string hash;                         // of everything above and the reference's text
+    std::string hash;                              // of everything above and the reference's text
 };
 
 // Dimensions and integer parameters as bindings for the shapes' expressions.

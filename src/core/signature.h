@@ -7,8 +7,8 @@
 namespace strop {
 
 struct Signature {
-    std::string exact;                        // equal: the same operations on the same operands; empty: not traced
-    std::map<std::string, int> operations;    // how often each occurs: "reduction max [-1]", "pointwise exp"
+    std::string exact;                      // equal: the same operations on the same operands; empty: not traced
+    std::map<std::string, int> operations;  // how often each occurs: "reduction max [-1]", "pointwise exp"
 };
 
 // 1: the same; 0: nothing in common. The share of operations that both have, of those that either has; the structure

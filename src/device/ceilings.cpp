@@ -43,10 +43,9 @@ void compile_probe(const Machine& machine, const fs::path& program) {
                   (home_folder() / "src" / "device" / "ceilings_main.cpp").string()},
                  60);
     if (!compiled.ok())
-        throw EnvironmentError(
-            fmt::format("{}: cannot compile the program that measures this machine ({}): {}", compiler.path,
-                        compiled.describe(), split(compiled.err, '\n').front()),
-            compiler_hint);
+        throw EnvironmentError(fmt::format("{}: cannot compile the program that measures this machine ({}): {}",
+                                           compiler.path, compiled.describe(), split(compiled.err, '\n').front()),
+                               compiler_hint);
 }
 
 // For each core: inside the level and well outside the one below it.
@@ -85,8 +84,8 @@ void measure_ceilings(Machine& machine) {
         argv.push_back(std::to_string(working_set(machine.caches, i, machine.cores)));
     sandbox::Finished measured = run_tool(argv, 120);
     if (!measured.ok())
-        throw EnvironmentError(fmt::format("the program that measures this machine failed: {} {}",
-                                           measured.describe(), trim(measured.err)),
+        throw EnvironmentError(fmt::format("the program that measures this machine failed: {} {}", measured.describe(),
+                                           trim(measured.err)),
                                "free some memory, or report this with the output of `strop doctor --json`");
 
     std::map<std::string, double> rates = parse_rates(measured.out);

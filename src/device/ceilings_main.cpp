@@ -140,8 +140,8 @@ std::vector<Test> all_tests(const std::vector<int>& cpus, const std::vector<Buff
     };
     auto copy = [&cpus, &memory](size_t count) {
         size_t half = memory[0].bytes / 2;
-        double seconds = run_together(
-            cpus, count, [&](size_t t) { copy_all(memory[t].data, memory[t].data + half, half); });
+        double seconds =
+            run_together(cpus, count, [&](size_t t) { copy_all(memory[t].data, memory[t].data + half, half); });
         return 2.0 * static_cast<double>(half) * static_cast<double>(count) / seconds;
     };
     std::vector<Test> tests = {
@@ -180,8 +180,7 @@ int main(int count, char** arguments) {
     size_t each = std::strtoull(arguments[2], nullptr, 10) / cpus.size() / grain * grain;
     std::vector<size_t> working_sets;
     for (int i = 3; i < count; ++i)
-        working_sets.push_back(
-            std::max<size_t>(grain, std::strtoull(arguments[i], nullptr, 10) / grain * grain));
+        working_sets.push_back(std::max<size_t>(grain, std::strtoull(arguments[i], nullptr, 10) / grain * grain));
 
     std::vector<Buffer> memory;
     for (size_t i = 0; i < cpus.size(); ++i) memory.emplace_back(each);

@@ -31,8 +31,8 @@ class Topology {
 public:
     Topology() {
         hwloc_topology_init(&topology_);
-        hwloc_topology_set_flags(
-            topology_, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
+        hwloc_topology_set_flags(topology_,
+                                 HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
         loaded_ = hwloc_topology_load(topology_) == 0;
     }
     ~Topology() { hwloc_topology_destroy(topology_); }
@@ -85,9 +85,7 @@ std::string cpu_name(const std::string& cpuinfo, const std::string& architecture
     return architecture + " processor " + device::cpuinfo_field(cpuinfo, "CPU part");
 }
 
-fs::path cache_file(const Machine& machine) {
-    return cache_folder() / ("machine-" + machine.fingerprint + ".json");
-}
+fs::path cache_file(const Machine& machine) { return cache_folder() / ("machine-" + machine.fingerprint + ".json"); }
 
 // Where it cannot be written, ceilings are measured again the next time.
 void cache_ceilings(const Machine& machine) {
@@ -152,8 +150,8 @@ Machine measured_machine() {
 void raise_ceilings(Machine& machine) {
     Machine now = machine;
     measure_ceilings(now);
-    for (double Ceilings::*rate : {&Ceilings::fma_flops_one_core, &Ceilings::fma_flops_all_cores,
-                                   &Ceilings::memory_read, &Ceilings::memory_copy, &Ceilings::memory_copy_one_core})
+    for (double Ceilings::* rate : {&Ceilings::fma_flops_one_core, &Ceilings::fma_flops_all_cores,
+                                    &Ceilings::memory_read, &Ceilings::memory_copy, &Ceilings::memory_copy_one_core})
         machine.ceilings.*rate = std::max(machine.ceilings.*rate, now.ceilings.*rate);
     for (size_t i = 0; i < machine.caches.size(); ++i) {
         double& rate = machine.caches[i].read_bytes_per_second;

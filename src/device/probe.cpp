@@ -109,8 +109,8 @@ GroupLimits group_limits(const std::string& membership, const fs::path& mount) {
 
 std::string fingerprint_of(const Machine& machine) {
     constexpr int method = 1;  // another number makes caches of earlier measurements stale
-    std::string text = fmt::format("{} {} {} {} {} {}", method, machine.cpu, machine.architecture,
-                                   machine.isa, machine.vector_bytes, machine.cores);
+    std::string text = fmt::format("{} {} {} {} {} {}", method, machine.cpu, machine.architecture, machine.isa,
+                                   machine.vector_bytes, machine.cores);
     for (const CacheLevel& cache : machine.caches)
         text += fmt::format(" {}:{}:{}", cache.level, cache.bytes, cache.shared_by);
     return content_hash(text).substr(0, 16);

@@ -24,8 +24,7 @@ std::optional<fs::path> find_in_path(const std::string& name) {
     for (const std::string& folder : split(path ? path : "/usr/bin:/bin", ':')) {
         fs::path program = fs::path(folder.empty() ? "." : folder) / name;
         std::error_code failed;
-        if (fs::is_regular_file(program, failed) && access(program.c_str(), X_OK) == 0)
-            return fs::absolute(program);
+        if (fs::is_regular_file(program, failed) && access(program.c_str(), X_OK) == 0) return fs::absolute(program);
     }
     return std::nullopt;
 }
@@ -40,8 +39,7 @@ sandbox::Command tool(const std::vector<std::string>& argv) {
 
 bool has_numpy(const std::string& python) {
     // find_spec does not import: milliseconds instead of a tenth of a second.
-    return sandbox::run(tool({python, "-c",
-                              "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None)"}))
+    return sandbox::run(tool({python, "-c", "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None)"}))
         .ok();
 }
 
@@ -62,8 +60,7 @@ std::vector<Compiler> kernel_compilers() {
     }
     std::vector<sandbox::Command> commands;
     for (const Compiler& compiler : found)
-        commands.push_back(
-            tool({compiler.path, compiler.name == "clang" ? "-dumpversion" : "-dumpfullversion"}));
+        commands.push_back(tool({compiler.path, compiler.name == "clang" ? "-dumpversion" : "-dumpfullversion"}));
     std::vector<sandbox::Finished> versions = sandbox::run_all(commands, static_cast<int>(commands.size()));
     std::vector<Compiler> working;
     for (size_t i = 0; i < found.size(); ++i) {

@@ -101,8 +101,7 @@ std::string_view standard(const std::string& text, std::string& copy) {
 size_t line_of(const std::string& text, size_t position) {
     size_t end = std::min(position - 1, text.size());
     if (end == text.size()) end = text.find_last_not_of(" \t\r\n") + 1;
-    return 1 + static_cast<size_t>(
-                   std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+    return 1 + static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
 }
 
 [[noreturn]] void fail_at(const Scan& scan, const std::string& text, const std::string& file) {
@@ -149,9 +148,7 @@ void visit_keys(const std::string& text, const std::string& file, const Visit& v
     if (!scan.is_object) throw UsageError(fmt::format("{}: expected an object of keys", file));
 }
 
-std::string dump(const OrderedJson& json) {
-    return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-}
+std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
 std::optional<Value> value_of(const Json& json) {
     constexpr uint64_t largest = std::numeric_limits<int64_t>::max();
@@ -164,7 +161,9 @@ std::optional<Value> value_of(const Json& json) {
 }
 
 Object::Object(const Json& json, const std::string& file, std::string path)
-    : json_(&json), file_(&file), path_(std::move(path)) {
+    : json_(&json),
+      file_(&file),
+      path_(std::move(path)) {
     if (!json.is_object()) fail("", "expected an object of keys");
 }
 

@@ -41,8 +41,7 @@ Json parse_cache(const std::string& text, std::vector<Row>& rows) {
     std::string top, key;
     rows.clear();
     auto keep = [&](int depth, Json::parse_event_t event, Json& json) {
-        if (event == Json::parse_event_t::key && depth <= 2)
-            (depth == 1 ? top : key) = json.get<std::string>();
+        if (event == Json::parse_event_t::key && depth <= 2) (depth == 1 ? top : key) = json.get<std::string>();
         bool entry = event == Json::parse_event_t::object_end && depth == 2 && top == "cache";
         if (entry) rows.push_back({key, std::move(json)});
         return !entry;
@@ -66,8 +65,7 @@ void read_tunables(const Object& root, Gatherer& gatherer) {
     std::vector<std::string> names;
     if (root.find("tune_params_keys"))
         for (const Json& name : root.list("tune_params_keys", "list of names")) {
-            if (!name.is_string())
-                root.fail(fmt::format("tune_params_keys[{}]", names.size()), "expected a text");
+            if (!name.is_string()) root.fail(fmt::format("tune_params_keys[{}]", names.size()), "expected a text");
             names.push_back(name.get<std::string>());
         }
     else
@@ -114,10 +112,8 @@ Measured read_entry(const Object& row, const MeasuredSpace& space, Gatherer& gat
     for (const auto& [key, json] : row.json().get_ref<const Json::object_t&>()) {
         if (!json.is_number() || key == space.objective || entry.configuration.contains(key)) continue;
         auto phase = std::find_if(phases.begin(), phases.end(), [&](const Phase& p) { return key == p.key; });
-        if (phase != phases.end())
-            set_phase(entry, phase->phase, json.get<double>());
-        else
-            entry.metrics[key] = json.get<double>();
+        if (phase != phases.end()) set_phase(entry, phase->phase, json.get<double>());
+        else entry.metrics[key] = json.get<double>();
     }
     return entry;
 }
@@ -155,10 +151,8 @@ OrderedJson row_of(const MeasuredSpace& space, const Measured& entry) {
     if (!entry.runs.empty()) row["times"] = entry.runs;
     for (const Phase& phase : phases) {
         auto found = entry.phases.find(phase.phase);
-        if (found != entry.phases.end())
-            row[phase.key] = found->second;
-        else if (phase.needed)
-            row[phase.key] = 0;
+        if (found != entry.phases.end()) row[phase.key] = found->second;
+        else if (phase.needed) row[phase.key] = 0;
     }
     for (const auto& [name, value] : entry.metrics)
         if (std::isfinite(value)) row.emplace(name, value);
@@ -213,8 +207,7 @@ std::string write_kernel_tuner(const MeasuredSpace& space) {
     text += "\"cache\": {";
     std::string_view separator = "\n";
     for (const Measured& entry : space.entries) {
-        text += fmt::format("{}{}: {}", separator, dump(key_of(space, entry)),
-                            dump(row_of(space, entry)));
+        text += fmt::format("{}{}: {}", separator, dump(key_of(space, entry)), dump(row_of(space, entry)));
         separator = ",\n";
     }
     return text + "\n}\n}";

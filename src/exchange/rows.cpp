@@ -64,15 +64,13 @@ const Value& Gatherer::note(const Setting& setting, Column& column) {
 
 void Gatherer::note(const Setting& setting) { note(setting, columns_.at(setting.name)); }
 
-Configuration Gatherer::configuration(const std::vector<Setting>& settings, const Object& row,
-                                      const std::string& key) {
+Configuration Gatherer::configuration(const std::vector<Setting>& settings, const Object& row, const std::string& key) {
     if (columns_.empty())
         for (const Setting& setting : settings) declare(setting.name);
     Configuration result;
     for (const Setting& setting : settings) {
         auto column = columns_.find(setting.name);
-        if (column == columns_.end())
-            row.fail(key, fmt::format("'{}' is no tunable of the first row", setting.name));
+        if (column == columns_.end()) row.fail(key, fmt::format("'{}' is no tunable of the first row", setting.name));
         result.emplace(setting.name, note(setting, column->second));
     }
     if (result.size() < columns_.size())
@@ -91,8 +89,7 @@ void Gatherer::add(tune::Measured entry) {
 }
 
 void Gatherer::sort_values() {
-    for (Tunable& tunable : space_.space.tunables)
-        std::sort(tunable.values.begin(), tunable.values.end(), Less());
+    for (Tunable& tunable : space_.space.tunables) std::sort(tunable.values.begin(), tunable.values.end(), Less());
 }
 
 void Gatherer::finish() {

@@ -30,8 +30,7 @@ public:
     // Lists a value of a declared tunable. Equal numbers become one: of 1 and 1.0 the first that was seen.
     void note(const Setting& setting);
     // Where nothing was declared, the first row declares. A row with other tunables is an error at `key`.
-    Configuration configuration(const std::vector<Setting>& settings, const Object& row,
-                                const std::string& key);
+    Configuration configuration(const std::vector<Setting>& settings, const Object& row, const std::string& key);
     // Has no effect when the configuration is there already.
     void add(tune::Measured entry);
     // Numbers ascending, then texts.

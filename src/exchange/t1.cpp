@@ -25,14 +25,10 @@ size_t find_outside(std::string_view text, std::string_view word) {
     for (size_t i = 0; i < text.size(); ++i) {
         char c = text[i];
         if (!quote && depth == 0 && text.substr(i).starts_with(word)) return i;
-        if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '\'' || c == '"')
-            quote = c;
-        else if (c == '(' || c == '[')
-            ++depth;
-        else if (c == ')' || c == ']')
-            --depth;
+        if (quote) quote = c == quote ? 0 : quote;
+        else if (c == '\'' || c == '"') quote = c;
+        else if (c == '(' || c == '[') ++depth;
+        else if (c == ')' || c == ']') --depth;
     }
     return std::string_view::npos;
 }
@@ -50,15 +46,13 @@ std::vector<Expression> parse_items(std::string_view text) {
 // "range(2, 8, 2)".
 std::vector<Value> parse_range(std::string_view text) {
     text = trim(text);
-    if (!text.starts_with("range(") || !text.ends_with(')'))
-        throw UsageError("expected 'range(...)' after 'in'");
+    if (!text.starts_with("range(") || !text.ends_with(')')) throw UsageError("expected 'range(...)' after 'in'");
     std::vector<int64_t> bounds;
     for (const Expression& bound : parse_items(text.substr(6, text.size() - 7)))
         bounds.push_back(bound.evaluate_integer({}));
     if (bounds.size() == 1) bounds.insert(bounds.begin(), 0);
     if (bounds.size() == 2) bounds.push_back(1);
-    if (bounds.size() != 3 || bounds[2] == 0)
-        throw UsageError("expected one to three numbers in 'range(...)'");
+    if (bounds.size() != 3 || bounds[2] == 0) throw UsageError("expected one to three numbers in 'range(...)'");
     std::vector<Value> values;
     int64_t value = bounds[0];
     while (bounds[2] > 0 ? value < bounds[1] : value > bounds[1]) {
@@ -72,8 +66,7 @@ std::vector<Value> parse_range(std::string_view text) {
 // Python's "[1, 2.5, 'a', True]" and "[2**i for i in range(5)]".
 std::vector<Value> parse_list(std::string_view text) {
     text = trim(text);
-    bool bracketed =
-        (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')'));
+    bool bracketed = (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('(') && text.ends_with(')'));
     if (!bracketed || text.size() < 2) throw UsageError("expected a list of values");
     text = text.substr(1, text.size() - 2);
     std::vector<Value> values;
@@ -87,8 +80,7 @@ std::vector<Value> parse_list(std::string_view text) {
     size_t in = find_outside(rest, " in ");
     if (in == std::string_view::npos) throw UsageError("expected 'in' after 'for'");
     std::string name(trim(rest.substr(0, in)));
-    for (const Value& value : parse_range(rest.substr(in + 4)))
-        values.push_back(item.evaluate({{name, value}}));
+    for (const Value& value : parse_range(rest.substr(in + 4))) values.push_back(item.evaluate({{name, value}}));
     return values;
 }
 
@@ -119,10 +111,8 @@ std::optional<Value> typed(const Value& value, const std::string& type) {
     if (type == "float") return number;
     if (std::holds_alternative<double>(value) && !(number == std::floor(number) && std::fabs(number) < 9e15))
         return std::nullopt;
-    int64_t integer =
-        std::holds_alternative<int64_t>(value) ? std::get<int64_t>(value) : static_cast<int64_t>(number);
-    bool fits = type == "int" || (type == "uint" && integer >= 0) ||
-                (type == "bool" && (integer == 0 || integer == 1));
+    int64_t integer = std::holds_alternative<int64_t>(value) ? std::get<int64_t>(value) : static_cast<int64_t>(number);
+    bool fits = type == "int" || (type == "uint" && integer >= 0) || (type == "bool" && (integer == 0 || integer == 1));
     return fits ? std::optional<Value>(integer) : std::nullopt;
 }
 
@@ -132,8 +122,7 @@ void read_parameter(const Object& parameter, MeasuredSpace& space, Gatherer& gat
     if (!types.contains(type)) parameter.fail("Type", "expected int, uint, float, bool or string");
     size_t before = space.space.tunables.size();
     gatherer.declare(name);
-    if (space.space.tunables.size() == before)
-        parameter.fail("Name", fmt::format("'{}' appears twice", name));
+    if (space.space.tunables.size() == before) parameter.fail("Name", fmt::format("'{}' appears twice", name));
     for (const Value& value : listed_values(parameter)) {
         std::optional<Value> converted = typed(value, type);
         if (!converted) parameter.fail("Values", fmt::format("{} is no {}", to_string(value), type));

@@ -44,8 +44,7 @@ Document read_metadata(const Object& root, const std::vector<Object>& results, M
     }
     if (!results.empty() && results.front().find("objectives")) {
         const Json& names = results.front().list("objectives", "list of names");
-        if (!names.empty() && !names.front().is_string())
-            results.front().fail("objectives[0]", "expected a text");
+        if (!names.empty() && !names.front().is_string()) results.front().fail("objectives[0]", "expected a text");
         if (!names.empty()) document.objective = names.front().get<std::string>();
     }
     return document;
@@ -132,10 +131,8 @@ Measured read_result(const Object& row, const Document& document, Gatherer& gath
         for (const Object& measurement : row.objects("measurements")) {
             std::string name = measurement.text("name");
             const Json* value = measurement.find("value");
-            if (name == document.objective)
-                read_objective(measurement, document, entry);
-            else if (value && value->is_number())
-                entry.metrics[name] = value->get<double>();
+            if (name == document.objective) read_objective(measurement, document, entry);
+            else if (value && value->is_number()) entry.metrics[name] = value->get<double>();
             found = found || name == document.objective;
         }
     if (!found && entry.failure == Failure::none)
@@ -166,8 +163,7 @@ OrderedJson result_of(const MeasuredSpace& space, const Measured& entry) {
     Failure failure = failure_of(entry);
     OrderedJson times = OrderedJson::object();
     for (const Phase& phase : phases)
-        if (auto found = entry.phases.find(phase.phase); found != entry.phases.end())
-            times[phase.key] = found->second;
+        if (auto found = entry.phases.find(phase.phase); found != entry.phases.end()) times[phase.key] = found->second;
     if (failure == Failure::none) times["runtimes"] = entry.runs;
     // T4 has no word for other failures; the measurement tells them.
     std::string invalidity = invalidity_of(failure == Failure::other ? Failure::runtime : failure);
@@ -199,8 +195,8 @@ MeasuredSpace read_t4(const std::string& text, const std::string& file) {
 }
 
 std::string write_t4(const MeasuredSpace& space) {
-    std::string text = fmt::format("{{\n\"metadata\": {},\n\"schema_version\": \"1.0.0\",\n\"results\": [",
-                                   dump(metadata_of(space)));
+    std::string text =
+        fmt::format("{{\n\"metadata\": {},\n\"schema_version\": \"1.0.0\",\n\"results\": [", dump(metadata_of(space)));
     const char* separator = "\n";
     for (const Measured& entry : space.entries) {
         text += separator + dump(result_of(space, entry));

@@ -35,8 +35,7 @@ constexpr std::pair<Family, const char*> families[] = {
 // ---- reading -----------------------------------------------------------------------------------------
 
 [[noreturn]] void malformed(size_t index, const std::string& what) {
-    throw UsageError(fmt::format("graph node {}: {}", index, what),
-                     "the graph comes from python/strop/trace.py");
+    throw UsageError(fmt::format("graph node {}: {}", index, what), "the graph comes from python/strop/trace.py");
 }
 
 // A JSON number, or "inf", "-inf", "nan".
@@ -50,8 +49,7 @@ double read_number(const Json& json) {
 }
 
 Expression read_expression(const Json& json) {
-    return json.is_number_integer() ? Expression(json.get<int64_t>())
-                                    : Expression::parse(json.get<std::string>());
+    return json.is_number_integer() ? Expression(json.get<int64_t>()) : Expression::parse(json.get<std::string>());
 }
 
 std::vector<Expression> read_expressions(const Json& json, const char* key) {
@@ -102,14 +100,12 @@ void check_layout(const Node& node, const Shape& source, size_t index) {
     if (node.op == "transpose") {
         std::vector<int> sorted = node.axes;
         std::sort(sorted.begin(), sorted.end());
-        if (sorted.size() != rank || !is_permutation_identity(sorted))
-            malformed(index, "axes are no permutation");
+        if (sorted.size() != rank || !is_permutation_identity(sorted)) malformed(index, "axes are no permutation");
     } else if (node.op == "slice") {
         bool whole = node.begin.size() == rank && node.end.size() == rank && node.step.size() == rank;
         if (!whole) malformed(index, "slice bounds do not fit the rank");
     } else if (node.op == "pad") {
-        if (node.begin.size() != rank || node.end.size() != rank)
-            malformed(index, "padding does not fit the rank");
+        if (node.begin.size() != rank || node.end.size() != rank) malformed(index, "padding does not fit the rank");
     } else if (node.op == "window") {
         bool fits = node.window.size() == node.axes.size() && node.shape.size() == rank + node.window.size();
         if (!fits) malformed(index, "window does not fit the rank");
@@ -129,18 +125,12 @@ void check_operation(const Node& node, size_t index) {
 
 // What the rewriters and emitters rely on without looking.
 void check_node(const Graph& graph, const Node& node, size_t index) {
-    static const std::map<Family, size_t> counts = {{Family::input, 0},
-                                                    {Family::parameter, 0},
-                                                    {Family::constant, 0},
-                                                    {Family::iota, 0},
-                                                    {Family::reduction, 1},
-                                                    {Family::contraction, 2},
-                                                    {Family::convolution, 2},
-                                                    {Family::scan, 1},
-                                                    {Family::gather, 2}};
+    static const std::map<Family, size_t> counts = {
+        {Family::input, 0},       {Family::parameter, 0}, {Family::constant, 0},
+        {Family::iota, 0},        {Family::reduction, 1}, {Family::contraction, 2},
+        {Family::convolution, 2}, {Family::scan, 1},      {Family::gather, 2}};
     for (int operand : node.operands)
-        if (operand < 0 || static_cast<size_t>(operand) >= index)
-            malformed(index, fmt::format("operand {}", operand));
+        if (operand < 0 || static_cast<size_t>(operand) >= index) malformed(index, fmt::format("operand {}", operand));
     auto expected = counts.find(node.family);
     bool known = expected == counts.end() || expected->second == node.operands.size();
     bool some = node.family != Family::pointwise && node.family != Family::layout;
@@ -157,8 +147,7 @@ void check_node(const Graph& graph, const Node& node, size_t index) {
         malformed(index, "one axis is needed");
     if (node.family == Family::contraction) {
         bool fits = node.labels.size() == 3 && node.labels[2].size() == node.shape.size();
-        for (size_t i = 0; fits && i < 2; ++i)
-            fits = node.labels[i].size() == graph.at(node.operands[i]).shape.size();
+        for (size_t i = 0; fits && i < 2; ++i) fits = node.labels[i].size() == graph.at(node.operands[i]).shape.size();
         if (!fits) malformed(index, "labels do not fit the operands");
     }
 }
@@ -173,12 +162,10 @@ std::string list(const std::vector<Expression>& expressions) {
 
 std::string attributes(const Node& node) {
     std::string text;
-    if (node.family == Family::constant)
-        text += node.dim ? " " + node.dim->text() : fmt::format(" {}", node.value);
+    if (node.family == Family::constant) text += node.dim ? " " + node.dim->text() : fmt::format(" {}", node.value);
     if (!node.axes.empty()) text += fmt::format(" axes=[{}]", fmt::join(node.axes, ", "));
     if (node.keepdims) text += " keepdims";
-    if (node.labels.size() == 3)
-        text += fmt::format(" {},{}->{}", node.labels[0], node.labels[1], node.labels[2]);
+    if (node.labels.size() == 3) text += fmt::format(" {},{}->{}", node.labels[0], node.labels[1], node.labels[2]);
     if (!node.begin.empty()) text += " begin=" + list(node.begin);
     if (!node.end.empty()) text += " end=" + list(node.end);
     if (!node.step.empty()) text += " step=" + list(node.step);
@@ -204,8 +191,7 @@ std::optional<Family> parse_family(const std::string& name) {
 std::vector<int> Graph::users(int id) const {
     std::vector<int> result;
     for (const Node& node : nodes)
-        if (std::find(node.operands.begin(), node.operands.end(), id) != node.operands.end())
-            result.push_back(node.id);
+        if (std::find(node.operands.begin(), node.operands.end(), id) != node.operands.end()) result.push_back(node.id);
     return result;
 }
 

@@ -15,18 +15,18 @@
 namespace strop {
 
 enum class Family {
-    input,                  // op: the input's name
-    parameter,              // op: the scalar parameter's name; shape []
-    constant,               // value: a literal; or `dim`: an expression over dimensions, as a number; shape []
-    iota,                   // the index along axes[0], as int64
-    pointwise,              // op below; operands broadcast as in NumPy (right-aligned)
-    reduction,              // op: sum, prod, max, min, any, all, argmax, argmin; axes; keepdims
-    contraction,            // op: einsum; two operands; labels ("bmk", "bkn", "bmn"), one letter an axis
-    convolution,            // operands x[N,C,*spatial], w[K,C/groups,*kernel]; attributes below
-    scan,                   // op: sum, prod, max, min along axes[0]
-    layout,                 // op: reshape, transpose, broadcast, slice, pad, window, concatenate, reverse
-    gather,                 // op: take (x, indices) along axes[0]; take_along: indices have x's rank, as in
-                            // take_along_axis
+    input,        // op: the input's name
+    parameter,    // op: the scalar parameter's name; shape []
+    constant,     // value: a literal; or `dim`: an expression over dimensions, as a number; shape []
+    iota,         // the index along axes[0], as int64
+    pointwise,    // op below; operands broadcast as in NumPy (right-aligned)
+    reduction,    // op: sum, prod, max, min, any, all, argmax, argmin; axes; keepdims
+    contraction,  // op: einsum; two operands; labels ("bmk", "bkn", "bmn"), one letter an axis
+    convolution,  // operands x[N,C,*spatial], w[K,C/groups,*kernel]; attributes below
+    scan,         // op: sum, prod, max, min along axes[0]
+    layout,       // op: reshape, transpose, broadcast, slice, pad, window, concatenate, reverse
+    gather,       // op: take (x, indices) along axes[0]; take_along: indices have x's rank, as in
+                  // take_along_axis
 };
 std::string name_of(Family family);
 std::optional<Family> parse_family(const std::string& name);
@@ -34,32 +34,32 @@ std::optional<Family> parse_family(const std::string& name);
 // The pointwise operations, reductions and scans, with their meaning: graph/operations.cpp.
 
 struct Node {
-    int id = 0;                          // its index in Graph::nodes; operands have smaller ids
+    int id = 0;  // its index in Graph::nodes; operands have smaller ids
     Family family = Family::input;
     std::string op;
     std::vector<int> operands;
-    std::vector<Expression> shape;       // over the problem's dimensions and integer parameters
+    std::vector<Expression> shape;  // over the problem's dimensions and integer parameters
     DType dtype = DType::float32;
 
     // attributes; each is used by the families named
-    double value = 0;                             // constant
-    std::optional<Expression> dim;                // constant that depends on dimensions
-    std::vector<int> axes;                        // reduction, scan, gather, iota; layout window/concatenate/reverse: axes;
-                                                  // layout transpose: the permutation
-    bool keepdims = false;                        // reduction
-    std::vector<std::string> labels;              // contraction: operand, operand, result
-    std::vector<Expression> begin, end, step;     // layout slice: one an axis; layout pad: begin, end = amounts
-    double pad_value = 0;                         // layout pad
-    std::vector<Expression> window;               // layout window: one an entry of `axes`; the window's own axes are
-                                                  // appended behind x's, as in sliding_window_view
+    double value = 0;                 // constant
+    std::optional<Expression> dim;    // constant that depends on dimensions
+    std::vector<int> axes;            // reduction, scan, gather, iota; layout window/concatenate/reverse: axes;
+                                      // layout transpose: the permutation
+    bool keepdims = false;            // reduction
+    std::vector<std::string> labels;  // contraction: operand, operand, result
+    std::vector<Expression> begin, end, step;  // layout slice: one an axis; layout pad: begin, end = amounts
+    double pad_value = 0;                      // layout pad
+    std::vector<Expression> window;            // layout window: one an entry of `axes`; the window's own axes are
+                                               // appended behind x's, as in sliding_window_view
     std::vector<Expression> stride, padding, dilation;  // convolution: one a spatial axis
-    Expression groups = 1;                        // convolution
+    Expression groups = 1;                              // convolution
 };
 
 struct Graph {
-    std::vector<Node> nodes;             // topological order
-    std::vector<int> outputs;            // node ids, in the problem's order of outputs
-    std::string untraceable;             // non-empty: why there is no graph ("'cumsum' is not traced")
+    std::vector<Node> nodes;   // topological order
+    std::vector<int> outputs;  // node ids, in the problem's order of outputs
+    std::string untraceable;   // non-empty: why there is no graph ("'cumsum' is not traced")
 
     const Node& at(int id) const { return nodes.at(static_cast<size_t>(id)); }
     std::vector<int> users(int id) const;

@@ -47,7 +47,10 @@ double broadcast_at(const Array& array, const Index& index) {
 class Interpreter {
 public:
     Interpreter(const Graph& graph, const Arguments& arguments, Precision precision)
-        : graph_(graph), arguments_(arguments), precision_(precision), values_(graph.nodes.size()) {}
+        : graph_(graph),
+          arguments_(arguments),
+          precision_(precision),
+          values_(graph.nodes.size()) {}
 
     std::vector<Array> run(const std::vector<int>& wanted) {
         std::vector<char> needed(graph_.nodes.size(), 0);
@@ -68,23 +71,16 @@ private:
     Precision precision_;
     std::vector<Array> values_;
 
-    const Array& operand(const Node& node, size_t i) const {
-        return values_[static_cast<size_t>(node.operands.at(i))];
-    }
-    int64_t integer(const Expression& expression) const {
-        return expression.evaluate_integer(arguments_.bindings);
-    }
+    const Array& operand(const Node& node, size_t i) const { return values_[static_cast<size_t>(node.operands.at(i))]; }
+    int64_t integer(const Expression& expression) const { return expression.evaluate_integer(arguments_.bindings); }
     Index integers(const std::vector<Expression>& expressions) const {
         Index result;
         for (const Expression& expression : expressions) result.push_back(integer(expression));
         return result;
     }
-    bool single(const Node& node) const {
-        return precision_ == Precision::stored && node.dtype == DType::float32;
-    }
+    bool single(const Node& node) const { return precision_ == Precision::stored && node.dtype == DType::float32; }
     double rounded(double value, const Node& node) const {
-        return precision_ == Precision::stored || !is_floating(node.dtype) ? as_stored(value, node.dtype)
-                                                                           : value;
+        return precision_ == Precision::stored || !is_floating(node.dtype) ? as_stored(value, node.dtype) : value;
     }
     [[noreturn]] static void fail(const Node& node, const std::string& what) {
         throw UsageError(fmt::format("graph node {}: {}", node.id, what));
@@ -158,8 +154,7 @@ private:
         const Operation& meaning = operation(node);
         each_index(result.shape, [&](const Index& index, size_t flat) {
             double operands[3];
-            for (size_t i = 0; i < node.operands.size(); ++i)
-                operands[i] = broadcast_at(operand(node, i), index);
+            for (size_t i = 0; i < node.operands.size(); ++i) operands[i] = broadcast_at(operand(node, i), index);
             result.values[flat] = apply(meaning, node, operands, node.operands.size());
         });
     }
@@ -168,8 +163,7 @@ private:
     static size_t reduced_offset(const Node& node, const Index& shape, const Index& index) {
         int64_t offset = 0;
         for (size_t axis = 0; axis < shape.size(); ++axis) {
-            bool gone =
-                std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
+            bool gone = std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
             if (!gone) offset = offset * shape[axis] + index[axis];
         }
         return static_cast<size_t>(offset);
@@ -277,8 +271,7 @@ private:
                     from.push_back(at);
                     with.push_back(tap[s + 1]);
                 }
-                total = added(node, total,
-                              x.values[offset_of(x.shape, from)] * w.values[offset_of(w.shape, with)]);
+                total = added(node, total, x.values[offset_of(x.shape, from)] * w.values[offset_of(w.shape, with)]);
             });
             result.values[flat] = rounded(total, node);
         });
@@ -304,16 +297,14 @@ private:
             for (size_t axis = 0; axis < from.size(); ++axis)
                 inside = inside && from[axis] >= 0 && from[axis] < source.shape[axis];
             if (!inside && node.op != "pad") fail(node, node.op + " reaches outside its operand");
-            result.values[flat] =
-                inside ? source.values[offset_of(source.shape, from)] : rounded(node.pad_value, node);
+            result.values[flat] = inside ? source.values[offset_of(source.shape, from)] : rounded(node.pad_value, node);
         });
     }
 
     Index source_index(const Node& node, const Index& shape, const Index& index) const {
         Index from(index.begin(), index.begin() + static_cast<std::ptrdiff_t>(shape.size()));
         if (node.op == "transpose") {
-            for (size_t axis = 0; axis < index.size(); ++axis)
-                from[static_cast<size_t>(node.axes[axis])] = index[axis];
+            for (size_t axis = 0; axis < index.size(); ++axis) from[static_cast<size_t>(node.axes[axis])] = index[axis];
         } else if (node.op == "slice") {
             for (size_t axis = 0; axis < from.size(); ++axis)
                 from[axis] = integer(node.begin[axis]) + index[axis] * integer(node.step[axis]);

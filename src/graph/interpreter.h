@@ -32,8 +32,7 @@ struct Arguments {
 // input, an operation, an index outside its axis.
 std::vector<Array> interpret(const Graph& graph, const Arguments& arguments, Precision precision,
                              const std::vector<int>& nodes);
-std::vector<Array> interpret(const Graph& graph, const Arguments& arguments,
-                             Precision precision = Precision::exact);
+std::vector<Array> interpret(const Graph& graph, const Arguments& arguments, Precision precision = Precision::exact);
 
 // The value as an element of this type holds it.
 double as_stored(double value, DType dtype);

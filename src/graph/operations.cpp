@@ -164,4 +164,23 @@ const Operation* find_operation(Family family, const std::string& name) {
     return found == index.end() ? nullptr : found->second;
 }
 
+std::string word_for(const std::string& op) {
+    static const std::map<std::string, std::string> words = {
+        {"exp", "exponential"},     {"exp_nonpositive", "exponential"},
+        {"exp2", "exponential"},    {"expm1", "exponential"},
+        {"log", "logarithm"},       {"log2", "logarithm"},
+        {"log1p", "logarithm"},     {"sqrt", "root"},
+        {"rsqrt", "inverse_root"},  {"square", "squared"},
+        {"reciprocal", "inverse"},  {"absolute", "magnitude"},
+        {"negative", "negated"},    {"add", "total"},
+        {"subtract", "difference"}, {"multiply", "scaled"},
+        {"divide", "quotient"},     {"maximum", "larger"},
+        {"minimum", "smaller"},     {"where", "chosen"},
+        {"power", "raised"},        {"tanh", "hyperbolic"},
+        {"sigmoid", "gate"},        {"floor", "whole"},
+        {"cast", "converted"}};
+    std::map<std::string, std::string>::const_iterator found = words.find(op);
+    return found == words.end() ? op + "_value" : found->second;
+}
+
 }  // namespace strop

@@ -38,4 +38,7 @@ std::span<const Operation> operations();
 const Operation* find_operation(Family family, const std::string& name);
 inline const Operation* operation_of(const Node& node) { return find_operation(node.family, node.op); }
 
+// What a value made by `op` is called in generated source: "exponential", "difference".
+std::string word_for(const std::string& op);
+
 }  // namespace strop

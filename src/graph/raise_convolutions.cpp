@@ -67,8 +67,7 @@ private:
         if (node.family != Family::layout) return std::nullopt;
         if (node.op == "window") return view_of_window(node);
         std::optional<WindowView> view;
-        if (node.op == "transpose" || node.op == "slice" || node.op == "reshape")
-            view = view_of(node.operands[0]);
+        if (node.op == "transpose" || node.op == "slice" || node.op == "reshape") view = view_of(node.operands[0]);
         if (!view) return std::nullopt;
         if (node.op == "slice") return sliced(std::move(*view), node);
         if (node.op == "reshape") return split(std::move(*view), node);
@@ -115,8 +114,8 @@ private:
                 axes.push_back(view.axes[i++]);
             } else if (node.shape[j].is_literal(1)) {
                 axes.push_back({Axis::Kind::unit, -1, 1});
-            } else if (i < from.size() && view.axes[i].kind == Axis::Kind::whole &&
-                       j + 1 < node.shape.size() && product(node.shape[j], node.shape[j + 1]) == from[i]) {
+            } else if (i < from.size() && view.axes[i].kind == Axis::Kind::whole && j + 1 < node.shape.size() &&
+                       product(node.shape[j], node.shape[j + 1]) == from[i]) {
                 Axis part{Axis::Kind::part, view.axes[i++].source, 1};
                 axes.push_back(part);
                 axes.push_back(part);
@@ -132,9 +131,9 @@ private:
 
     // a * b, where groups * (C // groups) is C: the reshape that made both says so.
     Expression product(const Expression& a, const Expression& b) const {
+        if (a.is_literal() && b.is_literal()) return a * b;
         for (const Expression& extent : known_extents_)
-            if (Expression::floor_divide(extent, a) == b || Expression::floor_divide(extent, b) == a)
-                return extent;
+            if (Expression::floor_divide(extent, a) == b || Expression::floor_divide(extent, b) == a) return extent;
         return a * b;
     }
 
@@ -165,8 +164,8 @@ private:
         return take(filtered ? roles.channel : roles.batch, label);
     }
 
-    std::optional<Roles> roles_of(const WindowView& view, const std::string& image,
-                                  const std::string& filters, const std::string& result) const {
+    std::optional<Roles> roles_of(const WindowView& view, const std::string& image, const std::string& filters,
+                                  const std::string& result) const {
         Roles roles;
         for (size_t i = 0; i < image.size(); ++i)
             if (!assign_axis(roles, view.axes[i], image[i], has(filters, image[i]), has(result, image[i])))
@@ -183,8 +182,7 @@ private:
         for (const Axis& axis : view.axes)
             if (axis.kind == Axis::Kind::part) ++parts[axis.source];
         for (const auto& [source, count] : parts) {
-            bool pair = !roles.group.empty() && !roles.channel.empty() &&
-                        roles.source.at(roles.group[0]) == source &&
+            bool pair = !roles.group.empty() && !roles.channel.empty() && roles.source.at(roles.group[0]) == source &&
                         roles.source.at(roles.channel[0]) == source;
             if (!pair) return false;
         }
@@ -225,8 +223,8 @@ private:
             }
             if (!same_value(whole, merged[i])) return false;
             auto [known, added] = extents.emplace(labels[i], parts);
-            if (!added && !std::equal(parts.begin(), parts.end(), known->second.begin(), known->second.end(),
-                                      same_value))
+            if (!added &&
+                !std::equal(parts.begin(), parts.end(), known->second.begin(), known->second.end(), same_value))
                 return false;
         }
         return next == inner.size();
@@ -238,8 +236,7 @@ private:
         Shape shape;
         for (const auto& [label, parts] : extents)
             for (size_t i = 0; i < parts.size(); ++i) letters[label] += next++;
-        for (char label : node.labels[2])
-            shape.insert(shape.end(), extents.at(label).begin(), extents.at(label).end());
+        for (char label : node.labels[2]) shape.insert(shape.end(), extents.at(label).begin(), extents.at(label).end());
         for (std::string& labels : node.labels) {
             std::string apart;
             for (char label : labels) apart += letters[label];
@@ -253,27 +250,23 @@ private:
     std::optional<int> raise(const Node& node, size_t side) {
         std::optional<WindowView> view = view_of(node.operands[side]);
         if (!view) return std::nullopt;
-        std::optional<Roles> roles =
-            roles_of(*view, node.labels[side], node.labels[1 - side], node.labels[2]);
+        std::optional<Roles> roles = roles_of(*view, node.labels[side], node.labels[1 - side], node.labels[2]);
         if (!roles) return std::nullopt;
         std::map<char, Expression> extents;
         for (size_t i = 0; i < 2; ++i)
             for (size_t j = 0; j < node.labels[i].size(); ++j)
                 extents.emplace(node.labels[i][j], out_.at(node.operands[i]).shape[j]);
-        for (size_t j = 0; j < node.labels[2].size(); ++j)
-            extents.insert_or_assign(node.labels[2][j], node.shape[j]);
+        for (size_t j = 0; j < node.labels[2].size(); ++j) extents.insert_or_assign(node.labels[2][j], node.shape[j]);
         Node convolution;
         convolution.family = Family::convolution;
         convolution.dtype = node.dtype;
         int image = strip_padding(view->image, *roles, convolution.padding);
-        convolution.operands = {
-            arrange_image(image, *roles),
-            arrange_filters(node.operands[1 - side], node.labels[1 - side], *roles, extents)};
+        convolution.operands = {arrange_image(image, *roles),
+                                arrange_filters(node.operands[1 - side], node.labels[1 - side], *roles, extents)};
         for (const auto& [axis, stride] : roles->stride) convolution.stride.push_back(stride);
         for (const auto& [axis, dilation] : roles->dilation) convolution.dilation.push_back(dilation);
         if (!roles->group.empty()) convolution.groups = extents.at(roles->group[0]);
-        convolution.shape = {out_.at(convolution.operands[0]).shape[0],
-                             out_.at(convolution.operands[1]).shape[0]};
+        convolution.shape = {out_.at(convolution.operands[0]).shape[0], out_.at(convolution.operands[1]).shape[0]};
         for (const auto& [axis, label] : roles->out) convolution.shape.push_back(extents.at(label));
         return arrange_result(out_.add(std::move(convolution)), node, *roles, extents);
     }
@@ -285,8 +278,8 @@ private:
         if (!is_layout(node, "pad") || node.pad_value != 0) return image;
         for (size_t i = 0; i < node.begin.size(); ++i) {
             bool windowed = roles.out.count(static_cast<int>(i)) > 0;
-            bool fits = windowed ? node.begin[i] == node.end[i]
-                                 : node.begin[i].is_literal(0) && node.end[i].is_literal(0);
+            bool fits =
+                windowed ? node.begin[i] == node.end[i] : node.begin[i].is_literal(0) && node.end[i].is_literal(0);
             if (!fits) return image;
         }
         padding.clear();
@@ -324,9 +317,7 @@ private:
         for (const auto& [axis, label] : roles.kernel) wanted += label;
         std::vector<int> order;
         for (char label : wanted) order.push_back(static_cast<int>(labels.find(label)));
-        auto extent = [&](const std::string& role) {
-            return role.empty() ? Expression(1) : extents.at(role[0]);
-        };
+        auto extent = [&](const std::string& role) { return role.empty() ? Expression(1) : extents.at(role[0]); };
         Shape shape = {product(extent(roles.group), extent(roles.filter)), extent(roles.channel)};
         for (const auto& [axis, label] : roles.kernel) shape.push_back(extents.at(label));
         return out_.reshape(out_.transpose(filters, order), shape);

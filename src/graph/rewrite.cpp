@@ -32,8 +32,7 @@ bool is_permutation_identity(const std::vector<int>& axes) {
 
 std::vector<int> inverse(const std::vector<int>& permutation) {
     std::vector<int> result(permutation.size());
-    for (size_t i = 0; i < permutation.size(); ++i)
-        result[static_cast<size_t>(permutation[i])] = static_cast<int>(i);
+    for (size_t i = 0; i < permutation.size(); ++i) result[static_cast<size_t>(permutation[i])] = static_cast<int>(i);
     return result;
 }
 
@@ -61,8 +60,7 @@ bool same_value(const Expression& a, const Expression& b) {
     for (size_t round = 0; round < 4; ++round) {
         Bindings bindings;
         size_t next = round;
-        for (const std::string& name : names)
-            bindings[name] = primes[(next += 2 * round + 1) % std::size(primes)];
+        for (const std::string& name : names) bindings[name] = primes[(next += 2 * round + 1) % std::size(primes)];
         try {
             if (to_double(a.evaluate(bindings)) != to_double(b.evaluate(bindings))) return false;
         } catch (const UsageError&) {

@@ -19,8 +19,8 @@ bool is_commutative(const Node& node) {
 }
 
 size_t extended_axes(const Shape& shape) {
-    return static_cast<size_t>(std::count_if(shape.begin(), shape.end(),
-                                             [](const Expression& extent) { return !extent.is_literal(1); }));
+    return static_cast<size_t>(
+        std::count_if(shape.begin(), shape.end(), [](const Expression& extent) { return !extent.is_literal(1); }));
 }
 
 class Rewriter {
@@ -53,12 +53,8 @@ private:
 
     const Node& at(int id) const { return out_.at(id); }
     const Node& operand(const Node& node, size_t i) const { return at(node.operands[i]); }
-    bool is(int id, const std::string& op) const {
-        return at(id).family == Family::pointwise && at(id).op == op;
-    }
-    bool is_layout(int id, const std::string& op) const {
-        return at(id).family == Family::layout && at(id).op == op;
-    }
+    bool is(int id, const std::string& op) const { return at(id).family == Family::pointwise && at(id).op == op; }
+    bool is_layout(int id, const std::string& op) const { return at(id).family == Family::layout && at(id).op == op; }
     bool is_literal(int id) const { return at(id).family == Family::constant && !at(id).dim; }
     bool is_literal(int id, double value) const { return is_literal(id) && at(id).value == value; }
 
@@ -110,18 +106,12 @@ private:
         if (std::optional<int> sunk = sink_transpose(node)) return *sunk;
         if (is_commutative(node)) order_operands(node);
         std::optional<int> simpler;
-        if (node.op == "cast")
-            simpler = rewrite_cast(node);
-        else if (node.op == "power")
-            simpler = rewrite_power(node);
-        else if (node.op == "add" || node.op == "subtract" || node.op == "negative")
-            simpler = rewrite_sum(node);
-        else if (node.op == "multiply")
-            simpler = rewrite_product(node);
-        else if (node.op == "divide")
-            simpler = rewrite_quotient(node);
-        else if (node.op == "reciprocal")
-            simpler = rewrite_reciprocal(node);
+        if (node.op == "cast") simpler = rewrite_cast(node);
+        else if (node.op == "power") simpler = rewrite_power(node);
+        else if (node.op == "add" || node.op == "subtract" || node.op == "negative") simpler = rewrite_sum(node);
+        else if (node.op == "multiply") simpler = rewrite_product(node);
+        else if (node.op == "divide") simpler = rewrite_quotient(node);
+        else if (node.op == "reciprocal") simpler = rewrite_reciprocal(node);
         else if (node.op == "where" && node.dtype == DType::boolean && is_literal(node.operands[1], 1) &&
                  is_literal(node.operands[2], 0))
             simpler = node.operands[0];
@@ -134,13 +124,11 @@ private:
     void drop_broadcasts(Node& node) {
         for (size_t i = 0; i < node.operands.size(); ++i) {
             const Node& source = operand(node, i);
-            if (source.family != Family::layout || (source.op != "broadcast" && source.op != "reshape"))
-                continue;
+            if (source.family != Family::layout || (source.op != "broadcast" && source.op != "reshape")) continue;
             const Shape& inner = at(source.operands[0]).shape;
             if (source.op == "reshape" && !only_leading_ones(inner, source.shape)) continue;
             std::vector<Shape> shapes;
-            for (size_t j = 0; j < node.operands.size(); ++j)
-                shapes.push_back(j == i ? inner : operand(node, j).shape);
+            for (size_t j = 0; j < node.operands.size(); ++j) shapes.push_back(j == i ? inner : operand(node, j).shape);
             Shape without = broadcast(shapes);
             bool same = without.size() == node.shape.size();
             for (size_t axis = 0; same && axis < without.size(); ++axis)
@@ -172,8 +160,7 @@ private:
     void order_operands(Node& node) {
         auto before = [&](int a, int b) {
             auto rank = [&](int id) {
-                return std::make_tuple(is_literal(id), is_scalar(id),
-                                       -static_cast<int>(extended_axes(at(id).shape)),
+                return std::make_tuple(is_literal(id), is_scalar(id), -static_cast<int>(extended_axes(at(id).shape)),
                                        -static_cast<int>(at(id).shape.size()));
             };
             if (rank(a) != rank(b)) return rank(a) < rank(b);
@@ -211,8 +198,7 @@ private:
         int a = node.operands[0];
         if (node.op == "negative") {
             if (is(a, "negative")) return at(a).operands[0];
-            if (is(a, "subtract"))
-                return make("subtract", {at(a).operands[1], at(a).operands[0]}, node.dtype);
+            if (is(a, "subtract")) return make("subtract", {at(a).operands[1], at(a).operands[0]}, node.dtype);
             return std::nullopt;
         }
         int b = node.operands[1];
@@ -240,8 +226,7 @@ private:
         for (int side = 0; side < 2; ++side, std::swap(a, b)) {
             if (is_scalar(a) || is_scalar(b)) continue;
             if (is(b, "reciprocal")) return make("divide", {a, at(b).operands[0]}, node.dtype);
-            if (is(b, "rsqrt"))
-                return make("divide", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
+            if (is(b, "rsqrt")) return make("divide", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
         }
         return move_factor_out(node);
     }
@@ -264,8 +249,7 @@ private:
         for (size_t i = 0; i < 2; ++i) {
             const Node& inner = operand(node, i);
             bool literal_factor = is(inner.id, "multiply") && is_literal(inner.operands[1]);
-            if (!literal_factor || shared_.count(inner.id) || inner.shape.size() > node.shape.size())
-                continue;
+            if (!literal_factor || shared_.count(inner.id) || inner.shape.size() > node.shape.size()) continue;
             double factor = at(inner.operands[1]).value;
             if (node.op == "divide" && i == 1) factor = 1 / factor;
             std::vector<int> operands = node.operands;
@@ -285,8 +269,7 @@ private:
             return make("multiply", {a, out_.constant(1 / at(b).value, node.dtype)}, node.dtype);
         if (is_scalar(b)) return make("multiply", {a, make("reciprocal", {b}, node.dtype)}, node.dtype);
         if (is(b, "reciprocal")) return make("multiply", {a, at(b).operands[0]}, node.dtype);
-        if (is(b, "rsqrt"))
-            return make("multiply", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
+        if (is(b, "rsqrt")) return make("multiply", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
         return move_factor_out(node);
     }
 
@@ -295,8 +278,7 @@ private:
         if (is(source.id, "reciprocal")) return source.operands[0];
         if (is(source.id, "sqrt")) return make("rsqrt", {source.operands[0]}, node.dtype);
         if (is(source.id, "rsqrt")) return make("sqrt", {source.operands[0]}, node.dtype);
-        if (is(source.id, "exp"))
-            return make("exp", {make("negative", {source.operands[0]}, node.dtype)}, node.dtype);
+        if (is(source.id, "exp")) return make("exp", {make("negative", {source.operands[0]}, node.dtype)}, node.dtype);
         return std::nullopt;
     }
 
@@ -304,8 +286,7 @@ private:
     std::optional<int> sink_transpose(const Node& node) {
         std::vector<int> permutation;
         for (int id : node.operands)
-            if (is_layout(id, "transpose") && at(id).shape.size() == node.shape.size())
-                permutation = at(id).axes;
+            if (is_layout(id, "transpose") && at(id).shape.size() == node.shape.size()) permutation = at(id).axes;
         if (permutation.empty()) return std::nullopt;
         std::vector<int> operands;
         for (int id : node.operands) {
@@ -348,8 +329,7 @@ private:
         if (node.op == "transpose") return transpose(source.id, node.axes);
         if (node.op == "slice") return rewrite_slice(std::move(node));
         if (node.op == "broadcast" && source.shape == node.shape) return source.id;
-        if (node.op == "broadcast" && is_layout(source.id, "broadcast"))
-            node.operands[0] = source.operands[0];
+        if (node.op == "broadcast" && is_layout(source.id, "broadcast")) node.operands[0] = source.operands[0];
         if (node.op == "concatenate" && node.operands.size() == 1) return source.id;
         if (node.op == "reverse" && is_layout(source.id, "reverse") && source.axes == node.axes)
             return source.operands[0];
@@ -376,8 +356,7 @@ private:
         Shape kept, dropped;
         const Shape& full = at(source.operands[0]).shape;
         for (size_t i = 0; i < full.size(); ++i) {
-            bool reduced =
-                std::find(source.axes.begin(), source.axes.end(), static_cast<int>(i)) != source.axes.end();
+            bool reduced = std::find(source.axes.begin(), source.axes.end(), static_cast<int>(i)) != source.axes.end();
             kept.push_back(reduced ? Expression(1) : full[i]);
             if (!reduced) dropped.push_back(full[i]);
         }
@@ -403,10 +382,8 @@ private:
             full.insert(full.begin(), source.shape.size() - own.size(), Expression(1));
             Shape moved(shape.size(), Expression(1));
             for (size_t i = 0; i < places->size(); ++i)
-                if (inserts)
-                    moved[(*places)[i]] = full[i];
-                else
-                    moved[i] = full[(*places)[i]];
+                if (inserts) moved[(*places)[i]] = full[i];
+                else moved[i] = full[(*places)[i]];
             operands.push_back(own.empty() ? id : reshape(id, moved));
         }
         Node node = source;
@@ -489,8 +466,7 @@ private:
         const Shape& base = at(source.operands[0]).shape;
         std::vector<int> kept;  // the axes of the base in the order in which the result has them
         for (int axis : permutation)
-            if (node.keepdims || std::find(reduced.begin(), reduced.end(), axis) == reduced.end())
-                kept.push_back(axis);
+            if (node.keepdims || std::find(reduced.begin(), reduced.end(), axis) == reduced.end()) kept.push_back(axis);
         std::vector<int> sorted = kept;
         std::sort(sorted.begin(), sorted.end());
         node.shape.clear();

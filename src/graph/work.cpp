@@ -6,8 +6,7 @@ namespace {
 
 double elements(const Node& node, const Bindings& dimensions) {
     double count = 1;
-    for (const Expression& extent : node.shape)
-        count *= static_cast<double>(extent.evaluate_integer(dimensions));
+    for (const Expression& extent : node.shape) count *= static_cast<double>(extent.evaluate_integer(dimensions));
     return count;
 }
 
@@ -20,8 +19,7 @@ double summed(const Graph& graph, const Node& node, const Bindings& dimensions) 
             char label = node.labels[operand][axis];
             if (seen.find(label) != std::string::npos) continue;
             seen += label;
-            count *= static_cast<double>(
-                graph.at(node.operands[operand]).shape.at(axis).evaluate_integer(dimensions));
+            count *= static_cast<double>(graph.at(node.operands[operand]).shape.at(axis).evaluate_integer(dimensions));
         }
     return count;
 }
@@ -35,9 +33,7 @@ double count_flops(const Graph& graph, const Bindings& dimensions) {
             case Family::pointwise: flops += elements(node, dimensions); break;
             case Family::reduction:
             case Family::scan: flops += elements(graph.at(node.operands.at(0)), dimensions); break;
-            case Family::contraction:
-                flops += 2 * elements(node, dimensions) * summed(graph, node, dimensions);
-                break;
+            case Family::contraction: flops += 2 * elements(node, dimensions) * summed(graph, node, dimensions); break;
             case Family::convolution: {
                 const Node& weights = graph.at(node.operands.at(1));
                 double taps = elements(weights, dimensions) /

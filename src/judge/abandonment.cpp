@@ -4,16 +4,17 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double slow = 1.6;            // times the best
-constexpr double hopeless = 2.5;        // no sample is needed
-constexpr double waking_ns = 3e5;       // of the threads that a kernel computes on
-constexpr double hiccup_ns = 5e6;       // others had the core
-constexpr double mapping_ns_of_a_byte = 0.15;   // the first time that a page is touched
+constexpr double slow = 1.6;                   // times the best
+constexpr double hopeless = 2.5;               // no sample is needed
+constexpr double waking_ns = 3e5;              // of the threads that a kernel computes on
+constexpr double hiccup_ns = 5e6;              // others had the core
+constexpr double mapping_ns_of_a_byte = 0.15;  // the first time that a page is touched
 
 }  // namespace
 
 Abandonment::Abandonment(double best_ns, double handshake_ns, int64_t tensor_bytes)
-    : best_ns_(best_ns), handshake_ns_(handshake_ns),
+    : best_ns_(best_ns),
+      handshake_ns_(handshake_ns),
       mapping_ns_(waking_ns + mapping_ns_of_a_byte * static_cast<double>(tensor_bytes)) {}
 
 bool Abandonment::slower(double batch_ns, int calls, double ratio, double allowance_ns) const {

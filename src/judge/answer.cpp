@@ -14,7 +14,7 @@ sandbox::Child::Wait read_answer(const Receive& receive, Answer& answer) {
     std::string text(std::min(left, longest_text), '\0'), dropped;
     if (!text.empty()) wait = receive(text.data(), text.size());
     left -= static_cast<uint32_t>(text.size());
-    while (wait == Wait::ready && left > 0) {   // else it would be taken for the next reply
+    while (wait == Wait::ready && left > 0) {  // else it would be taken for the next reply
         dropped.resize(std::min(left, longest_text));
         wait = receive(dropped.data(), dropped.size());
         left -= static_cast<uint32_t>(dropped.size());

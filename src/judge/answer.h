@@ -14,7 +14,7 @@ inline constexpr uint32_t longest_text = 1 << 16;
 
 struct Answer {
     Reply reply;
-    std::string text;   // at most longest_text bytes, printable; what more was announced is read and dropped
+    std::string text;  // at most longest_text bytes, printable; what more was announced is read and dropped
 };
 
 // Fills `size` bytes, or says why it cannot; sandbox::Child::receive with its limit.

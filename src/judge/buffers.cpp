@@ -10,7 +10,7 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t page = 4096, huge_page = 1 << 21, line = 64;
-constexpr int64_t slots_bytes = 1 << 13;   // of small outputs; larger ones have two places, large ones a single one
+constexpr int64_t slots_bytes = 1 << 13;  // of small outputs; larger ones have two places, large ones a single one
 constexpr int64_t most_slots = 64;
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
@@ -38,9 +38,17 @@ std::vector<Place> with_data(std::vector<Place> places, bool flush) {
 
 }  // namespace
 
+int64_t tensor_bytes(const Problem& problem, const Dimensions& dims) {
+    int64_t bytes = 0;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors) bytes += bytes_of(problem, tensor, dims);
+    return bytes;
+}
+
 Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vector<Distribution>& checks,
                  int64_t windows, uint64_t seed)
-    : point_(point), windows_(windows) {
+    : point_(point),
+      windows_(windows) {
     place_outputs(problem);
     for (size_t i = 0; i < checks.size() + (windows > 0); ++i) {
         InputSet set;
@@ -73,9 +81,9 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
 void Buffers::place_outputs(const Problem& problem) {
     int64_t bytes = 0;
     for (const Tensor& tensor : problem.outputs) bytes += bytes_of(problem, tensor, point_.dims);
-    tensor_bytes_ = bytes;
-    for (const Tensor& tensor : problem.inputs) tensor_bytes_ += bytes_of(problem, tensor, point_.dims);
-    int64_t count = windows_ <= 1 || large() ? 1 : std::clamp<int64_t>(slots_bytes / std::max<int64_t>(bytes, 1), 2, most_slots);
+    tensor_bytes_ = strop::judge::tensor_bytes(problem, point_.dims);
+    int64_t count =
+        windows_ <= 1 || large() ? 1 : std::clamp<int64_t>(slots_bytes / std::max<int64_t>(bytes, 1), 2, most_slots);
     for (int64_t slot = 0; slot < count; ++slot) {
         slots_.emplace_back();
         for (const Tensor& tensor : problem.outputs)

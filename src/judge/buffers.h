@@ -18,7 +18,7 @@ namespace strop::judge {
 
 // A tensor's place in a memory file: the region is what gets mapped between guards, the data lies inside it.
 struct Place {
-    int64_t begin = 0, bytes = 0;   // of the region, whole pages
+    int64_t begin = 0, bytes = 0;  // of the region, whole pages
     int64_t data = 0, data_bytes = 0;
 };
 
@@ -27,12 +27,12 @@ struct InputSet {
     // Flush: data ends where the region ends, so that one element too far is a fault. Such sets are for checking;
     // the others are aligned to a cache line and are for timing.
     bool flush = false;
-    size_t values = 0;                           // index of the set that has the same values: its own, or an earlier one
-    int64_t window = 0;                          // of the timed set
-    std::vector<Place> inputs, outputs;          // sets share the outputs' regions
-    std::vector<int64_t> expected;               // offset of each output's expected values (doubles)
-    std::vector<double> scale;                   // rms of each output's finite expected values
-    std::vector<double> tolerance;               // allowed |error| / (|expected| + scale); absolute kinds use Problem::tolerance
+    size_t values = 0;                   // index of the set that has the same values: its own, or an earlier one
+    int64_t window = 0;                  // of the timed set
+    std::vector<Place> inputs, outputs;  // sets share the outputs' regions
+    std::vector<int64_t> expected;       // offset of each output's expected values (doubles)
+    std::vector<double> scale;           // rms of each output's finite expected values
+    std::vector<double> tolerance;  // allowed |error| / (|expected| + scale); absolute kinds use Problem::tolerance
 };
 
 // For tensors up to this many bytes in all, everything is compared always and several sets are made.
@@ -45,10 +45,13 @@ inline constexpr int64_t small_bytes = 1 << 18;
 // same inputs, and yet they use the same caches.
 inline constexpr int64_t window_stride = 64;
 
+// Of all inputs and outputs of a call.
+int64_t tensor_bytes(const Problem& problem, const Dimensions& dims);
+
 class Buffers {
 public:
-    // Draws the inputs of every set: one for checking for each of `checks`, then, unless there are no windows, the timed
-    // one as declared. A single check and the timed set have the same values, for the reference is slow there.
+    // Draws the inputs of every set: one for checking for each of `checks`, then, unless there are no windows, the
+    // timed one as declared. A single check and the timed set have the same values, for the reference is slow there.
     Buffers(const Problem& problem, const ShapePoint& point, const std::vector<Distribution>& checks, int64_t windows,
             uint64_t seed);
 
@@ -69,10 +72,10 @@ public:
     const ShapePoint& point() const { return point_; }
     std::vector<InputSet>& sets() { return sets_; }
     const std::vector<InputSet>& sets() const { return sets_; }
-    size_t timed() const { return sets_.size() - 1; }         // index of the timed set
+    size_t timed() const { return sets_.size() - 1; }  // index of the timed set
     bool large() const { return tensor_bytes_ > large_bytes; }
     bool small() const { return can_turn() && tensor_bytes_ <= small_bytes; }
-    int64_t tensor_bytes() const { return tensor_bytes_; }    // inputs and outputs of one call
+    int64_t tensor_bytes() const { return tensor_bytes_; }  // inputs and outputs of one call
 
     int64_t windows() const { return windows_; }
     // Nothing is left of what was written to outputs, or beside them.
@@ -83,14 +86,14 @@ public:
     // The timed set as the call with this number of a batch sees it. Without expected values.
     InputSet seen(int64_t window, int64_t call) const;
 
-    // Gives secret elements of what the timed set shows through a window other values, until it is restored. Whoever has
-    // mapped them sees it, also while a batch runs.
+    // Gives secret elements of what the timed set shows through a window other values, until it is restored. Whoever
+    // has mapped them sees it, also while a batch runs.
     void renew(const Problem& problem, int64_t window, uint64_t seed);
     void restore();
     bool can_renew() const { return windows_ > 1; }
 
-    // Views of the timed set whose expected values are kept (by Expectation): window 0 of what was drawn, and one other at
-    // a time, of some window and perhaps of renewed values. Known is what can be seen at present.
+    // Views of the timed set whose expected values are kept (by Expectation): window 0 of what was drawn, and one other
+    // at a time, of some window and perhaps of renewed values. Known is what can be seen at present.
     InputSet* known(int64_t window);
     InputSet& keep(int64_t window);
     // The window of the other one, if there is one; and its values.
@@ -118,11 +121,11 @@ private:
 
     ShapePoint point_;
     int64_t tensor_bytes_ = 0, windows_ = 0;
-    int64_t input_bytes_ = 0, output_bytes_ = 0, expected_bytes_ = 0;   // used so far of the memory files
+    int64_t input_bytes_ = 0, output_bytes_ = 0, expected_bytes_ = 0;  // used so far of the memory files
     std::vector<InputSet> sets_;
     std::vector<std::vector<Place>> slots_;
     std::optional<InputSet> known_[2];
-    std::optional<Renewal> present_, other_;   // in force; of what the other known view shows
+    std::optional<Renewal> present_, other_;  // in force; of what the other known view shows
     std::vector<int64_t> other_expected_;
     std::vector<char> turned_;
     Seconds reference_time_ = Seconds::max();

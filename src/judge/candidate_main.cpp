@@ -1,5 +1,6 @@
-// The process that a kernel runs in: strop-candidate LIBRARY LAYOUT_FD ("-": no kernel, calls do nothing). It knows its library, the buffers and a
-// pair of pipes; expected values, the referee's clock and the generator of inputs are elsewhere.
+// The process that a kernel runs in: strop-candidate LIBRARY LAYOUT_FD ("-": no kernel, calls do nothing). It knows its
+// library, the buffers and a pair of pipes; expected values, the referee's clock and the generator of inputs are
+// elsewhere.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ using namespace strop::judge;
 namespace {
 
 constexpr int requests_fd = 3, replies_fd = 4;
-constexpr size_t guard_bytes = 1 << 21;   // also keeps regions of huge pages apart
+constexpr size_t guard_bytes = 1 << 21;  // also keeps regions of huge pages apart
 
 using Entry = void (*)(void* const*, const double*, const int64_t*);
 
@@ -36,10 +37,10 @@ struct Point {
     int input_fd, output_fd;
     int64_t windows, stride_bytes;
     const int64_t* dims;
-    std::vector<std::vector<Region>> inputs, outputs;   // [set][tensor]
-    std::vector<std::vector<Region>> slots;             // [slot][output]
-    std::vector<std::vector<void*>> tensors;            // [set], inputs then outputs; empty before prepare
-    std::vector<std::vector<void*>> slot_outputs;       // [slot][output]
+    std::vector<std::vector<Region>> inputs, outputs;  // [set][tensor]
+    std::vector<std::vector<Region>> slots;            // [slot][output]
+    std::vector<std::vector<void*>> tensors;           // [set], inputs then outputs; empty before prepare
+    std::vector<std::vector<void*>> slot_outputs;      // [slot][output]
 };
 
 // What asking takes by itself: the judge measures it in a process that no kernel has touched.
@@ -82,7 +83,7 @@ void seal(const void* at, size_t bytes) {
 
 // What was loaded before the kernel: its code, and the tables of functions that the loader has made read-only.
 void seal_loaded() {
-    if (std::getenv("LD_PRELOAD")) return;   // a sanitizer's run-time, which changes itself
+    if (std::getenv("LD_PRELOAD")) return;  // a sanitizer's run-time, which changes itself
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void*) {
             constexpr uintptr_t page = 4096;
@@ -102,7 +103,7 @@ void seal_loaded() {
 // In pieces, as the sandbox wants it.
 void touch(char* at, size_t bytes, int protection) {
     constexpr size_t piece = 64 << 20;
-    constexpr int populate_read = 22, populate_write = 23;   // MADV_...
+    constexpr int populate_read = 22, populate_write = 23;  // MADV_...
     for (size_t done = 0; done < bytes; done += piece)
         ::madvise(at + done, std::min(piece, bytes - done), protection & PROT_WRITE ? populate_write : populate_read);
 }
@@ -112,8 +113,8 @@ char* map_region(int fd, const Region& region, int protection) {
     size_t bytes = static_cast<size_t>(region.bytes);
     size_t huge = 1 << 21;
     size_t whole = bytes + 2 * guard_bytes + huge;
-    char* reserve = static_cast<char*>(
-        ::mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    char* reserve =
+        static_cast<char*>(::mmap(nullptr, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (reserve == MAP_FAILED) give_up("no address space for the buffers");
     // The same offset within a huge page as in the file, so that huge pages can be mapped.
     size_t wanted = static_cast<size_t>(region.begin) % huge;
@@ -224,13 +225,16 @@ struct Layout {
 class Arguments {
 public:
     Arguments(const Layout& layout, const Point& point, const Request& request)
-        : point_(point), inputs_(static_cast<size_t>(layout.inputs)), first_(point.tensors[request.set]), next_(first_),
-          moves_(point.windows > 0 && request.set + 1 == point.tensors.size()), window_(request.window) {}
+        : point_(point),
+          inputs_(static_cast<size_t>(layout.inputs)),
+          first_(point.tensors[request.set]),
+          next_(first_),
+          moves_(point.windows > 0 && request.set + 1 == point.tensors.size()),
+          window_(request.window) {}
 
     void* const* next() {
         if (!moves_) return first_.data();
-        for (size_t t = 0; t < inputs_; ++t)
-            next_[t] = static_cast<char*>(first_[t]) - window_ * point_.stride_bytes;
+        for (size_t t = 0; t < inputs_; ++t) next_[t] = static_cast<char*>(first_[t]) - window_ * point_.stride_bytes;
         const std::vector<void*>& outputs = point_.slot_outputs[slot_];
         for (size_t t = 0; t < outputs.size(); ++t) next_[inputs_ + t] = outputs[t];
         if (++window_ == point_.windows) window_ = 0;
@@ -260,7 +264,7 @@ private:
     static Mark find(const char* name) { return reinterpret_cast<Mark>(::dlsym(RTLD_DEFAULT, name)); }
 
     void each(Mark mark) const {
-        if (!mark || set_ + 1 == point_.inputs.size()) return;   // the timed set is a row of windows
+        if (!mark || set_ + 1 == point_.inputs.size()) return;  // the timed set is a row of windows
         const std::vector<void*>& tensors = point_.tensors[set_];
         size_t next = 0;
         for (const auto* regions : {&point_.inputs[set_], &point_.outputs[set_]})
@@ -287,10 +291,38 @@ int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const 
     return now() - start;
 }
 
+// One call at each point with memory of its own, which is zero (rehearsal.h). The points come on standard input.
+int rehearse(const char* path) {
+    void* library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    Entry entry = library ? reinterpret_cast<Entry>(::dlsym(library, "strop_call")) : nullptr;
+    if (!entry) give_up(::dlerror());
+    auto word = [] {
+        int64_t value = 0;
+        if (std::fread(&value, sizeof value, 1, stdin) != 1) give_up("a broken rehearsal");
+        return value;
+    };
+    const int64_t points = word(), tensor_count = word();
+    std::vector<double> parameters(static_cast<size_t>(word()));
+    std::vector<int64_t> dimensions(static_cast<size_t>(word()));
+    for (double& parameter : parameters) {
+        const int64_t bits = word();
+        std::memcpy(&parameter, &bits, sizeof bits);
+    }
+    for (int64_t i = 0; i < points; ++i) {
+        for (int64_t& extent : dimensions) extent = word();
+        std::vector<void*> tensors(static_cast<size_t>(tensor_count));
+        for (void*& tensor : tensors) tensor = std::calloc(static_cast<size_t>(word()) + guard_bytes, 1);
+        entry(tensors.data(), parameters.data(), dimensions.data());
+        for (void* tensor : tensors) std::free(tensor);
+    }
+    return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     if (argc != 3) give_up("usage: strop-candidate LIBRARY LAYOUT_FD (started by the judge)");
+    if (std::strcmp(argv[2], "rehearse") == 0) return rehearse(argv[1]);
     Layout layout(std::atoi(argv[2]));
     seal_loaded();
     const bool is_kernel = std::strcmp(argv[1], "-") != 0;

@@ -18,15 +18,15 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t block_elements = 1 << 14;
-constexpr int64_t blocks_of_a_thread = 8;   // at least
+constexpr int64_t blocks_of_a_thread = 8;  // at least
 constexpr int64_t small_elements = 1 << 18;
 constexpr uint64_t one_block_of = 16;
 constexpr uint64_t fingerprint_values = 512;
-constexpr int64_t sparse_elements = 1024;   // beside the blocks, one secret element of so many is watched
-constexpr int64_t poisoned_by_a_thread = 4 << 20;   // bytes, at least
-constexpr unsigned char poison_byte = 0xff;   // as float: a NaN
+constexpr int64_t sparse_elements = 1024;          // beside the blocks, one secret element of so many is watched
+constexpr int64_t poisoned_by_a_thread = 4 << 20;  // bytes, at least
+constexpr unsigned char poison_byte = 0xff;        // as float: a NaN
 constexpr unsigned char slack_byte = 0xa5;
-constexpr double subnormal_steps = 16;      // as many units in the last place as a normal value may be off at least
+constexpr double subnormal_steps = 16;  // as many units in the last place as a normal value may be off at least
 
 bool chosen(const Sampling& sampling, int64_t count, int64_t block) {
     if (sampling.everything || count <= small_elements) return true;
@@ -141,8 +141,10 @@ Wrong compare_output(DType dtype, const char* got, const double* want, int64_t c
     switch (dtype) {
         case DType::float32: return compare(reinterpret_cast<const float*>(got), want, count, limit, sampling);
         case DType::float64: return compare(reinterpret_cast<const double*>(got), want, count, limit, sampling);
-        case DType::int32: return compare_exact(reinterpret_cast<const int32_t*>(got), static_cast<const int32_t*>(exact), count);
-        case DType::int64: return compare_exact(reinterpret_cast<const int64_t*>(got), static_cast<const int64_t*>(exact), count);
+        case DType::int32:
+            return compare_exact(reinterpret_cast<const int32_t*>(got), static_cast<const int32_t*>(exact), count);
+        case DType::int64:
+            return compare_exact(reinterpret_cast<const int64_t*>(got), static_cast<const int64_t*>(exact), count);
         case DType::uint8:
         case DType::boolean:
             return compare_exact(reinterpret_cast<const uint8_t*>(got), static_cast<const uint8_t*>(exact), count);
@@ -271,8 +273,8 @@ std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSe
         const Tensor& tensor = problem.outputs[t];
         int64_t count = set.outputs[t].data_bytes / static_cast<int64_t>(size_of(tensor.dtype));
         Limit limit = limit_of(problem, set, t);
-        Wrong wrong = compare_output(tensor.dtype, buffers.output(set, t), buffers.expected(set, t), count, limit,
-                                     sampling);
+        Wrong wrong =
+            compare_output(tensor.dtype, buffers.output(set, t), buffers.expected(set, t), count, limit, sampling);
         if (wrong.count == 0) continue;
         const Dimensions& dims = buffers.point().dims;
         return fmt::format("{}; {} of {} compared values are wrong at {}, inputs {}",

@@ -12,11 +12,11 @@ namespace strop::judge {
 // Which elements of an output are compared after a call.
 struct Sampling {
     uint64_t seed = 0;
-    bool everything = true;     // else some secret blocks, about 1/16 of a large output
+    bool everything = true;  // else some secret blocks, about 1/16 of a large output
 };
 
-// Fills the outputs of a set with values that no kernel returns (NaNs), all of them, so that nobody can see where will be
-// compared; and the slack around them with a pattern. Of large outputs no cache holds more afterwards than before.
+// Fills the outputs of a set with values that no kernel returns (NaNs), all of them, so that nobody can see where will
+// be compared; and the slack around them with a pattern. Of large outputs no cache holds more afterwards than before.
 void poison(Buffers& buffers, const InputSet& set);
 
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
@@ -32,7 +32,8 @@ std::string wrote_outside(Buffers& buffers, const InputSet& set);
 // somebody went on writing.
 uint64_t fingerprint(const Problem& problem, Buffers& buffers, const InputSet& set, uint64_t seed);
 
-// Whether one element of an output, as its bytes, is right; else what is wrong. `expected`: all of that output's values.
+// Whether one element of an output, as its bytes, is right; else what is wrong. `expected`: all of that output's
+// values.
 std::string wrong_element(const Problem& problem, const InputSet& set, const Dimensions& dims, size_t output,
                           int64_t element, const char* bytes, const std::vector<char>& expected);
 

@@ -10,10 +10,11 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double leap_factor = 4;           // calls of one batch are not all alike
-constexpr double least_claim_ns = 2e4;      // that a leap must amount to; a clock and a line of the cache are no matter then
-constexpr double complete_share = 0.5;      // of what the calls take: as long before its end no batch is complete
-constexpr Nanoseconds longest_reading{10'000};   // whoever takes longer had no core
+constexpr double leap_factor = 4;  // calls of one batch are not all alike
+constexpr double least_claim_ns =
+    2e4;  // that a leap must amount to; a clock and a line of the cache are no matter then
+constexpr double complete_share = 0.5;          // of what the calls take: as long before its end no batch is complete
+constexpr Nanoseconds longest_reading{10'000};  // whoever takes longer had no core
 
 }  // namespace
 
@@ -21,8 +22,9 @@ CountWatch watch_count(const std::function<int64_t()>& count, const std::functio
                        Nanoseconds patience, Nanoseconds longest) {
     CountWatch seen;
     const Clock::time_point start = Clock::now();
-    int64_t before = count();   // the watch may begin late
-    // Whoever reads may lose the core between a reading and the clock: a leap is given all the time that it can have had.
+    int64_t before = count();  // the watch may begin late
+    // Whoever reads may lose the core between a reading and the clock: a leap is given all the time that it can have
+    // had.
     Clock::time_point earlier = start, last = Clock::now(), changed = start;
     while (before < calls && last - start < longest && last - changed < patience) {
         const int64_t now_returned = count();

@@ -1,5 +1,5 @@
-// The count of returned calls lies in memory that the kernel's process writes, so it may say anything. What it cannot do
-// is to look like calls that take as long as is claimed without such calls.
+// The count of returned calls lies in memory that the kernel's process writes, so it may say anything. What it cannot
+// do is to look like calls that take as long as is claimed without such calls.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace strop::judge {
 
 // What a count did while a batch ran.
 struct CountWatch {
-    int64_t steps = 0;           // how often it was seen to change
-    int64_t largest_leap = 0;    // calls that returned between two readings,
-    double leap_ns = 0;          // which were so far apart
+    int64_t steps = 0;         // how often it was seen to change
+    int64_t largest_leap = 0;  // calls that returned between two readings,
+    double leap_ns = 0;        // which were so far apart
     bool fell = false;
-    double late_ns = 0;          // all calls had returned, and there was no reply; while the watcher was awake
+    double late_ns = 0;  // all calls had returned, and there was no reply; while the watcher was awake
 };
 
 // Reads it until it reaches `calls` and a reply is there, stays the same for `patience`, or `longest` is over.

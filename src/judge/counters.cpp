@@ -52,8 +52,9 @@ Counters::Counters(const std::vector<pid_t>& threads, const std::vector<CounterK
         }
     if (!open_.empty() || threads.empty()) return;
     const bool forbidden = failure == EACCES || failure == EPERM;
-    why_none = forbidden ? "no hardware counters: kernel.perf_event_paranoid or the container lets this user count nothing"
-                         : fmt::format("no hardware counters: this system offers none ({})", std::strerror(failure));
+    why_none = forbidden
+                   ? "no hardware counters: kernel.perf_event_paranoid or the container lets this user count nothing"
+                   : fmt::format("no hardware counters: this system offers none ({})", std::strerror(failure));
 }
 
 Counters::~Counters() {
@@ -71,7 +72,7 @@ std::map<std::string, double> Counters::stop() {
     std::map<std::string, double> sums;
     for (const Open& one : open_) ::ioctl(one.fd, PERF_EVENT_IOC_DISABLE, 0);
     for (const Open& one : open_) {
-        uint64_t read[3] = {};   // events, nanoseconds enabled, nanoseconds on a register
+        uint64_t read[3] = {};  // events, nanoseconds enabled, nanoseconds on a register
         if (::read(one.fd, read, sizeof read) != sizeof read || read[2] == 0) continue;
         sums[one.name] += static_cast<double>(read[0]) * static_cast<double>(read[1]) / static_cast<double>(read[2]);
     }

@@ -9,7 +9,7 @@ namespace strop::judge {
 class Credit {
 public:
     void earn(double timed_ns);
-    void spend(Seconds time) { left_ns_ -= 1e9 * time.count(); }   // may leave a debt
+    void spend(Seconds time) { left_ns_ -= 1e9 * time.count(); }  // may leave a debt
     bool left() const { return left_ns_ > 0; }
 
 private:

@@ -24,7 +24,7 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t usual_windows = 4096;
-constexpr Seconds start_limit{30};   // beside the first call: PyTorch takes seconds to load
+constexpr Seconds start_limit{30};  // beside the first call: PyTorch takes seconds to load
 
 // NumPy's own float32 evaluation is one legal order among many; another may differ this much more.
 constexpr double noise_factor = 4;
@@ -38,17 +38,18 @@ constexpr double equal_terms_factor = 0.5;
 constexpr double least_ulps = 16;
 constexpr double float32_epsilon = 1.1920929e-7, float64_epsilon = 2.220446e-16;
 constexpr double largest_tolerance = 1e-2;
-constexpr double same_evaluation = 1e-9;   // share by which two evaluations in float64 may differ
+constexpr double same_evaluation = 1e-9;  // share by which two evaluations in float64 may differ
 // Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
 constexpr int64_t few_outputs = 256;
 constexpr int perturbations_of_few = 8;
-// And they may all happen to be small, so that no sum in float32 would be right: their scale is also that of more draws.
+// And they may all happen to be small, so that no sum in float32 would be right: their scale is also that of more
+// draws.
 constexpr int draws_of_few = 7;
 // A shape whose sets of every distribution fit in this gets them all.
 constexpr int64_t all_distributions_bytes = 16 << 20;
 
 bool all_finite(const double* values, int64_t count) {
-    double sum = 0;   // a NaN or infinity times zero stays a NaN
+    double sum = 0;  // a NaN or infinity times zero stays a NaN
     for (int64_t i = 0; i < count; ++i) sum += values[i] * 0;
     return sum == 0;
 }
@@ -75,7 +76,10 @@ Json names_and_dtypes(const std::vector<Tensor>& tensors) {
 }  // namespace
 
 Expectation::Expectation(const Problem& problem, uint64_t seed, Seconds limit)
-    : problem_(problem), seed_(seed), limit_(limit), exchange_(1 << 20) {}
+    : problem_(problem),
+      seed_(seed),
+      limit_(limit),
+      exchange_(1 << 20) {}
 
 Expectation::~Expectation() = default;
 
@@ -96,8 +100,9 @@ void Expectation::start_host() {
     sandbox::Command command;
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
                     (scratch_->path() / "spec.json").string()};
-    command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"}, {"GLIBC_TUNABLES", kept_memory},
-                           {"NUMPY_MADVISE_HUGEPAGE", "0"}};   // used once, they cost more than they save
+    command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"},
+                           {"GLIBC_TUNABLES", kept_memory},
+                           {"NUMPY_MADVISE_HUGEPAGE", "0"}};  // used once, they cost more than they save
     command.scratch = scratch_->path().string();
     command.keep_fds = {exchange_.fd()};
     command.trust = sandbox::Trust::reference;
@@ -151,7 +156,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
                          "make it return, or use smaller shapes");
     }
     buffers.note_reference(Seconds(seconds_since(start)));
-    host_->pause();   // what it has still to tidy up must not run beside a timed batch
+    host_->pause();  // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
         throw UsageError(answer.text, fmt::format("the reference failed at {}", describe(dims)));
 
@@ -175,7 +180,7 @@ bool Expectation::tries(Buffers& buffers, const InputSet& set, const Job& job,
         evaluate(buffers, set, job, results);
         return true;
     } catch (const UsageError&) {
-        if (!host_) throw;   // it died, or never returned
+        if (!host_) throw;  // it died, or never returned
         return false;
     }
 }
@@ -253,7 +258,7 @@ void Expectation::expect_all(Buffers& buffers, bool estimate) {
         }
         if (!own && sets[i].distribution == Distribution::declared) sets[i].tolerance = sets[0].tolerance;
     }
-    if (buffers.windows() > 0) buffers.keep(0);   // just evaluated
+    if (buffers.windows() > 0) buffers.keep(0);  // just evaluated
 }
 
 const InputSet& Expectation::through(Buffers& buffers, int64_t window) {
@@ -316,8 +321,9 @@ void Expectation::widen_scale(Buffers& buffers, size_t index) {
         ++drawn;
         for (size_t t = 0; t < results.size(); ++t) {
             if (!is_floating(problem_.outputs[t].dtype)) continue;
-            const double scale = root_mean_square(reinterpret_cast<const double*>(results[t].data()),
-                                                  static_cast<int64_t>(results[t].size() / 8), problem_.outputs[t].dtype);
+            const double scale =
+                root_mean_square(reinterpret_cast<const double*>(results[t].data()),
+                                 static_cast<int64_t>(results[t].size() / 8), problem_.outputs[t].dtype);
             squares[t] += scale * scale;
         }
     }
@@ -380,7 +386,7 @@ void Expectation::find_benign_distributions() {
     }
     if (!smallest) return;
     Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
-    expect(declared, 0);   // who fails there is told so
+    expect(declared, 0);  // who fails there is told so
     check_repeatable(declared);
     for (Distribution distribution : unusual_distributions()) {
         Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
@@ -388,8 +394,8 @@ void Expectation::find_benign_distributions() {
     }
 }
 
-// The same inputs again, in the same process and in a fresh one: a reference that draws numbers, counts its calls or reads
-// a clock answers otherwise. Threads of a library may add up in another order.
+// The same inputs again, in the same process and in a fresh one: a reference that draws numbers, counts its calls or
+// reads a clock answers otherwise. Threads of a library may add up in another order.
 void Expectation::check_repeatable(Buffers& buffers) {
     const InputSet& set = buffers.sets().front();
     for (bool fresh : {false, true}) {
@@ -402,11 +408,12 @@ void Expectation::check_repeatable(Buffers& buffers) {
                                   ? difference(buffers, set, t, again[t]) <= same_evaluation
                                   : std::memcmp(buffers.expected(set, t), again[t].data(), again[t].size()) == 0;
             if (same) continue;
-            throw UsageError(fmt::format("{}: the reference gives other values for '{}' when it is called {} with the same "
-                                         "inputs at {}",
-                                         problem_.reference.string(), tensor.name,
-                                         fresh ? "in another process" : "again", describe(buffers.point().dims)),
-                             "let it depend on its arguments only: no random numbers, no state, no clock");
+            throw UsageError(
+                fmt::format("{}: the reference gives other values for '{}' when it is called {} with the same "
+                            "inputs at {}",
+                            problem_.reference.string(), tensor.name, fresh ? "in another process" : "again",
+                            describe(buffers.point().dims)),
+                "let it depend on its arguments only: no random numbers, no state, no clock");
         }
     }
 }
@@ -415,13 +422,11 @@ void Expectation::check_repeatable(Buffers& buffers) {
 // judgement meets each once before it meets one twice; all of them where the shape is small. Of the shapes outside the
 // sweep every other one gets one.
 std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
-    int64_t bytes = 0;
-    for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
-        for (const Tensor& tensor : *tensors) bytes += bytes_of(problem_, tensor, point.dims);
+    const int64_t bytes = tensor_bytes(problem_, point.dims);
     std::vector<Distribution> dealt = {Distribution::declared};
     if (bytes > large_bytes) return dealt;
     std::mt19937_64 random(point_seed(describe(point.dims)));
-    if (!in_sweep(problem_, point.dims)) {   // they come in numbers and are checked once: fewer sets
+    if (!in_sweep(problem_, point.dims)) {  // they come in numbers and are checked once: fewer sets
         if ((seed_ + outside_++) % 2 == 0) dealt.push_back(draw(random));
         return dealt;
     }
@@ -452,8 +457,8 @@ Buffers& Expectation::at(const ShapePoint& point) {
     if (!benign_known_) find_benign_distributions();
     std::vector<Distribution> checks = deal(point);
     // Shapes outside the sweep come in numbers and are checked once: no windows.
-    auto buffers = std::make_unique<Buffers>(problem_, point, checks, in_sweep(problem_, point.dims) ? usual_windows : 1,
-                                             point_seed(key));
+    auto buffers = std::make_unique<Buffers>(problem_, point, checks,
+                                             in_sweep(problem_, point.dims) ? usual_windows : 1, point_seed(key));
     expect_all(*buffers, true);
     return *(buffers_[key] = std::move(buffers));
 }

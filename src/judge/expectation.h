@@ -41,8 +41,8 @@ private:
     // One evaluation of the reference.
     struct Job {
         int precision = 64;
-        std::optional<uint64_t> perturb;   // seed: inputs are changed by at most half a unit in the last place
-        std::optional<size_t> plant;       // a NaN in one element of this input
+        std::optional<uint64_t> perturb;  // seed: inputs are changed by at most half a unit in the last place
+        std::optional<size_t> plant;      // a NaN in one element of this input
     };
 
     void start_host();
@@ -65,17 +65,17 @@ private:
     uint64_t seed_;
     Seconds limit_;
     double seconds_ = 0;
-    std::set<std::string> notes_;   // what the reference's process remarked, said once each
+    std::set<std::string> notes_;  // what the reference's process remarked, said once each
     std::unique_ptr<sandbox::Child> host_;
     std::unique_ptr<TemporaryFolder> scratch_;
     SharedMemory exchange_;
-    std::map<std::string, std::unique_ptr<Buffers>> buffers_;        // by describe(dims)
-    std::map<std::string, std::vector<double>> inputs_of_outputs_;   // likewise, for each output
+    std::map<std::string, std::unique_ptr<Buffers>> buffers_;       // by describe(dims)
+    std::map<std::string, std::vector<double>> inputs_of_outputs_;  // likewise, for each output
     // Unusual distributions on which the reference is finite and well-conditioned, at the smallest shape; and those
     // that have not been dealt yet, in secret order.
     std::vector<Distribution> benign_, deck_;
     bool benign_known_ = false;
-    uint64_t outside_ = 0;   // shapes outside the sweep so far
+    uint64_t outside_ = 0;  // shapes outside the sweep so far
 };
 
 }  // namespace strop::judge

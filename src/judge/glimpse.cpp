@@ -11,11 +11,11 @@ namespace strop::judge {
 namespace {
 
 constexpr int elements = 64, tries = 32;    // of short calls places are written to again before they are read
-constexpr Nanoseconds shortest_span{4000};   // a reading of the clock and of the count is some percent of it
+constexpr Nanoseconds shortest_span{4000};  // a reading of the clock and of the count is some percent of it
 constexpr double most_calls_of_a_span = 4;
-constexpr double waited_share = 0.1;         // of a span, that threads may take to wake up
-constexpr Nanoseconds longest_wait{5'000'000};   // for a call that is not done, by a process that waits for a core
-constexpr Nanoseconds longest_watch{200'000'000};   // a process may count as it likes, and never come to an end
+constexpr double waited_share = 0.1;               // of a span, that threads may take to wake up
+constexpr Nanoseconds longest_wait{5'000'000};     // for a call that is not done, by a process that waits for a core
+constexpr Nanoseconds longest_watch{200'000'000};  // a process may count as it likes, and never come to an end
 
 // The count of returned calls once it is another than `before`, which it stays where that takes too long.
 struct Return {
@@ -37,7 +37,7 @@ Return next_return(const RunningBatch& batch, int64_t before) {
 
 struct Span {
     double ns = 0;
-    int64_t calls = 0;   // 0: the batch was over, or nothing returned
+    int64_t calls = 0;  // 0: the batch was over, or nothing returned
 };
 
 // Whoever reads may lose the core at any moment; that makes a span shorter.
@@ -57,15 +57,16 @@ Span next_span(const RunningBatch& batch) {
     return {static_cast<double>(Nanoseconds(last.not_before - first.not_after).count()), last.count - first.count};
 }
 
-// Of the call that has returned last; `older`: or of one before, but while it runs there is no time to lose: half of the
-// places may be written to before the look is over.
-void read_outputs(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random, bool older,
-                  Glimpse& glimpse) {
+// Of the call that has returned last; `older`: or of one before, but while it runs there is no time to lose: half of
+// the places may be written to before the look is over.
+void read_outputs(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random,
+                  bool older, Glimpse& glimpse) {
     const int64_t returned = std::min(batch.returned(), batch.calls), slots = buffers.slots();
     glimpse.late = returned == batch.calls;
     if (returned < 1) return;
     const int64_t reach = glimpse.late ? slots : older ? slots / 2 : 1;
-    const int64_t call = returned - 1 - static_cast<int64_t>(random() % static_cast<uint64_t>(std::min(returned, reach)));
+    const int64_t call =
+        returned - 1 - static_cast<int64_t>(random() % static_cast<uint64_t>(std::min(returned, reach)));
     const std::vector<Place>& places = buffers.slot(call % slots);
     for (int i = 0; i < elements; ++i) {
         Found one;
@@ -76,7 +77,7 @@ void read_outputs(const RunningBatch& batch, const Problem& problem, Buffers& bu
         one.element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
         std::memcpy(one.bytes, buffers.outputs().data() + places[one.output].data + one.element * size,
                     static_cast<size_t>(size));
-        if (batch.returned() >= call + slots) break;   // the call that writes here next has begun
+        if (batch.returned() >= call + slots) break;  // the call that writes here next has begun
         glimpse.found.push_back(one);
     }
     if (!glimpse.found.empty()) glimpse.call = call;

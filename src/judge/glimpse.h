@@ -14,9 +14,9 @@ namespace strop::judge {
 // A batch of calls that runs, and what can be told of it from outside.
 struct RunningBatch {
     int64_t calls;
-    double estimate_ns;                     // of a call
-    std::function<int64_t()> returned;      // how many calls have, as the kernel's process says
-    std::function<int64_t()> waited_ns;     // what its threads have waited for a core so far, all together
+    double estimate_ns;                  // of a call
+    std::function<int64_t()> returned;   // how many calls have, as the kernel's process says
+    std::function<int64_t()> waited_ns;  // what its threads have waited for a core so far, all together
 };
 
 // An element of an output as it was found.
@@ -27,18 +27,18 @@ struct Found {
 };
 
 struct Glimpse {
-    bool late = false;              // the batch was over
-    int64_t call = -1;              // whose outputs they are, numbered in its batch; -1: nothing was seen
+    bool late = false;  // the batch was over
+    int64_t call = -1;  // whose outputs they are, numbered in its batch; -1: nothing was seen
     std::vector<Found> found;
-    double pace_ns = 0;             // a call took, between two returns; 0: not seen
+    double pace_ns = 0;  // a call took, between two returns; 0: not seen
 };
 
 // Reads secret elements of what a call has written, for as long as no later call can have begun to write there, then
 // the pace of the next few calls. Waits for the first call to return, a moment at most.
 Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random);
 
-// What a call takes between the next return and one some calls later, when no thread had to wait for a core; 0 where the
-// batch ended before that was seen, or nothing returned within a moment.
+// What a call takes between the next return and one some calls later, when no thread had to wait for a core; 0 where
+// the batch ended before that was seen, or nothing returned within a moment.
 double pace_ns(const RunningBatch& batch);
 
 // Keep a core busy: for so long, and until the batch is over, a moment at most.

@@ -33,7 +33,8 @@ class NormalTable {
 public:
     NormalTable() {
         for (int i = steps / 2; i > 0; --i) {
-            const double p = static_cast<double>(i) / steps, guess = i == steps / 2 ? 0 : quantiles_[static_cast<size_t>(i) + 1];
+            const double p = static_cast<double>(i) / steps,
+                         guess = i == steps / 2 ? 0 : quantiles_[static_cast<size_t>(i) + 1];
             quantiles_[static_cast<size_t>(i)] = static_cast<float>(normal_quantile(p, guess));
             quantiles_[static_cast<size_t>(steps - i)] = -quantiles_[static_cast<size_t>(i)];
         }
@@ -124,8 +125,8 @@ bool has_equal_values(Distribution distribution) {
 
 const std::vector<Distribution>& unusual_distributions() {
     static const std::vector<Distribution> all = {
-        Distribution::scaled_up, Distribution::scaled_down, Distribution::shifted,   Distribution::far,
-        Distribution::sparse,    Distribution::very_sparse, Distribution::repeated,  Distribution::constant,
+        Distribution::scaled_up, Distribution::scaled_down, Distribution::shifted,  Distribution::far,
+        Distribution::sparse,    Distribution::very_sparse, Distribution::repeated, Distribution::constant,
         Distribution::subnormal, Distribution::huge,        Distribution::masked};
     return all;
 }
@@ -143,8 +144,12 @@ void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limi
         return (bits(i) >> 16) % bound;
     };
     switch (dtype) {
-        case DType::float32: fill == Fill::integers ? fill_with<float>(data, count, whole) : fill_with<float>(data, count, real); break;
-        case DType::float64: fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, real); break;
+        case DType::float32:
+            fill == Fill::integers ? fill_with<float>(data, count, whole) : fill_with<float>(data, count, real);
+            break;
+        case DType::float64:
+            fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, real);
+            break;
         case DType::int32: fill_with<int32_t>(data, count, whole); break;
         case DType::int64: fill_with<int64_t>(data, count, whole); break;
         case DType::uint8: fill_with<uint8_t>(data, count, whole); break;

@@ -12,17 +12,17 @@ namespace strop::judge {
 // How the values of a floating input set differ from what the problem declares.
 enum class Distribution {
     declared,
-    scaled_up,     // ×1e3
-    scaled_down,   // ×1e-3
-    shifted,       // +10: a mean of some spreads
-    far,           // +300: a mean of hundreds of spreads; who subtracts squares of sums loses their digits
-    sparse,        // nine of ten are zero
-    very_sparse,   // 99 of 100 are zero
-    repeated,      // few different values
-    constant,      // one value, short in binary, so that sums of it are exact in any order
-    subnormal,     // ×1e-39
-    huge,          // ×1e34: near the end of float32, with room for sums
-    masked,        // one of 64 is minus infinity
+    scaled_up,    // ×1e3
+    scaled_down,  // ×1e-3
+    shifted,      // +10: a mean of some spreads
+    far,          // +300: a mean of hundreds of spreads; who subtracts squares of sums loses their digits
+    sparse,       // nine of ten are zero
+    very_sparse,  // 99 of 100 are zero
+    repeated,     // few different values
+    constant,     // one value, short in binary, so that sums of it are exact in any order
+    subnormal,    // ×1e-39
+    huge,         // ×1e34: near the end of float32, with room for sums
+    masked,       // one of 64 is minus infinity
 };
 std::string name_of(Distribution distribution);
 // Whether many of the values are equal.

@@ -20,7 +20,7 @@ int make_folder() {
     int context = ::fsopen("tmpfs", FSOPEN_CLOEXEC);
     if (context < 0) return -1;
     bool configured = ::fsconfig(context, FSCONFIG_SET_STRING, "huge", "within_size", 0) == 0 &&
-                      ::fsconfig(context, FSCONFIG_SET_STRING, "size", "0", 0) == 0 &&   // no limit of its own
+                      ::fsconfig(context, FSCONFIG_SET_STRING, "size", "0", 0) == 0 &&  // no limit of its own
                       ::fsconfig(context, FSCONFIG_SET_STRING, "mode", "0700", 0) == 0 &&
                       ::fsconfig(context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) == 0;
     int folder = configured ? ::fsmount(context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) : -1;

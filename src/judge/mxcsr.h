@@ -7,7 +7,7 @@
 
 namespace strop::judge::mxcsr {
 
-inline constexpr uint32_t usual = 0x1f80;   // what a process starts with
+inline constexpr uint32_t usual = 0x1f80;  // what a process starts with
 inline constexpr std::array<uint32_t, 3> parts = {0x6000, 0x8040, 0x1f80};
 inline constexpr std::array<const char*, 3> names = {"the rounding of vector instructions",
                                                      "the treatment of subnormal numbers", "floating-point traps"};

@@ -11,9 +11,10 @@ namespace strop::judge {
 
 namespace {
 
-// Several turns of a scheduler that lets two threads share a core: one that has just come may have the first for itself.
+// Several turns of a scheduler that lets two threads share a core: one that has just come may have the first for
+// itself.
 constexpr Seconds busy_for{0.008};
-constexpr double loud_share = 0.2;   // of that time, that a thread had no core
+constexpr double loud_share = 0.2;  // of that time, that a thread had no core
 constexpr Seconds shortest_pause{0.01}, longest_pause{0.1};
 
 double thread_seconds() {

@@ -5,8 +5,8 @@
 
 namespace strop::judge {
 
-// Busy threads of our own, one on each core of the calling process, for some milliseconds: true where one of them had to
-// wait for its core. Nothing that is judged may run meanwhile, so none of it has a say.
+// Busy threads of our own, one on each core of the calling process, for some milliseconds: true where one of them had
+// to wait for its core. Nothing that is judged may run meanwhile, so none of it has a say.
 bool neighbours_are_loud();
 
 // Sleeps until a moment is quiet, so long at most. What it took.

@@ -8,8 +8,7 @@ namespace strop::judge {
 
 std::array<struct sigaction, 32> ProcessorState::present_handlers() {
     std::array<struct sigaction, 32> handlers{};
-    for (int signal = 1; signal < 32; ++signal)
-        ::sigaction(signal, nullptr, &handlers[static_cast<size_t>(signal)]);
+    for (int signal = 1; signal < 32; ++signal) ::sigaction(signal, nullptr, &handlers[static_cast<size_t>(signal)]);
     return handlers;
 }
 
@@ -27,8 +26,7 @@ const char* ProcessorState::changes() const {
     static char text[120];
     const ControlRegisters registers_now = ControlRegisters::now();
     for (int i = 0; i < ControlRegisters::count; ++i) {
-        if (registers_now.values[static_cast<size_t>(i)] == registers.values[static_cast<size_t>(i)])
-            continue;
+        if (registers_now.values[static_cast<size_t>(i)] == registers.values[static_cast<size_t>(i)]) continue;
         std::snprintf(text, sizeof text, "left %s changed", ControlRegisters::name(i));
         return text;
     }

@@ -7,8 +7,7 @@ namespace strop::judge {
 
 ControlRegisters ControlRegisters::now() {
     volatile float tiny = 1e-40f, one = 1.0f;
-    return {{static_cast<uint64_t>(std::fegetround()), tiny * one == 0,
-             static_cast<uint64_t>(::fegetexcept()), 0, 0}};
+    return {{static_cast<uint64_t>(std::fegetround()), tiny * one == 0, static_cast<uint64_t>(::fegetexcept()), 0, 0}};
 }
 
 const char* ControlRegisters::name(int index) {

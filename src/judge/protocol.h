@@ -19,20 +19,21 @@ struct Request {
     uint32_t point = 0;
     uint32_t calls = 0;
     uint32_t set = 0;
-    uint32_t window = 0;          // of the first call; kernels go on from window to window, Python stays at window 0
-    uint32_t payload_bytes = 0;   // JSON behind the request
+    uint32_t window = 0;         // of the first call; kernels go on from window to window, Python stays at window 0
+    uint32_t payload_bytes = 0;  // JSON behind the request
 };
 
 struct Reply {
-    int32_t status = 0;           // 0: done, 1: failed, 2: not available, 3: left the processor in another state
-    uint32_t payload_bytes = 0;   // a text behind the reply: what went wrong
+    int32_t status = 0;              // 0: done, 1: failed, 2: not available, 3: left the processor in another state
+    uint32_t payload_bytes = 0;      // a text behind the reply: what went wrong
     int64_t inside_nanoseconds = 0;  // of the batch by the child's own clock; a cross-check, never the time
 };
 
 // What a candidate needs to know, as one array of int64 in a memory file (descriptor given as argument):
 //   magic, points, inputs, outputs, parameters, dimensions, late values, progress descriptor
 //   parameters (bits of doubles), late values
-//   for each point: input descriptor, output descriptor, sets, windows, bytes between windows, slots, dimensions..., then
+//   for each point: input descriptor, output descriptor, sets, windows, bytes between windows, slots, dimensions...,
+//   then
 //     for each set: for each input:  region begin, region bytes, data begin (offsets in the input descriptor)
 //     for each set: for each output: region begin, region bytes, data begin (offsets in the output descriptor)
 //     for each slot: for each output: the same

@@ -8,17 +8,18 @@
 #include "base/strings.h"
 #include "core/least_time.h"
 #include "judge/check.h"
+#include "judge/rehearsal.h"
 #include "judge/tripwire.h"
 
 namespace strop::judge {
 
 namespace {
 
-constexpr uint32_t screened_unusual = 2;     // sets that a screening looks at, beside the declared ones
+constexpr uint32_t screened_unusual = 2;  // sets that a screening looks at, beside the declared ones
 // A first call may take so many times as long as the reference, within bounds: most that take longer never return.
 constexpr double times_the_reference = 200;
-constexpr double implausible_share = 0.5;        // of the least time that the machine's ceilings allow
-constexpr double times_the_idle_handshake = 2;   // the machine was quieter then, perhaps
+constexpr double implausible_share = 0.5;       // of the least time that the machine's ceilings allow
+constexpr double times_the_idle_handshake = 2;  // the machine was quieter then, perhaps
 const Seconds least_first_call{2}, most_first_call{10};
 
 Seconds first_call_limit(const Buffers& buffers) {
@@ -28,8 +29,13 @@ Seconds first_call_limit(const Buffers& buffers) {
 }  // namespace
 
 Referee::Referee(const Problem& problem, const Machine& machine, const RefereeOptions& options)
-    : problem_(problem), machine_(machine), options_(options), toolchain_(machine), folder_("strop-judge"),
-      expectation_(problem_, options.seed, options.reference_limit), random_(mix64(options.seed)) {}
+    : problem_(problem),
+      machine_(machine),
+      options_(options),
+      toolchain_(machine),
+      folder_("strop-judge"),
+      expectation_(problem_, options.seed, options.reference_limit),
+      random_(mix64(options.seed)) {}
 
 Referee::~Referee() = default;
 
@@ -103,7 +109,23 @@ std::vector<Built> Referee::build(const std::vector<EvaluationRequest>& requests
     std::vector<Build> builds;
     for (const EvaluationRequest& request : requests)
         builds.push_back({request.kernel.source, request.configuration, request.kernel.space, options_.flags, false});
-    return toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+    std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
+    for (size_t i = 0; i < requests.size(); ++i) finish_build(requests[i].kernel, requests[i].points, built[i]);
+    return built;
+}
+
+void Referee::finish_build(const Kernel& kernel, const std::vector<ShapePoint>& points, Built& built) {
+    if (kernel.language != Language::opencl || !built.ok) return;
+    built.cache = built.library.parent_path() / "driver";
+    std::set<std::string>& known = rehearsed_[built.library.string()];
+    std::vector<ShapePoint> others;
+    for (const ShapePoint& point : points)
+        if (may_be_called(kernel, bindings_of(problem_, point.dims)) && !known.count(describe(point.dims)))
+            others.push_back(point);
+    if (others.empty()) return;
+    rehearse(built, problem_, others, machine_.cores);
+    if (!built.ok) return;
+    for (const ShapePoint& point : others) known.insert(describe(point.dims));
 }
 
 std::unique_ptr<Runner> Referee::start(const Built& built, const std::vector<Buffers*>& points) {
@@ -123,7 +145,10 @@ std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& 
         evaluation.configuration = requests[i].configuration;
         evaluation.compile_seconds = built[i].seconds;
         EvaluationRequest request = requests[i];
-        if (built[i].ok && !tripwires(request.kernel.source, built[i].library).empty()) request.effort = Effort::full;
+        // The host around a program in another language is Strop's own: it names the driver and keeps what that made.
+        const bool own_host = request.kernel.language != Language::cpp;
+        if (built[i].ok && !own_host && !tripwires(request.kernel.source, built[i].library).empty())
+            request.effort = Effort::full;
         judge(request, built[i], false, evaluation);
         evaluations.push_back(std::move(evaluation));
     }
@@ -199,8 +224,8 @@ double Referee::least_plausible_ns(const ShapePoint& point) const {
     return implausible_share * (proven == proven_ns_.end() ? least_ns : std::min(least_ns, proven->second));
 }
 
-// In full, by a process of its own, with inputs that changed. What holds then is believed, and is said: it is the ceiling
-// that is wrong, or the problem's `work`, or somebody has found a way that needs less of it.
+// In full, by a process of its own, with inputs that changed. What holds then is believed, and is said: it is the
+// ceiling that is wrong, or the problem's `work`, or somebody has found a way that needs less of it.
 void Referee::doubt(const EvaluationRequest& request, const Built& built, Buffers& buffers, Evaluation& evaluation,
                     PointResult& result) {
     EvaluationRequest in_full = request;
@@ -214,10 +239,11 @@ void Referee::doubt(const EvaluationRequest& request, const Built& built, Buffer
     if (ok && taken_ns < least_plausible_ns(result.point)) {
         const Work work = stated_work(problem_, result.point.dims);
         again.evidence = fmt::format(
-            "at {} a call takes {}, and {} when it was judged again; at the ceilings that were measured {:.4g} bytes and {:.4g} "
-            "operations take {}: the ceiling is wrong, or the problem's work is", strop::describe(result.point.dims),
-            human_nanoseconds(result.time.median_ns), human_nanoseconds(taken_ns), work.bytes(), work.flops,
-            human_nanoseconds(least_time(machine_, work).nanoseconds()));
+            "at {} a call takes {}, and {} when it was judged again; at the ceilings that were measured {:.4g} bytes "
+            "and {:.4g} "
+            "operations take {}: the ceiling is wrong, or the problem's work is",
+            strop::describe(result.point.dims), human_nanoseconds(result.time.median_ns), human_nanoseconds(taken_ns),
+            work.bytes(), work.flops, human_nanoseconds(least_time(machine_, work).nanoseconds()));
         proven_ns_[strop::describe(result.point.dims)] = taken_ns;
     }
     result = std::move(again);
@@ -252,8 +278,9 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     PhaseTimer timer(evaluation.time_seconds);
     time_screen(runner, index, request, first_ns, result);
     if (full && result.verdict == Verdict::ok) {
-        Runner::Outcome outcome = look_closely(runner, index, result.time.median_ns);
+        Runner::Outcome outcome = look_closely(runner, index, result.time);
         if (!outcome.ok()) return failed(outcome);
+        summarise(result.time);
     }
     return result.verdict == Verdict::ok;
 }
@@ -288,8 +315,8 @@ void Referee::note_late_writes(Buffers& buffers, const InputSet& set, uint64_t s
                                Runner::Outcome& outcome) {
     if (fingerprint(problem_, buffers, set, seed) == seen) return;
     outcome.verdict = Verdict::cheated;
-    outcome.evidence = fmt::format("its outputs changed after the call had returned, at {}",
-                                   strop::describe(buffers.point().dims));
+    outcome.evidence =
+        fmt::format("its outputs changed after the call had returned, at {}", strop::describe(buffers.point().dims));
 }
 
 }  // namespace strop::judge

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,14 +25,14 @@
 namespace strop::judge {
 
 struct RefereeOptions {
-    uint64_t seed = 0;               // of inputs and of the order of measurements; secret from candidates
+    uint64_t seed = 0;  // of inputs and of the order of measurements; secret from candidates
     Seconds reference_limit{60};
     std::vector<std::string> flags;  // added to every compilation ("-fsanitize=address"); such builds are not timed
 };
 
-inline constexpr double long_call_ns = 1e6;   // a call this long is a batch by itself
-inline constexpr double part_ns = 3e5;        // of a sample: a long batch takes so much, as far as calls allow
-inline constexpr Seconds prepare_limit{60};   // for mapping a point's buffers
+inline constexpr double long_call_ns = 1e6;  // a call this long is a batch by itself
+inline constexpr double part_ns = 3e5;       // of a sample: a long batch takes so much, as far as calls allow
+inline constexpr Seconds prepare_limit{60};  // for mapping a point's buffers
 
 // Median and interval from the samples.
 void summarise(Measurement& time);
@@ -51,6 +52,10 @@ public:
     // reaches: at least one.
     std::vector<SanitizerRun> sanitize(const EvaluationRequest& request, Seconds limit);
 
+    // Checks a kernel in CUDA C++, rewritten, in the emulator (language/cuda_emulator.h): small points first, as far as
+    // the time reaches, at least one. Points that are not in the answer were not run. Nothing is timed.
+    Evaluation emulate(const EvaluationRequest& request, Seconds limit);
+
     // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
     const std::vector<std::string>& baselines();
     const std::vector<MissingBaseline>& missing_baselines() const { return missing_; }
@@ -64,14 +69,16 @@ public:
     const CppToolchain& toolchain() const { return toolchain_; }
 
 private:
-    struct Timing;         // one contender at one point while it is compared
+    struct Timing;  // one contender at one point while it is compared
     struct Baseline {
         std::string name;
         std::unique_ptr<Runner> runner;
-        std::string cores;    // of its first thread, when it had been called at every shape
+        std::string cores;  // of its first thread, when it had been called at every shape
     };
 
     std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
+    // What is left to compile of a kernel in another language than C++, at these points.
+    void finish_build(const Kernel& kernel, const std::vector<ShapePoint>& points, Built& built);
     // A kernel's process whose hand-shake is believed as far as one without a kernel has such a one.
     std::unique_ptr<Runner> start(const Built& built, const std::vector<Buffers*>& points);
     // Of the points where it may be called, small ones first: a hopeless kernel is dropped before it costs anything.
@@ -96,8 +103,8 @@ private:
     struct Glances {
         int due = 0, among = 0;
     };
-    // What a batch among the parts of a sample is for, whose time is not taken: to see what its calls leave, or what becomes
-    // of it when inputs change.
+    // What a batch among the parts of a sample is for, whose time is not taken: to see what its calls leave, or what
+    // becomes of it when inputs change.
     enum class Inside { nothing, calls, renewals };
     Inside look_inside(Look look, Glances& glances);
     // One sample; `time` gets it. Watched: taken again, a few times at most, when somebody else had a core meanwhile.
@@ -132,28 +139,34 @@ private:
     void start_closely(Buffers& buffers);
 
     // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.
-    Runner::Outcome look_closely(Runner& runner, size_t index, double median_ns);
+    // The time is what it takes now, and disturbed, where it agrees with no batch that is taken now.
+    Runner::Outcome look_closely(Runner& runner, size_t index, Measurement& time);
     // Attempts: batches may be over before anything is seen, or without a core.
     static constexpr int attempts_at_a_glance = 8;
     Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
-    Runner::Outcome renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
+    Runner::Outcome renew_meanwhile(Runner& runner, size_t index, double estimate_ns,
+                                    int attempts = attempts_at_a_glance);
     Runner::Outcome renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
     bool is_right_undisturbed(Runner& runner, size_t index, double estimate_ns);
     struct Seen {
-        bool late = true;     // nothing was seen while the batch ran
-        double call_ns = 0;   // what all of the batch took for a call, less the time when it had no core
-        double pace = 0;      // what a call took that was seen to return, over that and what is claimed; 0: none was
+        bool late = true;    // nothing was seen while the batch ran
+        double call_ns = 0;  // what all of the batch took for a call, less the time when it had no core
+        double pace = 0;     // what a call took that was seen to return, over that and what is claimed; 0: none was
     };
     Runner::Outcome glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first);
     Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index, double median_ns);
-    Runner::Outcome compare_lengths(Runner& runner, size_t index, double median_ns);
+    Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
+    Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, Measurement& time);
+    // A batch that takes some milliseconds: what it took for a call, less what its threads waited for a core.
+    Runner::Outcome whole_batch(Runner& runner, size_t index, double estimate_ns, double& call_ns);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     // The count of returned calls is that of calls which take so long.
     Runner::Outcome check_count(Runner& runner, size_t index, double median_ns);
     Runner::Outcome count_threads(const Runner& runner) const;
+    PointResult emulate_point(const Built& built, const ShapePoint& point, Seconds limit);
     void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
                        SanitizerRun& result);
     PointProfile profile_point(const Built& built, const PointResult& judged, std::vector<std::string>& missing);
@@ -193,18 +206,19 @@ private:
     TemporaryFolder folder_;
     Expectation expectation_;
     std::mt19937_64 random_;
-    uint64_t dealt_ = 0, known_among_four_ = 0;   // of the samples of close looks
-    double idle_handshake_ns_ = -1;   // of a process without a kernel
-    std::map<std::string, double> proven_ns_;   // by describe(dims): what a kernel took that was looked at for it
+    uint64_t dealt_ = 0, known_among_four_ = 0;               // of the samples of close looks
+    double idle_handshake_ns_ = -1;                           // of a process without a kernel
+    std::map<std::string, std::set<std::string>> rehearsed_;  // by library: describe(dims) of the shapes
+    std::map<std::string, double> proven_ns_;  // by describe(dims): what a kernel took that was looked at for it
     struct {
-        bool matter = false;       // to what is compared now
+        bool matter = false;  // to what is compared now
         bool loud = false;
         Clock::time_point looked_at{};
-        Seconds patience{0};       // left for loud moments, at the point that is compared
+        Seconds patience{0};  // left for loud moments, at the point that is compared
     } neighbours_;
-    bool long_idle_ = false;       // a kernel's process slept while the reference was evaluated
-    Credit proof_credit_;          // for evaluating the reference for what batches left behind
-    Credit glance_credit_;         // for the glances of screenings, all that they take
+    bool long_idle_ = false;  // a kernel's process slept while the reference was evaluated
+    Credit proof_credit_;     // for evaluating the reference for what batches left behind
+    Credit glance_credit_;    // for the glances of screenings, all that they take
     bool baselines_started_ = false;
     double baseline_seconds_ = 0;
     std::vector<Baseline> baselines_;

@@ -11,14 +11,12 @@ namespace strop::judge {
 
 namespace {
 
-const Seconds compile_limit{180};            // a framework's first call may compile
+const Seconds compile_limit{180};  // a framework's first call may compile
 const Seconds call_limit{30};
 
-constexpr size_t told_of_a_failure = 300;    // characters
+constexpr size_t told_of_a_failure = 300;  // characters
 
-std::string failed(const std::string& evidence) {
-    return "failed: " + one_line(evidence).substr(0, told_of_a_failure);
-}
+std::string failed(const std::string& evidence) { return "failed: " + one_line(evidence).substr(0, told_of_a_failure); }
 
 std::string how_to_get(const std::string& name, const std::string& evidence) {
     if (name == "pytorch") return "./strop setup torch";
@@ -78,8 +76,7 @@ void Referee::start_baselines() {
         bool have_torch = torch && !baseline_names_.empty() && baseline_names_.back() == stem;
         if (have_torch)
             add_baseline("torch.compile", Runner::python("torch.compile", path, problem_, buffers, threads));
-        else if (torch)
-            missing_.push_back({"torch.compile", missing_.back().how});   // as for eager mode
+        else if (torch) missing_.push_back({"torch.compile", missing_.back().how});  // as for eager mode
     }
 }
 

@@ -17,25 +17,24 @@ namespace {
 
 // A slow neighbour stays for milliseconds or for seconds: those who are compared have to take turns faster than that.
 constexpr double sample_ns = 2.5e6;
-constexpr double warm_below_ns = 2e6;        // shorter calls find cold caches and sleeping threads after a pause
-constexpr double least_estimate_ns = 20;     // what a call is taken to last at least, however short it looked
+constexpr double warm_below_ns = 2e6;     // shorter calls find cold caches and sleeping threads after a pause
+constexpr double least_estimate_ns = 20;  // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
 // A launch is a round at least, and ends after so many or after this share of the time.
 constexpr size_t most_rounds_of_a_launch = 8;
 constexpr double most_of_a_launch = 0.125;
 constexpr size_t most_rounds_of_a_screening = 12;
-// After so many launches the ratios are looked at. A claim is wrong once in a hundred comparisons at most, however often
-// it is looked at: the nominal level of Pocock's boundary (1977) for ten looks.
+// After so many launches the ratios are looked at. A claim is wrong once in a hundred comparisons at most, however
+// often it is looked at: the nominal level of Pocock's boundary (1977) for ten looks.
 constexpr std::array<size_t, 10> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64, 96};
 constexpr double decision_confidence = 1 - 0.0018;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
-constexpr double extension = 2;            // so many times a point's time, while one launch may have been disturbed
-constexpr double patience = 1;             // and so many times it for loud moments
+constexpr double extension = 2;  // so many times a point's time, while one launch may have been disturbed
 const Seconds look_at_neighbours_every{0.05};
-constexpr double most_of_the_share = 3;    // what others left over goes to those who need it
+constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
-constexpr double cold_share = 0.25;        // of the time of a point
+constexpr double cold_share = 0.25;  // of the time of a point
 const Seconds call_limit{30};
 constexpr size_t least_quiet_samples = 3;
 
@@ -111,7 +110,8 @@ bool is_settled(const Relation& relation) {
     const double low = std::log(relation.speedup.low), high = std::log(relation.speedup.high);
     if (std::max(-low, high) < practically_equal) return true;
     return relation.decision != Decision::undecided &&
-           0.5 * (high - low) < std::max(precise_ratio, precise_difference * std::abs(std::log(relation.speedup.ratio)));
+           0.5 * (high - low) <
+               std::max(precise_ratio, precise_difference * std::abs(std::log(relation.speedup.ratio)));
 }
 
 // What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
@@ -129,14 +129,14 @@ struct Referee::Timing {
     std::unique_ptr<Runner> own;   // a kernel's; baselines live on in the referee
     const Built* built = nullptr;  // of a kernel
     Runner* runner = nullptr;
-    size_t index = 0;              // of the point in the runner
+    size_t index = 0;  // of the point in the runner
     ContenderResult result;
     double estimate_ns = 0;
     Glances glances;
-    std::optional<size_t> smallest;   // of a Python baseline: the point of one element
-    Measurement overhead;             // there, one sample a turn
-    std::vector<Moment> moments;      // one per sample
-    size_t looked = 0;                // at so many of them, when neighbours were looked at after them
+    std::optional<size_t> smallest;  // of a Python baseline: the point of one element
+    Measurement overhead;            // there, one sample a turn
+    std::vector<Moment> moments;     // one per sample
+    size_t looked = 0;               // at so many of them, when neighbours were looked at after them
 
     // By quiet rounds where enough launches have one, else by all.
     Relation relate_to(const Timing& other, const std::vector<size_t>& launches) const {
@@ -160,14 +160,24 @@ Comparison Referee::compare(const ComparisonRequest& request) {
     buffers_for(request.points);
     comparison.reference_seconds = reference_seconds() - reference_before;
     std::vector<Built> built = build_contenders(request, comparison);
-    double left = request.seconds_per_point * static_cast<double>(request.points.size());
+    // What a point leaves over of its time and patience is for those that follow.
+    const double all_points = static_cast<double>(request.points.size());
+    double left = request.seconds_per_point * all_points;
+    Seconds patience(request.patience_seconds > 0 ? request.patience_seconds : left);
+    if (request.effort == Effort::screen) patience = Seconds(0);
     for (const ShapePoint& point : request.points) {
         check_interrupt();
-        const double share = left / static_cast<double>(request.points.size() - comparison.points.size());
-        const Seconds limit(std::clamp(share, request.seconds_per_point, most_of_the_share * request.seconds_per_point));
-        left += comparison.time_seconds;
+        const double points = all_points - static_cast<double>(comparison.points.size());
+        const Seconds limit(
+            std::clamp(left / points, request.seconds_per_point, most_of_the_share * request.seconds_per_point));
+        const double timed_before = comparison.time_seconds;
+        neighbours_ = {};
+        neighbours_.patience = patience / points;
         comparison.points.push_back(compare_point(request, built, point, limit, comparison));
-        left -= comparison.time_seconds;
+        const Seconds waited = patience / points - neighbours_.patience;
+        neighbours_ = {};
+        patience -= waited;
+        left -= comparison.time_seconds - timed_before - waited.count();
         bool of_baselines = point.dims == tiny_.dims;
         if (!in_sweep(problem_, point.dims) && !of_baselines) expectation_.forget(point);
     }
@@ -178,13 +188,14 @@ std::vector<Built> Referee::build_contenders(const ComparisonRequest& request, C
     std::vector<Build> builds;
     for (const Contender& contender : request.contenders)
         if (contender.baseline.empty())
-            builds.push_back({contender.kernel.source, contender.configuration, contender.kernel.space, options_.flags,
-                              false});
+            builds.push_back(
+                {contender.kernel.source, contender.configuration, contender.kernel.space, options_.flags, false});
     std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
     std::vector<Built> built;
     size_t next = 0;
     for (const Contender& contender : request.contenders) {
         built.push_back(contender.baseline.empty() ? compiled[next++] : Built{});
+        if (contender.baseline.empty()) finish_build(contender.kernel, request.points, built.back());
         comparison.compile_seconds += built.back().seconds;
     }
     return built;
@@ -225,8 +236,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
 }
 
 // Starts a contender, or wakes a baseline, and checks it before anything is timed.
-void Referee::enter(const Contender& contender, const Built& built, Buffers& buffers, Effort effort,
-                    Timing& timing) {
+void Referee::enter(const Contender& contender, const Built& built, Buffers& buffers, Effort effort, Timing& timing) {
     timing.result.name = contender.name;
     bool full = effort == Effort::full;
     const Dimensions& dims = buffers.point().dims;
@@ -272,10 +282,10 @@ void Referee::launch(Timing& timing, Buffers& buffers) {
     timing.runner = timing.own.get();
 }
 
-// Launch after launch, until the time is over or everything is settled: where each began, counted in rounds. A screening
-// wants times of many shapes and no claims: one launch.
-std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request,
-                                        Seconds limit) {
+// Launch after launch, until the time is over or everything is settled: where each began, counted in rounds. A
+// screening wants times of many shapes and no claims: one launch.
+std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& buffers,
+                                        const ComparisonRequest& request, Seconds limit) {
     for (Timing& timing : timings) timing.glances = {request.prove ? 2 : 0, static_cast<int>(looks.front())};
     std::vector<size_t> launches;
     size_t rounds = 0;
@@ -283,11 +293,12 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
         take_rounds(timings, limit, most_rounds_of_a_screening);
         return {0};
     }
-    neighbours_ = {true, false, {}, patience * limit};
+    neighbours_.matter = true;
+    const Seconds patience = neighbours_.patience;
     const Clock::time_point start = Clock::now();
     while (launches.size() < looks.back()) {
         const bool look = std::count(looks.begin(), looks.end(), launches.size()) > 0;
-        const Seconds quiet = Clock::now() - start - (patience * limit - neighbours_.patience);
+        const Seconds quiet = Clock::now() - start - (patience - neighbours_.patience);
         const bool over = launches.size() >= looks.front() && quiet > limit &&
                           (quiet > extension * limit || !any_wants_launches(timings, launches));
         if (over || (look && all_settled(timings, launches))) break;
@@ -297,7 +308,7 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
         rounds += take_rounds(timings, most_of_a_launch * limit, most_rounds_of_a_launch);
         look_at_neighbours(timings);
     }
-    neighbours_ = {};
+    neighbours_.matter = false;
     return launches;
 }
 
@@ -370,7 +381,8 @@ void Referee::take_turn(Timing& timing, bool first) {
     if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_ns, Look::close, true,
                            &timing.glances, time))) {
         double ns = time.samples_ns.back();
-        timing.estimate_ns = std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
+        timing.estimate_ns =
+            std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
     if (timing.smallest && timing.running()) take_overhead(timing);
     timing.runner->pause();
@@ -381,7 +393,8 @@ void Referee::take_turn(Timing& timing, bool first) {
 void Referee::take_overhead(Timing& timing) {
     std::vector<double>& samples = timing.overhead.samples_ns;
     double estimate = samples.empty() ? usual_overhead_ns : std::max(least_estimate_ns, samples.back());
-    if (!sample(*timing.runner, *timing.smallest, estimate, sample_ns, Look::close, true, nullptr, timing.overhead).ok())
+    if (!sample(*timing.runner, *timing.smallest, estimate, sample_ns, Look::close, true, nullptr, timing.overhead)
+             .ok())
         timing.smallest.reset();
 }
 
@@ -426,8 +439,7 @@ bool Referee::take_cold_call(Timing& timing, Buffers& buffers) {
 // The process that was timed is still right.
 void Referee::check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request) {
     timing.runner->resume();
-    double median_ns = stats::median(timing.result.time.samples_ns);
-    if (!timing.note(request.prove ? look_closely(*timing.runner, timing.index, median_ns)
+    if (!timing.note(request.prove ? look_closely(*timing.runner, timing.index, timing.result.time)
                                    : count_threads(*timing.runner)))
         return;
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());

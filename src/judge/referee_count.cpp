@@ -11,7 +11,7 @@ namespace {
 
 constexpr double watched_batch_ns = 1e6;
 constexpr int usual_watches = 3, watches_of_a_suspect = 8, telling_of_suspects = 6;
-const Nanoseconds patience{20'000'000};   // for a process that waits for a core
+const Nanoseconds patience{20'000'000};  // for a process that waits for a core
 const Seconds watch_limit{30};
 
 }  // namespace
@@ -28,8 +28,8 @@ Runner::Outcome Referee::check_count(Runner& runner, size_t index, double median
         Runner::Glance meanwhile{Nanoseconds(0), [&] {
                                      const OtherCore apart(runner.pid());
                                      const Nanoseconds longest(static_cast<int64_t>(10 * watched_batch_ns));
-                                     seen = watch_count([&] { return runner.progress(); }, [&] { return runner.has_replied(); },
-                                                        calls, patience, longest);
+                                     seen = watch_count([&] { return runner.progress(); },
+                                                        [&] { return runner.has_replied(); }, calls, patience, longest);
                                  }};
         const int64_t waited = runner.waited_ns();
         Runner::Outcome outcome = runner.call(index, calls, static_cast<uint32_t>(buffers.timed()),
@@ -42,8 +42,9 @@ Runner::Outcome Referee::check_count(Runner& runner, size_t index, double median
         if (!strange.empty()) found = strange;
     }
     if (telling < telling_of_suspects) return {};
-    return {Verdict::cheated, fmt::format("{}, at {}: its count of calls is not its own", found,
-                                          strop::describe(buffers.point().dims)), 0};
+    return {Verdict::cheated,
+            fmt::format("{}, at {}: its count of calls is not its own", found, strop::describe(buffers.point().dims)),
+            0};
 }
 
 }  // namespace strop::judge

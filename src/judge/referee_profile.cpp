@@ -13,14 +13,14 @@ namespace strop::judge {
 
 namespace {
 
-constexpr size_t profile_samples = 9;          // of the time on all cores, and on one
+constexpr size_t profile_samples = 9;  // of the time on all cores, and on one
 constexpr double profile_sample_ns = 5e6;
 constexpr size_t most_sightings = 1500;
-constexpr double watched_ns = 1.5e9;           // a batch that is looked at
+constexpr double watched_ns = 1.5e9;  // a batch that is looked at
 const Nanoseconds sightings_apart{700'000};
-constexpr double hot_share = 0.03;             // of the sightings, that a loop is worth telling
+constexpr double hot_share = 0.03;  // of the sightings, that a loop is worth telling
 constexpr size_t most_hot_loops = 4;
-constexpr const char* lines_flag = "-g1";      // line numbers, and the same code
+constexpr const char* lines_flag = "-g1";  // line numbers, and the same code
 const Seconds watched_limit{60};
 
 bool is_thread_library(const std::string& name) { return name.starts_with("libomp") || name.starts_with("libgomp"); }
@@ -73,8 +73,7 @@ void note_loops(const std::vector<Sighting>& sightings, const std::string& libra
     std::sort(profile.loops.begin(), profile.loops.end(),
               [](const HotLoop& a, const HotLoop& b) { return a.share > b.share; });
     if (profile.loops.size() > most_hot_loops) profile.loops.resize(most_hot_loops);
-    for (HotLoop& hot : profile.loops)
-        hot.throughput = throughput_of(assembly, *assembly.loop_at(hot.first));
+    for (HotLoop& hot : profile.loops) hot.throughput = throughput_of(assembly, *assembly.loop_at(hot.first));
 }
 
 void note_missing(std::vector<std::string>& missing, const std::string& what) {
@@ -94,8 +93,11 @@ Profile Referee::profile(EvaluationRequest request) {
     if (!evaluation.ok()) return profile;
     std::vector<std::string> flags = options_.flags;
     flags.push_back(lines_flag);
-    const Built built = toolchain_.build(problem_, {{request.kernel.source, request.configuration, request.kernel.space,
-                                                     flags, false}}, folder_.path(), machine_.cores).front();
+    const Built built =
+        toolchain_
+            .build(problem_, {{request.kernel.source, request.configuration, request.kernel.space, flags, false}},
+                   folder_.path(), machine_.cores)
+            .front();
     for (const PointResult& judged : evaluation.points)
         profile.points.push_back(profile_point(built, judged, profile.missing));
     return profile;
@@ -116,11 +118,10 @@ PointProfile Referee::profile_point(const Built& built, const PointResult& judge
     const std::string library = built.library.filename();
     const std::optional<Assembly> assembly = disassemble(built.library, built.library.stem().string() + ".cpp");
     note_places(sightings, library, assembly, result);
-    if (sightings.empty()) note_missing(missing, "no instruction pointers: this system lets nobody look at another process");
-    if (assembly)
-        note_loops(sightings, library, *assembly, result);
-    else
-        note_missing(missing, "no assembly: llvm-objdump is missing");
+    if (sightings.empty())
+        note_missing(missing, "no instruction pointers: this system lets nobody look at another process");
+    if (assembly) note_loops(sightings, library, *assembly, result);
+    else note_missing(missing, "no assembly: llvm-objdump is missing");
     result.counters = count_events(*all, result.time.median_ns, missing);
     return result;
 }
@@ -151,8 +152,8 @@ std::vector<Sighting> Referee::watch(Runner& runner, double estimate_ns) {
     if (buffers.small()) buffers.turn(problem_, random());
     std::vector<Sighting> sightings;
     Runner::Glance meanwhile{Nanoseconds(0), [&] {
-                                 sightings = watch_threads(runner.pid(), runner.threads(), most_sightings, sightings_apart,
-                                                           [&] { return runner.progress() >= calls; });
+                                 sightings = watch_threads(runner.pid(), runner.threads(), most_sightings,
+                                                           sightings_apart, [&] { return runner.progress() >= calls; });
                              }};
     (void)runner.call(0, calls, static_cast<uint32_t>(buffers.timed()), 0, watched_limit, &meanwhile);
     return sightings;

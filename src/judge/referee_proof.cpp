@@ -1,5 +1,5 @@
-// What the referee looks for that no compared output tells: calls that are skipped, results that are kept or carried on,
-// threads.
+// What the referee looks for that no compared output tells: calls that are skipped, results that are kept or carried
+// on, threads.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,43 +17,49 @@ namespace strop::judge {
 namespace {
 
 constexpr int attempts_at_the_last_glance = 32;
-constexpr size_t least_wrong = 2;            // of them, who keeps something of earlier inputs
-constexpr int looks_at_renewals = 3;         // few elements change in some, many in others
-constexpr int as_short_as_parts = 3;         // then each with a batch twice as long, up to this
+constexpr size_t least_wrong = 2;     // of them, who keeps something of earlier inputs
+constexpr int looks_at_renewals = 3;  // few elements change in some, many in others
+constexpr int as_short_as_parts = 3;  // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
 constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
-constexpr double longest_renewal_ns = 8e7;   // by now it has lost its core to the referee for a while, however many want one
-constexpr size_t least_glances = 6;          // at a suspect
-constexpr int most_glances = 24;             // some come when the batch is over
+constexpr double longest_renewal_ns =
+    8e7;                             // by now it has lost its core to the referee for a while, however many want one
+constexpr size_t least_glances = 6;  // at a suspect
+constexpr int most_glances = 24;     // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
-constexpr double shortest_call_ns = 20;      // with all that calling it takes
-constexpr double out_of_pace = 1.4;          // of calls while a batch runs over those of all of it
-constexpr double most_shares = 3;            // of a call's work, that one thread does for others which have no core
-constexpr double stored_a_ns = 640;          // bytes, by one core at 5 GHz
-constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;   // of calls with new inputs over known ones
-constexpr double alone_ratio = 3;            // of a call by itself over those of batches
-constexpr double waking_ns = 3e5;            // of the threads that a kernel computes on
-constexpr double fetched_ns_of_a_byte = 0.4; // from another core's cache, or from memory
-constexpr double longer_than_claimed = 2;    // of calls of whole batches
+constexpr double shortest_call_ns = 20;  // with all that calling it takes
+constexpr double out_of_pace = 1.4;      // of calls while a batch runs over those of all of it
+constexpr double most_shares = 3;        // of a call's work, that one thread does for others which have no core
+constexpr double stored_a_ns = 640;      // bytes, by one core at 5 GHz
+constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;  // of calls with new inputs over known ones
+constexpr double alone_ratio = 3;                                  // of a call by itself over those of batches
+constexpr double waking_ns = 3e5;                                  // of the threads that a kernel computes on
+constexpr double fetched_ns_of_a_byte = 0.4;                       // from another core's cache, or from memory
+constexpr double longer_than_claimed = 2;                          // of calls of whole batches
 constexpr int looks_at_lengths = 20;
-constexpr double branches_ratio = 3;         // of new ones over known ones, more than predicted branches save
-constexpr double whole_batch_ns = 2e6;       // by now a hand-shake is a percent
-constexpr double clock_batch_ns = 5e7;       // no wake-up takes as long
+constexpr double telling_pairs = 0.75;  // of those that disagree in one who pads
+constexpr double branches_ratio = 3;    // of new ones over known ones, more than predicted branches save
+constexpr double whole_batch_ns = 2e6;  // by now a hand-shake is a percent
+constexpr double clock_batch_ns = 5e7;  // no wake-up takes as long
 constexpr int disagreements_that_count = 3;
 constexpr uint32_t most_calls = 1 << 26;
 const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
 
-// A thread that the referee or somebody else keeps from its core leaves its share of a call to the others, as long as that
-// lasts; nobody has waited for a core then who would have been counted.
+// A thread that the referee or somebody else keeps from its core leaves its share of a call to the others, as long as
+// that lasts; nobody has waited for a core then who would have been counted.
 double slowest_honest_pace(const Runner& runner) {
     return out_of_pace * std::clamp(static_cast<double>(runner.threads().size()), 1.0, most_shares);
+}
+
+bool agrees_with_claim(double whole_batch_call_ns, double claimed_ns) {
+    return whole_batch_call_ns <= longer_than_claimed * claimed_ns + shortest_call_ns;
 }
 
 }  // namespace
 
 // A batch like those that are timed, but the referee looks up at a secret moment: what the latest calls should have
-// written has to be there, and calls have to return as quickly as all of them did. Who skips calls, and how many, cannot
-// be told by the last call alone: a kernel's process can find out which one that is.
+// written has to be there, and calls have to return as quickly as all of them did. Who skips calls, and how many,
+// cannot be told by the last call alone: a kernel's process can find out which one that is.
 Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns, int attempts) {
     Seen seen;
     Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, attempts, seen);
@@ -81,9 +87,10 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
     }
     if (first.ok() && enough() && stats::quantile(paces, 1 - slow_glances_of_skippers) > slowest) {
         first.verdict = Verdict::cheated;
-        first.evidence = fmt::format("a call that is seen to return took {:.1f} times what all of its batch took for one, at "
-                                     "{}: it skips calls",
-                                     stats::median(paces), strop::describe(runner.points()[index]->point().dims));
+        first.evidence = fmt::format(
+            "a call that is seen to return took {:.1f} times what all of its batch took for one, at "
+            "{}: it skips calls",
+            stats::median(paces), strop::describe(runner.points()[index]->point().dims));
     } else if (!first.ok() && looks > 0 && 2 * telling >= looks) {
         first.verdict = Verdict::cheated;
         first.evidence += ": it skips calls";
@@ -93,7 +100,8 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
 
 // Some batches are over before the referee looks, or before it has seen calls return; some have to wait for a core.
 Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen) {
-    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || runner.points()[index]->slots() < 2) {
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns ||
+        runner.points()[index]->slots() < 2) {
         seen.late = false;
         return {};
     }
@@ -110,14 +118,16 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Buffers& buffers = *runner.points()[index];
     const double calls = calls_of_long_batch(batch_ns, std::max(shortest_call_ns, estimate_ns));
     const uint32_t count = static_cast<uint32_t>(calls);
-    const double call_ns = std::max(shortest_call_ns, seen.call_ns > 0 ? std::min(seen.call_ns, estimate_ns) : estimate_ns);
+    const double call_ns =
+        std::max(shortest_call_ns, seen.call_ns > 0 ? std::min(seen.call_ns, estimate_ns) : estimate_ns);
     const double moment = (0.1 + 0.8 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
     if (buffers.small()) buffers.turn(problem_, random());
     const int64_t first = any_window(buffers);
     Glimpse glimpse;
     const Nanoseconds begin(static_cast<int64_t>(moment));
-    // Cores of a virtual machine may be halves of one: who looks takes turns at its units with the kernel, and calls that are
-    // seen take longer than others. So the referee is as busy all the while, where that takes no thread's core.
+    // Cores of a virtual machine may be halves of one: who looks takes turns at its units with the kernel, and calls
+    // that are seen take longer than others. So the referee is as busy all the while, where that takes no thread's
+    // core.
     const bool busy = static_cast<int>(runner.threads().size()) < machine_.cores;
     Runner::Glance meanwhile{busy ? Nanoseconds(0) : begin, [&] {
                                  const OtherCore apart(runner.pid());
@@ -128,12 +138,11 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
                                  if (busy) spin_to_the_end(running);
                              }};
     const int64_t waited = runner.calling_thread_waited_ns();
-    Runner::Outcome outcome =
-        runner.call(index, count, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(first), glance_limit,
-                    &meanwhile);
+    Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
+                                          static_cast<uint32_t>(first), glance_limit, &meanwhile);
     seen.call_ns = (outcome.outside_ns - static_cast<double>(runner.calling_thread_waited_ns() - waited)) / count;
     seen.pace = glimpse.pace_ns / std::max(seen.call_ns, estimate_ns);
-    if (!outcome.ok() || glimpse.call < 0 || !seen.late) return outcome;   // once in time is enough of the reference
+    if (!outcome.ok() || glimpse.call < 0 || !seen.late) return outcome;  // once in time is enough of the reference
     seen.late = glimpse.late;
     return compare_seen(buffers, first, count, glimpse);
 }
@@ -157,12 +166,14 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
     return {};
 }
 
-// A batch like those that are timed, but secret elements of its inputs change while it runs, and its last call has to have
-// seen them. Who carries something on from call to call, or has computed ahead, is wrong then: between the calls of a batch
-// inputs move by a few elements only, and whoever knows that need not look at the others. The time is not taken.
+// A batch like those that are timed, but secret elements of its inputs change while it runs, and its last call has to
+// have seen them. Who carries something on from call to call, or has computed ahead, is wrong then: between the calls
+// of a batch inputs move by a few elements only, and whoever knows that need not look at the others. The time is not
+// taken.
 Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts) {
     const Buffers& buffers = *runner.points()[index];
-    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew()) return {};
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew())
+        return {};
     size_t looks = 0, wrong = 0;
     Runner::Outcome first;
     double batch_ns = part_ns;
@@ -192,7 +203,8 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
     Buffers& buffers = *runner.points()[index];
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
     for (size_t look = 0; look < least_glances; ++look) {
-        const uint32_t calls = static_cast<uint32_t>(calls_of_long_batch(part_ns, std::max(shortest_call_ns, estimate_ns)));
+        const uint32_t calls =
+            static_cast<uint32_t>(calls_of_long_batch(part_ns, std::max(shortest_call_ns, estimate_ns)));
         if (buffers.small()) buffers.turn(problem_, random());
         buffers.restore();
         const InputSet last = buffers.seen(0, int64_t{calls} - 1);
@@ -206,7 +218,8 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
     return true;
 }
 
-// Late: the change may have come when the last call had begun, or when none had returned, and then nobody was surprised.
+// Late: the change may have come when the last call had begun, or when none had returned, and then nobody was
+// surprised.
 Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
     Buffers& buffers = *runner.points()[index];
     const double call_ns = std::max(shortest_call_ns, estimate_ns), calls = calls_of_long_batch(batch_ns, call_ns);
@@ -225,8 +238,7 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
     poison(buffers, last);
     const double moment = (0.1 + 0.6 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
     bool last_has_begun = false;
-    const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)),
-                                   [&] {
+    const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)), [&] {
                                        const OtherCore apart(runner.pid());
                                        const Clock::time_point latest = Clock::now() + longest_wait_for_a_call;
                                        while (runner.progress() < 1 && Clock::now() < latest) {
@@ -236,23 +248,25 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
                                        last_has_begun = runner.progress() + 2 > int64_t{count};
                                        late = early || last_has_begun;
                                    }};
-    Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
-                                          static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
+    Runner::Outcome outcome =
+        runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
+                    static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
     if (last_has_begun || !outcome.ok()) return outcome;
     compare_last(buffers, last, sampling, outcome);
     if (outcome.verdict == Verdict::nondeterministic)
-        outcome.evidence = fmt::format("inputs changed while {} calls ran, and after the last of them {}", count,
-                                       outcome.evidence);
+        outcome.evidence =
+            fmt::format("inputs changed while {} calls ran, and after the last of them {}", count, outcome.evidence);
     return outcome;
 }
 
-Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double median_ns) {
+Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement& time) {
+    const double median_ns = stats::median(time.samples_ns);
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = check_count(runner, index, median_ns);
     for (int look = 0; outcome.ok() && look < looks_at_renewals; ++look)
         outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
-    if (outcome.ok()) outcome = compare_lengths(runner, index, median_ns);
-    if (outcome.ok()) outcome = meet_new_inputs(runner, index, median_ns);
+    if (outcome.ok()) outcome = compare_lengths(runner, index, time);
+    if (outcome.ok()) outcome = meet_new_inputs(runner, index, stats::median(time.samples_ns));
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_python()) outcome.evidence = runner.changed_thread_state();
@@ -264,19 +278,20 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, double media
 // written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
 // they take.
 //
-// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up or wait for a
-// core, and tensors that another core has written explain.
+// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up or wait
+// for a core, and tensors that another core has written explain.
 Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double median_ns) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
     buffers.restore();
     std::vector<std::vector<char>> known = buffers.input_values(set), drawn;
-    std::vector<double> met, fresh, ran;   // fresh ones less what threads waited for a core
+    std::vector<double> met, fresh, ran;  // fresh ones less what threads waited for a core
     Runner::Outcome outcome;
     // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
     // twice more, and every single call must have told the same story.
-    // An honest kernel may be quicker with inputs that it has just met, where their values decide its branches: the processor
-    // remembers which way they went. That is less than a factor of three, and a call of a batch has not met its inputs.
+    // An honest kernel may be quicker with inputs that it has just met, where their values decide its branches: the
+    // processor remembers which way they went. That is less than a factor of three, and a call of a batch has not met
+    // its inputs.
     const double handshake_ns = runner.handshake_ns();
     auto apart = [&] {
         const double least_ns = stats::quantile(fresh, 0), known_ns = stats::quantile(met, 0.75);
@@ -284,7 +299,8 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
                (least_ns - handshake_ns > remembers_ratio * median_ns + remembers_least_ns ||
                 least_ns - handshake_ns > branches_ratio * (known_ns - handshake_ns));
     };
-    const double explained_ns = handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
+    const double explained_ns =
+        handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
     auto too_long = [&] { return stats::quantile(ran, 0) > alone_ratio * median_ns + explained_ns; };
     int rounds = buffers.large() ? 2 : 9, looks = 0;
     do {
@@ -309,11 +325,14 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
     buffers.set_input_values(set, known);
     if (!outcome.ok()) return outcome;
     if (!apart() && too_long())
-        return {Verdict::cheated,
-                fmt::format("a call by itself takes {} or more with new inputs, where calls of batches are said to take {}, at {}: "
-                            "the two do not agree", human_nanoseconds(stats::quantile(ran, 0)), human_nanoseconds(median_ns),
-                            strop::describe(buffers.point().dims)),
-                0};
+        return {
+            Verdict::cheated,
+            fmt::format(
+                "a call by itself takes {} or more with new inputs, where calls of batches are said to take {}, at {}: "
+                "the two do not agree",
+                human_nanoseconds(stats::quantile(ran, 0)), human_nanoseconds(median_ns),
+                strop::describe(buffers.point().dims)),
+            0};
     if (!apart()) return {};
     return {Verdict::cheated,
             fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
@@ -322,25 +341,58 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
             0};
 }
 
-// A call's time follows from the difference of a long and a short batch. A process that makes the short one longer (it may
-// wait before it answers) makes that smaller. In a batch so long that the hand-shake is no part of it that matters, calls
-// have to take what was claimed.
-Runner::Outcome Referee::compare_lengths(Runner& runner, size_t index, double median_ns) {
+// A call's time follows from the difference of a long and a short batch. A process that makes the short one longer (it
+// may wait before it answers) makes that smaller. In a batch so long that the hand-shake is no part of it that matters,
+// calls have to take what was claimed.
+Runner::Outcome Referee::compare_lengths(Runner& runner, size_t index, Measurement& time) {
+    const double median_ns = stats::median(time.samples_ns);
     if (runner.is_python() || runner.ignores_outputs() || median_ns >= long_call_ns) return {};
-    double least_ns = std::numeric_limits<double>::infinity();
-    uint32_t calls = 0;
-    for (int look = 0; look < looks_at_lengths && least_ns > longer_than_claimed * median_ns; ++look) {
-        calls = static_cast<uint32_t>(calls_of_long_batch(2 * whole_batch_ns, std::max(shortest_call_ns, median_ns)));
-        Runner::Outcome outcome = batch(runner, index, calls, whole_batch_limit, known_window_is_due(), true);
-        if (!outcome.ok()) return outcome;
-        least_ns = std::min(least_ns, (outcome.outside_ns - outcome.waited_ns) / calls);
+    for (int look = 0; look < looks_at_lengths; ++look) {
+        double call_ns = 0;
+        Runner::Outcome outcome = whole_batch(runner, index, median_ns, call_ns);
+        if (!outcome.ok() || agrees_with_claim(call_ns, median_ns)) return outcome;
     }
-    if (least_ns <= longer_than_claimed * median_ns + shortest_call_ns) return {};
-    return {Verdict::cheated,
-            fmt::format("{} calls take {} each, where shorter batches say {}, at {}: its batches wait", calls,
-                        human_nanoseconds(least_ns), human_nanoseconds(median_ns),
-                        strop::describe(runner.points()[index]->point().dims)),
-            0};
+    return compare_lengths_in_pairs(runner, index, time);
+}
+
+// What calls take was claimed in another moment, when a neighbour may have been quieter: who is accused disagrees with
+// itself, batch next to batch. A kernel that agrees with itself and not with its claim takes what it takes now, and
+// nothing is decided by it.
+Runner::Outcome Referee::compare_lengths_in_pairs(Runner& runner, size_t index, Measurement& time) {
+    const double median_ns = stats::median(time.samples_ns);
+    std::vector<double> wholes, claims;
+    int telling = 0;
+    for (int look = 0; look < looks_at_lengths; ++look) {
+        double whole_ns = 0;
+        Parts parts;
+        Runner::Outcome outcome = whole_batch(runner, index, median_ns, whole_ns);
+        if (outcome.ok())
+            outcome = sample_once(runner, index, median_ns, whole_batch_ns, known_window_is_due(), true,
+                                  Inside::nothing, parts);
+        if (!outcome.ok()) return outcome;
+        wholes.push_back(whole_ns);
+        claims.push_back(stats::call_time_ns(parts.pairs));
+        telling += !agrees_with_claim(whole_ns, claims.back());
+    }
+    const double whole_ns = stats::median(wholes);
+    if (telling >= telling_pairs * looks_at_lengths)
+        return {Verdict::cheated,
+                fmt::format("calls of long batches take {} each, where shorter batches say {}, at {}: its batches wait",
+                            human_nanoseconds(whole_ns), human_nanoseconds(stats::median(claims)),
+                            strop::describe(runner.points()[index]->point().dims)),
+                0};
+    if (whole_ns <= median_ns) return {};
+    for (double& ns : time.samples_ns) ns *= whole_ns / median_ns;
+    time.disturbed = static_cast<int>(time.samples_ns.size());
+    return {};
+}
+
+Runner::Outcome Referee::whole_batch(Runner& runner, size_t index, double estimate_ns, double& call_ns) {
+    const uint32_t calls =
+        static_cast<uint32_t>(calls_of_long_batch(2 * whole_batch_ns, std::max(shortest_call_ns, estimate_ns)));
+    Runner::Outcome outcome = batch(runner, index, calls, whole_batch_limit, known_window_is_due(), true);
+    call_ns = (outcome.outside_ns - outcome.waited_ns) / calls;
+    return outcome;
 }
 
 // Where calls are long some batch has settled it; parts of samples are too short to. Then batches grow until a delayed
@@ -388,11 +440,13 @@ Runner::Outcome Referee::possible_time(Runner& runner, size_t index, double medi
         Runner::Outcome outcome = batch(runner, index, some, whole_batch_limit, known_window_is_due(), false);
         if (!outcome.ok()) return outcome;
         if (outcome.outside_ns / some < least_ns)
-            return {Verdict::cheated,
-                    fmt::format("{} calls take {} at {}, where the outputs of one cannot be written in less than {}: it "
-                                "skips calls", some, human_nanoseconds(outcome.outside_ns),
-                                strop::describe(buffers.point().dims), human_nanoseconds(least_ns)),
-                    0};
+            return {
+                Verdict::cheated,
+                fmt::format("{} calls take {} at {}, where the outputs of one cannot be written in less than {}: it "
+                            "skips calls",
+                            some, human_nanoseconds(outcome.outside_ns), strop::describe(buffers.point().dims),
+                            human_nanoseconds(least_ns)),
+                0};
         if (outcome.outside_ns > whole_batch_ns) most_ns = outcome.outside_ns / some;
     }
     return {};

@@ -11,7 +11,7 @@ namespace strop::judge {
 namespace {
 
 const Seconds call_limit{60};
-constexpr int least_racers = 2;   // threads
+constexpr int least_racers = 2;  // threads
 
 }  // namespace
 
@@ -23,10 +23,16 @@ std::vector<SanitizerRun> Referee::sanitize(const EvaluationRequest& request, Se
     std::vector<Build> builds;
     for (const Sanitizer& sanitizer : sanitizers)
         if (sanitizer.missing.empty())
-            builds.push_back({request.kernel.source, request.configuration, request.kernel.space, sanitizer.flags,
-                              false});
+            builds.push_back(
+                {request.kernel.source, request.configuration, request.kernel.space, sanitizer.flags, false});
     const std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
     std::vector<SanitizerRun> results;
+    if (request.kernel.language != Language::cpp) {
+        for (const Sanitizer& sanitizer : sanitizers)
+            results.push_back(
+                {sanitizer.name, 0, Verdict::ok, {}, "it sees nothing of what an OpenCL driver compiles"});
+        return results;
+    }
     size_t next = 0;
     for (const Sanitizer& sanitizer : sanitizers) {
         SanitizerRun result{sanitizer.name, 0, Verdict::ok, {}, sanitizer.missing};

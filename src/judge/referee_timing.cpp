@@ -14,15 +14,15 @@ namespace strop::judge {
 
 namespace {
 
-constexpr double screen_batch_ns = 1.2e6;    // long enough that a wake-up is a few percent
+constexpr double screen_batch_ns = 1.2e6;  // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
 constexpr int warm_calls = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;
-constexpr double disturbed_share = 0.04;     // of a part's time, that its threads had to wait for a core
-constexpr double disturbed_least_ns = 2e5;   // and more than waking up for two batches takes
+constexpr double disturbed_share = 0.04;    // of a part's time, that its threads had to wait for a core
+constexpr double disturbed_least_ns = 2e5;  // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
-constexpr size_t least_parts = 3;            // before a sample may end for the time that looking at outputs took
+constexpr size_t least_parts = 3;  // before a sample may end for the time that looking at outputs took
 
 }  // namespace
 
@@ -38,9 +38,9 @@ int64_t Referee::any_window(const Buffers& buffers) {
 }
 
 // Where the last call of a batch looks. Small inputs have been turned, so that all windows are new; one address comes
-// again and again, for those who keep results by address. Larger ones have two views whose expected values are known, of
-// the values as drawn and of renewed ones; a close look goes to others mostly, of which every one is renewed, and nobody
-// in the kernel's process can tell which are which.
+// again and again, for those who keep results by address. Larger ones have two views whose expected values are known,
+// of the values as drawn and of renewed ones; a close look goes to others mostly, of which every one is renewed, and
+// nobody in the kernel's process can tell which are which.
 int64_t Referee::aim(Buffers& buffers, bool at_known) {
     if (buffers.small()) {
         buffers.turn(problem_, random());
@@ -85,7 +85,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     if (runner.is_python()) return timed_call(0);
     const int64_t window = aim(buffers, at_known), first = first_window(buffers, window, calls);
     InputSet last = buffers.seen(window, int64_t{calls} - 1);
-    if (long_idle_) {   // cores that have slept are slow to wake, and that would count as waiting
+    if (long_idle_) {  // cores that have slept are slow to wake, and that would count as waiting
         Runner::Outcome awake = call_unseen(runner, index, 1, limit);
         if (!awake.ok()) return awake;
         long_idle_ = false;
@@ -130,7 +130,8 @@ const InputSet& Referee::expected_through(Buffers& buffers, int64_t window) {
 
 Runner::Outcome Referee::call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit) {
     const Buffers& buffers = *runner.points()[index];
-    return runner.call(index, calls, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(any_window(buffers)), limit);
+    return runner.call(index, calls, static_cast<uint32_t>(buffers.timed()), static_cast<uint32_t>(any_window(buffers)),
+                       limit);
 }
 
 void Referee::start_closely(Buffers& buffers) {
@@ -144,7 +145,8 @@ void Referee::start_closely(Buffers& buffers) {
 // Nobody can foresee in which sample it happens. Where a kernel has a thread for each core a glance may take as long as
 // several screenings, because it sees no call return for a long time.
 Referee::Inside Referee::look_inside(Look look, Glances& glances) {
-    const bool due = glances.among > 0 && static_cast<int>(random() % static_cast<uint64_t>(glances.among)) < glances.due;
+    const bool due =
+        glances.among > 0 && static_cast<int>(random() % static_cast<uint64_t>(glances.among)) < glances.due;
     const bool credit = proof_credit_.left() && (look == Look::close || glance_credit_.left());
     const bool affordable = credit && random() % (look == Look::close ? 4 : 8) == 0;
     --glances.among;
@@ -158,8 +160,8 @@ double Referee::calls_of_long_batch(double batch_ns, double estimate_ns) {
     return std::clamp(stretch * batch_ns / estimate_ns, least_calls, most_calls_of_a_batch);
 }
 
-// A part of a sample. Short calls are timed by a long and a short batch, which tell the calls from the hand-shake and the
-// wake-up; the lengths are random, so that a kernel cannot know which call is the last.
+// A part of a sample. Short calls are timed by a long and a short batch, which tell the calls from the hand-shake and
+// the wake-up; the lengths are random, so that a kernel cannot know which call is the last.
 Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate_ns, bool at_known, bool watch,
                                    stats::BatchPair& part) {
     Seconds limit(5 + 1e-9 * (20 * part_ns + 50 * estimate_ns));
@@ -174,7 +176,8 @@ Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate
     Runner::Outcome both;
     for (int i = 0; i < 2; ++i) {
         bool is_long = (i == 0) == long_first;
-        Runner::Outcome outcome = batch(runner, index, is_long ? part.long_calls : part.short_calls, limit, at_known, watch);
+        Runner::Outcome outcome =
+            batch(runner, index, is_long ? part.long_calls : part.short_calls, limit, at_known, watch);
         if (!outcome.ok()) return outcome;
         (is_long ? part.long_ns : part.short_ns) = outcome.outside_ns;
         both.outside_ns += outcome.outside_ns;
@@ -184,12 +187,12 @@ Runner::Outcome Referee::take_part(Runner& runner, size_t index, double estimate
 }
 
 // Whoever shares the processor without sharing the system (another virtual machine, the host itself) takes its time in
-// pieces of some microseconds to milliseconds, and a third of a millisecond may have seen none of it. So a sample is made
-// of short parts, and it says what the undisturbed ones took.
+// pieces of some microseconds to milliseconds, and a third of a millisecond may have seen none of it. So a sample is
+// made of short parts, and it says what the undisturbed ones took.
 Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estimate_ns, double target_ns, bool at_known,
                                      bool watch, Inside inside, Parts& parts) {
     const size_t expected = static_cast<size_t>(std::max(1.0, target_ns / std::max(part_ns, estimate_ns)));
-    const size_t glance_at = random() % expected;   // nobody can foresee where
+    const size_t glance_at = random() % expected;  // nobody can foresee where
     const Clock::time_point start = Clock::now();
     double spent_ns = 0;
     auto enough = [&] {
@@ -197,7 +200,8 @@ Runner::Outcome Referee::sample_once(Runner& runner, size_t index, double estima
         return spent_ns >= target_ns || slow;
     };
     auto look = [&] {
-        return inside == Inside::calls ? glance(runner, index, estimate_ns) : renew_meanwhile(runner, index, estimate_ns);
+        return inside == Inside::calls ? glance(runner, index, estimate_ns)
+                                       : renew_meanwhile(runner, index, estimate_ns);
     };
     do {
         Runner::Outcome outcome;
@@ -220,8 +224,8 @@ void Referee::await_quiet(Runner& runner) {
     runner.resume();
 }
 
-Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look, bool watch,
-                                Glances* glances, Measurement& time) {
+Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
+                                bool watch, Glances* glances, Measurement& time) {
     Parts parts;
     bool disturbed = true;
     const bool at_known = look == Look::screen || known_window_is_due();
@@ -244,7 +248,8 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
                           PointResult& result) {
     auto known = request.best_ns.find(result.point.label);
     const bool may_leave = known != request.best_ns.end() && request.effort == Effort::screen;
-    Abandonment abandonment(may_leave ? known->second : 0, runner.handshake_ns(), runner.points()[index]->tensor_bytes());
+    Abandonment abandonment(may_leave ? known->second : 0, runner.handshake_ns(),
+                            runner.points()[index]->tensor_bytes());
     auto leave = [&](double call_ns) {
         result.time.samples_ns = {call_ns};
         result.time.abandoned = true;
@@ -264,7 +269,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         estimate = std::max(50.0, warm.outside_ns / warm_calls);
         if (abandonment.after_warm_calls(warm.outside_ns, warm_calls)) return leave(estimate);
     }
-    const bool watch = request.effort == Effort::full;   // it costs a fifth of a screening sample
+    const bool watch = request.effort == Effort::full;  // it costs a fifth of a screening sample
     const Look look = watch ? Look::close : Look::screen;
     if (watch) start_closely(*runner.points()[index]);
     size_t samples = watch ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;

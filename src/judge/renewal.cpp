@@ -12,9 +12,9 @@ namespace strop::judge {
 
 namespace {
 
-constexpr int most_doublings = 6;   // elements of an input: 1, 2, 4, ... 64
-constexpr int64_t pool = 64;        // values to choose among
-constexpr int choices = 8;          // the one farthest from the old value, so that the change is seen in what depends on it
+constexpr int most_doublings = 6;  // elements of an input: 1, 2, 4, ... 64
+constexpr int64_t pool = 64;       // values to choose among
+constexpr int choices = 8;  // the one farthest from the old value, so that the change is seen in what depends on it
 
 template <typename T>
 double as_double(const char* data) {
@@ -48,8 +48,8 @@ Renewal::Renewal(const Problem& problem, const Dimensions& dims, const std::vect
         const uint64_t count = static_cast<uint64_t>(inputs[t].data_bytes) / size;
         if (count == 0) continue;
         std::vector<char> values(static_cast<size_t>(pool) * size);
-        fill_tensor(values.data(), tensor.dtype, pool, tensor.fill, tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2,
-                    Distribution::declared, random());
+        fill_tensor(values.data(), tensor.dtype, pool, tensor.fill,
+                    tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2, Distribution::declared, random());
         const uint64_t wanted = uint64_t{1} << random() % (most_doublings + 1);
         for (uint64_t i = 0; i < std::min(wanted, count); ++i) {
             Element element{inputs[t].data + static_cast<int64_t>(random() % count * size), size, {}, {}};

@@ -1,6 +1,6 @@
-// Secret elements of a shape's timed inputs that get other values, and their old ones back. Results that were kept of what
-// lies there, or are carried on from call to call, are wrong then. They are few: who looks at a sample of the inputs to
-// know whether they have changed sees nothing.
+// Secret elements of a shape's timed inputs that get other values, and their old ones back. Results that were kept of
+// what lies there, or are carried on from call to call, are wrong then. They are few: who looks at a sample of the
+// inputs to know whether they have changed sees nothing.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@ struct Place;
 
 class Renewal {
 public:
-    // Draws elements of every input, and a value from the same distribution for each. `inputs`: their places in `memory`.
+    // Draws elements of every input, and a value from the same distribution for each. `inputs`: their places in
+    // `memory`.
     Renewal(const Problem& problem, const Dimensions& dims, const std::vector<Place>& inputs, const char* memory,
             uint64_t seed);
 
@@ -26,7 +27,7 @@ public:
 
 private:
     struct Element {
-        int64_t at;   // in the memory
+        int64_t at;  // in the memory
         size_t size;
         std::array<char, 8> old, other;
     };

@@ -13,27 +13,34 @@
 #include "base/strings.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "judge/rehearsal.h"
 #include "judge/thread_state.h"
+#include "language/cuda_emulator.h"
 
 namespace strop::judge {
 
 namespace {
 
 constexpr std::chrono::microseconds longest_spin{200};
-constexpr const char* no_kernel = "-";         // in the place of a library
-constexpr double least_to_compare_ns = 1e6;    // shorter batches are mostly hand-shake
+constexpr const char* no_kernel = "-";       // in the place of a library
+constexpr double least_to_compare_ns = 1e6;  // shorter batches are mostly hand-shake
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 // More than the cores' number is suspicious (the referee says so), this many is an attack on the machine.
 constexpr int threads_of_a_core = 4, threads_anyway = 64;
-constexpr int64_t guard_bytes = int64_t{8} << 20;   // address space that a mapped region takes beyond its size
+constexpr int64_t guard_bytes = int64_t{8} << 20;  // address space that a mapped region takes beyond its size
 
 std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points,
                                   const std::vector<int64_t>& late_values, int progress_fd) {
     auto count = [](size_t n) { return static_cast<int64_t>(n); };
-    std::vector<int64_t> words = {layout_magic, count(points.size()), count(problem.inputs.size()),
-                                  count(problem.outputs.size()), count(problem.parameters.size()),
-                                  count(problem.dimensions.size()), count(late_values.size()), progress_fd};
+    std::vector<int64_t> words = {layout_magic,
+                                  count(points.size()),
+                                  count(problem.inputs.size()),
+                                  count(problem.outputs.size()),
+                                  count(problem.parameters.size()),
+                                  count(problem.dimensions.size()),
+                                  count(late_values.size()),
+                                  progress_fd};
     for (const Parameter& parameter : problem.parameters) {
         int64_t bits;
         std::memcpy(&bits, &parameter.value, 8);
@@ -73,8 +80,8 @@ Json tensor_places(const Problem& problem, const std::vector<Tensor>& tensors, c
 
 Json host_spec(const std::string& framework, const std::filesystem::path& file, const Problem& problem,
                const std::vector<Buffers*>& points, int threads) {
-    Json spec = {{"role", "baseline"},     {"framework", framework},      {"reference", file.string()},
-                 {"threads", threads},     {"inputs", Json::array()},     {"outputs", Json::array()},
+    Json spec = {{"role", "baseline"},      {"framework", framework},      {"reference", file.string()},
+                 {"threads", threads},      {"inputs", Json::array()},     {"outputs", Json::array()},
                  {"points", Json::array()}, {"parameters", Json::array()}, {"function", problem.name}};
     if (file == problem.reference) spec["function"] = problem.function;
     for (const Tensor& tensor : problem.inputs) spec["inputs"].push_back({{"dtype", name_of(tensor.dtype)}});
@@ -86,9 +93,8 @@ Json host_spec(const std::string& framework, const std::filesystem::path& file, 
         for (const InputSet& set : buffers->sets())
             sets.push_back({{"inputs", tensor_places(problem, problem.inputs, set.inputs, buffers->point().dims)},
                             {"outputs", tensor_places(problem, problem.outputs, set.outputs, buffers->point().dims)}});
-        spec["points"].push_back({{"input_fd", buffers->inputs().read_only_fd()},
-                                  {"output_fd", buffers->outputs().fd()},
-                                  {"sets", sets}});
+        spec["points"].push_back(
+            {{"input_fd", buffers->inputs().read_only_fd()}, {"output_fd", buffers->outputs().fd()}, {"sets", sets}});
     }
     return spec;
 }
@@ -150,7 +156,7 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
     if (built.library != no_kernel)
-        for (Buffers* buffers : points) buffers->wipe_outputs();   // of what the process before it may have left there
+        for (Buffers* buffers : points) buffers->wipe_outputs();  // of what the process before it may have left there
     runner->progress_ = SharedMemory(4096);
     std::vector<int64_t> words = layout_words(problem, points, built.late_values, runner->progress_.fd());
     SharedMemory layout(static_cast<int64_t>(words.size() * 8));
@@ -166,6 +172,13 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     command.trust = sandbox::Trust::candidate;
     // A sanitizer's run-time brings libraries of its own, and rearranges all memory; nobody is timed then.
     command.generates_code = command.reads_system = built.trusted || sanitizer;
+    if (!built.cache.empty()) {  // the driver's own code, and what it has compiled ahead (rehearsal.h)
+        command.reads_system = command.generates_code = command.writes_scratch = true;
+        command.scratch = built.cache.string();
+        command.readable.push_back(driver_list);
+        command.limits.file_bytes = cached_file_bytes;
+        command.environment.merge(driver_environment(built.cache, threads));
+    }
     runner->library_ = built.library.string();
     runner->function_ = problem.name;
     command.limits.output_bytes = 1 << 16;
@@ -202,8 +215,7 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
     fs::path compiled = cache_folder() / "frameworks";
     std::error_code ignored;
     fs::create_directories(compiled, ignored);
-    write_file(runner->scratch_->path() / "spec.json",
-               host_spec(framework, file, problem, points, threads).dump());
+    write_file(runner->scratch_->path() / "spec.json", host_spec(framework, file, problem, points, threads).dump());
     sandbox::Command command;
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
                     (runner->scratch_->path() / "spec.json").string()};
@@ -230,6 +242,8 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     sandbox::Finished finished = child_->kill();
     child_.reset();
     Outcome outcome;
+    if (finished.exit_code == sanitizer_exit_code)
+        if (const auto found = emulator_finding(finished.err, library_)) return {found->verdict, found->evidence, 0};
     if (finding_ && finished.exit_code == sanitizer_exit_code)
         return {*finding_, finding_in(finished.err, library_), 0};
     std::string said = first_lines(finished.err, 4);
@@ -242,7 +256,8 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
                                        human_bytes(static_cast<double>(candidate_heap_bytes)));
     } else if (!python_ && finished.exit_code == 70 && !answered_) {  // later it is the kernel's own
         outcome.verdict = Verdict::compile_failed;
-        outcome.evidence = said.substr(said.starts_with(library_) ? library_.size() + 2 : 0);   // "FILE: undefined symbol"
+        outcome.evidence =
+            said.substr(said.starts_with(library_) ? library_.size() + 2 : 0);  // "FILE: undefined symbol"
         if (outcome.evidence == "undefined symbol: " + function_)
             outcome.evidence += fmt::format(" (the source has to define extern \"C\" {})", function_);
         if (said.find("cannot open shared object file") != std::string::npos)
@@ -273,7 +288,8 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Gl
     }
     Answer answer;
     sandbox::Child::Wait wait = read_answer(
-        [&](void* data, size_t size) { return child_->receive(data, size, limit - Seconds(seconds_since(start))); }, answer);
+        [&](void* data, size_t size) { return child_->receive(data, size, limit - Seconds(seconds_since(start))); },
+        answer);
     // Nobody is done before the last byte has come.
     const double outside = static_cast<double>(Nanoseconds(Clock::now() - start).count());
     outcome.outside_ns = outside;
@@ -281,9 +297,10 @@ Runner::Outcome Runner::exchange(const Request& request, Seconds limit, const Gl
     if (child_->has_replied()) return unasked();
     answered_ = true;
     outcome.verdict = verdict_of(answer.reply, python_);
-    outcome.evidence = answer.reply.status == 0 && !answer.text.empty()
-                           ? fmt::format("its process adds {} bytes to a reply that has none", answer.reply.payload_bytes)
-                           : std::move(answer.text);
+    outcome.evidence =
+        answer.reply.status == 0 && !answer.text.empty()
+            ? fmt::format("its process adds {} bytes to a reply that has none", answer.reply.payload_bytes)
+            : std::move(answer.text);
     outcome.inside_ns = answer.reply.inside_nanoseconds;
     const double batch_ns = outside - std::max(0.0, handshake_ns_);
     if (batch_ns > least_to_compare_ns && clocks_agree(outcome.inside_ns, batch_ns)) clocks_agreed_ = true;
@@ -316,8 +333,10 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
     if (progress_.data()) progress_value(progress_).store(0, std::memory_order_relaxed);
     Outcome outcome = exchange(request, limit, meanwhile);
     if (outcome.ok() && progress_.data() && progress() != calls)
-        return {Verdict::cheated,
-                fmt::format("its process says that {} of {} calls have returned, and that it is done", progress(), calls), 0};
+        return {
+            Verdict::cheated,
+            fmt::format("its process says that {} of {} calls have returned, and that it is done", progress(), calls),
+            0};
     return outcome;
 }
 

@@ -30,9 +30,9 @@ public:
     struct Outcome {
         Verdict verdict = Verdict::ok;
         std::string evidence;
-        double outside_ns = 0;      // by the referee's clock, hand-shake included
-        int64_t inside_ns = 0;      // by the clock in its own process, which may say anything
-        double waited_ns = 0;       // of timed batches: what its threads waited for a core meanwhile
+        double outside_ns = 0;  // by the referee's clock, hand-shake included
+        int64_t inside_ns = 0;  // by the clock in its own process, which may say anything
+        double waited_ns = 0;   // of timed batches: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
     };
 
@@ -93,7 +93,9 @@ public:
 
     // On return it stands still. Who does not stop is ended: the next answer says so.
     void pause();
-    void resume() { if (child_) child_->resume(); }
+    void resume() {
+        if (child_) child_->resume();
+    }
 
 private:
     Runner() = default;
@@ -108,9 +110,9 @@ private:
     std::vector<Buffers*> points_;
     bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
     double handshake_ns_ = -1, most_handshake_ns_ = std::numeric_limits<double>::infinity();
-    bool answered_ = false;          // a request, ever
-    std::string library_, function_; // of a kernel
-    std::optional<Verdict> finding_; // that its sanitizer ends it with
+    bool answered_ = false;           // a request, ever
+    std::string library_, function_;  // of a kernel
+    std::optional<Verdict> finding_;  // that its sanitizer ends it with
     bool clocks_agreed_ = false;
     bool did_not_stop_ = false;
 };

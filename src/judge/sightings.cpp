@@ -57,8 +57,7 @@ Sighting sighting_at(uint64_t pointer, const std::vector<Mapping>& mappings) {
 // A thread that is traced, and goes its way again when this ends.
 class Traced {
 public:
-    explicit Traced(pid_t thread)
-        : thread_(::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) == 0 ? thread : -1) {}
+    explicit Traced(pid_t thread) : thread_(::ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) == 0 ? thread : -1) {}
     Traced(Traced&& other) noexcept : thread_(std::exchange(other.thread_, -1)) {}
     Traced& operator=(Traced&& other) noexcept {
         std::swap(thread_, other.thread_);
@@ -99,7 +98,8 @@ private:
         const Clock::time_point start = Clock::now();
         while (thread_ >= 0) {
             siginfo_t info = {};
-            const int failed = ::waitid(P_PID, static_cast<id_t>(thread_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL);
+            const int failed =
+                ::waitid(P_PID, static_cast<id_t>(thread_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG | __WALL);
             if (failed || (info.si_pid != 0 && info.si_code != CLD_TRAPPED) || Clock::now() - start > longest_stop) {
                 thread_ = -1;
             } else if (info.si_pid == 0) {
@@ -128,7 +128,8 @@ std::vector<Sighting> watch_threads(pid_t process, const std::vector<pid_t>& thr
     std::minstd_rand random(static_cast<unsigned>(process));
     std::uniform_real_distribution<double> stretch(0.5, 1.5);
     while (!traced.empty() && sightings.size() < most && !ended()) {
-        std::this_thread::sleep_for(Nanoseconds(static_cast<int64_t>(stretch(random) * static_cast<double>(apart.count()))));
+        std::this_thread::sleep_for(
+            Nanoseconds(static_cast<int64_t>(stretch(random) * static_cast<double>(apart.count()))));
         // One at a time: while it stands still, others may begin to wait for it.
         const size_t chosen = random() % traced.size();
         if (std::optional<Sighting> seen = traced[chosen].look(mappings)) sightings.push_back(*seen);

@@ -14,9 +14,9 @@
 namespace strop::judge {
 
 struct Sighting {
-    bool waiting = false;        // asleep, or in a call of the system (which yields, mostly): nothing else is known
-    std::string library;         // file name of what is mapped there; empty: nothing known
-    uint64_t address = 0;        // in that library, as a disassembler counts
+    bool waiting = false;  // asleep, or in a call of the system (which yields, mostly): nothing else is known
+    std::string library;   // file name of what is mapped there; empty: nothing known
+    uint64_t address = 0;  // in that library, as a disassembler counts
 };
 
 // Stops one of the threads for some microseconds, `apart` on average and at irregular times, until `ended` says so or

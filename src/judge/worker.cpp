@@ -1,17 +1,18 @@
 #include "judge/worker.h"
 
-#include <cstdlib>
 #include <iostream>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "device/machine.h"
 #include "judge/referee.h"
+#include "judge/worker_greeting.h"
 #include "judge/worker_message.h"
 #include "problem/loader.h"
-#include "sandbox/line_process.h"
 
 namespace strop::judge {
 
@@ -20,6 +21,9 @@ namespace {
 class Worker {
 public:
     Json answer(const WorkerMessage& message) {
+        if (std::holds_alternative<HelloMessage>(message)) return to_json(greeting_of_this_machine());
+        if (const auto* asked = std::get_if<MachineMessage>(&message)) return {{"machine", machine(asked->lasting)}};
+        if (const auto* sent = std::get_if<FilesMessage>(&message)) return take(*sent);
         if (const auto* opening = std::get_if<OpenMessage>(&message)) return open(*opening);
         if (!referee_) throw UsageError("worker: no problem is open", "send {\"op\": \"open\", ...} first");
         check_message(message, problem_);
@@ -28,13 +32,39 @@ public:
         return reply;
     }
 
+    // What is said of files that were sent is said of where they came from.
+    std::string in_words_of_asker(std::string answer) const {
+        auto inside = [](const std::string& folder) {
+            return dump(Json(folder)).substr(1, dump(Json(folder)).size() - 2);
+        };
+        return sent_ && !asked_folder_.empty()
+                   ? replace_all(answer, inside(sent_->path().string()), inside(asked_folder_))
+                   : answer;
+    }
+
 private:
+    Machine machine(Seconds lasting) {
+        Machine machine = measured_machine();
+        if (age_of_ceilings(machine) > lasting) raise_ceilings(machine);
+        return machine;
+    }
+
+    Json take(const FilesMessage& message) {
+        auto folder = std::make_unique<TemporaryFolder>("strop-problem");
+        write_files(folder->path(), message.files);
+        referee_.reset();  // may still read what was sent before
+        sent_ = std::move(folder);
+        return Json::object();
+    }
+
     Json open(const OpenMessage& message) {
-        Problem problem = load_problem(message.problem);
+        fs::path folder = message.folder;
+        if (sent_ && holds(sent_->path(), message.files)) folder = sent_->path();
+        else if (!folder.is_absolute() || !holds(folder, message.files)) return {{"wanted", true}};
+        asked_folder_ = message.folder;
+        Problem problem = load_problem(folder.string());
         keep_points(problem, message.points);
-        // On a machine that is not the asker's there is no such folder; then the worker's own temporary one has to do.
-        std::error_code failed;
-        if (fs::is_directory(message.scratch, failed)) ::setenv("TMPDIR", message.scratch.c_str(), 1);
+        check_memory(problem);
         Machine machine = measured_machine();
         RefereeOptions options;
         options.seed = message.seed;
@@ -42,12 +72,13 @@ private:
         referee_ = std::make_unique<Referee>(problem, machine, options);
         problem_ = std::move(problem);
         return {{"toolchain", referee_->toolchain().description()},
-                {"toolchains", referee_->toolchain().descriptions()},
-                {"machine", machine.fingerprint},
-                {"reference_seconds", 0.0}};
+                {"toolchains", referee_->toolchain().descriptions()}};
     }
 
-    Json answer_to(const OpenMessage&) { return Json::object(); }   // answered before
+    template <typename Asked>
+    Json answer_to(const Asked&) {
+        return Json::object();
+    }  // answered before
     Json answer_to(const BaselinesMessage&) {
         Json reply = {{"baselines", referee_->baselines()}, {"missing", Json::array()}};
         for (const MissingBaseline& baseline : referee_->missing_baselines())
@@ -60,6 +91,9 @@ private:
     Json answer_to(const SanitizeMessage& asked) {
         return {{"sanitizers", referee_->sanitize(asked.request, asked.limit)}};
     }
+    Json answer_to(const EmulateMessage& asked) {
+        return {{"evaluation", referee_->emulate(asked.request, asked.limit)}};
+    }
     Json answer_to(const CompareMessage& asked) { return {{"comparison", referee_->compare(asked.request)}}; }
     Json answer_to(const VectorsMessage& asked) {
         Json vectors = Json::array();
@@ -71,6 +105,8 @@ private:
         return Json::object();
     }
 
+    std::unique_ptr<TemporaryFolder> sent_;  // the files of a problem that were sent
+    std::string asked_folder_;
     Problem problem_;
     std::unique_ptr<Referee> referee_;
 };
@@ -93,74 +129,8 @@ void serve_worker(std::istream& in, std::ostream& out) {
         } catch (const std::exception& error) {
             reply = failure(Exit::bug, error.what(), "");
         }
-        out << dump(reply) << std::endl;
+        out << worker.in_words_of_asker(dump(reply)) << std::endl;
     }
 }
-
-WorkerClient::WorkerClient(const std::vector<std::string>& command, const std::string& problem_folder,
-                           const std::vector<std::string>& points, uint64_t seed, std::function<void()> idle,
-                           Seconds reference_limit)
-    : scratch_("strop-worker"), process_(std::make_unique<sandbox::LineProcess>(command)), idle_(std::move(idle)) {
-    Json reply = ask(dump({{"op", "open"},
-                                       {"problem", problem_folder},
-                                       {"points", points},
-                                       {"seed", seed},
-                                       {"reference_limit", reference_limit.count()},
-                                       {"scratch", scratch_.path().string()}}));
-    toolchain_ = part_of<std::string>(reply, "toolchain");
-    toolchains_ = part_of<std::map<std::string, std::string>>(reply, "toolchains");
-    fingerprint_ = part_of<std::string>(reply, "machine");
-}
-
-WorkerClient::~WorkerClient() = default;
-
-const std::string& WorkerClient::toolchain(const std::string& compiler) const {
-    auto found = toolchains_.find(compiler);
-    return found == toolchains_.end() ? toolchain_ : found->second;
-}
-
-Json WorkerClient::ask(const std::string& message) {
-    std::string line;
-    if (!process_->write_line(message) || !process_->read_line(line, idle_))
-        throw Error(Exit::bug, "the worker ended: " + process_->end().describe(), "run again with --verbose");
-    Json reply = parse_answer(line);
-    reference_seconds_ = part_of<double>(reply, "reference_seconds");
-    return reply;
-}
-
-std::vector<Evaluation> WorkerClient::evaluate(const std::vector<EvaluationRequest>& requests) {
-    return part_of<std::vector<Evaluation>>(ask(dump({{"op", "evaluate"}, {"requests", requests}})), "evaluations");
-}
-
-std::vector<ProbeResult> WorkerClient::probe(const std::vector<EvaluationRequest>& requests) {
-    return part_of<std::vector<ProbeResult>>(ask(dump({{"op", "probe"}, {"requests", requests}})), "probes");
-}
-
-Profile WorkerClient::profile(const EvaluationRequest& request) {
-    return part_of<Profile>(ask(dump({{"op", "profile"}, {"request", request}})), "profile");
-}
-
-std::vector<SanitizerRun> WorkerClient::sanitize(const EvaluationRequest& request, Seconds limit) {
-    return part_of<std::vector<SanitizerRun>>(
-        ask(dump({{"op", "sanitize"}, {"request", request}, {"seconds", limit.count()}})), "sanitizers");
-}
-
-Comparison WorkerClient::compare(const ComparisonRequest& request) {
-    return part_of<Comparison>(ask(dump({{"op", "compare"}, {"request", request}})), "comparison");
-}
-
-std::vector<std::string> WorkerClient::baselines(std::vector<MissingBaseline>& missing) {
-    Json reply = ask(dump({{"op", "baselines"}}));
-    missing.clear();
-    for (const Json& entry : part_of<std::vector<Json>>(reply, "missing"))
-        missing.push_back({part_of<std::string>(entry, "name"), part_of<std::string>(entry, "how")});
-    return part_of<std::vector<std::string>>(reply, "baselines");
-}
-
-std::vector<TestVector> WorkerClient::test_vectors(const std::vector<ShapePoint>& points) {
-    return part_of<std::vector<TestVector>>(ask(dump({{"op", "vectors"}, {"points", points}})), "vectors");
-}
-
-void WorkerClient::reseed(uint64_t seed) { ask(dump({{"op", "reseed"}, {"seed", seed}})); }
 
 }  // namespace strop::judge

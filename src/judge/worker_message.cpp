@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
 #include "base/error.h"
 #include "base/strings.h"
 #include "language/contract.h"
@@ -14,33 +16,49 @@ namespace strop::judge {
 
 namespace {
 
-constexpr Seconds longest_limit{1e6};   // a poll's milliseconds are bounded, and nobody waits for days
+constexpr Seconds longest_limit{1e6};  // a poll's milliseconds are bounded, and nobody waits for days
 
 template <typename... Case>
 struct Visitor : Case... {
     using Case::operator()...;
 };
 
-Seconds limit_of(const Json& json, const char* key) {
+Seconds duration_of(const Json& json, const char* key, bool may_be_none = true) {
     Seconds limit(json.at(key).get<double>());
-    if (!(limit.count() > 0) || limit > longest_limit)
+    const bool fits = limit.count() >= 0 && limit <= longest_limit && (may_be_none || limit.count() > 0);
+    if (!fits)
         throw UsageError(fmt::format("worker: {} {} is no time to wait", key, limit.count()),
                          fmt::format("a number of seconds up to {:.0f}", longest_limit.count()));
     return limit;
 }
 
+Seconds limit_of(const Json& json, const char* key) { return duration_of(json, key, false); }
+
+WorkerMessage files_message(const Json& json) {
+    FilesMessage message;
+    for (const auto& [name, text] : json.at("files").get<std::map<std::string, std::string>>()) {
+        std::optional<std::string> bytes = from_base64(text);
+        if (!bytes) throw UsageError(fmt::format("worker: the content of '{}' is not in base64", name));
+        message.files[name] = std::move(*bytes);
+    }
+    return message;
+}
+
 WorkerMessage open_message(const Json& json) {
     OpenMessage message;
-    message.problem = json.at("problem").get<std::string>();
+    message.folder = json.at("folder").get<std::string>();
+    message.files = json.at("files").get<FileMarks>();
     message.points = json.value("points", message.points);
     message.seed = seed_from_json(json.at("seed"));
     if (json.contains("reference_limit")) message.reference_limit = limit_of(json, "reference_limit");
-    message.scratch = json.value("scratch", message.scratch);
     return message;
 }
 
 WorkerMessage message_of(const Json& json) {
     const std::string op = json.at("op").get<std::string>();
+    if (op == "hello") return HelloMessage{};
+    if (op == "machine") return MachineMessage{duration_of(json, "lasting")};
+    if (op == "files") return files_message(json);
     if (op == "open") return open_message(json);
     if (op == "baselines") return BaselinesMessage{};
     if (op == "evaluate") return EvaluateMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
@@ -48,6 +66,7 @@ WorkerMessage message_of(const Json& json) {
     if (op == "profile") return ProfileMessage{json.at("request").get<EvaluationRequest>()};
     if (op == "sanitize")
         return SanitizeMessage{json.at("request").get<EvaluationRequest>(), limit_of(json, "seconds")};
+    if (op == "emulate") return EmulateMessage{json.at("request").get<EvaluationRequest>(), limit_of(json, "seconds")};
     if (op == "compare") return CompareMessage{json.at("request").get<ComparisonRequest>()};
     if (op == "vectors") return VectorsMessage{json.at("points").get<std::vector<ShapePoint>>()};
     if (op == "reseed") return ReseedMessage{seed_from_json(json.at("seed"))};
@@ -60,11 +79,11 @@ void check_points(const std::vector<ShapePoint>& points, const Problem& problem)
                     std::all_of(problem.dimensions.begin(), problem.dimensions.end(),
                                 [&](const std::string& name) { return point.dims.count(name) > 0; });
         if (!same)
-            throw UsageError(fmt::format("worker: the shape '{}' ({}) is none of the problem's", point.label,
-                                         describe(point.dims)),
-                             "its dimensions are " + join(problem.dimensions, ", "));
+            throw UsageError(
+                fmt::format("worker: the shape '{}' ({}) is none of the problem's", point.label, describe(point.dims)),
+                "its dimensions are " + join(problem.dimensions, ", "));
         for (const auto* tensors : {&problem.inputs, &problem.outputs})
-            for (const Tensor& tensor : *tensors) bytes_of(problem, tensor, point.dims);   // throws when too large
+            for (const Tensor& tensor : *tensors) bytes_of(problem, tensor, point.dims);  // throws when too large
     }
 }
 
@@ -93,6 +112,8 @@ void check_comparison(const ComparisonRequest& request, const Problem& problem) 
     check_points(request.points, problem);
     if (!std::isfinite(request.seconds_per_point) || request.seconds_per_point < 0)
         throw UsageError(fmt::format("worker: seconds_per_point is {}", request.seconds_per_point));
+    if (!std::isfinite(request.patience_seconds) || request.patience_seconds < 0)
+        throw UsageError(fmt::format("worker: patience_seconds is {}", request.patience_seconds));
     for (const Contender& contender : request.contenders)
         if (contender.baseline.empty()) check_kernel(contender.kernel, contender.configuration);
 }
@@ -123,9 +144,9 @@ void check_message(const WorkerMessage& message, const Problem& problem) {
                        [&](const ProbeMessage& asked) { check_requests(asked.requests); },
                        [&](const ProfileMessage& asked) { check_requests({asked.request}); },
                        [&](const SanitizeMessage& asked) { check_requests({asked.request}); },
+                       [&](const EmulateMessage& asked) { check_requests({asked.request}); },
                        [&](const CompareMessage& asked) { check_comparison(asked.request, problem); },
-                       [&](const VectorsMessage& asked) { check_points(asked.points, problem); },
-                       [](const auto&) {}},
+                       [&](const VectorsMessage& asked) { check_points(asked.points, problem); }, [](const auto&) {}},
                message);
 }
 

@@ -9,15 +9,23 @@
 #include "base/clock.h"
 #include "core/evaluator.h"
 #include "core/json.h"
+#include "problem/problem_files.h"
 
 namespace strop::judge {
 
+struct HelloMessage {};
+struct MachineMessage {
+    Seconds lasting{0};  // ceilings that are older are measured again
+};
+struct FilesMessage {
+    FileContents files;
+};
 struct OpenMessage {
-    std::string problem;                // folder
-    std::vector<std::string> points;    // labels; empty: all
+    std::string folder;               // of the problem, where the asker is
+    FileMarks files;                  // of the problem
+    std::vector<std::string> points;  // labels; empty: all
     uint64_t seed = 0;
     Seconds reference_limit{60};
-    std::string scratch;                // folder; may be missing here
 };
 struct BaselinesMessage {};
 struct EvaluateMessage {
@@ -33,6 +41,10 @@ struct SanitizeMessage {
     EvaluationRequest request;
     Seconds limit{0};
 };
+struct EmulateMessage {
+    EvaluationRequest request;
+    Seconds limit{0};
+};
 struct CompareMessage {
     ComparisonRequest request;
 };
@@ -42,8 +54,9 @@ struct VectorsMessage {
 struct ReseedMessage {
     uint64_t seed = 0;
 };
-using WorkerMessage = std::variant<OpenMessage, BaselinesMessage, EvaluateMessage, ProbeMessage, ProfileMessage,
-                                   SanitizeMessage, CompareMessage, VectorsMessage, ReseedMessage>;
+using WorkerMessage = std::variant<HelloMessage, MachineMessage, FilesMessage, OpenMessage, BaselinesMessage,
+                                   EvaluateMessage, ProbeMessage, ProfileMessage, SanitizeMessage, EmulateMessage,
+                                   CompareMessage, VectorsMessage, ReseedMessage>;
 
 WorkerMessage parse_message(const std::string& line);
 

@@ -4,11 +4,11 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include "base/error.h"
 #include "base/strings.h"
 #include "core/json.h"
+#include "knowledge/database.h"
 
 namespace strop {
 
@@ -16,93 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int store_version = 2;  // PRAGMA user_version
-
-constexpr const char* create_tables = R"(
-CREATE TABLE runs (
-    run TEXT PRIMARY KEY, problem TEXT NOT NULL, started TEXT NOT NULL, outcome TEXT NOT NULL,
-    speedup REAL NOT NULL, baseline TEXT NOT NULL, seconds REAL NOT NULL, evaluations INTEGER NOT NULL,
-    result TEXT NOT NULL, record TEXT NOT NULL);
-CREATE TABLE evaluations (
-    run TEXT NOT NULL, sequence INTEGER NOT NULL, key TEXT NOT NULL, evaluation TEXT NOT NULL,
-    PRIMARY KEY (run, sequence));
-CREATE INDEX evaluations_by_key ON evaluations (run, key);
-CREATE TABLE documents (
-    run TEXT NOT NULL, key TEXT NOT NULL, document TEXT NOT NULL,
-    PRIMARY KEY (run, key));
-)";
-
-// Since version 2. Runs of an older store have none: their problems were not traced into one.
-constexpr const char* create_signatures = R"(
-CREATE TABLE signatures (
-    run TEXT PRIMARY KEY, signature TEXT NOT NULL, isa TEXT NOT NULL, cores INTEGER NOT NULL,
-    operations TEXT NOT NULL);
-CREATE INDEX signatures_by_isa ON signatures (isa);
-)";
-
-// Folders and files that SQLite would only call "unable to open database file".
-void check_place(const fs::path& path) {
-    std::error_code failed;
-    if (fs::is_directory(path, failed))
-        throw EnvironmentError(fmt::format("{}: is a folder, not a store", path.string()),
-                               "name a file with --store or STROP_STORE");
-    if (!path.has_parent_path()) return;
-    fs::create_directories(path.parent_path(), failed);
-    if (!fs::is_directory(path.parent_path()))
-        throw EnvironmentError(
-            fmt::format("{}: its folder cannot be created: {}", path.string(), failed.message()),
-            "choose another place with --store or STROP_STORE");
-}
-
-EnvironmentError explain(const fs::path& path, const SQLite::Exception& error) {
-    auto make = [&](const std::string& phrase, const std::string& hint) {
-        return EnvironmentError(fmt::format("{}: {}", path.string(), phrase), hint);
-    };
-    const char* elsewhere = "choose another place with --store or STROP_STORE";
-    switch (error.getErrorCode()) {
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-            return make("is locked by another process",
-                        "wait for the other run to finish, or give this one its own store with --store");
-        case SQLITE_NOTADB:
-        case SQLITE_CORRUPT:
-            return make(fmt::format("is corrupt: {}", error.what()), "move it away to start afresh");
-        case SQLITE_READONLY: return make("is read-only", elsewhere);
-        case SQLITE_CANTOPEN: return make("cannot be opened or created", elsewhere);
-        case SQLITE_FULL: return make("the disk is full", "free some disk space, then resume the run");
-        case SQLITE_IOERR:
-            return make(fmt::format("cannot be read or written: {}", error.what()),
-                        "check the disk (free space, quota, file size limit), then resume the run");
-        default:
-            return make(fmt::format("the database failed: {}", error.what()), "move it away to start afresh");
-    }
-}
-
-int user_version(SQLite::Database& connection) {
-    return connection.execAndGet("PRAGMA user_version").getInt();
-}
-
-// `path` is for the message: a database with tables and without a version is somebody else's.
-void create_schema(SQLite::Database& connection, const fs::path& path) {
-    SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
-    if (user_version(connection) != 0) return;  // another process was faster
-    if (connection.execAndGet("SELECT count(*) FROM sqlite_master").getInt() > 0)
-        throw EnvironmentError(fmt::format("{}: is another program's database", path.string()),
-                               "choose another place with --store or STROP_STORE");
-    connection.exec(create_tables);
-    connection.exec(create_signatures);
-    connection.exec(fmt::format("PRAGMA user_version = {}", store_version));
-    transaction.commit();
-}
-
-// From version 1.
-void bring_up_to_date(SQLite::Database& connection) {
-    SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
-    if (user_version(connection) == store_version) return;  // another process was faster
-    connection.exec(create_signatures);
-    connection.exec(fmt::format("PRAGMA user_version = {}", store_version));
-    transaction.commit();
-}
+constexpr const char* kernel_prefix = "kernel:";  // of a document's key
 
 RunSummary summary_of(SQLite::Statement& row) {
     RunSummary summary;
@@ -115,77 +29,31 @@ RunSummary summary_of(SQLite::Statement& row) {
     summary.seconds = row.getColumn(6).getDouble();
     summary.evaluations = row.getColumn(7).getInt();
     summary.result = row.getColumn(8).getString();
+    summary.origin = row.getColumn(9).getString();
     return summary;
 }
 
 }  // namespace
 
-struct Store::Database {
-    fs::path path;
-    std::unique_ptr<SQLite::Database> connection;
-
-    // Runs `work` and turns the database's exceptions into errors that name the path.
-    template <class Work>
-    auto guard(Work work) {
-        try {
-            return work();
-        } catch (const SQLite::Exception& error) {
-            throw explain(path, error);
-        } catch (const Json::exception& error) {
-            throw EnvironmentError(fmt::format("{}: is corrupt: {}", path.string(), error.what()),
-                                   "move it away to start afresh");
-        }
-    }
-
-    void open(std::chrono::milliseconds patience);
-    void prepare();
-    std::optional<std::string> one_text(const char* query, const std::string& first,
-                                        const std::string& second);
-};
-
-void Store::Database::open(std::chrono::milliseconds patience) {
-    check_place(path);
-    guard([&] {
-        connection = std::make_unique<SQLite::Database>(
-            path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_FULLMUTEX,
-            static_cast<int>(patience.count()));
-        prepare();
-    });
+std::string json(const std::vector<RunSummary>& runs) {
+    Json document = Json::array();
+    for (const RunSummary& run : runs)
+        document.push_back({{"run", run.run},
+                            {"problem", run.problem},
+                            {"started", run.started},
+                            {"outcome", run.outcome},
+                            {"speedup", run.speedup},
+                            {"baseline", run.baseline},
+                            {"seconds", run.seconds},
+                            {"evaluations", run.evaluations},
+                            {"result", run.result},
+                            {"origin", run.origin}});
+    return dump(document, 2) + "\n";
 }
 
-void Store::Database::prepare() {
-    int version = user_version(*connection);
-    if (version > store_version)
-        throw EnvironmentError(
-            fmt::format("{}: was written by a newer Strop (store version {}, this one knows {})",
-                        path.string(), version, store_version),
-            "update Strop, or choose another place with --store or STROP_STORE");
-    // SQLite quietly falls back to reading when it may not write.
-    if (sqlite3_db_readonly(connection->getHandle(), "main") == 1)
-        throw EnvironmentError(fmt::format("{}: is read-only", path.string()),
-                               "choose another place with --store or STROP_STORE");
-    if (version == 0) create_schema(*connection, path);
-    else if (version < store_version) bring_up_to_date(*connection);
-    // Readers beside a writer. Refused while another process is in the middle of something, and then set by
-    // the next one to open: the rollback journal is as durable.
-    connection->tryExec("PRAGMA journal_mode = WAL");
-    connection->exec("PRAGMA synchronous = FULL");  // outlives a power failure too
-}
-
-std::optional<std::string> Store::Database::one_text(const char* query, const std::string& first,
-                                                     const std::string& second) {
-    return guard([&]() -> std::optional<std::string> {
-        SQLite::Statement statement(*connection, query);
-        statement.bind(1, first);
-        statement.bind(2, second);
-        if (!statement.executeStep()) return std::nullopt;
-        return statement.getColumn(0).getString();
-    });
-}
-
-Store::Store(const fs::path& path, std::chrono::milliseconds patience)
+Store::Store(const fs::path& path, std::chrono::milliseconds patience, Access access)
     : database_(std::make_unique<Database>(Database{path, nullptr})) {
-    database_->open(patience);
+    database_->open(patience, access);
 }
 
 Store::~Store() = default;
@@ -198,6 +66,7 @@ fs::path Store::default_path() {
 void Store::save_run(const RunRecord& record) {
     std::string text = dump(Json(record));
     database_->guard([&] {
+        SQLite::Transaction transaction(*database_->connection, SQLite::TransactionBehavior::IMMEDIATE);
         SQLite::Statement statement(
             *database_->connection,
             "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (run) DO UPDATE "
@@ -217,47 +86,67 @@ void Store::save_run(const RunRecord& record) {
         statement.bind(9, record.result);
         statement.bind(10, text);
         statement.exec();
+        if (record.is_finished()) put_digest(*database_->connection, record);
+        transaction.commit();
+    });
+}
+
+std::optional<RunRecord> Store::load_named(const std::string& run) {
+    return database_->guard([&]() -> std::optional<RunRecord> {
+        SQLite::Statement statement(*database_->connection, "SELECT record FROM runs WHERE run = ?");
+        statement.bind(1, run);
+        if (!statement.executeStep()) return std::nullopt;
+        return Json::parse(statement.getColumn(0).getString()).get<RunRecord>();
     });
 }
 
 std::optional<RunRecord> Store::load_run(const std::string& run) {
     if (run.empty()) return std::nullopt;
-    return database_->guard([&]() -> std::optional<RunRecord> {
-        SQLite::Statement statement(
-            *database_->connection,
-            "SELECT run, record FROM runs WHERE substr(run, 1, length(?1)) = ?1 ORDER BY run");
+    if (std::optional<RunRecord> record = load_named(run)) return record;
+    const std::vector<std::string> names = database_->guard([&] {
+        SQLite::Statement statement(*database_->connection,
+                                    "SELECT run FROM runs WHERE substr(run, 1, length(?1)) = ?1 ORDER BY run");
         statement.bind(1, run);
-        std::vector<std::string> names;
-        std::string text;
-        while (statement.executeStep()) {
-            names.push_back(statement.getColumn(0).getString());
-            if (names.size() == 1) text = statement.getColumn(1).getString();
-        }
-        if (names.empty()) return std::nullopt;
-        if (names.size() > 1 && names.front() != run)  // a name sorts before those that it begins
-            throw UsageError(fmt::format("'{}' begins the names of {} runs", run, names.size()),
-                             fmt::format("give more letters: {}", join(names, ", ")));
-        return Json::parse(text).get<RunRecord>();
+        std::vector<std::string> found;
+        while (statement.executeStep()) found.push_back(statement.getColumn(0).getString());
+        return found;
     });
+    if (names.empty()) return std::nullopt;
+    if (names.size() > 1)
+        throw UsageError(fmt::format("'{}' begins the names of {} runs", run, names.size()),
+                         fmt::format("give more letters: {}", join(names, ", ")));
+    return load_named(names.front());
 }
 
-std::vector<RunSummary> Store::runs(const std::string& problem) {
+std::vector<RunSummary> Store::runs(const std::string& problem, int64_t skip, int64_t count) {
     return database_->guard([&] {
         SQLite::Statement statement(
             *database_->connection,
-            "SELECT run, problem, started, outcome, speedup, baseline, seconds, evaluations, "
-            "result FROM runs WHERE ?1 = '' OR problem = ?1 ORDER BY started DESC, rowid DESC");
-        statement.bind(1, problem);
+            fmt::format("SELECT run, problem, started, outcome, speedup, baseline, seconds, evaluations, result, "
+                        "coalesce((SELECT origin FROM digests WHERE digests.run = runs.run), '') FROM runs "
+                        "{} ORDER BY started DESC, rowid DESC LIMIT ?2 OFFSET ?3",
+                        problem.empty() ? "" : "WHERE problem = ?1"));  // each with an index of its own
+        if (!problem.empty()) statement.bind(1, problem);
+        statement.bind(2, count);
+        statement.bind(3, skip);
         std::vector<RunSummary> summaries;
         while (statement.executeStep()) summaries.push_back(summary_of(statement));
         return summaries;
     });
 }
 
+std::map<std::string, int64_t> Store::runs_by_problem() {
+    return database_->guard([&] {
+        SQLite::Statement statement(*database_->connection, "SELECT problem, count(*) FROM runs GROUP BY problem");
+        std::map<std::string, int64_t> counts;
+        while (statement.executeStep()) counts[statement.getColumn(0).getString()] = statement.getColumn(1).getInt64();
+        return counts;
+    });
+}
+
 void Store::save_signature(const std::string& run, const Signature& signature, const Machine& machine) {
     database_->guard([&] {
-        SQLite::Statement statement(*database_->connection,
-                                    "INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?, ?)");
+        SQLite::Statement statement(*database_->connection, "INSERT OR REPLACE INTO signatures VALUES (?, ?, ?, ?, ?)");
         statement.bind(1, run);
         statement.bind(2, signature.exact);
         statement.bind(3, machine.isa);
@@ -267,34 +156,12 @@ void Store::save_signature(const std::string& run, const Signature& signature, c
     });
 }
 
-std::vector<SignedRun> Store::signed_runs(const std::string& isa) {
-    return database_->guard([&] {
-        SQLite::Statement statement(
-            *database_->connection,
-            "SELECT run, problem, signature, operations, cores FROM signatures JOIN runs USING (run) "
-            "WHERE (?1 = '' OR isa = ?1) AND outcome IN ('improved', 'no_improvement') ORDER BY started DESC, runs.rowid DESC");
-        statement.bind(1, isa);
-        std::vector<SignedRun> found;
-        while (statement.executeStep()) {
-            SignedRun& run = found.emplace_back();
-            run.run = statement.getColumn(0).getString();
-            run.problem = statement.getColumn(1).getString();
-            run.signature.exact = statement.getColumn(2).getString();
-            run.signature.operations =
-                Json::parse(statement.getColumn(3).getString()).get<std::map<std::string, int>>();
-            run.cores = statement.getColumn(4).getInt();
-        }
-        return found;
-    });
-}
-
 void Store::add_evaluation(const std::string& run, const Evaluation& evaluation) {
     std::string text = dump(Json(evaluation));
     database_->guard([&] {
-        SQLite::Statement statement(
-            *database_->connection,
-            "INSERT INTO evaluations SELECT ?1, coalesce(max(sequence) + 1, 0), ?2, ?3 "
-            "FROM evaluations WHERE run = ?1");
+        SQLite::Statement statement(*database_->connection,
+                                    "INSERT INTO evaluations SELECT ?1, coalesce(max(sequence) + 1, 0), ?2, ?3 "
+                                    "FROM evaluations WHERE run = ?1");
         statement.bind(1, run);
         statement.bind(2, evaluation.key);
         statement.bind(3, text);
@@ -304,8 +171,7 @@ void Store::add_evaluation(const std::string& run, const Evaluation& evaluation)
 
 std::optional<Evaluation> Store::find_evaluation(const std::string& run, const std::string& key) {
     std::optional<std::string> text = database_->one_text(
-        "SELECT evaluation FROM evaluations WHERE run = ? AND key = ? ORDER BY sequence DESC LIMIT 1", run,
-        key);
+        "SELECT evaluation FROM evaluations WHERE run = ? AND key = ? ORDER BY sequence DESC LIMIT 1", run, key);
     if (!text) return std::nullopt;
     return database_->guard([&] { return Json::parse(*text).get<Evaluation>(); });
 }
@@ -322,10 +188,20 @@ std::vector<Evaluation> Store::evaluations(const std::string& run) {
     });
 }
 
+void Store::add_kernel(const std::string& run, const Kernel& kernel) {
+    add_document(run, kernel_prefix + kernel.id, dump(Json(kernel)));
+}
+
+std::vector<Kernel> Store::kernels(const std::string& run) {
+    std::vector<Kernel> kernels;
+    for (const auto& [key, document] : documents(run, kernel_prefix))
+        kernels.push_back(database_->guard([&] { return Json::parse(document).get<Kernel>(); }));
+    return kernels;
+}
+
 void Store::add_document(const std::string& run, const std::string& key, const std::string& json_text) {
     database_->guard([&] {
-        SQLite::Statement statement(*database_->connection,
-                                    "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)");
+        SQLite::Statement statement(*database_->connection, "INSERT OR REPLACE INTO documents VALUES (?, ?, ?)");
         statement.bind(1, run);
         statement.bind(2, key);
         statement.bind(3, json_text);

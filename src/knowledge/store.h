@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "core/digest.h"
 #include "core/evaluation.h"
+#include "core/lesson.h"
 #include "core/record.h"
 #include "core/signature.h"
 
@@ -23,22 +25,53 @@ struct RunSummary {
     double seconds = 0;
     int evaluations = 0;
     std::string result;  // the folder
+    std::string origin;  // where it was imported from; empty: it was measured here
 };
 
-// A finished run by what its problem computes.
-struct SignedRun {
-    std::string run, problem;
-    Signature signature;
+// The document of `strop runs --json`.
+std::string json(const std::vector<RunSummary>& runs);
+
+// Which finished runs; what is empty does not matter.
+struct DigestQuery {
+    std::string hardware;           // words that processor, instruction set or device have: "avx2", "epyc 9b14"
+    std::vector<std::string> tags;  // all of them: of the problem, its name, families of its strategies
+    std::string language;
+    std::string problem_hash, fingerprint;
+    std::string signature;  // Signature::exact
+    int64_t count = -1;     // at most; -1: all
+};
+
+// A finished run whose problem computes like one.
+struct Relative {
+    double similarity = 0;
+    std::string run, origin;
     int cores = 0;
+};
+
+struct KnownLesson {
+    Lesson lesson;
+    std::string origin;           // as of a run
+    std::vector<Testimony> said;  // by run
+
+    int count(Testimony::Kind kind) const;
+    bool withdrawn() const { return count(Testimony::Kind::contradicts) >= 2; }
+};
+
+// A run that was not imported, for what it claims.
+struct Quarantined {
+    std::string run, origin, reason, document;
 };
 
 class Store {
 public:
+    enum class Access { write, read };
+
     // Opens or creates. Errors (all EnvironmentErrors naming the path, with a hint): read-only, locked by
     // another process for longer than `patience`, corrupt ("move it away to start afresh"), written by a
     // newer Strop, full disk. A store of an older Strop is brought up to date and keeps all its runs.
-    explicit Store(const std::filesystem::path& path,
-                   std::chrono::milliseconds patience = std::chrono::seconds(5));
+    // To read only, it must be there and up to date.
+    explicit Store(const std::filesystem::path& path, std::chrono::milliseconds patience = std::chrono::seconds(5),
+                   Access access = Access::write);
     ~Store();
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
@@ -46,19 +79,43 @@ public:
     // $STROP_STORE, else ./strop-out/strop.db
     static std::filesystem::path default_path();
 
-    void save_run(const RunRecord& record);  // inserts or replaces by RunRecord::run
-    std::optional<RunRecord> load_run(
-        const std::string& run);  // also by unique prefix; UsageError when ambiguous
-    std::vector<RunSummary> runs(const std::string& problem = {});  // newest first
+    void save_run(const RunRecord& record);  // inserts or replaces by RunRecord::run; with its digest when finished
+    std::optional<RunRecord> load_named(const std::string& run);  // by its whole name
+    std::optional<RunRecord> load_run(const std::string& run);    // also by unique prefix; UsageError when ambiguous
+    // Newest first, of one problem where it is named; at most `count` of them after the first `skip`, -1: all.
+    std::vector<RunSummary> runs(const std::string& problem = {}, int64_t skip = 0, int64_t count = -1);
+    std::map<std::string, int64_t> runs_by_problem();  // how many of each
 
     void save_signature(const std::string& run, const Signature& signature, const Machine& machine);
-    // That came to their end on machines of this instruction set (empty: of any), newest first.
-    std::vector<SignedRun> signed_runs(const std::string& isa = {});
+    std::optional<Signature> signature(const std::string& run);
+    // Signature::exact of what was computed at least so alike, with its similarity; the most similar first.
+    std::vector<std::pair<double, std::string>> similar(const Signature& signature, double least_similarity);
+    // Finished runs that compute alike, the most similar first, then the newest. `isa` empty: on any instruction set.
+    std::vector<Relative> relatives(const Signature& signature, double least_similarity, const std::string& isa = {});
+
+    // What finished runs found, newest first; without effects.
+    std::vector<Digest> digests(const DigestQuery& query = {});
+    std::optional<Digest> digest(const std::string& run);  // by its whole name; the whole
+
+    // A lesson that is known stays; one that was imported and is drawn here is our own from then on.
+    void add_lesson(const Lesson& lesson, const std::string& origin = {});
+    void add_testimony(const Testimony& testimony);  // a run's word on a lesson replaces what it said before
+    std::vector<KnownLesson> lessons();              // by id
+    std::vector<Testimony> testimonies(const std::string& run);
+    // Draws lessons from a finished run and lets it speak on those that are known; the lessons that are new.
+    std::vector<Lesson> learn(const Digest& digest);
+
+    void quarantine(const Quarantined& run);
+    void release(const std::string& run);  // from quarantine
+    std::vector<Quarantined> quarantined();
 
     // Evaluations of one run, in the order they were added; of two with the same key, find gives the newer.
     void add_evaluation(const std::string& run, const Evaluation& evaluation);
     std::optional<Evaluation> find_evaluation(const std::string& run, const std::string& key);
     std::vector<Evaluation> evaluations(const std::string& run);
+    // What was judged, by id; the winners are in the record too.
+    void add_kernel(const std::string& run, const Kernel& kernel);
+    std::vector<Kernel> kernels(const std::string& run);
     // Any document that a run wants to find again on resume (comparisons, plans), keyed by its own hash.
     void add_document(const std::string& run, const std::string& key, const std::string& json_text);
     std::optional<std::string> find_document(const std::string& run, const std::string& key);

@@ -170,7 +170,12 @@ Assembly parse_disassembly(const std::string& text, const std::string& source) {
 std::optional<Assembly> disassemble(const fs::path& library, const std::string& source) {
     for (const char* program : {"llvm-objdump-19", "llvm-objdump"}) {
         sandbox::Command command;
-        command.argv = {program, "-d", "-l", "--demangle", "--no-show-raw-insn", "--x86-asm-syntax=intel",
+        command.argv = {program,
+                        "-d",
+                        "-l",
+                        "--demangle",
+                        "--no-show-raw-insn",
+                        "--x86-asm-syntax=intel",
                         fs::absolute(library).string()};
         command.trust = sandbox::Trust::compiler;
         command.readable = {fs::absolute(library).string()};
@@ -180,14 +185,14 @@ std::optional<Assembly> disassemble(const fs::path& library, const std::string& 
         sandbox::Finished finished = sandbox::run(command);
         if (finished.not_found) continue;
         if (!finished.ok()) return std::nullopt;
-        return parse_disassembly(printable(finished.out), source);   // the names are a stranger's
+        return parse_disassembly(printable(finished.out), source);  // the names are a stranger's
     }
     return std::nullopt;
 }
 
 std::string listing_of(const Assembly& assembly, const Loop& loop) {
     const std::vector<Instruction>& all = assembly.functions[loop.function].instructions;
-    std::map<uint64_t, std::string> labels;   // of addresses in the loop
+    std::map<uint64_t, std::string> labels;  // of addresses in the loop
     auto transfers = [](const Instruction& one) { return flow_of(one) != Flow::next && target_of(one); };
     for (size_t i = loop.first; i <= loop.last; ++i)
         if (transfers(all[i])) labels[*target_of(all[i])];
@@ -202,8 +207,8 @@ std::string listing_of(const Assembly& assembly, const Loop& loop) {
         std::string operands = all[i].operands;
         if (transfers(all[i])) {
             auto label = labels.find(*target_of(all[i]));
-            operands = with_target(all[i],
-                                   label != labels.end() ? label->second : target_name(target_operand(operands)));
+            operands =
+                with_target(all[i], label != labels.end() ? label->second : target_name(target_operand(operands)));
         }
         text += fmt::format("{:<5}{}{}{}\n", own != labels.end() ? own->second + ":" : "", all[i].mnemonic,
                             operands.empty() ? "" : " ", operands);

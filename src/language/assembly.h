@@ -14,42 +14,42 @@ namespace strop {
 
 struct Instruction {
     uint64_t address = 0;
-    std::string mnemonic, operands;   // of x86 in Intel's syntax
-    int line = 0;                     // of the kernel's source; 0: unknown, or another file's
+    std::string mnemonic, operands;  // of x86 in Intel's syntax
+    int line = 0;                    // of the kernel's source; 0: unknown, or another file's
 };
 
 struct Function {
-    std::string name;                 // demangled
+    std::string name;  // demangled
     std::vector<Instruction> instructions;
 };
 
 // Where control goes after an instruction.
 enum class Flow {
     next,
-    branch,   // to its target or to the next instruction
-    jump,     // to its target, if that is known
+    branch,  // to its target or to the next instruction
+    jump,    // to its target, if that is known
     call,
-    end,      // a return, or what nobody should reach
+    end,  // a return, or what nobody should reach
 };
 Flow flow_of(const Instruction& instruction);
 // Of a branch, jump or call: nothing when it is in a register or memory.
 std::optional<uint64_t> target_of(const Instruction& instruction);
 // The operands of such an instruction with its target replaced.
 std::string with_target(const Instruction& instruction, std::string_view target);
-bool is_padding(const Instruction& instruction);   // a nop of any length
+bool is_padding(const Instruction& instruction);  // a nop of any length
 
 // An innermost cycle of the control flow, as a range of instructions: from its first to its last, which branches
 // back. Several branches back to one head are one loop (`continue`). Blocks that the compiler put far away, because it
 // takes them for rare, are left out; blocks within the range that leave the loop (`break`) are part of it.
 struct Loop {
-    size_t function = 0;              // index
-    size_t first = 0, last = 0;       // indices of instructions, both in the loop
+    size_t function = 0;         // index
+    size_t first = 0, last = 0;  // indices of instructions, both in the loop
 };
 
 struct Assembly {
-    std::string architecture;         // "x86_64", "aarch64"
+    std::string architecture;  // "x86_64", "aarch64"
     std::vector<Function> functions;
-    std::vector<Loop> loops;          // by function and place
+    std::vector<Loop> loops;  // by function and place
 
     // The innermost loop around an address, or nothing; `function`: the function around it, or nothing.
     const Loop* loop_at(uint64_t address) const;

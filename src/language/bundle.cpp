@@ -79,26 +79,25 @@ private:
                 replace(source, code, at, next, "namespace ");
             } else {
                 size_t end = std::min(code.find_first_of(";{", next), code.size());
-                if (mentions(code.substr(next, end - next), problem_.name))
-                    replace(source, code, at, next, "");
+                if (mentions(code.substr(next, end - next), problem_.name)) replace(source, code, at, next, "");
             }
         }
         return source;
     }
 
-    static void replace(std::string& source, std::string& code, size_t from, size_t to,
-                        const std::string& text) {
+    static void replace(std::string& source, std::string& code, size_t from, size_t to, const std::string& text) {
         source.replace(from, to - from, text);
         code.replace(from, to - from, text);
     }
 
     void read_lines(const std::vector<std::string>& lines) {
+        const std::vector<std::string> code = split(code_only(join(lines, "\n")), '\n');
         std::vector<std::string> conditions;
         bool blank = true;  // leading and repeated empty lines go
         for (size_t i = 0; i < lines.size(); ++i) {
             std::string line = without_strop_comment(lines[i]);
             bool removed = line.empty() && !lines[i].empty();
-            Directive directive = directive_of(line);
+            Directive directive = trim(code[i]).empty() ? Directive{} : directive_of(line);  // a text may look like one
             follow_conditions(directive, conditions);
             if (directive.word == "include") {
                 includes_.push_back({join(conditions, " && "), directive.rest});
@@ -118,28 +117,20 @@ private:
     static std::string without_strop_comment(const std::string& line) {
         size_t at = line.find("strop:");
         size_t comment = at == std::string::npos ? at : line.rfind("//", at);
-        if (comment == std::string::npos || !trim(line.substr(comment + 2, at - comment - 2)).empty())
-            return line;
+        if (comment == std::string::npos || !trim(line.substr(comment + 2, at - comment - 2)).empty()) return line;
         std::string kept = line.substr(0, comment);
         return std::string(kept.substr(0, kept.find_last_not_of(" \t") + 1));
     }
 
     static void follow_conditions(const Directive& directive, std::vector<std::string>& conditions) {
         const std::string& word = directive.word;
-        if (word == "if")
-            conditions.push_back("(" + directive.rest + ")");
-        else if (word == "ifdef")
-            conditions.push_back("defined(" + directive.rest + ")");
-        else if (word == "ifndef")
-            conditions.push_back("!defined(" + directive.rest + ")");
-        else if (conditions.empty())
-            return;
-        else if (word == "endif")
-            conditions.pop_back();
-        else if (word == "else")
-            conditions.back() = "!(" + conditions.back() + ")";
-        else if (word == "elif")
-            conditions.back() = fmt::format("!({}) && ({})", conditions.back(), directive.rest);
+        if (word == "if") conditions.push_back("(" + directive.rest + ")");
+        else if (word == "ifdef") conditions.push_back("defined(" + directive.rest + ")");
+        else if (word == "ifndef") conditions.push_back("!defined(" + directive.rest + ")");
+        else if (conditions.empty()) return;
+        else if (word == "endif") conditions.pop_back();
+        else if (word == "else") conditions.back() = "!(" + conditions.back() + ")";
+        else if (word == "elif") conditions.back() = fmt::format("!({}) && ({})", conditions.back(), directive.rest);
     }
 
     // Macros are undone after the kernel; a directive goes on over lines that end in a backslash.
@@ -174,8 +165,7 @@ private:
             const int64_t* whole = std::get_if<int64_t>(&value->second);
             if (whole && !mentions(directives_, tunable.name)) {
                 bool small = *whole == static_cast<int32_t>(*whole);
-                text +=
-                    fmt::format("constexpr {} {} = {};\n", small ? "int" : "int64_t", tunable.name, *whole);
+                text += fmt::format("constexpr {} {} = {};\n", small ? "int" : "int64_t", tunable.name, *whole);
             } else {
                 text += fmt::format("#define {} {}\n", tunable.name, to_string(value->second));
                 macros.insert(tunable.name);
@@ -196,14 +186,13 @@ private:
 
 const std::set<std::string>& words_of_the_language() {
     static const std::set<std::string> words = {
-        "alignas", "asm",      "auto",      "bool",      "break",    "case",     "catch",    "char",
-        "class",   "const",    "constexpr", "continue",  "default",  "delete",   "do",       "double",
-        "else",    "enum",     "explicit",  "export",    "extern",   "false",    "float",    "for",
-        "friend",  "goto",     "if",        "inline",    "int",      "long",     "mutable",  "namespace",
-        "new",     "operator", "private",   "protected", "public",   "register", "return",   "short",
-        "signed",  "sizeof",   "static",    "std",       "struct",   "switch",   "template", "this",
-        "throw",   "true",     "try",       "typedef",   "typename", "union",    "unsigned", "using",
-        "virtual", "void",     "volatile",  "while"};
+        "alignas",  "asm",       "auto",     "bool",    "break",     "case",   "catch",    "char",     "class",
+        "const",    "constexpr", "continue", "default", "delete",    "do",     "double",   "else",     "enum",
+        "explicit", "export",    "extern",   "false",   "float",     "for",    "friend",   "goto",     "if",
+        "inline",   "int",       "long",     "mutable", "namespace", "new",    "operator", "private",  "protected",
+        "public",   "register",  "return",   "short",   "signed",    "sizeof", "static",   "std",      "struct",
+        "switch",   "template",  "this",     "throw",   "true",      "try",    "typedef",  "typename", "union",
+        "unsigned", "using",     "virtual",  "void",    "volatile",  "while"};
     return words;
 }
 
@@ -215,12 +204,11 @@ std::vector<std::string> identifiers_of(const std::vector<DispatchWinner>& winne
             if (!is_word(c)) c = '_';
         // Two underscores in a row and a leading one are reserved.
         while (name.find("__") != std::string::npos) name = replace_all(name, "__", "_");
-        bool bad = name.empty() || !std::isalpha(static_cast<unsigned char>(name[0])) ||
-                   words_of_the_language().count(name);
+        bool bad =
+            name.empty() || !std::isalpha(static_cast<unsigned char>(name[0])) || words_of_the_language().count(name);
         if (bad) name = name.starts_with("_") ? "kernel" + name : "kernel_" + name;
         std::string unique = name;
-        for (int i = 2; std::count(result.begin(), result.end(), unique); ++i)
-            unique = fmt::format("{}_{}", name, i);
+        for (int i = 2; std::count(result.begin(), result.end(), unique); ++i) unique = fmt::format("{}_{}", name, i);
         result.push_back(unique);
     }
     return result;
@@ -229,18 +217,18 @@ std::vector<std::string> identifiers_of(const std::vector<DispatchWinner>& winne
 class Dispatcher {
 public:
     Dispatcher(const Problem& problem, const std::vector<DispatchWinner>& winners,
-               const std::vector<std::string>& identifiers, const DispatchTree& tree,
-               const BundleNotes& notes)
-        : problem_(problem), winners_(winners), identifiers_(identifiers), tree_(tree), notes_(notes) {}
+               const std::vector<std::string>& identifiers, const DispatchTree& tree, const BundleNotes& notes)
+        : problem_(problem),
+          winners_(winners),
+          identifiers_(identifiers),
+          tree_(tree),
+          notes_(notes) {}
 
     std::string text() {
         text_ = signature(problem_) + " {\n";
-        if (std::string empty = empty_outputs(); !empty.empty())
-            line(1, fmt::format("if ({}) return;", empty));
-        if (tree_.nodes.empty())
-            call_checked(1, tree_.fallback, "");
-        else
-            emit(1, 0);
+        if (std::string empty = empty_outputs(); !empty.empty()) line(1, fmt::format("if ({}) return;", empty));
+        if (tree_.nodes.empty()) call_checked(1, tree_.fallback, "");
+        else emit(1, 0);
         return text_ + "}\n";
     }
 
@@ -262,8 +250,7 @@ private:
             std::string term = wrap ? "(" + any + ")" : any;
             if (std::find(outputs.begin(), outputs.end(), term) == outputs.end()) outputs.push_back(term);
         }
-        if (outputs.size() == 1 && outputs[0].front() == '(')
-            return outputs[0].substr(1, outputs[0].size() - 2);
+        if (outputs.size() == 1 && outputs[0].front() == '(') return outputs[0].substr(1, outputs[0].size() - 2);
         return join(outputs, " && ");
     }
 
@@ -296,8 +283,8 @@ private:
     }
 
     void call(int depth, int winner) {
-        std::string start = fmt::format("{}_detail::{}::{}(", problem_.name,
-                                        identifiers_[static_cast<size_t>(winner)], problem_.name);
+        std::string start =
+            fmt::format("{}_detail::{}::{}(", problem_.name, identifiers_[static_cast<size_t>(winner)], problem_.name);
         size_t indent = static_cast<size_t>(depth) * 4, room = max_columns - indent;
         std::string arguments = argument_list(problem_);
         if (start.size() + arguments.size() + 2 <= room) return line(depth, start + arguments + ");");
@@ -324,8 +311,7 @@ private:
 
 void add_include(std::vector<Include>& includes, const Include& include) {
     bool known = std::any_of(includes.begin(), includes.end(), [&](const Include& other) {
-        return other.target == include.target &&
-               (other.condition.empty() || other.condition == include.condition);
+        return other.target == include.target && (other.condition.empty() || other.condition == include.condition);
     });
     if (!known) includes.push_back(include);
 }
@@ -333,10 +319,8 @@ void add_include(std::vector<Include>& includes, const Include& include) {
 std::string include_text(const std::vector<Include>& includes) {
     std::string text;
     for (const Include& include : includes) {
-        if (include.condition.empty())
-            text += fmt::format("#include {}\n", include.target);
-        else
-            text += fmt::format("#if {}\n#include {}\n#endif\n", include.condition, include.target);
+        if (include.condition.empty()) text += fmt::format("#include {}\n", include.target);
+        else text += fmt::format("#if {}\n#include {}\n#endif\n", include.condition, include.target);
     }
     return text;
 }
@@ -357,8 +341,8 @@ std::vector<Include> includes_of_conditions(const std::vector<DispatchWinner>& w
 
 }  // namespace
 
-std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& winners,
-                   const DispatchTree& tree, const BundleNotes& notes) {
+std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& winners, const DispatchTree& tree,
+                   const BundleNotes& notes) {
     std::vector<std::string> identifiers = identifiers_of(winners);
     std::vector<Include> includes = includes_of_conditions(winners);
     std::string kernels;
@@ -368,9 +352,8 @@ std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& wi
         auto note = notes.winners.find(static_cast<int>(i));
         kernels += kernel.text(identifiers[i], note == notes.winners.end() ? "" : note->second) + "\n";
     }
-    bool threaded = std::any_of(winners.begin(), winners.end(), [](const DispatchWinner& winner) {
-        return asks_for_team(winner.kernel.source);
-    });
+    bool threaded = std::any_of(winners.begin(), winners.end(),
+                                [](const DispatchWinner& winner) { return asks_for_team(winner.kernel.source); });
     std::string team;
     if (threaded) {
         for (const std::string& line : split(team_text().includes, '\n'))
@@ -378,14 +361,13 @@ std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& wi
         team = team_text().body + "\n";
     }
     std::string text;
-    for (const std::string& line : split(notes.header, '\n'))
-        text += line.empty() ? "//\n" : "// " + line + "\n";
+    for (const std::string& line : split(notes.header, '\n')) text += line.empty() ? "//\n" : "// " + line + "\n";
     if (notes.header.empty()) text.clear();
     while (text.ends_with("\n//\n")) text.resize(text.size() - 3);
     if (!text.empty()) text += "\n";
     text += include_text(includes) + "\n" + team;
-    text += fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", problem.name, kernels,
-                        problem.name);
+    text +=
+        fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", problem.name, kernels, problem.name);
     text += Dispatcher(problem, winners, identifiers, tree, notes).text();
     return threaded ? text + set_parallel_definition(problem.name) : text;
 }
@@ -405,10 +387,9 @@ std::string bundle_flags(const std::vector<DispatchWinner>& winners) {
             auto value = winner.configuration.find(tunable.name);
             if (tunable.kind != Tunable::Kind::flags || value == winner.configuration.end()) continue;
             for (const std::string& flag : split(to_string(value->second), ' ')) {
-                bool is_level = flag.size() == 3 && flag.starts_with("-O") &&
-                                std::isdigit(static_cast<unsigned char>(flag[2]));
-                if (is_level)
-                    level = std::max(level, flag);
+                bool is_level =
+                    flag.size() == 3 && flag.starts_with("-O") && std::isdigit(static_cast<unsigned char>(flag[2]));
+                if (is_level) level = std::max(level, flag);
                 else if (!flag.empty() && std::find(flags.begin(), flags.end(), flag) == flags.end())
                     flags.push_back(flag);
             }
@@ -422,6 +403,8 @@ Kernel bundled_kernel(const std::string& source, const std::vector<DispatchWinne
     kernel.id = kernel.strategy = "dispatch";
     kernel.source = source;
     kernel.author = "strop";
+    for (const DispatchWinner& winner : winners)
+        if (winner.kernel.language != Language::cpp) kernel.language = winner.kernel.language;
     if (const std::string flags = bundle_flags(winners); !flags.empty()) {
         kernel.space.tunables.push_back({"FLAGS", {Value(flags)}, Tunable::Kind::flags});
         kernel.initial["FLAGS"] = Value(flags);

@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t max_columns = 110;
 constexpr size_t most_tunables = 1000;
-constexpr size_t most_values = 1000;       // of a tunable
-constexpr size_t longest_value = 200;      // std::regex takes stack for each character
+constexpr size_t most_values = 1000;   // of a tunable
+constexpr size_t longest_value = 200;  // std::regex takes stack for each character
 
 constexpr const char* team_word = "team";
 
@@ -49,7 +49,7 @@ std::optional<Value> parse_number(const std::string& text) {
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc() || stop != end) return std::nullopt;
     if constexpr (std::floating_point<Number>)
-        if (!std::isfinite(number)) return std::nullopt;   // "nan(1)"
+        if (!std::isfinite(number)) return std::nullopt;  // "nan(1)"
     return Value(number);
 }
 
@@ -62,8 +62,7 @@ Value parse_value(const std::string& text) {
     bool numeric = text.find_first_of("0123456789") != std::string::npos;
     if (numeric)
         if (std::optional<Value> real = parse_number<double>(text)) return *real;
-    bool quoted =
-        text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
+    bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.front() == text.back();
     return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
@@ -76,18 +75,14 @@ public:
         std::optional<Directive> directive = directive_in(text);
         if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
         if (directive->word == team_word) return check_team(directive->text);
-        if (directive->word == "tune")
-            read_tunable(directive->text, Tunable::Kind::constant);
-        else if (directive->word == "late")
-            read_tunable(directive->text, Tunable::Kind::late);
-        else if (directive->word == "flags")
-            read_tunable(directive->text, Tunable::Kind::flags);
-        else if (directive->word == "compiler")
-            read_tunable(directive->text, Tunable::Kind::compiler);
-        else if (directive->word == "require")
-            read_constraint(directive->text);
+        if (directive->word == "tune") read_tunable(directive->text, Tunable::Kind::constant);
+        else if (directive->word == "late") read_tunable(directive->text, Tunable::Kind::late);
+        else if (directive->word == "flags") read_tunable(directive->text, Tunable::Kind::flags);
+        else if (directive->word == "compiler") read_tunable(directive->text, Tunable::Kind::compiler);
+        else if (directive->word == "require") read_constraint(directive->text);
         else
-            fail(fmt::format("unknown comment 'strop:{}'", directive->word), "write tune, late, require, flags, compiler or team");
+            fail(fmt::format("unknown comment 'strop:{}'", directive->word),
+                 "write tune, late, require, flags, compiler or team");
     }
 
     TunableSpace finish() {
@@ -143,8 +138,7 @@ private:
 
     Value read_value(const Tunable& tunable, const std::string& text) const {
         if (text.empty())
-            fail(fmt::format("tunable '{}' has an empty value", tunable.name),
-                 "separate values by single '|'");
+            fail(fmt::format("tunable '{}' has an empty value", tunable.name), "separate values by single '|'");
         if (text.size() > longest_value)
             fail(fmt::format("'{:.40}...' of tunable '{}' is {} characters long", text, tunable.name, text.size()),
                  fmt::format("a value has at most {}", longest_value));
@@ -177,7 +171,8 @@ private:
         static const std::regex of_llvm("-[a-z0-9-]+(=[A-Za-z0-9,+-]+)?");
         // -flto=8 is eight compilers, -foffload one for each device.
         static const std::regex starts_processes("-flto=(?!(thin|full)$).*|-f.*(offload|targets|jobs|jobserver).*");
-        static const std::regex writes("plugin|profile|dump|save|trace|record|coverage|crash|embed|use-ld|module|usage");
+        static const std::regex writes(
+            "plugin|profile|dump|save|trace|record|coverage|crash|embed|use-ld|module|usage");
         bool after_mllvm = false;
         for (const std::string& word : split(replace_all(text, "\t", " "), ' ')) {
             if (word.empty()) continue;
@@ -214,8 +209,7 @@ private:
             std::vector<std::string> known(names_.begin(), names_.end());
             std::vector<std::string> near = nearest(name, known, 1);
             fail(fmt::format("'{}' is not a tunable", name),
-                 near.empty() ? "constraints are over tunables only"
-                              : fmt::format("did you mean '{}'?", near[0]));
+                 near.empty() ? "constraints are over tunables only" : fmt::format("did you mean '{}'?", near[0]));
         }
     }
 
@@ -276,11 +270,11 @@ public:
     }
 
 private:
-    using Blame = std::set<size_t>;   // places of tunables
+    using Blame = std::set<size_t>;  // places of tunables
     struct Check {
         const Expression* constraint;
         Blame names;
-        int64_t work;   // roughly, the nodes of its tree
+        int64_t work;  // roughly, the nodes of its tree
     };
 
     // Values for the tunables from `place` on; where there are none, who else would have to change.
@@ -292,7 +286,7 @@ private:
             Blame why;
             if (const Check* failed = failing(place)) why = failed->names;
             else if (assign(place + 1, why)) return true;
-            if (why.erase(place) == 0) {   // no other value of this one would help
+            if (why.erase(place) == 0) {  // no other value of this one would help
                 blame = std::move(why);
                 break;
             }
@@ -316,7 +310,7 @@ private:
     static constexpr int64_t most_work = 500'000;
 
     const TunableSpace& space_;
-    std::vector<std::vector<Check>> due_;   // by the last tunable that is named
+    std::vector<std::vector<Check>> due_;  // by the last tunable that is named
     bool possible_ = true;
     int64_t work_ = 0;
     Configuration configuration_;
@@ -337,8 +331,7 @@ std::string argument_list(const Problem& problem) {
 
 std::string signature(const Problem& problem) {
     std::string text = fmt::format("extern \"C\" void {}(", problem.name);
-    const std::string indent =
-        text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');
+    const std::string indent = text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');
     std::vector<std::string> parts = parameters_of(problem);
     size_t column = text.size();
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -390,14 +383,14 @@ Configuration chosen_configuration(const TunableSpace& space, const std::map<std
             throw UsageError(fmt::format("the kernel has no tunable '{}'", name),
                              names.empty() ? "it has none: see `// strop:tune`" : "it has " + join(names, ", "));
         }
-        auto value = std::find_if(tunable->values.begin(), tunable->values.end(),
-                                  [&](const Value& candidate) {
-                                      return to_string(candidate) == text || candidate == parse_value(text);
-                                  });
+        auto value = std::find_if(tunable->values.begin(), tunable->values.end(), [&](const Value& candidate) {
+            return to_string(candidate) == text || candidate == parse_value(text);
+        });
         if (value == tunable->values.end()) {
             std::vector<std::string> known;
             for (const Value& candidate : tunable->values) known.push_back(to_string(candidate));
-            throw UsageError(fmt::format("'{}' is not a value of {}", text, name), "its values are " + join(known, ", "));
+            throw UsageError(fmt::format("'{}' is not a value of {}", text, name),
+                             "its values are " + join(known, ", "));
         }
         configuration[name] = *value;
     }

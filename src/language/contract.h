@@ -20,7 +20,7 @@ std::string argument_list(const Problem& problem);
 std::string signature(const Problem& problem);
 
 inline constexpr size_t most_late_tunables = 32;
-inline constexpr size_t longest_source = 1 << 20;   // bytes
+inline constexpr size_t longest_source = 1 << 20;  // bytes
 
 // UsageError when a source is longer than that.
 void check_source_size(uintmax_t bytes, const std::string& file);

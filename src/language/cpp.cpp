@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "language/contract.h"
 #include "language/cpp_source.h"
+#include "language/cuda_emulator.h"
 #include "language/runtime_libraries.h"
 #include "language/team_text.h"
 #include "sandbox/process.h"
@@ -68,7 +69,7 @@ std::vector<std::string> configuration_flags(const Build& build) {
             case Tunable::Kind::flags:
                 for (const std::string& word : words(value)) flags.push_back(word);
                 break;
-            case Tunable::Kind::compiler: break;   // command()
+            case Tunable::Kind::compiler: break;  // command()
         }
     }
     return flags;
@@ -129,7 +130,8 @@ bool says_only_where(std::string_view line) {
 // The first lines that say something, without the folder of ours.
 std::string shorten(const std::string& text, const fs::path& folder) {
     std::vector<std::string> kept;
-    for (const std::string& line : split(replace_all(text, folder.string() + "/", ""), '\n'))
+    const std::string ours = emulator_headers().string() + "/";
+    for (const std::string& line : split(replace_all(replace_all(text, folder.string() + "/", ""), ours, ""), '\n'))
         if (!trim(line).empty() && !says_only_where(line) && kept.size() < message_lines)
             kept.push_back(line.substr(0, 300));
     return printable(join(kept, "\n"));
@@ -138,7 +140,8 @@ std::string shorten(const std::string& text, const fs::path& folder) {
 // Compilers that meet a limit of theirs report a bug of their own.
 std::string limit_that_was_met(const sandbox::Finished& finished) {
     auto names = [&](const char* text) { return finished.err.find(text) != std::string::npos; };
-    if (finished.over_memory || names("out of memory") || names("memory exhausted") || names("bad_alloc") || names("annot allocate memory"))
+    if (finished.over_memory || names("out of memory") || names("memory exhausted") || names("bad_alloc") ||
+        names("annot allocate memory"))
         return fmt::format("the compiler needs more than the {} of memory that it may have",
                            human_bytes(static_cast<double>(compile_memory_bytes)));
     if (names("ile size limit exceeded") || names("File too large"))
@@ -166,22 +169,22 @@ std::string call_adapter(const Problem& problem) {
     for (const Tensor& output : problem.outputs)
         arguments.push_back(fmt::format("static_cast<{}*>(tensors[{}])", c_type(output.dtype), tensor++));
     for (size_t i = 0; i < problem.parameters.size(); ++i)
-        arguments.push_back(
-            fmt::format("static_cast<{}>(parameters[{}])", c_type(problem.parameters[i].dtype), i));
+        arguments.push_back(fmt::format("static_cast<{}>(parameters[{}])", c_type(problem.parameters[i].dtype), i));
     for (size_t i = 0; i < problem.dimensions.size(); ++i) arguments.push_back(fmt::format("dimensions[{}]", i));
     return fmt::format(
         "#include <stdint.h>\n\n{};\n\n"
         "extern \"C\" int64_t {}[{}];\nint64_t {}[{}];\n\n"
         "extern \"C\" void {}(void* const* tensors, const double* parameters, const int64_t* dimensions) {{\n"
         "    (void)parameters;\n    (void)dimensions;\n    {}({});\n}}\n",
-        signature(problem), late_values_name, most_late_tunables, late_values_name, most_late_tunables, kernel_entry_name,
-        problem.name, join(arguments, ",\n        "));
+        signature(problem), late_values_name, most_late_tunables, late_values_name, most_late_tunables,
+        kernel_entry_name, problem.name, join(arguments, ",\n        "));
 }
 
 CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(installed_compilers(), machine) {}
 
 CppToolchain::CppToolchain(std::vector<Compiler> compilers, const Machine& machine)
-    : compilers_(std::move(compilers)), flags_(usual_flags(machine)) {
+    : compilers_(std::move(compilers)),
+      flags_(usual_flags(machine)) {
     for (const Compiler& compiler : compilers_) append(folders_, toolchain_folders(compiler));
 }
 
@@ -202,14 +205,27 @@ std::map<std::string, std::string> CppToolchain::descriptions() const {
 }
 
 // The adapter is the same for every kernel of a problem: compiled once.
-fs::path CppToolchain::build_adapter(const Problem& problem, const fs::path& folder) const {
-    fs::path source = folder / "call.cpp", object = folder / "call.o";
+fs::path CppToolchain::build_adapter(const Problem& problem, bool emulated, const fs::path& folder) const {
+    const std::string stem = emulated ? "call_emulated" : "call";
+    fs::path source = folder / (stem + ".cpp"), object = folder / (stem + ".o");
     if (fs::exists(object)) return object;
-    write_file(source, call_adapter(problem));
-    write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n", late_values_name,
-                                                 most_late_tunables));
-    compile_object(compilers_.front(), {}, source, object);
+    write_file(source, emulated ? emulated_call_adapter(problem) : call_adapter(problem));
+    write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n",
+                                                 late_values_name, most_late_tunables));
+    compile_object(compilers_.front(), emulated ? emulator_flags() : std::vector<std::string>{}, source, object);
     return object;
+}
+
+std::vector<fs::path> CppToolchain::build_emulator(const Compiler& compiler, const fs::path& folder) const {
+    std::vector<fs::path> objects;
+    for (const fs::path& from : emulator_sources()) {
+        const fs::path source = folder / ("emulator_" + from.filename().string());
+        objects.push_back(fs::path(source).replace_extension(".o"));
+        if (fs::exists(objects.back())) continue;
+        write_file(source, read_file(from));
+        compile_object(compiler, emulator_flags(), source, objects.back());
+    }
+    return objects;
 }
 
 // The threads that a kernel asks for, once for each set of flags that may have to be those of the whole library.
@@ -223,8 +239,8 @@ fs::path CppToolchain::build_team(const Build& build, const Compiler& compiler, 
     return object;
 }
 
-void CppToolchain::compile_object(const Compiler& compiler, const std::vector<std::string>& flags, const fs::path& source,
-                                  const fs::path& object) const {
+void CppToolchain::compile_object(const Compiler& compiler, const std::vector<std::string>& flags,
+                                  const fs::path& source, const fs::path& object) const {
     sandbox::Command command = confined(source.parent_path());
     command.argv = {compiler.path, "-std=c++17", "-O2", "-fPIC", "-w"};
     append(command.argv, flags);
@@ -244,7 +260,7 @@ sandbox::Command CppToolchain::confined(const fs::path& folder) const {
     command.scratch = folder.string();
     command.readable = folders_;
     command.limits.wall = Seconds(compile_limit_seconds);
-    command.limits.processor = Seconds(2 * compile_limit_seconds);   // of several threads
+    command.limits.processor = Seconds(2 * compile_limit_seconds);  // of several threads
     command.limits.memory_bytes = command.limits.resident_bytes = compile_memory_bytes;
     command.limits.file_bytes = compiled_file_bytes;
     command.limits.output_bytes = 1 << 16;
@@ -256,7 +272,7 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
                                        const fs::path& adapter) const {
     sandbox::Command command = confined(library.parent_path());
     command.argv = {compiler.path};
-    const fs::path folder = adapter.parent_path();   // of all builds, which reads what is named only
+    const fs::path folder = adapter.parent_path();  // of all builds, which reads what is named only
     const auto include = [&](const char* header) {
         const std::string file = (folder / header).string();
         append(command.argv, {"-include", file});
@@ -267,6 +283,14 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
     if (uses_openmp(build.source)) command.argv.push_back("-fopenmp");
     append(command.argv, configuration_flags(build));
     append(command.argv, build.flags);
+    if (build.emulated) {
+        append(command.argv, emulated_flags());
+        append(command.readable, paths_in(emulated_flags()));
+        for (const fs::path& object : build_emulator(compiler, folder)) {
+            command.argv.push_back(object.string());
+            command.readable.push_back(object.string());
+        }
+    }
     if (!late_values(build).empty()) include(late_header);
     if (asks_for_team(build.source)) {
         include(team_header);
@@ -345,18 +369,19 @@ void CppToolchain::compile(std::vector<Pending> pending, int parallel) {
     }
 }
 
-std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector<Build>& builds,
-                                       const fs::path& folder, int parallel) {
+std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector<Build>& builds, const fs::path& folder,
+                                       int parallel) {
     Clock::time_point start = Clock::now();
-    fs::path adapter = build_adapter(problem, folder);
     std::vector<std::string> keys;
     std::vector<Pending> pending;
     std::set<std::string> unpaid;
     for (const Build& build : builds) {
-        const std::string wanted = compiler_of(build.space, build.configuration);
+        const std::string wanted = build.emulated ? emulator_compiler : compiler_of(build.space, build.configuration);
         Library library{{}, content_hash(build.source), configuration_flags(build)};
-        const std::string key = content_hash(join({library.source_hash, join(library.flags, " "),
-                                                   join(build.flags, " "), wanted, folder.string(), build.trusted_links ? "trusted" : ""}, "\n"));
+        const std::string key =
+            content_hash(join({library.source_hash, join(library.flags, " "), join(build.flags, " "), wanted,
+                               folder.string(), build.trusted_links ? "trusted" : "", build.emulated ? "emulated" : ""},
+                              "\n"));
         keys.push_back(key);
         if (libraries_.count(key)) continue;
         order_.push_back(key);
@@ -366,8 +391,9 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
             write_file(own / (stem + ".cpp"), build.source);
             library.built.library = own / (stem + ".so");
             library.built.trusted = build.trusted_links;
-            pending.push_back({key, compiler, expected_seconds(library),
-                               command(build, *compiler, library.built.library, adapter)});
+            pending.push_back(
+                {key, compiler, expected_seconds(library),
+                 command(build, *compiler, library.built.library, build_adapter(problem, build.emulated, folder))});
             unpaid.insert(key);
         } else {
             library.built.message = wanted + " is not installed";

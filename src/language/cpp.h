@@ -25,20 +25,22 @@ inline constexpr const char* late_values_name = "strop_late";
 
 struct Build {
     std::string source;
-    Configuration configuration;        // of `space`; empty for a source without tunables
+    Configuration configuration;  // of `space`; empty for a source without tunables
     TunableSpace space;
-    std::vector<std::string> flags;     // beside the usual ones: "-fsanitize=address"
-    bool trusted_links = false;         // honour `// strop:link -ldnnl` (baselines only)
+    std::vector<std::string> flags;  // beside the usual ones: "-fsanitize=address"
+    bool trusted_links = false;      // honour `// strop:link -ldnnl` (baselines only)
+    bool emulated = false;           // CUDA C++, rewritten for the emulator (cuda_emulator.h)
 };
 
 struct Built {
     bool ok = false;
     std::filesystem::path library;
-    bool trusted = false;               // a baseline, which may call libraries
-    std::vector<std::string> needed;    // files of libraries that it may load
-    std::vector<int64_t> late_values;   // in the order of the space's late tunables
-    std::string message;                // the compiler's, shortened, without our paths
-    double seconds = 0;                 // this build's share of the wall time; 0 when it was there
+    bool trusted = false;              // a baseline, which may call libraries
+    std::vector<std::string> needed;   // files of libraries that it may load
+    std::filesystem::path cache;       // of a program that a driver compiles when it is first called; empty: nothing is
+    std::vector<int64_t> late_values;  // in the order of the space's late tunables
+    std::string message;               // the compiler's, shortened, without our paths
+    double seconds = 0;                // this build's share of the wall time; 0 when it was there
 };
 
 class CppToolchain {
@@ -49,14 +51,14 @@ public:
 
     // "clang 19.1.7 -O3 -march=native ...": the usual compiler, part of every evaluation's key.
     std::string description() const { return describe(compilers_.front()); }
-    std::map<std::string, std::string> descriptions() const;   // by name, of all compilers that a kernel may ask for
+    std::map<std::string, std::string> descriptions() const;  // by name, of all compilers that a kernel may ask for
     // By name, "g++"; the usual one where that is empty, null where there is none of that name.
     const Compiler* find(const std::string& name) const;
     const std::vector<std::string>& flags() const { return flags_; }
 
-    // Compiles side by side on `parallel` cores, each in a folder of its own below `folder`, the same nothing twice: builds that differ in late
-    // tunables only share a library. Longest first, by what is known (Graham 1969, "Bounds on multiprocessing timing
-    // anomalies"). The last few hundred libraries are kept.
+    // Compiles side by side on `parallel` cores, each in a folder of its own below `folder`, the same nothing twice:
+    // builds that differ in late tunables only share a library. Longest first, by what is known (Graham 1969, "Bounds
+    // on multiprocessing timing anomalies"). The last few hundred libraries are kept.
     std::vector<Built> build(const Problem& problem, const std::vector<Build>& builds,
                              const std::filesystem::path& folder, int parallel);
 
@@ -64,17 +66,21 @@ private:
     struct Library {
         Built built;
         std::string source_hash;
-        std::vector<std::string> flags;    // of its configuration
-        double seconds = 0;                // that compiling it alone took; 0: not yet known
+        std::vector<std::string> flags;  // of its configuration
+        double seconds = 0;              // that compiling it alone took; 0: not yet known
     };
 
-    struct Pending;    // a library that is to be compiled
+    struct Pending;  // a library that is to be compiled
 
     double expected_seconds(const Library& library) const;
     void compile(std::vector<Pending> pending, int parallel);
     const std::vector<std::string>& libraries_of_kernels();
-    std::filesystem::path build_adapter(const Problem& problem, const std::filesystem::path& folder) const;
-    std::filesystem::path build_team(const Build& build, const Compiler& compiler, const std::filesystem::path& folder) const;
+    std::filesystem::path build_adapter(const Problem& problem, bool emulated,
+                                        const std::filesystem::path& folder) const;
+    std::vector<std::filesystem::path> build_emulator(const Compiler& compiler,
+                                                      const std::filesystem::path& folder) const;
+    std::filesystem::path build_team(const Build& build, const Compiler& compiler,
+                                     const std::filesystem::path& folder) const;
     void compile_object(const Compiler& compiler, const std::vector<std::string>& flags,
                         const std::filesystem::path& source, const std::filesystem::path& object) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
@@ -83,11 +89,11 @@ private:
                              const std::filesystem::path& adapter) const;
     void forget_oldest(const std::set<std::string>& needed);
 
-    std::vector<Compiler> compilers_;            // the usual one first
+    std::vector<Compiler> compilers_;  // the usual one first
     std::vector<std::string> flags_, folders_, runtime_libraries_;
-    std::map<std::string, Library> libraries_;   // by content
-    std::deque<std::string> order_;              // of libraries_, oldest first
-    int next_ = 0;                               // libraries are numbered
+    std::map<std::string, Library> libraries_;  // by content
+    std::deque<std::string> order_;             // of libraries_, oldest first
+    int next_ = 0;                              // libraries are numbered
 };
 
 // The adapter from `strop_call` to the kernel's own signature.

@@ -26,6 +26,12 @@ std::string code_only(const std::string& source) {
             size_t close = source.find("*/", i + 2);
             end = close == std::string::npos ? source.size() : close + 2;
             blank(i, end);
+        } else if (source[i] == 'R' && !separator && source.compare(i + 1, 1, "\"") == 0) {  // R"mark(...)mark"
+            const size_t open = source.find('(', i);
+            const std::string close = open == std::string::npos ? "" : ")" + source.substr(i + 2, open - i - 2) + "\"";
+            const size_t at = close.empty() ? std::string::npos : source.find(close, open);
+            end = at == std::string::npos ? source.size() : at + close.size();
+            blank(i + 1, end);
         } else if (source[i] == '"' || (source[i] == '\'' && !separator)) {
             while (end < source.size() && source[end] != source[i] && source[end] != '\n')
                 end += source[end] == '\\' ? 2 : 1;

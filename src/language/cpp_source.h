@@ -5,7 +5,7 @@
 
 namespace strop {
 
-bool is_word(char c);   // part of a name
+bool is_word(char c);  // part of a name
 
 // The source with comments, texts and characters blanked, position by position.
 std::string code_only(const std::string& source);

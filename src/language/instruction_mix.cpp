@@ -21,7 +21,7 @@ bool has(std::string_view text, std::string_view part) { return text.find(part) 
 
 // Floating-point arithmetic of one instruction.
 struct Arithmetic {
-    int vector_bytes = 0;   // 0: on one value
+    int vector_bytes = 0;  // 0: on one value
     int value_bytes = 4;
     bool fused = false, division = false;
 };
@@ -40,18 +40,16 @@ void add_arithmetic(const Arithmetic& arithmetic, InstructionMix& mix) {
 // Names without the "v" that the same instruction has in AVX.
 
 bool x86_shuffles(std::string_view name, bool from_memory) {
-    if (starts_with_any(name, {"broadcast", "pbroadcast"})) return !from_memory;   // else a load does it
-    return starts_with_any(name, {"shuf", "pshuf", "perm", "unpck", "punpck", "insert", "pinsr", "extract", "pextr",
-                                  "align", "palign", "movddup", "movshdup", "movsldup", "movhlps", "movlhps", "movhp",
-                                  "movlp", "compress", "expand", "pcompress", "pexpand", "pslldq", "psrldq", "packss",
-                                  "packus"});
+    if (starts_with_any(name, {"broadcast", "pbroadcast"})) return !from_memory;  // else a load does it
+    return starts_with_any(
+        name, {"shuf",     "pshuf",  "perm",      "unpck",    "punpck",   "insert",  "pinsr",   "extract", "pextr",
+               "align",    "palign", "movddup",   "movshdup", "movsldup", "movhlps", "movlhps", "movhp",   "movlp",
+               "compress", "expand", "pcompress", "pexpand",  "pslldq",   "psrldq",  "packss",  "packus"});
 }
 
 bool x86_converts(std::string_view name) { return starts_with_any(name, {"cvt", "pmovsx", "pmovzx"}); }
 
-int x86_vector_bytes(std::string_view operands) {
-    return has(operands, "zmm") ? 64 : has(operands, "ymm") ? 32 : 16;
-}
+int x86_vector_bytes(std::string_view operands) { return has(operands, "zmm") ? 64 : has(operands, "ymm") ? 32 : 16; }
 
 // "fmadd231ps" -> "fmadd231", of packed values of 4 bytes.
 std::optional<Arithmetic> x86_arithmetic(std::string_view name, std::string_view operands) {
@@ -61,9 +59,9 @@ std::optional<Arithmetic> x86_arithmetic(std::string_view name, std::string_view
     Arithmetic result;
     result.fused = starts_with_any(what, {"fmadd", "fmsub", "fnmadd", "fnmsub"}) || what == "dpbf16";
     result.division = one_of(what, {"div", "sqrt"});
-    bool other = one_of(what, {"add", "sub", "mul", "min", "max", "addsub", "hadd", "hsub", "dp", "rcp", "rcp14",
-                               "rcp28", "rsqrt", "rsqrt14", "rsqrt28", "range", "reduce", "scalef", "rndscale",
-                               "round", "getexp", "getmant", "exp2", "fmulc"});
+    bool other = one_of(what, {"add",    "sub",    "mul",      "min",   "max",    "addsub",  "hadd",    "hsub",
+                               "dp",     "rcp",    "rcp14",    "rcp28", "rsqrt",  "rsqrt14", "rsqrt28", "range",
+                               "reduce", "scalef", "rndscale", "round", "getexp", "getmant", "exp2",    "fmulc"});
     if (!result.fused && !result.division && !other) return std::nullopt;
     if (kind[0] == 'p') result.vector_bytes = x86_vector_bytes(operands);
     result.value_bytes = kind[1] == 'd' ? 8 : kind[1] == 'h' || what == "dpbf16" ? 2 : 4;
@@ -75,12 +73,12 @@ void add_x86_memory(std::string_view name, std::string_view operands, bool keeps
     size_t memory = operands.find('[');
     if (memory == std::string_view::npos || name == "lea" || name == "nop" || name.starts_with("prefetch")) return;
     bool first = memory < operands.find(',');
-    bool another = has(operands.substr(memory + 1), "[");   // movs
-    bool reads = one_of(name, {"cmp", "test", "bt", "push", "call", "jmp", "mul", "imul", "div", "idiv", "fld", "fild",
-                               "ldmxcsr"});
-    bool changes = one_of(name, {"add", "adc", "sub", "sbb", "and", "or", "xor", "inc", "dec", "neg", "not", "shl",
-                                 "shr", "sar", "rol", "ror", "shld", "shrd", "xchg", "xadd", "cmpxchg", "bts", "btr",
-                                 "btc"});
+    bool another = has(operands.substr(memory + 1), "[");  // movs
+    bool reads = one_of(
+        name, {"cmp", "test", "bt", "push", "call", "jmp", "mul", "imul", "div", "idiv", "fld", "fild", "ldmxcsr"});
+    bool changes =
+        one_of(name, {"add", "adc", "sub", "sbb", "and",  "or",   "xor",  "inc",  "dec",     "neg", "not", "shl",
+                      "shr", "sar", "rol", "ror", "shld", "shrd", "xchg", "xadd", "cmpxchg", "bts", "btr", "btc"});
     mix.loads += !first || reads || changes || another;
     mix.stores += first && !reads;
     mix.gathers += has(name, "gather") || has(name, "scatter");
@@ -89,7 +87,7 @@ void add_x86_memory(std::string_view name, std::string_view operands, bool keeps
 
 void add_x86(const Instruction& instruction, bool keeps_frame, InstructionMix& mix) {
     std::string_view full = instruction.mnemonic, operands = instruction.operands;
-    full = full.substr(full.rfind(' ') + 1);   // without prefixes: "lock", "rep"
+    full = full.substr(full.rfind(' ') + 1);  // without prefixes: "lock", "rep"
     std::string_view name = full.starts_with('v') ? full.substr(1) : full;
     add_x86_memory(full, operands, keeps_frame, mix);
     mix.shuffles += x86_shuffles(name, has(operands, "["));
@@ -99,17 +97,17 @@ void add_x86(const Instruction& instruction, bool keeps_frame, InstructionMix& m
 
 // rbp is a register like the others otherwise.
 bool x86_keeps_frame(const Function& function) {
-    return std::any_of(function.instructions.begin(), function.instructions.end(), [](const Instruction& one) {
-        return one.mnemonic == "mov" && one.operands == "rbp, rsp";
-    });
+    return std::any_of(function.instructions.begin(), function.instructions.end(),
+                       [](const Instruction& one) { return one.mnemonic == "mov" && one.operands == "rbp, rsp"; });
 }
 
 // ---- AArch64 ----
 
 bool aarch64_shuffles(std::string_view name, std::string_view operands) {
-    bool within = name == "mov" && has(operands, "[");   // mov v0.s[1], v1.s[0]; mov w0, v1.s[0]
-    return within || one_of(name, {"zip1", "zip2", "uzp1", "uzp2", "trn1", "trn2", "ext", "tbl", "tbx", "dup", "ins",
-                                   "umov", "smov"}) ||
+    bool within = name == "mov" && has(operands, "[");  // mov v0.s[1], v1.s[0]; mov w0, v1.s[0]
+    return within ||
+           one_of(name, {"zip1", "zip2", "uzp1", "uzp2", "trn1", "trn2", "ext", "tbl", "tbx", "dup", "ins", "umov",
+                         "smov"}) ||
            (name.starts_with("rev") && operands.starts_with('v'));
 }
 
@@ -123,10 +121,11 @@ std::optional<Arithmetic> aarch64_arithmetic(std::string_view name, std::string_
     result.fused = one_of(name, {"fmla", "fmls", "fmadd", "fmsub", "fnmadd", "fnmsub", "fmlal", "fmlal2", "fmlsl",
                                  "fmlsl2", "fcmla", "fmad", "fmsb", "fnmad", "fnmla", "fnmls", "fnmsb", "bfdot"});
     result.division = one_of(name, {"fdiv", "fdivr", "fsqrt"});
-    bool other = one_of(name, {"fadd", "faddp", "faddv", "fadda", "fsub", "fsubr", "fmul", "fnmul", "fmulx", "fabd",
-                               "fmax", "fmin", "fmaxnm", "fminnm", "fmaxp", "fminp", "fmaxnmp", "fminnmp", "fmaxv",
-                               "fminv", "fmaxnmv", "fminnmv", "frecpe", "frecps", "frsqrte", "frsqrts", "fcadd"}) ||
-                 name.starts_with("frint");
+    bool other =
+        one_of(name, {"fadd",  "faddp", "faddv",   "fadda",   "fsub",   "fsubr",  "fmul",    "fnmul",   "fmulx",
+                      "fabd",  "fmax",  "fmin",    "fmaxnm",  "fminnm", "fmaxp",  "fminp",   "fmaxnmp", "fminnmp",
+                      "fmaxv", "fminv", "fmaxnmv", "fminnmv", "frecpe", "frecps", "frsqrte", "frsqrts", "fcadd"}) ||
+        name.starts_with("frint");
     if (!result.fused && !result.division && !other) return std::nullopt;
     std::string_view target = operands.substr(0, operands.find(','));
     size_t dot = target.find('.');
@@ -146,7 +145,7 @@ void add_aarch64(const Instruction& instruction, InstructionMix& mix) {
     mix.stores += store;
     if (load || store) {
         std::string_view memory = operands.substr(std::min(operands.rfind('['), operands.size()));
-        mix.gathers += has(memory, "[z") || has(memory, ", z");   // SVE
+        mix.gathers += has(memory, "[z") || has(memory, ", z");  // SVE
         mix.stack += has(operands, "[sp");
     }
     mix.shuffles += aarch64_shuffles(name, operands);

@@ -12,11 +12,11 @@ namespace strop {
 namespace {
 
 constexpr size_t none = static_cast<size_t>(-1);
-constexpr int deepest_nest = 32;   // of a stranger's code: bounds the work
+constexpr int deepest_nest = 32;  // of a stranger's code: bounds the work
 
 struct Part {
-    std::vector<size_t> members;   // ascending
-    size_t head = none;            // branches to it do not count
+    std::vector<size_t> members;  // ascending
+    size_t head = none;           // branches to it do not count
     int id = 0, depth = 0;
 };
 
@@ -40,8 +40,8 @@ private:
 
     std::vector<std::array<size_t, 2>> next_;
     std::vector<std::vector<size_t>> previous_;
-    std::vector<int> part_;                // that a node belongs to
-    std::vector<size_t> order_, lowest_;   // of Tarjan's algorithm
+    std::vector<int> part_;               // that a node belongs to
+    std::vector<size_t> order_, lowest_;  // of Tarjan's algorithm
     std::vector<bool> on_path_;
     std::vector<size_t> path_;
     size_t visited_ = 0;
@@ -63,7 +63,7 @@ Graph::Graph(const Function& function)
       on_path_(next_.size()) {
     for (size_t i = 0; i < next_.size(); ++i) {
         const Instruction& instruction = function.instructions[i];
-        if (i > 0 && is_padding(instruction) && previous_[i].empty()) continue;   // behind a jump: never reached
+        if (i > 0 && is_padding(instruction) && previous_[i].empty()) continue;  // behind a jump: never reached
         Flow flow = flow_of(instruction);
         if (flow != Flow::jump && flow != Flow::end && i + 1 < next_.size()) next_[i][0] = i + 1;
         if (flow == Flow::branch || flow == Flow::jump)

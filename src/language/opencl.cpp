@@ -21,7 +21,10 @@ constexpr size_t most_sizes = 3;
 class OpenClReader {
 public:
     OpenClReader(const std::string& source, const Problem& problem, const std::string& file)
-        : problem_(problem), file_(file), code_(code_only(source)), lines_(split(source, '\n')) {}
+        : problem_(problem),
+          file_(file),
+          code_(code_only(source)),
+          lines_(split(source, '\n')) {}
 
     OpenClSource read() {
         std::vector<std::string> program, tunables;
@@ -57,7 +60,8 @@ private:
         else if (word == "tune" || word == "late") tunables.back() = "// strop:tune " + text;
         else if (word == "flags") tunables.back() = "// strop:tune " + checked_options(text);
         else if (word == "require") tunables.back() = "// strop:require " + text;
-        else fail(fmt::format("unknown comment 'strop:{}'", word), "write tune, late, require, flags, buffer or launch");
+        else
+            fail(fmt::format("unknown comment 'strop:{}'", word), "write tune, late, require, flags, buffer or launch");
         return true;
     }
 
@@ -137,7 +141,8 @@ private:
     void check_names(const Expression& size) const {
         for (const std::string& name : size.symbols()) {
             const auto& tunables = result_.space.tunables;
-            const bool tunable = std::any_of(tunables.begin(), tunables.end(), [&](const Tunable& t) { return t.name == name; });
+            const bool tunable =
+                std::any_of(tunables.begin(), tunables.end(), [&](const Tunable& t) { return t.name == name; });
             const auto& dimensions = problem_.dimensions;
             if (!tunable && std::find(dimensions.begin(), dimensions.end(), name) == dimensions.end())
                 fail(fmt::format("'{}' is not a dimension or tunable", name), "sizes are over dimensions and tunables");
@@ -189,7 +194,8 @@ private:
     OpenClArgument argument(const std::string& text) const {
         using Kind = OpenClArgument::Kind;
         static const std::regex word(R"(\w+)");
-        static const std::set<std::string> globals = {"__global", "global"}, silent = {"restrict", "__restrict", "volatile"};
+        static const std::set<std::string> globals = {"__global", "global"},
+                                           silent = {"restrict", "__restrict", "volatile"};
         std::vector<std::string> words;
         bool global = false, constant = false;
         const bool pointer = std::count(text.begin(), text.end(), '*') == 1;
@@ -199,14 +205,17 @@ private:
             else if (found == "const") constant = true;
             else if (!silent.count(found)) words.push_back(found);
         }
-        if (words.size() != 2) fail(fmt::format("cannot read the argument '{}'", text), "write __global const float* x");
+        if (words.size() != 2)
+            fail(fmt::format("cannot read the argument '{}'", text), "write __global const float* x");
         const std::optional<Expected> expected = find_argument(words[1]);
         if (!expected)
-            fail(fmt::format("'{}' is not a tensor, parameter, dimension or buffer", words[1]), "arguments are matched by name");
+            fail(fmt::format("'{}' is not a tensor, parameter, dimension or buffer", words[1]),
+                 "arguments are matched by name");
         const Kind kind = expected->argument.kind;
         const bool tensor = kind == Kind::input || kind == Kind::output || kind == Kind::buffer;
-        const std::string right = fmt::format("{}{}{}{} {}", tensor ? "__global " : "", kind == Kind::input ? "const " : "",
-                                              expected->type, tensor ? "*" : "", words[1]);
+        const std::string right =
+            fmt::format("{}{}{}{} {}", tensor ? "__global " : "", kind == Kind::input ? "const " : "", expected->type,
+                        tensor ? "*" : "", words[1]);
         const bool fits = words[0] == expected->type && pointer == tensor && global == tensor &&
                           (kind != Kind::input || constant) && (kind != Kind::output || !constant);
         if (!fits) fail(fmt::format("argument '{}' does not fit", text), "write " + right);

@@ -30,15 +30,15 @@ struct OpenClBuffer {
 // `strop:launch row_sums global PARTS * LOCAL, M local LOCAL, 1`: one to three sizes each.
 struct OpenClLaunch {
     std::string kernel;
-    std::vector<Expression> global, local;   // local: empty where the implementation chooses
+    std::vector<Expression> global, local;  // local: empty where the implementation chooses
 };
 
 struct OpenClSource {
-    std::string program;                     // without `strop:` comments, line by line where it was
-    TunableSpace space;                      // late tunables and options of clBuildProgram are constants
-    std::vector<std::string> options;        // names of tunables that are options of clBuildProgram
+    std::string program;               // without `strop:` comments, line by line where it was
+    TunableSpace space;                // late tunables and options of clBuildProgram are constants
+    std::vector<std::string> options;  // names of tunables that are options of clBuildProgram
     std::vector<OpenClBuffer> buffers;
-    std::vector<OpenClKernel> kernels;       // those that are launched, in order of the first launch
+    std::vector<OpenClKernel> kernels;  // those that are launched, in order of the first launch
     std::vector<OpenClLaunch> launches;
 };
 

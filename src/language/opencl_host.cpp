@@ -12,7 +12,8 @@ namespace strop {
 namespace {
 
 constexpr const char* includes =
-    "#include <dlfcn.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n";
+    "#include <dlfcn.h>\n#include <signal.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include "
+    "<stdlib.h>\n#include <algorithm>\n\n";
 
 // What OpenCL's header would declare, as far as it is used.
 constexpr const char* library_text = R"(
@@ -35,6 +36,18 @@ Function* find(const char* name) {
     return reinterpret_cast<Function*>(function);
 }
 
+// Drivers that compile leave handlers of signals behind: those of the process come back.
+struct KeptHandlers {
+    struct sigaction kept[32] = {};
+
+    KeptHandlers() {
+        for (int i = 1; i < 32; ++i) sigaction(i, nullptr, &kept[i]);
+    }
+    ~KeptHandlers() {
+        for (int i = 1; i < 32; ++i) sigaction(i, &kept[i], nullptr);
+    }
+};
+
 using Handle = void*;   // of a platform, device, context, queue, program, kernel or buffer
 constexpr uint64_t any_device = 0xffffffff, read_write = 1, read_only = 4, use_host_memory = 8, map_read = 1;
 
@@ -42,6 +55,7 @@ struct OpenCL {
     Handle device = nullptr, context = nullptr, queue = nullptr, program = nullptr;
 
     explicit OpenCL(const char* options) {
+        const KeptHandlers handlers;
         Handle platform = nullptr;
         check(find<int(unsigned, Handle*, unsigned*)>("clGetPlatformIDs")(1, &platform, nullptr), "no platform");
         check(find<int(Handle, uint64_t, unsigned, Handle*, unsigned*)>("clGetDeviceIDs")(platform, any_device, 1, &device,
@@ -145,7 +159,8 @@ std::string tunable_comments(const TunableSpace& space) {
         for (const Value& value : tunable.values) values.push_back(to_string(value));
         text += fmt::format("// strop:tune {} = {}\n", tunable.name, join(values, " | "));
     }
-    for (const Expression& constraint : space.constraints) text += fmt::format("// strop:require {}\n", constraint.text());
+    for (const Expression& constraint : space.constraints)
+        text += fmt::format("// strop:require {}\n", constraint.text());
     return text.empty() ? text : text + "\n";
 }
 
@@ -158,8 +173,9 @@ std::string options_text(const OpenClSource& source) {
                                : fmt::format("\" -D{}=\" TEXT({})", tunable.name, tunable.name));
     }
     if (parts.empty()) return "#define BUILD_OPTIONS \"\"\n\n";
-    return fmt::format("#define TEXT_OF(value) #value\n#define TEXT(value) TEXT_OF(value)\n#define BUILD_OPTIONS {}\n\n",
-                       join(parts, " \\\n                      "));
+    return fmt::format(
+        "#define TEXT_OF(value) #value\n#define TEXT(value) TEXT_OF(value)\n#define BUILD_OPTIONS {}\n\n",
+        join(parts, " \\\n                      "));
 }
 
 std::string product(const std::vector<Expression>& factors, const std::string& type) {
@@ -182,7 +198,8 @@ std::string sizes_text(const char* name, const std::vector<Expression>& sizes) {
 }
 
 std::string launch_text(const OpenClLaunch& launch, const OpenClKernel& kernel) {
-    std::string text = fmt::format("    {{\n        static const Handle kernel = opencl.kernel(\"{}\");\n", kernel.name);
+    std::string text =
+        fmt::format("    {{\n        static const Handle kernel = opencl.kernel(\"{}\");\n", kernel.name);
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
         const OpenClArgument& argument = kernel.arguments[i];
         using Kind = OpenClArgument::Kind;
@@ -197,7 +214,8 @@ std::string launch_text(const OpenClLaunch& launch, const OpenClKernel& kernel) 
 
 std::string call_text(const Problem& problem, const OpenClSource& source) {
     std::string text = signature(problem) + " {\n    static OpenCL opencl(BUILD_OPTIONS);\n", fetch, release;
-    const auto add = [&](const std::string& name, const std::string& memory, const std::string& bytes, const char* access) {
+    const auto add = [&](const std::string& name, const std::string& memory, const std::string& bytes,
+                         const char* access) {
         text += fmt::format("    const Handle {}_buffer = opencl.buffer({}, {}, {});\n", name, memory, bytes, access);
         release += fmt::format("    opencl.release({}_buffer);\n", name);
     };
@@ -219,8 +237,9 @@ std::string call_text(const Problem& problem, const OpenClSource& source) {
 }  // namespace
 
 std::string opencl_host(const Problem& problem, const OpenClSource& source) {
-    return tunable_comments(source.space) + includes + options_text(source) + "namespace {\n\nconst char* const program_text = " +
-           raw_text(source.program) + ";\n" + library_text + "\n}  // namespace\n\n" + call_text(problem, source);
+    return tunable_comments(source.space) + includes + options_text(source) +
+           "namespace {\n\nconst char* const program_text = " + raw_text(source.program) + ";\n" + library_text +
+           "\n}  // namespace\n\n" + call_text(problem, source);
 }
 
 }  // namespace strop

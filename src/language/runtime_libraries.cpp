@@ -17,9 +17,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Up to the version: libstdc++.so.6.0.30, libomp.so.5.
-constexpr const char* of_languages[] = {"libc.so", "libm.so", "libmvec.so", "libdl.so", "librt.so", "libpthread.so",
-                                        "libstdc++.so", "libc++.so", "libc++abi.so", "libgcc_s.so", "libatomic.so",
-                                        "libquadmath.so", "libunwind.so"};
+constexpr const char* of_languages[] = {"libc.so",       "libm.so",        "libmvec.so",  "libdl.so",     "librt.so",
+                                        "libpthread.so", "libstdc++.so",   "libc++.so",   "libc++abi.so", "libgcc_s.so",
+                                        "libatomic.so",  "libquadmath.so", "libunwind.so"};
 constexpr const char* of_openmp[] = {"libomp.so", "libgomp.so", "libiomp5.so"};
 constexpr const char* usual_folders[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib"};
 
@@ -28,7 +28,8 @@ std::set<std::string> loaded_libraries() {
     std::set<std::string> files;
     ::dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* found) {
-            if (info->dlpi_name && info->dlpi_name[0] == '/') static_cast<std::set<std::string>*>(found)->insert(info->dlpi_name);
+            if (info->dlpi_name && info->dlpi_name[0] == '/')
+                static_cast<std::set<std::string>*>(found)->insert(info->dlpi_name);
             return 0;
         },
         &files);
@@ -37,9 +38,8 @@ std::set<std::string> loaded_libraries() {
 
 template <size_t count>
 bool is_one_of(const std::string& file, const char* const (&names)[count]) {
-    return std::any_of(std::begin(names), std::end(names), [&](const std::string& name) {
-        return file == name || file.starts_with(name + ".");
-    });
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const std::string& name) { return file == name || file.starts_with(name + "."); });
 }
 
 bool is_loader(const std::string& file) { return file.starts_with("ld-linux") || file.starts_with("ld-musl"); }
@@ -51,7 +51,7 @@ std::vector<std::string> needed_libraries(const std::string& library) {
     command.argv = {"ldd", library};
     command.limits.wall = Seconds(20);
     std::vector<std::string> files;
-    for (const std::string& line : split(sandbox::run(command).out, '\n'))   // libx.so => /folder/libx.so (0x7f...)
+    for (const std::string& line : split(sandbox::run(command).out, '\n'))  // libx.so => /folder/libx.so (0x7f...)
         if (size_t path = line.find('/'), end = line.rfind(" ("); path < end && end != std::string::npos)
             files.push_back(line.substr(path, end - path));
     return files;
@@ -73,7 +73,7 @@ std::vector<std::string> runtime_libraries(const std::vector<std::string>& folde
             if (is_one_of(name, of_languages) || is_loader(name)) found.insert(entry.path());
             if (is_one_of(name, of_openmp)) openmp.insert(fs::canonical(entry.path(), failed));
         }
-    for (const std::string& library : openmp) {   // some are linked with libraries that describe the machine
+    for (const std::string& library : openmp) {  // some are linked with libraries that describe the machine
         found.insert(library);
         for (const std::string& needed : needed_libraries(library)) found.insert(needed);
     }

@@ -17,8 +17,8 @@ namespace strop {
 namespace {
 
 const Seconds question_limit{20};
-constexpr size_t told_accesses = 2;   // of a race
-constexpr size_t read_of_a_line = 1000;   // characters: a kernel may write there too, and std::regex recurses
+constexpr size_t told_accesses = 2;      // of a race
+constexpr size_t read_of_a_line = 1000;  // characters: a kernel may write there too, and std::regex recurses
 
 std::string machine_name() {
     utsname name = {};
@@ -45,8 +45,8 @@ std::string first_own_file(const Compiler& compiler, const std::vector<std::stri
 // Clang calls its run-times after the processor, in a folder of the system or of the target.
 std::string run_time(const Compiler& compiler, const std::string& of) {
     if (compiler.name != "clang") return own_file(compiler, fmt::format("lib{}.so", of));
-    return first_own_file(compiler, {fmt::format("libclang_rt.{}-{}.so", of, machine_name()),
-                                     fmt::format("libclang_rt.{}.so", of)});
+    return first_own_file(
+        compiler, {fmt::format("libclang_rt.{}-{}.so", of, machine_name()), fmt::format("libclang_rt.{}.so", of)});
 }
 
 std::string options(const std::string& more) {
@@ -126,7 +126,7 @@ std::string finding_in(const std::string& report, const fs::path& library) {
     std::optional<Assembly> assembly;
     std::string what;
     std::vector<std::string> accesses;
-    bool placed = true;   // what was read last has its line
+    bool placed = true;  // what was read last has its line
     for (const std::string& whole : split(report, '\n')) {
         const std::string line = whole.substr(0, read_of_a_line);
         std::smatch match;

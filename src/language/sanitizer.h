@@ -13,13 +13,13 @@
 namespace strop {
 
 struct Sanitizer {
-    std::string name;                                 // "ThreadSanitizer"
-    std::vector<std::string> flags;                   // of the compilation, after all others
-    std::vector<std::string> preloaded;               // its run-time, in a process that was built without it
-    std::map<std::string, std::string> environment;   // of that process
-    Verdict verdict = Verdict::crashed;               // that a finding stands for
+    std::string name;                                // "ThreadSanitizer"
+    std::vector<std::string> flags;                  // of the compilation, after all others
+    std::vector<std::string> preloaded;              // its run-time, in a process that was built without it
+    std::map<std::string, std::string> environment;  // of that process
+    Verdict verdict = Verdict::crashed;              // that a finding stands for
     bool watches_threads = false;
-    std::string missing;                              // why it cannot be had; the rest is empty then
+    std::string missing;  // why it cannot be had; the rest is empty then
 };
 
 // Both kinds, with a reason where this compiler does not bring one.

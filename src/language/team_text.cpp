@@ -404,7 +404,8 @@ void run(int threads, Body body, const void* captured) {
 }
 )";
 
-const char* const about_text = R"(// Threads. A kernel runs a lambda on several of them by team::parallel. In a process that has loaded an OpenMP run-time
+const char* const about_text =
+    R"(// Threads. A kernel runs a lambda on several of them by team::parallel. In a process that has loaded an OpenMP run-time
 // (PyTorch brings one) they are that run-time's, and as many as it would take itself: two teams would fight for the
 // same cores. Elsewhere a team of its own starts when it is first needed; who has nothing to do sleeps after some ten
 // microseconds. Who calls while the team is busy, or from within it, works alone.

@@ -15,7 +15,7 @@ struct TeamText {
     std::string includes, body;
 };
 TeamText team_text();
-bool has_team(const std::string& source);   // such a file
+bool has_team(const std::string& source);  // such a file
 
 // `NAME_set_parallel`, which the file that users take home offers: definition and, commented, declaration.
 std::string set_parallel_definition(const std::string& problem);

@@ -17,8 +17,8 @@ namespace {
 constexpr double model_limit_seconds = 30;
 constexpr int64_t model_memory_bytes = int64_t{4} << 30, text_bytes = int64_t{16} << 20;
 constexpr int iterations = 200;
-constexpr size_t most_instructions = 5000;   // a loop that is longer is modelled for seconds
-constexpr double busy = 0.85;                // of the cycles: the rest is how the first iterations fill the pipeline
+constexpr size_t most_instructions = 5000;  // a loop that is longer is modelled for seconds
+constexpr double busy = 0.85;               // of the cycles: the rest is how the first iterations fill the pipeline
 constexpr const char* head_label = ".Lhead";
 
 // The number after `name`, "Total Cycles:      811"; brackets as in "Resource Pressure       [ 3.33% ]" are skipped.
@@ -64,7 +64,7 @@ std::string busiest_units(std::string_view text, double cycles) {
     std::map<std::string, Sum> sums;
     for (size_t i = 0; i < std::min(names.size(), pressures.size()); ++i) {
         Sum& sum = sums[names[i]];
-        sum.pressure += number_after(pressures[i], "").value_or(0);   // "-": none
+        sum.pressure += number_after(pressures[i], "").value_or(0);  // "-": none
         ++sum.count;
     }
     std::vector<std::string> found;
@@ -83,7 +83,7 @@ std::optional<std::string> assembler_text(const Assembly& assembly, const Loop& 
         Flow flow = flow_of(instruction);
         if (flow == Flow::call) return std::nullopt;
         if (is_padding(instruction)) continue;
-        bool names_target = instruction.operands.find(" <") != std::string::npos;   // adrp and ldr too
+        bool names_target = instruction.operands.find(" <") != std::string::npos;  // adrp and ldr too
         bool known = (flow == Flow::branch || flow == Flow::jump) && target_of(instruction);
         text += fmt::format("{}\t{}\n", instruction.mnemonic,
                             names_target || known ? with_target(instruction, head_label) : instruction.operands);

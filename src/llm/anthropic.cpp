@@ -61,13 +61,11 @@ public:
             bool user = message.author == Message::Author::user;
             // The next request repeats everything up to here.
             bool mark = accepts.cache_markers && &message == &request.messages.back();
-            messages.push_back({{"role", user ? "user" : "assistant"},
-                                {"content", Body::array({text_block(message.content, mark)})}});
+            messages.push_back(
+                {{"role", user ? "user" : "assistant"}, {"content", Body::array({text_block(message.content, mark)})}});
         }
-        Body body = {{"model", model},
-                     {"max_tokens", output_limit(request, accepts)},
-                     {"messages", messages},
-                     {"stream", true}};
+        Body body = {
+            {"model", model}, {"max_tokens", output_limit(request, accepts)}, {"messages", messages}, {"stream", true}};
         std::string system = system_text(request, accepts);
         if (!system.empty()) body["system"] = Body::array({text_block(system, accepts.cache_markers)});
         if (!request.schema.empty() && accepts.json_schema) {
@@ -84,8 +82,7 @@ public:
             answer.model = string_at(event, "message/model");
             if (event.at("message").contains("usage")) read_usage(event["message"]["usage"], answer);
         } else if (type == "content_block_start") {
-            if (string_at(event, "content_block/type") == "text")
-                answer.text += string_at(event, "content_block/text");
+            if (string_at(event, "content_block/type") == "text") answer.text += string_at(event, "content_block/text");
         } else if (type == "content_block_delta") {
             if (string_at(event, "delta/type") == "text_delta") answer.text += string_at(event, "delta/text");
         } else if (type == "message_delta") {

@@ -64,11 +64,11 @@ bool flag(const json& object, const char* key) {
 ordered_json json_of(const Request& request) {
     ordered_json messages = ordered_json::array();
     for (const Message& message : request.messages)
-        messages.push_back({{"author", message.author == Message::Author::user ? "user" : "assistant"},
-                            {"content", message.content}});
-    return {{"role", request.role},         {"system", request.system},
-            {"messages", messages},         {"schema_name", request.schema_name},
-            {"schema", request.schema},     {"max_output_tokens", request.max_output_tokens}};
+        messages.push_back(
+            {{"author", message.author == Message::Author::user ? "user" : "assistant"}, {"content", message.content}});
+    return {{"role", request.role},     {"system", request.system},
+            {"messages", messages},     {"schema_name", request.schema_name},
+            {"schema", request.schema}, {"max_output_tokens", request.max_output_tokens}};
 }
 
 Request request_from(const json& document) {

@@ -23,8 +23,7 @@ constexpr int64_t tokens_per_message = 16, tokens_per_request = 64, tokens_per_s
 
 int64_t input_tokens_of(const Request& request) {
     int64_t tokens = tokens_per_request + estimate_tokens(request.system);
-    for (const Message& message : request.messages)
-        tokens += tokens_per_message + estimate_tokens(message.content);
+    for (const Message& message : request.messages) tokens += tokens_per_message + estimate_tokens(message.content);
     return request.schema.empty() ? tokens : tokens + tokens_per_schema + estimate_tokens(request.schema);
 }
 
@@ -58,7 +57,7 @@ bool is_final(Failure failure) {
 // What to assume of a provider that did not say: never less than it may bill. Limits rest on this.
 Usage assumed_usage(const Reply& reply, int64_t input_tokens, int64_t most_output) {
     Usage usage;
-    bool unseen_output = false;   // reasoning, or text that never arrived
+    bool unseen_output = false;  // reasoning, or text that never arrived
     switch (reply.failure) {
         case Failure::none:
         case Failure::refused: break;
@@ -68,7 +67,7 @@ Usage assumed_usage(const Reply& reply, int64_t input_tokens, int64_t most_outpu
         case Failure::timed_out:
         case Failure::cancelled: unseen_output = true; break;
         default:
-            if (reply.text.empty()) return usage;   // turned away before anything was read
+            if (reply.text.empty()) return usage;  // turned away before anything was read
             unseen_output = true;
     }
     usage.input_tokens = input_tokens;
@@ -135,7 +134,7 @@ Caller::Caller(const Prices& prices, Limits limits, std::vector<CallLog*> logs, 
       only_replay_(only_replay),
       cancel_(std::move(cancel)) {}
 
-Call Caller::begin(const Model& model, const Request& request, const std::string& subject) {
+Call Caller::numbered(const Model& model, const Request& request, const std::string& subject) {
     Call call;
     call.sequence = sequence_++;
     call.model = model.name();
@@ -180,11 +179,10 @@ std::string Caller::reserve(const Price* price, const Request& request, Reservat
     if (limits_.tokens > 0) {
         int64_t left = limits_.tokens - spent_.input_tokens - spent_.output_tokens - reserved_tokens_;
         output = std::min(output, static_cast<double>(left - input));
-        if (output < least)
-            why = fmt::format("the limit of {} tokens leaves {} for this call", limits_.tokens, left);
+        if (output < least) why = fmt::format("the limit of {} tokens leaves {} for this call", limits_.tokens, left);
     }
     if (limits_.cost > 0 && price) {
-        constexpr double rounding = 1e-9;   // sums of costs are not exact
+        constexpr double rounding = 1e-9;  // sums of costs are not exact
         double left = limits_.cost * (1 - rounding) - spent_.cost - reserved_cost_;
         double for_output = left - worst_cost(price, request, 0);
         if (price->output > 0) output = std::min(output, std::floor(for_output * 1e6 / price->output));
@@ -207,7 +205,7 @@ std::string Caller::reserve(const Price* price, const Request& request, Reservat
 void Caller::release(const Reservation& reservation) {
     reserved_tokens_ -= reservation.tokens;
     reserved_cost_ -= reservation.cost;
-    if (reserved_tokens_ == 0) reserved_cost_ = 0;   // no residue of rounding
+    if (reserved_tokens_ == 0) reserved_cost_ = 0;  // no residue of rounding
 }
 
 void Caller::account(const Call& call) {
@@ -241,56 +239,57 @@ std::vector<std::string> Caller::losses() const {
 }
 
 Reply Caller::ask(Model& model, Request request, const std::string& subject) {
-    Call call;
-    Reservation reservation;
-    const Price* price = prices_.find(model.name());
-    {
-        std::lock_guard lock(mutex_);
-        call = begin(model, request, subject);
-        std::optional<Call> recorded = find_recorded(call);
-        if (recorded) call = std::move(*recorded);
-        if (!recorded) {
-            std::string over;
-            if (only_replay_)
-                call.reply = failed(Failure::not_recorded, "the replay has no reply to this request");
-            else if (cancel_ && cancel_())
-                call.reply = failed(Failure::cancelled, "cancelled before it was sent");
-            else if (over = reserve(price, request, reservation); !over.empty())
-                call.reply = failed(Failure::over_limit, over);
-        }
-        if (recorded || !call.reply.ok()) {
-            account(call);
-            if (!recorded) log(call);
-            return call.reply;
-        }
-    }
-    request.max_output_tokens = reservation.max_output_tokens;
-    try {
-        call.reply = model.ask(request, cancel_);
-    } catch (...) {
-        std::lock_guard lock(mutex_);
-        release(reservation);
-        throw;
-    }
-    return finish(std::move(call), price, reservation);
+    return finish(begin(model, std::move(request), subject)).reply;
 }
 
-Reply Caller::finish(Call call, const Price* price, const Reservation& reservation) {
+Begun Caller::begin(Model& model, Request request, const std::string& subject) {
+    std::lock_guard lock(mutex_);
+    Begun begun;
+    begun.model = &model;
+    begun.call = numbered(model, request, subject);
+    std::optional<Call> recorded = find_recorded(begun.call);
+    std::string over;
+    if (recorded) begun.call = std::move(*recorded);
+    else if (only_replay_) begun.call.reply = failed(Failure::not_recorded, "the replay has no reply to this request");
+    else if (cancel_ && cancel_()) begun.call.reply = failed(Failure::cancelled, "cancelled before it was sent");
+    else if (over = reserve(prices_.find(model.name()), request, begun.reservation); !over.empty())
+        begun.call.reply = failed(Failure::over_limit, over);
+    begun.answered = recorded || !begun.call.reply.ok();
+    if (begun.answered) account(begun.call);
+    if (begun.call.reply.failure == Failure::over_limit && !recorded) log(begun.call);
+    return begun;
+}
+
+Call Caller::finish(const Begun& begun, const Cancel& cancel) {
+    Call call = begun.call;
+    if (begun.answered) return call;
+    Request request = call.request;
+    request.max_output_tokens = begun.reservation.max_output_tokens;
+    try {
+        call.reply = begun.model->ask(request, [&] { return (cancel_ && cancel_()) || (cancel && cancel()); });
+    } catch (...) {
+        std::lock_guard lock(mutex_);
+        release(begun.reservation);
+        throw;
+    }
+    return settle(std::move(call), begun.reservation);
+}
+
+// Failures are kept too: a replay has to meet them again.
+Call Caller::settle(Call call, const Reservation& reservation) {
+    const Price* price = prices_.find(call.model);
     Reply& reply = call.reply;
-    if (!reply.usage.known)
-        reply.usage = assumed_usage(reply, reservation.input_tokens, reservation.max_output_tokens);
+    if (!reply.usage.known) reply.usage = assumed_usage(reply, reservation.input_tokens, reservation.max_output_tokens);
     call.priced = price != nullptr;
     call.cost = price ? cost_of(*price, reply.usage) : 0;
     std::lock_guard lock(mutex_);
     release(reservation);
     account(call);
     log(call);
-    return reply;
+    return call;
 }
 
-// Failures too: a replay has to meet them again.
 void Caller::log(const Call& call) {
-    if (call.reply.failure == Failure::not_recorded || call.reply.failure == Failure::cancelled) return;
     for (CallLog* log : logs_) log->add(call);
 }
 

@@ -15,20 +15,20 @@ namespace strop::llm {
 
 // One call, as it is kept.
 struct Call {
-    int sequence = 0;            // in the order of asking
-    std::string hash;            // of model, request and how often the same was asked before
-    std::string model;           // as the user wrote it
+    int sequence = 0;   // in the order of asking
+    std::string hash;   // of model, request and how often the same was asked before
+    std::string model;  // as the user wrote it
     Request request;
     Reply reply;
-    double cost = 0;             // dollars
-    bool priced = false;         // false: no price is known, cost is 0
-    bool replayed = false;       // came from the log: nothing was sent
-    std::string subject;         // the strategy or kernel that it is about; may be empty
-    std::string started;         // UTC
+    double cost = 0;        // dollars
+    bool priced = false;    // false: no price is known, cost is 0
+    bool replayed = false;  // came from the log: nothing was sent
+    std::string subject;    // the strategy or kernel that it is about; may be empty
+    std::string started;    // UTC
 };
 
 std::string to_json_text(const Call& call);
-Call call_from_json_text(const std::string& text);   // UsageError on anything else
+Call call_from_json_text(const std::string& text);  // UsageError on anything else
 
 // Where calls are kept. Implementations are called under the caller's lock.
 class CallLog {
@@ -39,8 +39,8 @@ public:
 };
 
 struct Limits {
-    double cost = 0;         // dollars; 0: none
-    int64_t tokens = 0;      // input and output together; 0: none
+    double cost = 0;     // dollars; 0: none
+    int64_t tokens = 0;  // input and output together; 0: none
 };
 
 // Replayed calls count as they did when they were made: a resumed run has one account.
@@ -57,6 +57,21 @@ struct RoleSpent {
     Spent spent;
 };
 
+// What a call in flight may cost at most.
+struct Reservation {
+    int64_t input_tokens = 0, tokens = 0;
+    int max_output_tokens = 0;
+    double cost = 0;
+};
+
+// A call that was looked up and let through, or needs nothing more: it was recorded, or refused.
+struct Begun {
+    Model* model = nullptr;
+    Call call;
+    Reservation reservation;
+    bool answered = false;  // call.reply is the answer
+};
+
 // Safe to use from several threads.
 class Caller {
 public:
@@ -69,29 +84,26 @@ public:
     // (at least 1000), else the reply is over_limit. Failures that cost nothing, or that the next attempt may mend, are
     // asked again by a resumed run, and met again by a replay.
     Reply ask(Model& model, Request request, const std::string& subject);
+    // The same in two halves. What a replay repeats is the order of beginning; `finish` waits for the reply, on any
+    // thread.
+    Begun begin(Model& model, Request request, const std::string& subject);
+    Call finish(const Begun& begun, const Cancel& cancel = {});
 
-    Spent spent() const;                                   // in all
-    std::vector<RoleSpent> by_role() const;                // in the order of role and model
-    std::map<std::string, Spent> by_subject() const;       // the strategy or kernel that calls were about
+    Spent spent() const;                              // in all
+    std::vector<RoleSpent> by_role() const;           // in the order of role and model
+    std::map<std::string, Spent> by_subject() const;  // the strategy or kernel that calls were about
     // One line a kind of loss: "coder openai/gpt-6: rate_limited (3 times): ...".
     std::vector<std::string> losses() const;
-    bool exhausted() const;                                // a limit has refused a call
+    bool exhausted() const;  // a limit has refused a call
 
 private:
-    // What a call in flight may cost at most.
-    struct Reservation {
-        int64_t input_tokens = 0, tokens = 0;
-        int max_output_tokens = 0;
-        double cost = 0;
-    };
-
-    Call begin(const Model& model, const Request& request, const std::string& subject);
+    Call numbered(const Model& model, const Request& request, const std::string& subject);
     std::optional<Call> find_recorded(const Call& call);
     std::string reserve(const Price* price, const Request& request, Reservation& reservation);
     void release(const Reservation& reservation);
     void account(const Call& call);
     void log(const Call& call);
-    Reply finish(Call call, const Price* price, const Reservation& reservation);
+    Call settle(Call call, const Reservation& reservation);
     double worst_cost(const Price* price, const Request& request, int max_output_tokens) const;
 
     const Prices& prices_;
@@ -101,11 +113,11 @@ private:
     Cancel cancel_;
     mutable std::mutex mutex_;
     int sequence_ = 0;
-    std::map<std::string, int> asked_;   // hash of model and request -> how often
+    std::map<std::string, int> asked_;  // hash of model and request -> how often
     Spent spent_;
     std::map<std::pair<std::string, std::string>, Spent> by_role_;
     std::map<std::string, Spent> by_subject_;
-    std::map<std::string, std::pair<int, std::string>> losses_;   // how often, the first one's reason
+    std::map<std::string, std::pair<int, std::string>> losses_;  // how often, the first one's reason
     double reserved_cost_ = 0;
     int64_t reserved_tokens_ = 0;
     bool exhausted_ = false;

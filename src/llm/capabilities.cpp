@@ -39,8 +39,7 @@ void erase(Body& body, const std::string& path) {
 
 void list_leaves(const Json& value, const std::string& path, std::vector<std::string>& leaves) {
     if (!value.is_object()) return leaves.push_back(path);
-    for (const auto& [key, part] : value.items())
-        list_leaves(part, path.empty() ? key : path + "." + key, leaves);
+    for (const auto& [key, part] : value.items()) list_leaves(part, path.empty() ? key : path + "." + key, leaves);
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -73,8 +72,7 @@ struct Name {
     std::string path, drop;
 };
 
-std::vector<Name> names_in(const Body& body, const Capabilities& capabilities,
-                           const std::vector<std::string>& known) {
+std::vector<Name> names_in(const Body& body, const Capabilities& capabilities, const std::vector<std::string>& known) {
     std::vector<std::string> leaves;
     if (!capabilities.body.empty()) list_leaves(capabilities.body, "", leaves);
     std::vector<Name> names;
@@ -134,8 +132,7 @@ void apply_drops(const Capabilities& capabilities, Body& body) {
 }
 
 std::optional<std::string> rejected_parameter(const WireError& error, const Body& body,
-                                              const Capabilities& capabilities,
-                                              const std::vector<std::string>& known) {
+                                              const Capabilities& capabilities, const std::vector<std::string>& known) {
     // Some servers fail where they should refuse.
     const bool refused = error.status == 400 || error.status == 422 ||
                          (error.status == 500 && error.message.find("validation error") != std::string::npos);
@@ -147,8 +144,7 @@ std::optional<std::string> rejected_parameter(const WireError& error, const Body
             if (is_within(error.param, name.drop) || is_within(name.drop, error.param)) return name.drop;
             continue;
         }
-        size_t at = std::min(find_name(error.message, name.path),
-                             find_name(error.message, last_part(name.path)));
+        size_t at = std::min(find_name(error.message, name.path), find_name(error.message, last_part(name.path)));
         if (at < first) found = name.drop, first = at;
     }
     return found;

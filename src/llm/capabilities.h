@@ -16,14 +16,14 @@ namespace strop::llm {
 using Body = nlohmann::ordered_json;
 
 struct Capabilities {
-    std::string output_limit;            // the parameter's name; empty: no limit is sent
-    int most_output_tokens = 0;          // 0: not known
+    std::string output_limit;    // the parameter's name; empty: no limit is sent
+    int most_output_tokens = 0;  // 0: not known
     bool json_schema = false;
-    bool schema_in_json_object = false;     // the older form: {"type": "json_object", "schema": ...}
-    std::set<std::string> schema_without;   // keywords that its dialect of JSON Schema lacks
+    bool schema_in_json_object = false;    // the older form: {"type": "json_object", "schema": ...}
+    std::set<std::string> schema_without;  // keywords that its dialect of JSON Schema lacks
     bool cache_markers = false;
-    nlohmann::json body;                 // laid over the request: effort, thinking, ...
-    std::set<std::string> dropped;       // parameters ("reasoning.effort") that it has rejected
+    nlohmann::json body;            // laid over the request: effort, thinking, ...
+    std::set<std::string> dropped;  // parameters ("reasoning.effort") that it has rejected
 };
 
 // Rows of the file apply from the shortest prefix to the longest. UsageError naming the file and the row.
@@ -37,7 +37,6 @@ void apply_drops(const Capabilities& capabilities, Body& body);
 // The parameter of `body` that an error rejects by name, out of `known` ("text.format", ...) and what
 // `capabilities.body` adds.
 std::optional<std::string> rejected_parameter(const WireError& error, const Body& body,
-                                              const Capabilities& capabilities,
-                                              const std::vector<std::string>& known);
+                                              const Capabilities& capabilities, const std::vector<std::string>& known);
 
 }  // namespace strop::llm

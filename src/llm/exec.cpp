@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t most_output = int64_t{16} << 20;
-constexpr int cannot_execute = 126, not_found = 127;   // as sh says it
+constexpr int cannot_execute = 126, not_found = 127;  // as sh says it
 
 std::string document_of(const Request& request) {
     nlohmann::ordered_json document;
@@ -29,8 +29,7 @@ std::string document_of(const Request& request) {
     document["messages"] = nlohmann::ordered_json::array();
     for (const Message& message : request.messages)
         document["messages"].push_back(
-            {{"role", message.author == Message::Author::user ? "user" : "assistant"},
-             {"content", message.content}});
+            {{"role", message.author == Message::Author::user ? "user" : "assistant"}, {"content", message.content}});
     auto schema = nlohmann::ordered_json::parse(request.schema, nullptr, false);
     document["schema"] = schema.is_object() ? schema : nlohmann::ordered_json(nullptr);
     document["max_output_tokens"] = request.max_output_tokens;
@@ -98,7 +97,8 @@ void take_output(const std::string& out, Reply& reply) {
 class ExecModel : public Model {
 public:
     ExecModel(const Spec& spec, const Connection& connection)
-        : name_("exec:" + spec.model), timeout_(connection.timeout) {
+        : name_("exec:" + spec.model),
+          timeout_(connection.timeout) {
         command_.argv = {"/bin/sh", "-c", spec.model};
         command_.environment = own_environment();
         command_.limits.wall = timeout_;
@@ -135,8 +135,7 @@ private:
         std::string said = last_line(finished.err);
         std::string tail = said.empty() ? "" : ": " + said;
         // Nothing was asked, so a resumed run may ask again: no connection, as far as anyone above is concerned.
-        if (finished.exit_code == not_found)
-            return failed(reply, Failure::network, "the command was not found" + tail);
+        if (finished.exit_code == not_found) return failed(reply, Failure::network, "the command was not found" + tail);
         if (finished.exit_code == cannot_execute)
             return failed(reply, Failure::network, "the command cannot be executed" + tail);
         if (!finished.ok())

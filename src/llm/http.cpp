@@ -65,8 +65,8 @@ size_t take_body(char* data, size_t size, size_t count, void* user) {
     transfer.received += bytes;
     if (transfer.received > transfer.request.max_bytes) {
         transfer.response.end = HttpEnd::too_large;
-        transfer.response.why = fmt::format("the answer is larger than {}",
-                                            human_bytes(static_cast<double>(transfer.request.max_bytes)));
+        transfer.response.why =
+            fmt::format("the answer is larger than {}", human_bytes(static_cast<double>(transfer.request.max_bytes)));
         return 0;
     }
     if (transfer.on_body(transfer.response, {data, bytes})) return bytes;
@@ -85,7 +85,7 @@ List header_list(const HttpRequest& request) {
         list.reset(longer);
     };
     append("Content-Type: application/json");
-    append("Expect:");   // no waiting for a 100 before the body
+    append("Expect:");  // no waiting for a 100 before the body
     for (const auto& [name, value] : request.headers) append(name + ": " + value);
     return list;
 }
@@ -147,8 +147,7 @@ void conclude(CURLM* multi, Transfer& transfer) {
     const CURLMsg* message = curl_multi_info_read(multi, &left);
     CURLcode code = message ? message->data.result : CURLE_FAILED_INIT;
     transfer.response.end = end_of(code, transfer.handle);
-    if (code != CURLE_OK)
-        transfer.response.why = transfer.error[0] ? transfer.error.data() : curl_easy_strerror(code);
+    if (code != CURLE_OK) transfer.response.why = transfer.error[0] ? transfer.error.data() : curl_easy_strerror(code);
 }
 
 HttpResponse failed(HttpEnd end, const std::string& why) {

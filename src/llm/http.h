@@ -15,19 +15,19 @@
 namespace strop::llm {
 
 struct HttpRequest {
-    std::string url;   // http or https
+    std::string url;  // http or https
     std::vector<std::pair<std::string, std::string>> headers;
     std::string body;
     Seconds timeout{600};
     Seconds connect_timeout{5};
-    size_t max_bytes = size_t{64} << 20;   // of the answer
+    size_t max_bytes = size_t{64} << 20;  // of the answer
 };
 
 enum class HttpEnd {
-    complete,        // also: the receiver had enough
+    complete,  // also: the receiver had enough
     unusable_url,
-    no_connection,   // none was made within connect_timeout
-    untrusted,       // the certificate is not valid
+    no_connection,  // none was made within connect_timeout
+    untrusted,      // the certificate is not valid
     broken,
     timed_out,
     cancelled,
@@ -36,9 +36,9 @@ enum class HttpEnd {
 
 struct HttpResponse {
     HttpEnd end = HttpEnd::complete;
-    int status = 0;                               // 0: no answer began
-    std::map<std::string, std::string> headers;   // names in lower case
-    std::string why;                              // of every end but `complete`
+    int status = 0;                              // 0: no answer began
+    std::map<std::string, std::string> headers;  // names in lower case
+    std::string why;                             // of every end but `complete`
 };
 
 // Gets the answer's status and headers with each piece of its body; false ends the transfer.

@@ -58,7 +58,7 @@ bool closes(std::string_view line, std::string_view opening) {
 
 bool opens(std::string_view line) {
     size_t length = fence_length(line);
-    return length > 0 && line.find('`', length) == std::string_view::npos;   // "```x```" is code in a line
+    return length > 0 && line.find('`', length) == std::string_view::npos;  // "```x```" is code in a line
 }
 
 }  // namespace
@@ -98,7 +98,7 @@ std::string find_code(const std::string& text) {
             opening = bare;
         }
     }
-    if (inside) keep();   // cut off before its end
+    if (inside) keep();  // cut off before its end
     return any ? best : text;
 }
 

@@ -28,9 +28,7 @@ void finish(const std::string& reason, Answer& answer) {
 
 class OpenAiChat : public Protocol {
 public:
-    std::string url(const std::string& base, const std::string&) const override {
-        return base + "/chat/completions";
-    }
+    std::string url(const std::string& base, const std::string&) const override { return base + "/chat/completions"; }
 
     std::vector<std::pair<std::string, std::string>> headers(const std::string& key) const override {
         if (key.empty()) return {};
@@ -45,21 +43,17 @@ public:
             bool user = message.author == Message::Author::user;
             messages.push_back({{"role", user ? "user" : "assistant"}, {"content", message.content}});
         }
-        Body body = {{"model", model},
-                     {"messages", messages},
-                     {"stream", true},
-                     {"stream_options", {{"include_usage", true}}}};
+        Body body = {
+            {"model", model}, {"messages", messages}, {"stream", true}, {"stream_options", {{"include_usage", true}}}};
         if (!accepts.output_limit.empty()) body[accepts.output_limit] = output_limit(request, accepts);
         if (!request.schema.empty() && accepts.json_schema) {
             Body schema = closed_schema(Body::parse(request.schema), accepts.schema_without);
-            if (accepts.schema_in_json_object)
-                body["response_format"] = {{"type", "json_object"}, {"schema", schema}};
+            if (accepts.schema_in_json_object) body["response_format"] = {{"type", "json_object"}, {"schema", schema}};
             else
-                body["response_format"] = {{"type", "json_schema"},
-                                           {"json_schema",
-                                            {{"name", request.schema_name},
-                                             {"strict", requires_all(schema)},
-                                             {"schema", schema}}}};
+                body["response_format"] = {
+                    {"type", "json_schema"},
+                    {"json_schema",
+                     {{"name", request.schema_name}, {"strict", requires_all(schema)}, {"schema", schema}}}};
         }
         body.merge_patch(accepts.body);
         return body;

@@ -83,8 +83,7 @@ public:
 
 }  // namespace
 
-std::unique_ptr<Model> make_openai_responses(const Spec& spec, const Connection& connection,
-                                             const std::string& key) {
+std::unique_ptr<Model> make_openai_responses(const Spec& spec, const Connection& connection, const std::string& key) {
     Provider provider{"https://api.openai.com/v1", "OPENAI_API_KEY"};
     return make_remote(spec, connection, key, provider, std::make_unique<OpenAiResponses>());
 }

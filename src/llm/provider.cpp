@@ -23,16 +23,16 @@ using Json = nlohmann::json;
 
 constexpr size_t longest_error = size_t{1} << 20;
 constexpr int bytes_a_token = 3;
-constexpr double most_tokens = 1e12;   // beyond it a number is nonsense
+constexpr double most_tokens = 1e12;    // beyond it a number is nonsense
 constexpr size_t shortest_secret = 16;  // a local server's "none" may well occur in a reply
 
 // The outcome of one attempt.
 struct Outcome {
     HttpResponse response;
     Answer answer;
-    std::string error_body;   // of a status other than 200
-    std::string plain_body;   // of an answer that is no stream
-    bool foreign = false;     // an event that is not of the protocol
+    std::string error_body;  // of a status other than 200
+    std::string plain_body;  // of an answer that is no stream
+    bool foreign = false;    // an event that is not of the protocol
 };
 
 bool is_stream(const HttpResponse& response) {
@@ -126,8 +126,12 @@ class RemoteModel : public Model {
 public:
     RemoteModel(const Spec& spec, const Connection& connection, std::string key, const Provider& provider,
                 std::unique_ptr<Protocol> protocol)
-        : name_(spec.provider + "/" + spec.model), model_(spec.model), connection_(connection),
-          key_(std::move(key)), provider_(provider), protocol_(std::move(protocol)),
+        : name_(spec.provider + "/" + spec.model),
+          model_(spec.model),
+          connection_(connection),
+          key_(std::move(key)),
+          provider_(provider),
+          protocol_(std::move(protocol)),
           accepts_(capabilities_of(spec.provider, spec.model)) {
         base_ = strip_slashes(connection.base_url.empty() ? provider.base_url : connection.base_url);
         if (base_.empty())

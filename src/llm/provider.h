@@ -21,11 +21,11 @@ namespace strop::llm {
 struct Answer {
     std::string text, model;
     Usage usage;
-    Failure failure = Failure::none;   // refused, cut_off, malformed
+    Failure failure = Failure::none;  // refused, cut_off, malformed
     std::string why;
-    std::optional<WireError> error;    // after HTTP 200
-    bool finished = false;             // the model has said why it stopped
-    bool last = false;                 // nothing of use follows
+    std::optional<WireError> error;  // after HTTP 200
+    bool finished = false;           // the model has said why it stopped
+    bool last = false;               // nothing of use follows
 };
 
 class Protocol {
@@ -47,8 +47,8 @@ public:
 };
 
 struct Provider {
-    std::string base_url;          // where the user gave none
-    std::string key_variable;      // to tell whoever has set none
+    std::string base_url;      // where the user gave none
+    std::string key_variable;  // to tell whoever has set none
     bool needs_key = true;
 };
 
@@ -64,6 +64,6 @@ int64_t number_at(const nlohmann::json& value, const std::string& path);
 std::string string_at(const nlohmann::json& value, const std::string& path);
 void cut_off(Answer& answer, const std::string& why);
 void refuse(Answer& answer, const std::string& why);
-void add_refusal(Answer& answer, const std::string& piece);   // what the model itself says
+void add_refusal(Answer& answer, const std::string& piece);  // what the model itself says
 
 }  // namespace strop::llm

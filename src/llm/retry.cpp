@@ -13,7 +13,7 @@ namespace strop::llm {
 
 namespace {
 
-constexpr double first_wait = 0.5, longest_wait = 8, patience = 120;   // seconds
+constexpr double first_wait = 0.5, longest_wait = 8, patience = 120;  // seconds
 
 std::string header(const Attempt& attempt, const char* name) {
     auto found = attempt.headers.find(name);

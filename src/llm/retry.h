@@ -14,9 +14,9 @@ namespace strop::llm {
 
 // One attempt that came to nothing.
 struct Attempt {
-    bool no_answer = false;                       // no connection, or one that broke
-    WireError error;                              // unless there was no answer
-    std::map<std::string, std::string> headers;   // names in lower case
+    bool no_answer = false;                      // no connection, or one that broke
+    WireError error;                             // unless there was no answer
+    std::map<std::string, std::string> headers;  // names in lower case
 };
 
 // How long to wait before the retry number `retry` (from 0); nothing: it is not worth one. `jitter` is in [0, 1),

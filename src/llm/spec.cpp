@@ -29,8 +29,7 @@ const std::vector<std::string>& roles() {
 }
 
 const std::vector<std::string>& providers() {
-    static const std::vector<std::string> providers = {"openai", "openai-chat", "anthropic", "gemini",
-                                                       "compatible"};
+    static const std::vector<std::string> providers = {"openai", "openai-chat", "anthropic", "gemini", "compatible"};
     return providers;
 }
 
@@ -92,8 +91,7 @@ std::string read_key_file(const std::string& path) {
                          "check the path and its permissions");
     if (S_ISDIR(status.st_mode)) throw UsageError(fmt::format("{}: is a folder, not a key file", path));
     if (status.st_mode & 077)
-        throw UsageError(fmt::format("{}: others may use this key file (mode {:04o})", path,
-                                     status.st_mode & 07777),
+        throw UsageError(fmt::format("{}: others may use this key file (mode {:04o})", path, status.st_mode & 07777),
                          fmt::format("chmod 600 {}", path));
     std::string text;
     char buffer[4096];
@@ -134,8 +132,8 @@ Spec parse_spec(const std::string& text) {
                          near.empty() ? forms : fmt::format("did you mean '{}/{}'?", near[0], spec.model));
     }
     if (spec.model.empty() || !is_plain(spec.model))
-        throw UsageError(
-            fmt::format("'{}': {}", text, spec.model.empty() ? "names no model" : "blanks in a name"), forms);
+        throw UsageError(fmt::format("'{}': {}", text, spec.model.empty() ? "names no model" : "blanks in a name"),
+                         forms);
     return spec;
 }
 
@@ -160,7 +158,7 @@ void hide_keys() {
 
 std::unique_ptr<Model> make_model(const Spec& spec, const Connection& connection) {
     Spec plain = spec;
-    plain.role.clear();   // a model's name does not depend on who asks it
+    plain.role.clear();  // a model's name does not depend on who asks it
     const std::string& provider = plain.provider;
     if (provider == "exec") return make_exec(plain, connection);
     if (provider == "compatible" && connection.base_url.empty())

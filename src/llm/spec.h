@@ -11,9 +11,9 @@ namespace strop::llm {
 
 // "coder=anthropic/claude-opus-5", "openai/gpt-6", "compatible/qwen3", "exec:./relay --fast"
 struct Spec {
-    std::string role;       // "coder"; empty: all roles
-    std::string provider;   // "openai", "openai-chat", "anthropic", "gemini", "compatible", "exec"
-    std::string model;      // its name there; of exec: the command
+    std::string role;      // "coder"; empty: all roles
+    std::string provider;  // "openai", "openai-chat", "anthropic", "gemini", "compatible", "exec"
+    std::string model;     // its name there; of exec: the command
     std::string text() const;
 };
 
@@ -21,12 +21,12 @@ struct Spec {
 Spec parse_spec(const std::string& text);
 
 struct Connection {
-    std::string base_url;             // empty: the provider's own; `compatible` needs one
-    std::string key_file;             // of a provider's key; empty: the environment
-    Seconds timeout{600};             // of one attempt
+    std::string base_url;  // empty: the provider's own; `compatible` needs one
+    std::string key_file;  // of a provider's key; empty: the environment
+    Seconds timeout{600};  // of one attempt
     Seconds connect_timeout{5};
-    int retries = 2;                  // 4 more for gemini are not ours to choose: one number for all
-    double retry_scale = 1;           // of the waits between retries; tests shorten them
+    int retries = 2;         // 4 more for gemini are not ours to choose: one number for all
+    double retry_scale = 1;  // of the waits between retries; tests shorten them
 };
 
 // The key of a provider: from OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or GOOGLE_API_KEY, STROP_API_KEY

@@ -8,8 +8,8 @@
 namespace strop::llm {
 
 struct SseEvent {
-    std::string name;   // empty: the stream named none
-    std::string data;   // its lines, joined by line feeds
+    std::string name;  // empty: the stream named none
+    std::string data;  // its lines, joined by line feeds
 };
 
 class SseParser {
@@ -28,7 +28,7 @@ private:
     std::string line_;
     SseEvent event_;
     bool has_data_ = false;
-    bool after_return_ = false;   // a line feed that follows belongs to the same line end
+    bool after_return_ = false;  // a line feed that follows belongs to the same line end
     bool first_line_ = true;
 };
 

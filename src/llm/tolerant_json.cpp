@@ -194,7 +194,7 @@ TolerantReader::State TolerantReader::read_escape(std::string& value) {
     char c = text_[at_ + 1];
     if (c == 'u') return read_unicode(value);
     size_t known = letters.find(c);
-    if (known == std::string_view::npos) {   // "\d" of a pattern that was not escaped for JSON: kept as it stands
+    if (known == std::string_view::npos) {  // "\d" of a pattern that was not escaped for JSON: kept as it stands
         value += '\\';
         ++at_;
         return State::complete;
@@ -208,9 +208,10 @@ bool TolerantReader::read_four_digits(size_t at, uint32_t& code) const {
     code = 0;
     if (at + 4 > text_.size()) return false;
     for (char c : text_.substr(at, 4)) {
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                                 : c >= 'A' && c <= 'F'   ? c - 'A' + 10
-                                                                          : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0) return false;
         code = code * 16 + static_cast<uint32_t>(digit);
     }
@@ -219,7 +220,7 @@ bool TolerantReader::read_four_digits(size_t at, uint32_t& code) const {
 
 TolerantReader::State TolerantReader::read_unicode(std::string& value) {
     constexpr uint32_t high = 0xd800, low = 0xdc00, replacement = 0xfffd;
-    constexpr size_t length = 6;   // of \uXXXX
+    constexpr size_t length = 6;  // of \uXXXX
     uint32_t code = 0, second = 0;
     if (!read_four_digits(at_ + 2, code)) {
         bool cut = at_ + length > text_.size();
@@ -253,7 +254,7 @@ TolerantReader::State TolerantReader::read_number(json& value) {
     std::string token(text_.substr(start, at_ - start));
     json number = json::parse(token, nullptr, false);
     if (number.is_discarded() && !std::isinf(std::strtod(token.c_str(), nullptr))) return State::invalid;
-    value = number.is_discarded() ? json(nullptr) : std::move(number);   // JSON has no infinity
+    value = number.is_discarded() ? json(nullptr) : std::move(number);  // JSON has no infinity
     return State::complete;
 }
 

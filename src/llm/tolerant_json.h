@@ -18,8 +18,8 @@ public:
         enum class State { complete, cut, invalid };
         State state = State::invalid;
         nlohmann::json value;
-        size_t end = 0;          // behind the value; of an invalid one: where to go on
-        bool has_member = false; // a "key": was seen
+        size_t end = 0;           // behind the value; of an invalid one: where to go on
+        bool has_member = false;  // a "key": was seen
     };
     // What begins at `start`, which is the place of a '{' or a '['.
     Found read(size_t start);
@@ -44,7 +44,7 @@ private:
     std::string_view text_;
     int64_t work_;
     size_t at_ = 0;
-    size_t too_deep_ = 0;   // where nesting became too deep; 0: nowhere
+    size_t too_deep_ = 0;  // where nesting became too deep; 0: nowhere
     bool has_member_ = false;
 };
 

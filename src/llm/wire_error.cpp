@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t longest_line = 300;
-constexpr size_t shortest_key = 4;   // "x", for a server that wants any key, is no secret
+constexpr size_t shortest_key = 4;  // "x", for a server that wants any key, is no secret
 
 std::string text_at(const Json& object, const char* key) {
     auto found = object.is_object() ? object.find(key) : object.end();
@@ -27,14 +27,30 @@ std::string text_at(const Json& object, const char* key) {
 
 // The statuses that errors inside a stream would have had.
 constexpr std::array<std::pair<std::string_view, int>, 24> statuses = {{
-    {"invalid_request_error", 400}, {"invalid_prompt", 400},      {"context_length_exceeded", 400},
-    {"INVALID_ARGUMENT", 400},      {"FAILED_PRECONDITION", 400}, {"authentication_error", 401},
-    {"UNAUTHENTICATED", 401},       {"billing_error", 402},       {"insufficient_quota", 429},
-    {"permission_error", 403},      {"PERMISSION_DENIED", 403},   {"not_found_error", 404},
-    {"NOT_FOUND", 404},             {"request_too_large", 413},   {"rate_limit_error", 429},
-    {"rate_limit_exceeded", 429},   {"slow_down", 429},           {"RESOURCE_EXHAUSTED", 429},
-    {"timeout_error", 504},         {"DEADLINE_EXCEEDED", 504},   {"overloaded_error", 529},
-    {"server_is_overloaded", 503},  {"UNAVAILABLE", 503},         {"credit_balance_exhausted", 429},
+    {"invalid_request_error", 400},
+    {"invalid_prompt", 400},
+    {"context_length_exceeded", 400},
+    {"INVALID_ARGUMENT", 400},
+    {"FAILED_PRECONDITION", 400},
+    {"authentication_error", 401},
+    {"UNAUTHENTICATED", 401},
+    {"billing_error", 402},
+    {"insufficient_quota", 429},
+    {"permission_error", 403},
+    {"PERMISSION_DENIED", 403},
+    {"not_found_error", 404},
+    {"NOT_FOUND", 404},
+    {"request_too_large", 413},
+    {"rate_limit_error", 429},
+    {"rate_limit_exceeded", 429},
+    {"slow_down", 429},
+    {"RESOURCE_EXHAUSTED", 429},
+    {"timeout_error", 504},
+    {"DEADLINE_EXCEEDED", 504},
+    {"overloaded_error", 529},
+    {"server_is_overloaded", 503},
+    {"UNAVAILABLE", 503},
+    {"credit_balance_exhausted", 429},
 }};
 
 int status_of(const std::string& code) {

@@ -11,11 +11,11 @@
 namespace strop::llm {
 
 struct WireError {
-    int status = 0;        // of HTTP; of an error inside a stream the one it would have had
-    std::string code;      // the most exact name given: "insufficient_quota", "overloaded_error", "UNAVAILABLE"
-    std::string message;   // as sent: may hold anything
-    std::string param;     // "reasoning.effort"; empty: not said
-    std::optional<double> retry_delay;   // seconds, where the body says so
+    int status = 0;       // of HTTP; of an error inside a stream the one it would have had
+    std::string code;     // the most exact name given: "insufficient_quota", "overloaded_error", "UNAVAILABLE"
+    std::string message;  // as sent: may hold anything
+    std::string param;    // "reasoning.effort"; empty: not said
+    std::optional<double> retry_delay;  // seconds, where the body says so
 };
 
 // Never fails: a page of HTML or an empty body is an error, too.

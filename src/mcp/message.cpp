@@ -4,7 +4,7 @@ namespace strop::mcp {
 
 namespace {
 
-constexpr size_t longest_message = 16 << 20;   // bytes
+constexpr size_t longest_message = 16 << 20;  // bytes
 constexpr int deepest_nesting = 64;
 
 // Hostile text may not be UTF-8; what leaves us always is.
@@ -26,7 +26,8 @@ Json parse(const std::string& line) {
 Message read_message(const std::string& line, Json& id) {
     Json document = parse(line);
     if (!document.is_object()) throw ProtocolError(invalid_request, "a message is one object per line");
-    if (document.contains("id") && (document["id"].is_string() || document["id"].is_number_integer())) id = document["id"];
+    if (document.contains("id") && (document["id"].is_string() || document["id"].is_number_integer()))
+        id = document["id"];
     else if (document.contains("id")) throw ProtocolError(invalid_request, "an id is a text or a whole number");
     if (document.value("jsonrpc", Json()) != "2.0") throw ProtocolError(invalid_request, "'jsonrpc' is not \"2.0\"");
     Message message;

@@ -22,14 +22,16 @@ enum ErrorCode {
 // Ends a request with an error object.
 struct ProtocolError : std::runtime_error {
     ProtocolError(int error_code, const std::string& message, Json details = nullptr)
-        : std::runtime_error(message), code(error_code), data(std::move(details)) {}
+        : std::runtime_error(message),
+          code(error_code),
+          data(std::move(details)) {}
     int code;
     Json data;
 };
 
 struct Message {
-    Json id;               // null: a notification
-    std::string method;    // empty: an answer to a request of ours
+    Json id;             // null: a notification
+    std::string method;  // empty: an answer to a request of ours
     Json params = Json::object();
     bool notification() const { return id.is_null(); }
 };

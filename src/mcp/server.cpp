@@ -21,9 +21,7 @@ bool is_legacy(const std::string& version) {
     return std::find(legacy_versions.begin(), legacy_versions.end(), version) != legacy_versions.end();
 }
 
-Json capabilities() {
-    return {{"tools", Json::object()}, {"resources", Json::object()}, {"prompts", Json::object()}};
-}
+Json capabilities() { return {{"tools", Json::object()}, {"resources", Json::object()}, {"prompts", Json::object()}}; }
 
 Json versions() {
     Json list = {modern_version};
@@ -139,8 +137,8 @@ struct Server::Running : Call {
             } catch (const std::exception& error) {
                 line = error_line(id_, ProtocolError(internal_error, error.what()));
             }
-            ended_ = true;   // whoever reads the answer may use its id again
-            if (!cancelled_) server_.say(line);   // nobody hears of what was cancelled
+            ended_ = true;                       // whoever reads the answer may use its id again
+            if (!cancelled_) server_.say(line);  // nobody hears of what was cancelled
         });
     }
 
@@ -160,7 +158,8 @@ private:
 };
 
 Server::Server(const Service& service, std::function<void(const std::string&)> send)
-    : service_(service), send_(std::move(send)) {}
+    : service_(service),
+      send_(std::move(send)) {}
 
 Server::~Server() {
     {
@@ -195,7 +194,7 @@ void Server::receive(const std::string& line) {
     Json id;
     try {
         const Message message = read_message(line, id);
-        if (message.method.empty()) return;   // we ask clients nothing
+        if (message.method.empty()) return;  // we ask clients nothing
         if (message.notification()) {
             if (message.method == "notifications/cancelled") cancel(message.params);
             return;

@@ -18,14 +18,14 @@ class Server {
 public:
     // `send` writes one line to the client; it is called by one thread at a time.
     Server(const Service& service, std::function<void(const std::string& line)> send);
-    ~Server();   // cancels what still runs and waits for it
+    ~Server();  // cancels what still runs and waits for it
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
     // Tools run on threads of their own; everything else is answered before this returns.
     void receive(const std::string& line);
 
-    void finish();   // waits until every call was answered
+    void finish();  // waits until every call was answered
 
 private:
     struct Running;
@@ -41,7 +41,7 @@ private:
     std::function<void(const std::string&)> send_;
     std::mutex sending_;
     std::mutex calls_;
-    std::map<std::string, std::unique_ptr<Running>> running_;   // by id, as JSON
+    std::map<std::string, std::unique_ptr<Running>> running_;  // by id, as JSON
     bool initialized_ = false;
 };
 

@@ -15,8 +15,10 @@ namespace strop::mcp {
 namespace {
 
 constexpr const char* instructions =
-    "Strop finds fast kernels and judges them: `judge` compiles, checks and times a kernel of yours beside the installed "
-    "baselines; `optimize` searches by itself. A problem is a folder with problem.yaml and a reference, or the name of one "
+    "Strop finds fast kernels and judges them: `judge` compiles, checks and times a kernel of yours beside the "
+    "installed "
+    "baselines; `optimize` searches by itself. A problem is a folder with problem.yaml and a reference, or the name of "
+    "one "
     "that `list` shows. Only what `judge` calls ok is right; its evidence says what is wrong else.";
 constexpr const char* scheme = "strop://runs/";
 
@@ -42,23 +44,16 @@ struct Output {
 Output run(const Program& program, const std::vector<std::string>& words, Call& call) {
     std::vector<std::string> argv = {program.path.string()};
     argv.insert(argv.end(), words.begin(), words.end());
-    sandbox::LineProcess process(argv, sandbox::LineProcess::Errors::among_output);
     Output output;
-    bool told = false;
-    auto idle = [&] {
-        if (call.cancelled() && !told) process.interrupt();
-        told = told || call.cancelled();
-    };
-    for (std::string line; process.read_line(line, idle);) {
-        idle();
+    auto sort = [&](const std::string& line) {
         if (output.document.empty() && !line.starts_with("{") && !line.starts_with("[")) {
             output.said.push_back(line);
             call.progress(line);
         } else {
             output.document += line + "\n";
         }
-    }
-    output.exit_code = process.end().exit_code;
+    };
+    output.exit_code = sandbox::follow(argv, sort, [&] { return call.cancelled(); }).exit_code;
     return output;
 }
 
@@ -66,7 +61,8 @@ Output run(const Program& program, const std::vector<std::string>& words, Call& 
 Answer answer_of(const Output& output, const std::function<std::string(const Json&)>& summary) {
     Json document = Json::parse(output.document, nullptr, false);
     if (output.exit_code > 1 || output.exit_code < 0 || document.is_discarded()) {
-        std::vector<std::string> last(output.said.end() - std::min<ptrdiff_t>(2, std::ssize(output.said)), output.said.end());
+        std::vector<std::string> last(output.said.end() - std::min<ptrdiff_t>(2, std::ssize(output.said)),
+                                      output.said.end());
         return {join(last, "\n"), nullptr, true};
     }
     if (document.is_array()) document = {{"items", document}};
@@ -79,11 +75,14 @@ std::string as_json(const Json& document) { return document.dump(2); }
 class Words {
 public:
     Words(std::vector<std::string> first, const Json& arguments, const Json& schema)
-        : words_(std::move(first)), arguments_(arguments) {
+        : words_(std::move(first)),
+          arguments_(arguments) {
         for (const auto& [name, value] : arguments.items())
-            if (!schema["properties"].contains(name)) throw ProtocolError(invalid_params, "unknown argument '" + name + "'");
+            if (!schema["properties"].contains(name))
+                throw ProtocolError(invalid_params, "unknown argument '" + name + "'");
         for (const Json& name : schema.value("required", Json::array()))
-            if (!arguments.contains(name)) throw ProtocolError(invalid_params, "missing argument '" + name.get<std::string>() + "'");
+            if (!arguments.contains(name))
+                throw ProtocolError(invalid_params, "missing argument '" + name.get<std::string>() + "'");
     }
 
     Words& position(const char* name) {
@@ -140,15 +139,22 @@ Tool optimize(const Program& program) {
                           {"model", texts("language models that propose kernels, as --model names them")},
                           {"max_cost", number("dollars that models may cost; needed with a model")}},
                          {"problem"});
-    return {"optimize", "Optimize a problem",
-            "Finds the fastest kernel for a problem within a budget, proves it correct and writes a result folder. Takes as "
+    return {"optimize",
+            "Optimize a problem",
+            "Finds the fastest kernel for a problem within a budget, proves it correct and writes a result folder. "
+            "Takes as "
             "long as the budget; progress is reported, and a call that is cancelled saves its state.",
-            schema, Json{{"type", "object"}, {"required", {"run", "outcome", "headline", "shapes"}}}, false,
+            schema,
+            Json{{"type", "object"}, {"required", {"run", "outcome", "headline", "shapes"}}},
+            false,
             [=](const Json& arguments, Call& call) -> Answer {
                 if (arguments.contains("model") && !arguments.contains("max_cost"))
                     return {"a model costs money: ask the user, and say `max_cost` in dollars", nullptr, true};
                 Words words({"optimize"}, arguments, schema);
-                words.position("problem").flag("evaluations", "--evaluations").flag("points", "--point").flag("seed", "--seed");
+                words.position("problem")
+                    .flag("evaluations", "--evaluations")
+                    .flag("points", "--point")
+                    .flag("seed", "--seed");
                 words.flag("out", "--out").flag("model", "--model").flag("max_cost", "--max-cost");
                 if (arguments.contains("budget")) words.flag("budget", "--budget");
                 else words.add("--budget").add("45s");
@@ -164,10 +170,13 @@ Tool judge(const Program& program) {
                           {"problem", text("the problem that it should solve")},
                           {"set", texts("NAME=VALUE of tunables")}},
                          {"problem"});
-    return {"judge", "Judge a kernel",
+    return {"judge",
+            "Judge a kernel",
             "Compiles, checks and times one kernel at every shape, beside the installed baselines. The verdict and its "
             "evidence are the truth about it.",
-            schema, Json{{"type", "object"}, {"required", {"verdict", "evidence", "shapes"}}}, true,
+            schema,
+            Json{{"type", "object"}, {"required", {"verdict", "evidence", "shapes"}}},
+            true,
             [=](const Json& arguments, Call& call) -> Answer {
                 Words words({"judge"}, arguments, schema);
                 if (arguments.contains("kernel") == arguments.contains("source"))
@@ -187,7 +196,12 @@ Tool judge(const Program& program) {
 // A command whose positional and flags are its arguments, and whose answer is its document.
 Tool plain(const Program& program, const std::string& name, const std::string& title, const std::string& description,
            const Json& schema, const std::function<void(Words&)>& fill, bool read_only = true) {
-    return {name, title, description, schema, Json{{"type", "object"}}, read_only,
+    return {name,
+            title,
+            description,
+            schema,
+            Json{{"type", "object"}},
+            read_only,
             [=](const Json& arguments, Call& call) -> Answer {
                 Words words({name}, arguments, schema);
                 fill(words);
@@ -197,7 +211,12 @@ Tool plain(const Program& program, const std::string& name, const std::string& t
 
 Tool report(const Program& program) {
     Json schema = object({{"run", text("a run's name, or its first letters")}}, {"run"});
-    return {"report", "Read a report", "The report of a past run, as Markdown.", schema, nullptr, true,
+    return {"report",
+            "Read a report",
+            "The report of a past run, as Markdown.",
+            schema,
+            nullptr,
+            true,
             [=](const Json& arguments, Call& call) -> Answer {
                 Words words({"report"}, arguments, schema);
                 Output output = run(program, words.position("run").add("--format").add("markdown").all(), call);
@@ -219,7 +238,8 @@ std::vector<Resource> past_runs(const Program& program) {
     if (!runs.is_array()) return resources;
     for (const Json& entry : runs) {
         const std::string name = entry.value("run", "");
-        resources.push_back({scheme + name, name, fmt::format("{}: {}", entry.value("problem", ""), entry.value("outcome", "")),
+        resources.push_back({scheme + name, name,
+                             fmt::format("{}: {}", entry.value("problem", ""), entry.value("outcome", "")),
                              "text/markdown"});
     }
     return resources;
@@ -235,14 +255,17 @@ std::string read_run(const Program& program, const std::string& uri) {
 }
 
 Prompt write_kernel(const Program& program) {
-    return {"write_kernel", "How to write a kernel for a problem, and how to have it judged.", {"problem"},
-            [=](const Json& arguments) {
-                return fmt::format(
-                    "Write a fast C++ kernel for the problem '{}'. Propose several fundamentally different strategies, "
-                    "write each as a kernel, and call `judge` with its source. Read the verdict's evidence, mend what is "
-                    "wrong, and go on from the fastest that is ok. Never report a kernel that was not judged ok.\n\n{}",
-                    arguments["problem"].get<std::string>(), program.contract);
-            }};
+    return {
+        "write_kernel",
+        "How to write a kernel for a problem, and how to have it judged.",
+        {"problem"},
+        [=](const Json& arguments) {
+            return fmt::format(
+                "Write a fast C++ kernel for the problem '{}'. Propose several fundamentally different strategies, "
+                "write each as a kernel, and call `judge` with its source. Read the verdict's evidence, mend what is "
+                "wrong, and go on from the fastest that is ok. Never report a kernel that was not judged ok.\n\n{}",
+                arguments["problem"].get<std::string>(), program.contract);
+        }};
 }
 
 }  // namespace
@@ -257,19 +280,26 @@ Service strop_service(const Program& program) {
         optimize(program),
         judge(program),
         plain(program, "profile", "Profile a kernel", "What limits a kernel at each shape, and the change to try next.",
-              object({{"kernel", kernel}, {"problem", problem}, {"points", texts("labels of shapes")}}, {"kernel", "problem"}),
+              object({{"kernel", kernel}, {"problem", problem}, {"points", texts("labels of shapes")}},
+                     {"kernel", "problem"}),
               [](Words& words) { words.position("kernel").flag("problem", "--problem").flag("points", "--point"); }),
-        plain(program, "tune", "Tune a kernel", "Turns the tunables of one kernel (`// strop:tune` comments).",
-              object({{"kernel", kernel}, {"problem", problem}, {"budget", text("such as \"60s\" (2m)")},
-                      {"evaluations", number("configurations at most")}}, {"kernel", "problem"}),
-              [](Words& words) {
-                  words.position("kernel").flag("problem", "--problem").flag("budget", "--budget");
-                  words.flag("evaluations", "--evaluations");
-              }, false),
+        plain(
+            program, "tune", "Tune a kernel", "Turns the tunables of one kernel (`// strop:tune` comments).",
+            object({{"kernel", kernel},
+                    {"problem", problem},
+                    {"budget", text("such as \"60s\" (2m)")},
+                    {"evaluations", number("configurations at most")}},
+                   {"kernel", "problem"}),
+            [](Words& words) {
+                words.position("kernel").flag("problem", "--problem").flag("budget", "--budget");
+                words.flag("evaluations", "--evaluations");
+            },
+            false),
         plain(program, "list", "List problems", "Problems with their tags and latest speedups.",
               object({{"folder", text("where problems lie")}}, {}), [](Words& words) { words.position("folder"); }),
         plain(program, "runs", "List runs", "Past runs, newest first.",
-              object({{"problem", text("only runs of this problem")}}, {}), [](Words& words) { words.position("problem"); }),
+              object({{"problem", text("only runs of this problem")}}, {}),
+              [](Words& words) { words.position("problem"); }),
         report(program),
     };
     service.prompts = {write_kernel(program)};

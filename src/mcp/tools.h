@@ -11,9 +11,9 @@
 namespace strop::mcp {
 
 struct Program {
-    std::filesystem::path path;   // the program `strop`
+    std::filesystem::path path;  // the program `strop`
     std::string version;
-    std::string contract;         // what a kernel has to be (docs/kernels.md); empty where it is not installed
+    std::string contract;  // what a kernel has to be (docs/kernels.md); empty where it is not installed
 };
 
 Service strop_service(const Program& program);

@@ -144,8 +144,7 @@ std::vector<Recipe> direct_recipes(const KernelText& text) {
             "Small and skinny products do not repay copies: a register tile reads both operands "
             "where they are.";
         recipe.strategy.bottleneck = "latency";
-        recipe.strategy.excludes = {"packed_tiled", "packed_right", "dot_products", "row_streaming",
-                                    "split_inner"};
+        recipe.strategy.excludes = {"packed_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
         recipe.strategy.confidence = 0.6;
         Body body;
         add_direct_choices(text, body);
@@ -165,8 +164,7 @@ std::vector<Recipe> direct_recipes(const KernelText& text) {
         "One copy of the right operand gives the tile unit strides where it reads vectors; single "
         "elements of the left one can be read in place.";
     recipe.strategy.bottleneck = "compute";
-    recipe.strategy.excludes = {"packed_tiled", "direct_tiled", "dot_products", "row_streaming",
-                                "split_inner"};
+    recipe.strategy.excludes = {"packed_tiled", "direct_tiled", "dot_products", "row_streaming", "split_inner"};
     recipe.strategy.confidence = 0.6;
     Body body;
     add_direct_choices(text, body);

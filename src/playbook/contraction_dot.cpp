@@ -126,8 +126,7 @@ std::vector<Recipe> dot_recipes(const KernelText& text) {
         "Both operands lie along the summed axis, so vectors can run along it: every element is "
         "read in order, which suits products with few rows.";
     recipe.strategy.bottleneck = "memory";
-    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "row_streaming",
-                                "split_inner"};
+    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "row_streaming", "split_inner"};
     recipe.strategy.confidence = text.form().m.is(1) ? 0.8 : 0.4;
     Body body;
     body.about =

@@ -32,8 +32,7 @@ bool same_shape(const std::vector<Expression>& a, const std::vector<Expression>&
 }
 
 // Drops or inserts axes of extent 1; absent when the reshape does more than that.
-std::optional<std::vector<Product>> squeeze(const std::vector<Expression>& from,
-                                            const std::vector<Product>& strides,
+std::optional<std::vector<Product>> squeeze(const std::vector<Expression>& from, const std::vector<Product>& strides,
                                             const std::vector<Expression>& to) {
     std::vector<Product> result;
     size_t i = 0;
@@ -127,8 +126,7 @@ private:
         for (const Node& node : form_.graph.nodes)
             if (node.dtype != DType::float32 && node.family == Family::input)
                 return fmt::format("a contraction with inputs of type {}", name_of(node.dtype));
-        if (at(form_.result).dtype != DType::float32)
-            return "a contraction with a result that is not float32";
+        if (at(form_.result).dtype != DType::float32) return "a contraction with a result that is not float32";
         form_.left = product.operands[0];
         form_.right = product.operands[1];
         result_labels_ = product.labels[2];
@@ -158,16 +156,13 @@ private:
         for (int side = 0; side < 2; ++side) {
             const Node& operand = at(side == 0 ? form_.left : form_.right);
             const std::string& labels = contraction().labels[static_cast<size_t>(side)];
-            if (labels.size() != operand.shape.size())
-                return "a contraction whose labels do not fit its operands";
+            if (labels.size() != operand.shape.size()) return "a contraction whose labels do not fit its operands";
             if (std::set<char>(labels.begin(), labels.end()).size() != labels.size())
                 return "a contraction over a diagonal";
             for (size_t i = 0; i < labels.size(); ++i) {
                 std::map<char, Product>::iterator known = extents_.find(labels[i]);
-                if (known == extents_.end())
-                    extents_[labels[i]] = Product(operand.shape[i]);
-                else if (known->second.is(1))
-                    known->second = Product(operand.shape[i]);
+                if (known == extents_.end()) extents_[labels[i]] = Product(operand.shape[i]);
+                else if (known->second.is(1)) known->second = Product(operand.shape[i]);
             }
         }
         for (char label : result_labels_)
@@ -188,9 +183,8 @@ private:
             problem = "an epilogue that changes the shape of the contraction's result";
         if (problem.empty()) problem = collect(form_.result, result_labels_, Side::epilogue);
         if (!problem.empty()) return problem;
-        tensors_.push_back(labelled(-1, Side::output, problem_.outputs.at(0).name,
-                                    row_major(at(form_.product).shape), at(form_.product).shape,
-                                    result_labels_));
+        tensors_.push_back(labelled(-1, Side::output, problem_.outputs.at(0).name, row_major(at(form_.product).shape),
+                                    at(form_.product).shape, result_labels_));
         return {};
     }
 
@@ -240,10 +234,8 @@ private:
                 std::swap(left, right);
                 std::swap(form_.left, form_.right);
                 for (Labelled& tensor : tensors_)
-                    if (tensor.side == Side::left)
-                        tensor.side = Side::right;
-                    else if (tensor.side == Side::right)
-                        tensor.side = Side::left;
+                    if (tensor.side == Side::left) tensor.side = Side::right;
+                    else if (tensor.side == Side::right) tensor.side = Side::left;
             }
             break;
         }
@@ -310,10 +302,8 @@ private:
             operand.n = n ? tensor.at(n) : Product(0);
             operand.k = k ? tensor.at(k) : Product(0);
             for (char label : batch) operand.batch.push_back(tensor.at(label));
-            if (tensor.node < 0)
-                form_.output = operand;
-            else
-                form_.operands.push_back(operand);
+            if (tensor.node < 0) form_.output = operand;
+            else form_.operands.push_back(operand);
         }
     }
 };
@@ -322,10 +312,8 @@ private:
 
 Product::Product(const Expression& extent) {
     std::string text = extent.cpp();
-    if (extent.is_literal())
-        number_ = extent.evaluate_integer({});
-    else
-        factors_.push_back(extent.is_symbol() ? text : "(" + text + ")");
+    if (extent.is_literal()) number_ = extent.evaluate_integer({});
+    else factors_.push_back(extent.is_symbol() ? text : "(" + text + ")");
 }
 
 std::string Product::cpp() const {
@@ -350,22 +338,19 @@ Product operator*(const Product& a, const Product& b) {
     return result;
 }
 
-std::string Operand::offset(const std::string& m_index, const std::string& n_index,
-                            const std::string& k_index) const {
+std::string Operand::offset(const std::string& m_index, const std::string& n_index, const std::string& k_index) const {
     std::string text;
     for (const std::string& one : {m.times(m_index), n.times(n_index), k.times(k_index)})
         if (!one.empty()) text += (text.empty() ? "" : " + ") + one;
     return text;
 }
 
-std::string Operand::address(const std::string& m_index, const std::string& n_index,
-                             const std::string& k_index) const {
+std::string Operand::address(const std::string& m_index, const std::string& n_index, const std::string& k_index) const {
     std::string moved = offset(m_index, n_index, k_index);
     return moved.empty() ? name : name + " + " + moved;
 }
 
-std::string Operand::element(const std::string& m_index, const std::string& n_index,
-                             const std::string& k_index) const {
+std::string Operand::element(const std::string& m_index, const std::string& n_index, const std::string& k_index) const {
     std::string moved = offset(m_index, n_index, k_index);
     return name + "[" + (moved.empty() ? "0" : moved) + "]";
 }
@@ -386,8 +371,6 @@ std::vector<const Operand*> ContractionForm::leaves(int node, Side side) const {
     return found;
 }
 
-ContractionForm find_contraction(const Problem& problem, const Graph& graph) {
-    return Finder(problem, graph).find();
-}
+ContractionForm find_contraction(const Problem& problem, const Graph& graph) { return Finder(problem, graph).find(); }
 
 }  // namespace strop::playbook

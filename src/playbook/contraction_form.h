@@ -39,20 +39,17 @@ enum class Side { left, right, epilogue, output };
 struct Operand {
     int node = -1;  // in the graph
     Side side = Side::output;
-    std::string array;         // the problem's name of the memory
-    std::string name;          // the pointer's name in the kernel; differs when one array is read in two ways
-    Product m{0}, n{0}, k{0};  // strides in elements
+    std::string array;           // the problem's name of the memory
+    std::string name;            // the pointer's name in the kernel; differs when one array is read in two ways
+    Product m{0}, n{0}, k{0};    // strides in elements
     std::vector<Product> batch;  // one an entry of ContractionForm::batch
 
     // "x + m * K + k" and "x[m * K + k]"; an empty index leaves that axis out.
-    std::string address(const std::string& m_index, const std::string& n_index,
-                        const std::string& k_index) const;
-    std::string element(const std::string& m_index, const std::string& n_index,
-                        const std::string& k_index) const;
+    std::string address(const std::string& m_index, const std::string& n_index, const std::string& k_index) const;
+    std::string element(const std::string& m_index, const std::string& n_index, const std::string& k_index) const;
 
 private:
-    std::string offset(const std::string& m_index, const std::string& n_index,
-                       const std::string& k_index) const;
+    std::string offset(const std::string& m_index, const std::string& n_index, const std::string& k_index) const;
 };
 
 struct ContractionForm {

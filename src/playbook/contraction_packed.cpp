@@ -119,8 +119,7 @@ Recipe packed(const KernelText& text, bool prefetch) {
         "Copying blocks of both operands into the order of use makes the inner loop run from "
         "the first cache with unit strides; the copies cost O(1/size) of the work.";
     recipe.strategy.bottleneck = "compute";
-    recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming",
-                                "split_inner"};
+    recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
     recipe.strategy.confidence = 0.8;
     Body body;
     body.about =
@@ -136,20 +135,18 @@ Recipe packed(const KernelText& text, bool prefetch) {
     body.choices.push_back({"UNROLL", {"1", "2", "4"}, "2"});
     body.choices.push_back(text.parallel_min());
     if (prefetch) body.choices.push_back({"PREFETCH", {"8", "16", "32"}, "16"});
-    body.constants =
-        "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n";
+    body.constants = "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n";
     const Operand& c = text.form().output;
     bool side_by_side = text.plain_right() && text.plain_right()->n.is(1);
     body.members = fill(packed_members, {{"pack_right", side_by_side ? pack_rows : pack_panels}});
-    body.members =
-        fill(body.members,
-             {{"left", text.left("m + i", "k")},
-              {"right", text.right("k", "n + j")},
-              {"touch", fmt::format("for (int64_t i = 0; i < MR && i < m1 - m; ++i) __builtin_prefetch({});",
-                                    c.address("m + i", "n", ""))},
-              {"prefetch", prefetch ? "            __builtin_prefetch(a + PREFETCH * MR);\n"
-                                      "            __builtin_prefetch(b + PREFETCH * NR);\n"
-                                    : ""}});
+    body.members = fill(body.members,
+                        {{"left", text.left("m + i", "k")},
+                         {"right", text.right("k", "n + j")},
+                         {"touch", fmt::format("for (int64_t i = 0; i < MR && i < m1 - m; ++i) __builtin_prefetch({});",
+                                               c.address("m + i", "n", ""))},
+                         {"prefetch", prefetch ? "            __builtin_prefetch(a + PREFETCH * MR);\n"
+                                                 "            __builtin_prefetch(b + PREFETCH * NR);\n"
+                                               : ""}});
     body.entry = text.grid_entry();
     body.m_step = "MR";
     body.n_step = "NR";

@@ -48,14 +48,11 @@ std::vector<Recipe> split_recipes(const KernelText& text) {
         "A small result over a long sum offers no rows or columns to share out: threads take "
         "stretches of the summed axis and their results are added.";
     recipe.strategy.bottleneck = "parallelism";
-    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "dot_products",
-                                "row_streaming"};
+    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "dot_products", "row_streaming"};
     recipe.strategy.confidence = 0.4;
     Body body;
-    if (rows)
-        add_direct_choices(text, body);
-    else
-        add_dot_choices(text, body);
+    if (rows) add_direct_choices(text, body);
+    else add_dot_choices(text, body);
     body.m_step = body.n_step = "";  // no grid
     body.choices.push_back(text.parallel_min());
     body.about =
@@ -66,10 +63,9 @@ std::vector<Recipe> split_recipes(const KernelText& text) {
     body.blocks = true;
     body.extra_member = "int64_t depth";
     body.extra_argument = "0";
-    body.members =
-        rows ? direct_text(text, "depth", ", true, false") : dot_text(text, "depth", ", true, false");
-    body.entry = fill(split_entry, {{"advance", advance(*text.plain_left()) + advance(*text.plain_right())},
-                                    {"output", c.name}});
+    body.members = rows ? direct_text(text, "depth", ", true, false") : dot_text(text, "depth", ", true, false");
+    body.entry = fill(split_entry,
+                      {{"advance", advance(*text.plain_left()) + advance(*text.plain_right())}, {"output", c.name}});
     text.write(recipe, body);
     return {recipe};
 }

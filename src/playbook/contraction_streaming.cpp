@@ -85,8 +85,7 @@ std::vector<Recipe> streaming_recipes(const KernelText& text) {
         "With few rows the right operand is read once and that is all the time there is: its rows "
         "stream by in the order of memory while the sums stay in the first cache.";
     recipe.strategy.bottleneck = "memory";
-    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "dot_products",
-                                "split_inner"};
+    recipe.strategy.excludes = {"packed_tiled", "packed_right", "direct_tiled", "dot_products", "split_inner"};
     recipe.strategy.confidence = vector_only ? 0.8 : 0.5;
     Body body;
     body.about =

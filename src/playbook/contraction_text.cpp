@@ -167,7 +167,9 @@ std::string fill(std::string text, const Fields& fields) {
 }
 
 KernelText::KernelText(const Problem& problem, const ContractionForm& form, const Machine& machine)
-    : problem_(problem), form_(form), machine_(machine) {
+    : problem_(problem),
+      form_(form),
+      machine_(machine) {
     for (const Parameter& parameter : problem.parameters) names_.insert(parameter.name);
     names_.insert(problem.dimensions.begin(), problem.dimensions.end());
     for (const std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
@@ -227,8 +229,7 @@ Choice KernelText::vector_length() const {
 Choice KernelText::parallel_min() const { return {"PARALLEL_MIN", {"200000", "50000", "1000000"}, "200000", true}; }
 
 std::string KernelText::fits_registers(const std::string& vectors) const {
-    return fmt::format("({}) * ceildiv(VL, {}) <= {}", vectors, machine_.vector_bytes / 4,
-                       machine_.vector_registers);
+    return fmt::format("({}) * ceildiv(VL, {}) <= {}", vectors, machine_.vector_bytes / 4, machine_.vector_registers);
 }
 
 std::string KernelText::members(const std::string& extra) const {
@@ -237,8 +238,7 @@ std::string KernelText::members(const std::string& extra) const {
     text += fmt::format("    float* {};\n", form_.output.name);
     for (const Parameter& parameter : problem_.parameters)
         text += fmt::format("    {} {};\n", c_type(parameter.dtype), parameter.name);
-    if (!problem_.dimensions.empty())
-        text += fmt::format("    int64_t {};\n", join(problem_.dimensions, ", "));
+    if (!problem_.dimensions.empty()) text += fmt::format("    int64_t {};\n", join(problem_.dimensions, ", "));
     if (!extra.empty()) text += "    " + extra + ";\n";
     return text;
 }
@@ -252,11 +252,10 @@ std::string KernelText::at() const {
     for (size_t i = form_.batch.size(); form_.batch.size() > 1 && i-- > 0;) {
         indices[i] = fmt::format("i{}", i);
         std::string extent = form_.batch[i].cpp();
-        if (i == 0)
-            text += "        const int64_t i0 = batch;\n";
+        if (i == 0) text += "        const int64_t i0 = batch;\n";
         else
-            text += fmt::format("        const int64_t i{} = batch % ({});\n        batch /= {};\n", i,
-                                extent, parenthesised(form_.batch[i]));
+            text += fmt::format("        const int64_t i{} = batch % ({});\n        batch /= {};\n", i, extent,
+                                parenthesised(form_.batch[i]));
     }
     std::vector<const Operand*> all;
     for (const Operand& operand : form_.operands) all.push_back(&operand);
@@ -347,10 +346,9 @@ void KernelText::write(Recipe& recipe, Body body) const {
         // names.
         if (names_.contains(choice.name + "_")) renamed[choice.name] = "TILE_" + choice.name;
         std::vector<std::string>& values = choice.values;
-        std::stable_partition(values.begin(), values.end(),
-                              [&](const std::string& v) { return v == choice.initial; });
-        tunables += fmt::format("// strop:{} {} = {}\n", choice.late ? "late" : "tune", choice.name,
-                                join(values, " | "));
+        std::stable_partition(values.begin(), values.end(), [&](const std::string& v) { return v == choice.initial; });
+        tunables +=
+            fmt::format("// strop:{} {} = {}\n", choice.late ? "late" : "tune", choice.name, join(values, " | "));
         recipe.initial[renamed.contains(choice.name) ? renamed[choice.name] : choice.name] =
             static_cast<int64_t>(std::stoll(choice.initial));
     }
@@ -358,8 +356,7 @@ void KernelText::write(Recipe& recipe, Body body) const {
     std::set<std::string> helpers = helpers_;
     helpers.insert(body.helpers.begin(), body.helpers.end());
     helpers.insert({"load", "store", "store_tail", "splat"});
-    bool load_part =
-        body.blocks || (body.members + body.entry + finish_).find("load_part") != std::string::npos;
+    bool load_part = body.blocks || (body.members + body.entry + finish_).find("load_part") != std::string::npos;
     if (load_part) helpers.insert("load_tail");
     bool strided = !unit(form_.output.n);
     for (const Operand& operand : form_.operands)
@@ -370,24 +367,23 @@ void KernelText::write(Recipe& recipe, Body body) const {
     for (const Parameter& parameter : problem_.parameters) arguments += ", " + parameter.name;
     for (const std::string& dimension : problem_.dimensions) arguments += ", " + dimension;
     bool two_uses = body.entry.find("scratch<1>") != std::string::npos;
-    std::string several =
-        two_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
+    std::string several = two_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
     std::string scratch = body.scratch ? fill(scratch_text, {{"several", several}}) : "";
     if (!body.extra_argument.empty()) arguments += ", " + body.extra_argument;
     std::string text =
-        body.about + "\n//\n// strop:team\n" + tunables + "\n" + (body.scratch ? "#include <stdlib.h>\n" : "") + vector_prelude(helpers) +
-        (body.constants.empty() ? "" : "\n" + body.constants) + (load_part ? load_part_text : "") +
-        store_part_text + smaller_text + (strided ? strided_text : "") + scratch +
+        body.about + "\n//\n// strop:team\n" + tunables + "\n" + (body.scratch ? "#include <stdlib.h>\n" : "") +
+        vector_prelude(helpers) + (body.constants.empty() ? "" : "\n" + body.constants) +
+        (load_part ? load_part_text : "") + store_part_text + smaller_text + (strided ? strided_text : "") + scratch +
         (body.m_step.empty() ? "" : fill(grid_text, {{"m_step", body.m_step}, {"n_step", body.n_step}})) +
-        "\nstruct Contraction {\n" + members(body.extra_member) + at() + producers_ + finish_ +
-        put(body.blocks) + body.members + "};\n\n" + signature(problem_) + " {\n    const Contraction call{" +
-        arguments + "};\n" + trimmed_lines(body.entry) + "}\n";
-    recipe.source = fill(
-        text, {{"M", parenthesised(form_.m)},
-               {"N", parenthesised(form_.n)},
-               {"K", parenthesised(form_.k)},
-               {"MAC", fmt::format("(double){} * {} * {}{}", parenthesised(form_.m), parenthesised(form_.n),
-                                   parenthesised(form_.k), form_.batched() ? " * " + batches() : "")}});
+        "\nstruct Contraction {\n" + members(body.extra_member) + at() + producers_ + finish_ + put(body.blocks) +
+        body.members + "};\n\n" + signature(problem_) + " {\n    const Contraction call{" + arguments + "};\n" +
+        trimmed_lines(body.entry) + "}\n";
+    recipe.source =
+        fill(text, {{"M", parenthesised(form_.m)},
+                    {"N", parenthesised(form_.n)},
+                    {"K", parenthesised(form_.k)},
+                    {"MAC", fmt::format("(double){} * {} * {}{}", parenthesised(form_.m), parenthesised(form_.n),
+                                        parenthesised(form_.k), form_.batched() ? " * " + batches() : "")}});
     for (const auto& [from, to] : renamed)
         recipe.source = std::regex_replace(recipe.source, std::regex("\\b" + from + "\\b"), to);
     recipe.strategy.family = "contraction";

@@ -4,16 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "playbook/pointwise_part.h"
+
 namespace strop::playbook {
 
 namespace {
-
-// The input behind `id` when only reshapes lie between: they leave a contiguous tensor's order alone.
-const Node* input_behind(const Graph& graph, int id) {
-    const Node* node = &graph.at(id);
-    while (node->family == Family::layout && node->op == "reshape") node = &graph.at(node->operands.at(0));
-    return node->family == Family::input ? node : nullptr;
-}
 
 std::string spell(const Node& node) {
     std::string family = name_of(node.family);
@@ -55,9 +50,8 @@ private:
         if (spatial < 1 || spatial > 2) return fail(fmt::format("convolution over {} axes", spatial));
         const auto& x = graph_.at(node.operands.at(0)).shape;
         const auto& w = graph_.at(node.operands.at(1)).shape;
-        bool complete = x.size() == spatial + 2 && w.size() == spatial + 2 &&
-                        node.shape.size() == spatial + 2 && node.padding.size() == spatial &&
-                        node.dilation.size() == spatial;
+        bool complete = x.size() == spatial + 2 && w.size() == spatial + 2 && node.shape.size() == spatial + 2 &&
+                        node.padding.size() == spatial && node.dilation.size() == spatial;
         if (!complete) return fail("convolution of operands of other ranks");
         form_.images = x[0];
         form_.channels = x[1];
@@ -130,8 +124,7 @@ private:
             return static_cast<void>(
                 lack(fmt::format("{} operand '{}' after a convolution", name_of(input.dtype), input.op)));
         if (shape.size() > result.size())
-            return static_cast<void>(
-                lack(fmt::format("operand '{}' of more axes than the convolution", input.op)));
+            return static_cast<void>(lack(fmt::format("operand '{}' of more axes than the convolution", input.op)));
         shape.insert(shape.begin(), result.size() - shape.size(), Expression(1));
         size_t constant = 0, varying = 0;
         for (size_t axis = 2; axis < result.size(); ++axis) {
@@ -141,8 +134,7 @@ private:
         if (constant && varying)
             return static_cast<void>(
                 lack(fmt::format("operand '{}' that differs along one spatial axis only", input.op)));
-        form_.operands.push_back(
-            {id, input.op, !shape[0].is_literal(1), !shape[1].is_literal(1), varying > 0});
+        form_.operands.push_back({id, input.op, !shape[0].is_literal(1), !shape[1].is_literal(1), varying > 0});
     }
 
     const Problem& problem_;

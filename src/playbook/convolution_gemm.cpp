@@ -187,8 +187,7 @@ const char* const panels_outside = R"(        for (int64_t panel = first; panel 
             for (int64_t i = tile; i < end; ++i))";
 
 std::string in_place_text(bool weights_stay) {
-    std::string text =
-        replace_all(in_place_convolve_text, "@ORDER@", weights_stay ? panels_outside : tiles_outside);
+    std::string text = replace_all(in_place_convolve_text, "@ORDER@", weights_stay ? panels_outside : tiles_outside);
     return replace_all(text, "@ORDER_COMMENT@",
                        weights_stay ? "a panel's weights stay in L1 while they pass over the tiles."
                                     : "a tile's pixels stay in L1 while all filters pass over them.");
@@ -202,13 +201,12 @@ std::string body(const ConvolutionForm& form, const std::string& pack, const std
 }
 
 std::string tunables(const Machine& machine, const std::string& depth, const std::string& tiles) {
-    return RegisterTile(machine).tunables("MR", "NRV") +
-           fmt::format(
-               "// strop:late KC = {}\n"
-               "// strop:tune TILES = {}\n"
-               "// strop:late MIN_TASKS = 8 | 2 | 32\n"
-               "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n",
-               depth, tiles);
+    return RegisterTile(machine).tunables("MR", "NRV") + fmt::format(
+                                                             "// strop:late KC = {}\n"
+                                                             "// strop:tune TILES = {}\n"
+                                                             "// strop:late MIN_TASKS = 8 | 2 | 32\n"
+                                                             "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n",
+                                                             depth, tiles);
 }
 
 Configuration initial_of(const Machine& machine, int64_t depth, int64_t tiles) {
@@ -250,10 +248,8 @@ void add_implicit_gemm(const ConvolutionContext& context, Recipes& recipes) {
 
 void add_pointwise_gemm(const ConvolutionContext& context, Recipes& recipes) {
     const ConvolutionForm& form = context.form;
-    std::optional<std::string> condition = all_equal({{form.kernel[0], 1},
-                                                      {form.kernel[1], 1},
-                                                      {form.stride[0], 1},
-                                                      {form.stride[1], 1}});
+    std::optional<std::string> condition =
+        all_equal({{form.kernel[0], 1}, {form.kernel[1], 1}, {form.stride[0], 1}, {form.stride[1], 1}});
     if (!condition) return;
     ConvolutionText text;
     text.panels = true;

@@ -205,14 +205,13 @@ ConvolutionText planes_source(const ConvolutionContext& context, bool weights_st
                     "// strop:tune TILES = 8 | 2 | 4 | 16 | 32\n"
                     "// strop:late MIN_TASKS = 8 | 2 | 32\n"
                     "// strop:late PARALLEL_MIN = 300000 | 100000 | 1000000\n";
-    std::string convolve =
-        replace_all(convolve_text, "@ORDER@", weights_stay ? panels_outside : tiles_outside);
+    std::string convolve = replace_all(convolve_text, "@ORDER@", weights_stay ? panels_outside : tiles_outside);
     convolve = replace_all(convolve, "@ORDER_COMMENT@",
                            weights_stay ? "a panel's weights stay in L1 while they pass over the tiles."
                                         : "a tile's pixels stay in L1 while all filters pass over them.");
-    text.body = fill(std::string(layout_text) + replace_all(multiply_text, "@PREFETCH@", prefetch_text) +
-                         write_text + convolve,
-                     context.form);
+    text.body =
+        fill(std::string(layout_text) + replace_all(multiply_text, "@PREFETCH@", prefetch_text) + write_text + convolve,
+             context.form);
     return text;
 }
 
@@ -258,8 +257,7 @@ void add_depthwise(const ConvolutionContext& context, Recipes& recipes) {
         "// strop:late PARALLEL_MIN = 100000 | 30000 | 300000\n",
         vector_lengths(context.machine.vector_bytes));
     text.body =
-        fill(std::string(layout_text) + depthwise_multiply_text + write_text + depthwise_convolve_text,
-             context.form);
+        fill(std::string(layout_text) + depthwise_multiply_text + write_text + depthwise_convolve_text, context.form);
     Strategy strategy;
     strategy.id = "depthwise";
     strategy.hypothesis =

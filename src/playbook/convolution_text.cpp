@@ -99,12 +99,9 @@ std::string type_of_scalar(const Problem& problem, const std::string& name) {
 // Where an operand's values for (n, k) begin.
 std::string offset_of(const EpilogueOperand& operand) {
     std::string index;
-    if (operand.per_image && operand.per_filter)
-        index = "n * s.K + k";
-    else if (operand.per_image)
-        index = "n";
-    else if (operand.per_filter)
-        index = "k";
+    if (operand.per_image && operand.per_filter) index = "n * s.K + k";
+    else if (operand.per_image) index = "n";
+    else if (operand.per_filter) index = "k";
     if (!operand.per_pixel) return index.empty() ? "0" : index;
     if (index.empty()) return "pixel";
     return (operand.per_image && operand.per_filter ? "(" + index + ")" : index) + " * area + pixel";
@@ -119,7 +116,9 @@ struct Finish {
 class FinishWriter {
 public:
     FinishWriter(const Problem& problem, const Graph& graph, const ConvolutionForm& form)
-        : problem_(problem), graph_(graph), form_(form) {}
+        : problem_(problem),
+          graph_(graph),
+          form_(form) {}
 
     Finish write() {
         Finish finish;
@@ -198,8 +197,7 @@ private:
         std::string text =
             scalar ? "        const float value = sums[i];\n" : "        const vec value = load(sums + i);\n";
         for (const std::string& statement : code.statements) text += "        " + statement + "\n";
-        return text + "        " +
-               (scalar ? "to[i] = " + code.result : "store(to + i, " + code.result + ")") + ";\n";
+        return text + "        " + (scalar ? "to[i] = " + code.result : "store(to + i, " + code.result + ")") + ";\n";
     }
 
     static void note(const PointwiseCode& code, Finish& finish) {
@@ -237,8 +235,7 @@ std::string entry_text(const Problem& problem, const ConvolutionForm& form, cons
     auto pair = [](const std::vector<Expression>& axes) { return axes[0].cpp() + ", " + axes[1].cpp(); };
     std::vector<std::string> input = {form.images.cpp(), form.channels.cpp(), pair(form.image)};
     std::vector<std::string> weights = {form.filters.cpp(), pair(form.kernel)};
-    std::vector<std::string> steps = {form.groups.cpp(), pair(form.stride), pair(form.padding),
-                                      pair(form.dilation)};
+    std::vector<std::string> steps = {form.groups.cpp(), pair(form.stride), pair(form.padding), pair(form.dilation)};
     std::vector<std::string> lines = {join(input, ", ") + ", " + join(weights, ", "), form.out[0].cpp(),
                                       form.out[1].cpp(), join(steps, ", ")};
     return fmt::format(R"(
@@ -260,7 +257,8 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
     if (!lacks.empty()) return {};
     finish.helpers.insert({"load", "store", "splat"});
     std::string values;
-    std::string source = text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n" + vector_prelude(finish.helpers);
+    std::string source =
+        text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n" + vector_prelude(finish.helpers);
     source += shape_text + operands_text(problem, form, values) + helpers_text + finish.text;
     if (!text.constants.empty()) source += "\n" + text.constants;
     if (text.planes) source += plane_text;
@@ -269,7 +267,8 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
 }
 
 RegisterTile::RegisterTile(const Machine& machine)
-    : lanes(machine.vector_bytes / 4), registers(machine.vector_registers) {}
+    : lanes(machine.vector_bytes / 4),
+      registers(machine.vector_registers) {}
 
 // The accumulators, one row of vectors and a broadcast must stay in registers.
 std::string RegisterTile::tunables(const std::string& rows_name, const std::string& vectors_name) const {

@@ -256,9 +256,8 @@ void add_winograd(const ConvolutionContext& context, Recipes& recipes) {
                                                       {form.groups, 1}});
     if (!condition) return;
     RegisterTile tile(context.machine);
-    Configuration initial = {{"VL", tile.lanes},        {"MR", tile.tall()},
-                             {"NRV", int64_t{2}},       {"TILES", int64_t{2}},
-                             {"MIN_TASKS", int64_t{4}}, {"PARALLEL_MIN", int64_t{300000}}};
+    Configuration initial = {{"VL", tile.lanes},    {"MR", tile.tall()},       {"NRV", int64_t{2}},
+                             {"TILES", int64_t{2}}, {"MIN_TASKS", int64_t{4}}, {"PARALLEL_MIN", int64_t{300000}}};
     Strategy strategy;
     strategy.id = "winograd";
     strategy.hypothesis =

@@ -36,8 +36,8 @@ Recipes emit_convolution(const Problem& problem, const Graph& graph, const Machi
     recipes.lacks = form.lacks;
     if (!form.lacks.empty()) return recipes;
     const ConvolutionContext context{problem, graph, machine, form};
-    for (auto* add : {add_shifted_planes, add_winograd, add_filter_lanes, add_implicit_gemm,
-                      add_pointwise_gemm, add_depthwise}) {
+    for (auto* add :
+         {add_shifted_planes, add_winograd, add_filter_lanes, add_implicit_gemm, add_pointwise_gemm, add_depthwise}) {
         add(context, recipes);
         if (!recipes.lacks.empty()) return Recipes{{}, recipes.lacks};
     }

@@ -18,10 +18,7 @@ Recipes emit_loops(const Problem& problem, const Graph& graph, const Machine& ma
     }
     if (form.nest == Nest::columns) result.recipes = column_recipes(form, machine, result.lacks);
     if (!result.lacks.empty()) return {{}, result.lacks};
-    for (Recipe& recipe : result.recipes)
-        for (const Recipe& other : result.recipes)
-            if (other.strategy.id != recipe.strategy.id)
-                recipe.strategy.excludes.push_back(other.strategy.id);
+    exclude_each_other(result.recipes);
     return result;
 }
 

@@ -11,10 +11,13 @@
 #include "playbook/convolution_form.h"
 #include "playbook/loop_form.h"
 #include "playbook/partition.h"
+#include "playbook/place_form.h"
 #include "playbook/plain_loops.h"
-#include "playbook/pointwise.h"
 #include "playbook/program_text.h"
 #include "playbook/recipe.h"
+#include "playbook/scan_form.h"
+#include "playbook/value_names.h"
+#include "playbook/window_form.h"
 
 namespace strop::playbook {
 
@@ -31,27 +34,12 @@ using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
 
 bool claimed(const StageProblem& stage) {
     for (const Node& node : stage.graph.nodes) {
-        if (node.family == Family::contraction)
-            return find_contraction(stage.problem, stage.graph).lacks.empty();
-        if (node.family == Family::convolution)
-            return recognise_convolution(stage.problem, stage.graph).lacks.empty();
+        if (node.family == Family::contraction) return find_contraction(stage.problem, stage.graph).lacks.empty();
+        if (node.family == Family::convolution) return recognise_convolution(stage.problem, stage.graph).lacks.empty();
     }
-    return loop_form(stage.problem, stage.graph).lacks.empty();
-}
-
-// Emitters call what they compute by the plain word ("difference"), so memory is called "difference_values".
-std::string memory_name(const Node& node) {
-    static const std::map<std::string, std::string> layouts = {{"concatenate", "joined"}, {"pad", "padded"}};
-    auto values = [](const std::string& word) { return word + (word.ends_with("_value") ? "s" : "_values"); };
-    switch (node.family) {
-        case Family::contraction: return values("product");
-        case Family::convolution: return values("convolution");
-        case Family::scan: return values("running");
-        case Family::gather: return values("gathered");
-        case Family::layout: return values(layouts.contains(node.op) ? layouts.at(node.op) : "arranged");
-        case Family::reduction: return values(node.op);
-        default: return values(word_for(node.op));
-    }
+    return loop_form(stage.problem, stage.graph).lacks.empty() ||
+           window_form(stage.problem, stage.graph).lacks.empty() ||
+           place_form(stage.problem, stage.graph).lacks.empty() || scan_form(stage.problem, stage.graph).lacks.empty();
 }
 
 // A program with one kernel for each stage, and what else could stand in its places.
@@ -60,7 +48,6 @@ struct Draft {
     std::vector<StageKernel> kernels;
     std::vector<std::vector<Recipe>> alternatives;  // one list a stage; the first is what the kernel has
     std::vector<Buffer> buffers;
-    std::vector<double> seconds;  // estimated, one a stage
 };
 
 class Drafter {
@@ -76,11 +63,12 @@ public:
         for (int attempt = 0; attempt < 4; ++attempt) {
             std::vector<Stage> stages = partition(problem_, graph_, fusion, claimed, plain_only_);
             if (stages.size() > most_stages)
-                return {fmt::format("a computation of {} stages (at most {}): cut the reference into several problems", stages.size(), most_stages)};
+                return {fmt::format("a computation of {} stages (at most {}): cut the reference into several problems",
+                                    stages.size(), most_stages)};
             size_t fast = static_cast<size_t>(
                 std::count_if(stages.begin(), stages.end(), [](const Stage& stage) { return !stage.plain; }));
             if (fast > most_fast_stages) return {fmt::format("{} stages with kernels of their own", fast)};
-            name_values(stages);
+            names_ = names_of_values(problem_, graph_, stages);
             Draft draft;
             bool complete = true;
             for (const Stage& stage : stages)
@@ -94,29 +82,6 @@ public:
     }
 
 private:
-    // Values in memory are called after what made them; the caller's tensors keep their names.
-    void name_values(const std::vector<Stage>& stages) {
-        std::set<std::string> taken = {problem_.name, "buffer", "main"};
-        taken.insert(problem_.dimensions.begin(), problem_.dimensions.end());
-        for (const Parameter& parameter : problem_.parameters) taken.insert(parameter.name);
-        names_.assign(graph_.nodes.size(), "");
-        for (const Node& node : graph_.nodes)
-            if (node.family == Family::input) names_[static_cast<size_t>(node.id)] = node.op;
-        for (size_t k = 0; k < graph_.outputs.size(); ++k)
-            names_[static_cast<size_t>(graph_.outputs[k])] = problem_.outputs[k].name;
-        taken.insert(names_.begin(), names_.end());
-        for (const Tensor& input : problem_.inputs) taken.insert(input.name);
-        for (const Stage& stage : stages)
-            for (int id : stage.outputs) {
-                std::string& name = names_[static_cast<size_t>(id)];
-                std::string word = memory_name(graph_.at(id));
-                for (int i = 1; name.empty(); ++i) {
-                    std::string one = i == 1 ? word : fmt::format("{}_{}", word, i);
-                    if (taken.insert(one).second) name = one;
-                }
-            }
-    }
-
     bool add(const Stage& stage, bool tuned, Draft& draft) {
         StageProblem part = stage_problem(problem_, graph_, stage, names_,
                                           "compute_" + names_[static_cast<size_t>(stage.outputs.back())]);
@@ -124,7 +89,7 @@ private:
         kernel.problem = part.problem;
         std::vector<Recipe> recipes;
         if (!stage.plain) {
-            for (Emitter emit : {emit_contraction, emit_convolution, emit_loops})
+            for (Emitter emit : {emit_contraction, emit_convolution, emit_loops, emit_windows, emit_places, emit_scan})
                 if (recipes.empty()) recipes = emit(part.problem, part.graph, machine_).recipes;
             if (recipes.empty()) {
                 for (int id : stage.nodes) plain_only_[static_cast<size_t>(id)] = 1;
@@ -141,7 +106,7 @@ private:
             std::string plain = write_plain(part, stage.plain && tuned, draft);
             (stage.plain ? kernel.source : kernel.otherwise) = plain;
         }
-        draft.seconds.push_back(estimate(part, stage.plain));
+        kernel.seconds = estimate(part, stage.plain);
         draft.kernels.push_back(std::move(kernel));
         draft.alternatives.push_back(std::move(recipes));
         return true;
@@ -156,8 +121,7 @@ private:
     std::string write_plain(const StageProblem& part, bool tuned, Draft& draft) const {
         PlainLoops loops = write_plain_loops(part.problem, part.graph);
         if (draft.lacks.empty()) draft.lacks = loops.lacks;
-        std::string includes =
-            "#include <stdint.h>\n#include <cmath>\n#include <limits>\n#include <type_traits>\n";
+        std::string includes = "#include <stdint.h>\n#include <cmath>\n#include <limits>\n#include <type_traits>\n";
         std::string name = part.problem.name.substr(std::string("compute_").size()), settings, constant;
         if (loops.body.find("team::parallel") != std::string::npos) {
             settings = "// strop:team\n";
@@ -174,10 +138,8 @@ private:
         const Dimensions& dims = problem_.points.front().dims;
         double bytes = 0, flops = count_flops(part.graph, bindings_of(problem_, dims));
         for (const auto* tensors : {&part.problem.inputs, &part.problem.outputs})
-            for (const Tensor& tensor : *tensors)
-                bytes += static_cast<double>(bytes_of(problem_, tensor, dims));
-        double rate =
-            machine_.ceilings.fma_flops_all_cores > 0 ? machine_.ceilings.fma_flops_all_cores : 1e11;
+            for (const Tensor& tensor : *tensors) bytes += static_cast<double>(bytes_of(problem_, tensor, dims));
+        double rate = machine_.ceilings.fma_flops_all_cores > 0 ? machine_.ceilings.fma_flops_all_cores : 1e11;
         double bandwidth = machine_.ceilings.memory_read > 0 ? machine_.ceilings.memory_read : 2e10;
         return std::max(bytes / bandwidth, flops / rate) * (plain ? 10 : 1);
     }
@@ -197,11 +159,11 @@ private:
         for (const ShapePoint& point : problem_.points) {
             double bytes = bytes_of_slots(draft.buffers, bindings_of(problem_, point.dims));
             double most = most_buffer_bytes;
-            if (machine_.memory_bytes > 0)
-                most = std::min(most, 0.5 * static_cast<double>(machine_.memory_bytes));
+            if (machine_.memory_bytes > 0) most = std::min(most, 0.5 * static_cast<double>(machine_.memory_bytes));
             if (bytes > most && draft.lacks.empty())
-                draft.lacks = fmt::format("stages whose buffers take {:.1f} GiB at the shape '{}': make that shape smaller, or leave it out",
-                                          bytes / (1 << 30), point.label);
+                draft.lacks = fmt::format(
+                    "stages whose buffers take {:.1f} GiB at the shape '{}': make that shape smaller, or leave it out",
+                    bytes / (1 << 30), point.label);
         }
     }
 
@@ -219,7 +181,7 @@ struct Plan {
 
 double total_of(const Draft& draft) {
     double total = 0;
-    for (double seconds : draft.seconds) total += seconds;
+    for (const StageKernel& kernel : draft.kernels) total += kernel.seconds;
     return total;
 }
 
@@ -229,7 +191,7 @@ std::vector<Recipe> variants_of(const Problem& problem, const Draft& draft, cons
     std::vector<size_t> order;
     for (size_t k = 0; k < draft.kernels.size(); ++k) order.push_back(k);
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return draft.seconds[a] > draft.seconds[b]; });
+                     [&](size_t a, size_t b) { return draft.kernels[a].seconds > draft.kernels[b].seconds; });
     std::vector<Recipe> variants;
     for (size_t place = 1; variants.size() < most_variants; ++place) {
         bool any = false;
@@ -261,8 +223,7 @@ Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& 
     const std::vector<Plan> plans = {
         {Fusion::fused, "fused_stages",
          "each stage fuses as much as one kernel can hold, so that few values pass through memory"},
-        {Fusion::apart, "stages_apart",
-         "products and convolutions stand alone, as plain as their kernels can be"},
+        {Fusion::apart, "stages_apart", "products and convolutions stand alone, as plain as their kernels can be"},
         {Fusion::plain, "plain_stages",
          "one loop nest for each value that is stored, with what is cheap computed where it is read"}};
     Recipes result;
@@ -294,13 +255,9 @@ Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& 
         recipe.variants = variants_of(problem, draft, recipe, comment);
         result.recipes.push_back(std::move(recipe));
     }
-    for (Recipe& recipe : result.recipes)
-        for (const Recipe& other : result.recipes)
-            if (other.strategy.id != recipe.strategy.id)
-                recipe.strategy.excludes.push_back(other.strategy.id);
-    std::stable_sort(result.recipes.begin(), result.recipes.end(), [](const Recipe& a, const Recipe& b) {
-        return a.strategy.confidence > b.strategy.confidence;
-    });
+    exclude_each_other(result.recipes);
+    std::stable_sort(result.recipes.begin(), result.recipes.end(),
+                     [](const Recipe& a, const Recipe& b) { return a.strategy.confidence > b.strategy.confidence; });
     return result;
 }
 

@@ -30,12 +30,9 @@ public:
         extents();
         if (plan_.stream)
             lines_.add("const bool streamed = rows * depth * columns * (int64_t)sizeof(float) > STREAM_MIN;");
-        if (in_registers_)
-            panel_calls();
-        else if (plan_.kind == Kind::blocked)
-            blocked();
-        else
-            split();
+        if (in_registers_) panel_calls();
+        else if (plan_.kind == Kind::blocked) blocked();
+        else split();
         lines_.add("}");
         return lines_.text();
     }
@@ -45,8 +42,7 @@ public:
         all.insert({"load", "store", "load_tail", "store_tail", "splat"});
         if (plan_.stream) all.insert({"stream", "fence"});
         for (const std::pair<const int, std::string>& name : names_)
-            if (std::string helper = folding(form_.graph.at(name.first).op).helper; !helper.empty())
-                all.insert(helper);
+            if (std::string helper = folding(form_.graph.at(name.first).op).helper; !helper.empty()) all.insert(helper);
         return all;
     }
 
@@ -87,19 +83,16 @@ private:
     void store_full(int k, const std::string& value, const std::string& down) {
         const std::string& name = form_.problem.outputs[static_cast<size_t>(k)].name;
         if (lanes_are_rows())
-            lines_.add(
-                fmt::format("store_strided({} + j * depth + {}, {}, depth, lanes);", name, down, value));
+            lines_.add(fmt::format("store_strided({} + j * depth + {}, {}, depth, lanes);", name, down, value));
         else
-            lines_.add(fmt::format("{}({} + {} * columns + j, {}, lanes{});",
-                                   plan_.stream ? "put" : "store_part", name, index("row", down), value,
-                                   plan_.stream ? ", streamed" : ""));
+            lines_.add(fmt::format("{}({} + {} * columns + j, {}, lanes{});", plan_.stream ? "put" : "store_part", name,
+                                   index("row", down), value, plan_.stream ? ", streamed" : ""));
     }
 
     // Values along the depth: loads, intermediates, then folds and stores. `suffix` is where a column's
     // values are.
-    void step(const std::vector<int>& reductions, const std::vector<int>& outputs,
-              std::map<int, std::string> known, const std::string& down, const std::string& suffix,
-              bool prefetch) {
+    void step(const std::vector<int>& reductions, const std::vector<int>& outputs, std::map<int, std::string> known,
+              const std::string& down, const std::string& suffix, bool prefetch) {
         std::vector<int> targets;
         for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
         for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
@@ -132,8 +125,7 @@ private:
     }
 
     // Inputs that do not vary along the depth are loaded where a column's values are computed.
-    std::map<int, std::string> with_column_inputs(const std::vector<int>& targets,
-                                                  std::map<int, std::string> known) {
+    std::map<int, std::string> with_column_inputs(const std::vector<int>& targets, std::map<int, std::string> known) {
         std::set<int> stop;
         for (const std::pair<const int, std::string>& entry : known) stop.insert(entry.first);
         for (int id : cone(form_, targets, stop)) {
@@ -149,15 +141,13 @@ private:
 
     void panel_function() {
         lines_ = Lines(0, lines_.text());
-        const std::string what =
-            lanes_are_rows() ? "rows, a lane each" : "neighbouring columns, from top to bottom";
+        const std::string what = lanes_are_rows() ? "rows, a lane each" : "neighbouring columns, from top to bottom";
         lines_.add("// VECTORS vectors of " + what + "; `lanes` is VL but in the last vector.");
         lines_.add("template <int VECTORS>");
         std::string row = lanes_are_rows() ? "" : "int64_t row, ";
         std::string streamed = plan_.stream ? ", bool streamed" : "";
         lines_.add(fmt::format("static inline void panel_of({},", parameter_list(form_.problem)));
-        lines_.add(
-            fmt::format("                            {}int64_t begin, int64_t lanes{}) {{", row, streamed));
+        lines_.add(fmt::format("                            {}int64_t begin, int64_t lanes{}) {{", row, streamed));
         size_t depth = lines_.mark();
         lines_.add(fmt::format("const int64_t depth = {};", lanes_are_rows() ? form_.columns : form_.depth));
         size_t columns = lines_.mark();
@@ -217,8 +207,7 @@ private:
     }
 
     std::string value_name(int id) {
-        std::string base =
-            (lanes_are_rows() ? "row_" : "column_") + value_word(form_.graph, form_.graph.at(id));
+        std::string base = (lanes_are_rows() ? "row_" : "column_") + value_word(form_.graph, form_.graph.at(id));
         std::string name = base;
         for (int i = 2; !value_names_taken_.insert(name).second; ++i) name = base + "_" + std::to_string(i);
         return name;
@@ -238,8 +227,7 @@ private:
         Values values = values_.write(ids, with_column_inputs(ids, known), {}, "at_", false);
         lines_.add(values.statements);
         for (int k : form_.reduced_outputs())
-            lines_.add(fmt::format("store_part({} + {}{}, {}, {});",
-                                   form_.problem.outputs[static_cast<size_t>(k)].name,
+            lines_.add(fmt::format("store_part({} + {}{}, {}, {});", form_.problem.outputs[static_cast<size_t>(k)].name,
                                    lanes_are_rows() ? "" : "row * columns + ", j,
                                    values.of[form_.graph.outputs[static_cast<size_t>(k)]], lanes));
     }
@@ -263,8 +251,7 @@ private:
         if (!lanes_are_rows()) lines_.add("const int64_t row = task / panels;");
         lines_.add("const int64_t begin = task % panels * wide;");
         lines_.add("const int64_t end = columns - begin < wide ? columns : begin + wide;");
-        lines_.add(
-            fmt::format("if (end - begin == wide) panel_of<PANEL>({}begin, VL{});", arguments, streamed));
+        lines_.add(fmt::format("if (end - begin == wide) panel_of<PANEL>({}begin, VL{});", arguments, streamed));
         lines_.add("else for (int64_t j = begin; j < end; j += VL)");
         lines_.add(fmt::format("    panel_of<1>({}j, end - j < VL ? end - j : VL{});", arguments, streamed));
         lines_.add("}");
@@ -285,17 +272,15 @@ private:
         open_team("tiles");
         for (const std::pair<const int, std::string>& name : names_)
             lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name.second));
-        name_values([&](const std::string& name) {
-            lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name));
-        });
+        name_values(
+            [&](const std::string& name) { lines_.add(fmt::format("alignas(64) float {}[TILE + VL];", name)); });
         lines_.add("for (int64_t task = me.begin(rows * tiles); task < me.end(rows * tiles); ++task) {");
         lines_.add("const int64_t row = task / tiles, begin = task % tiles * TILE;");
         lines_.add("const int64_t end = columns - begin < TILE ? columns : begin + TILE;");
         column_phase(0, "begin", "end");
         for (int pass = 0; pass <= form_.passes; ++pass) {
             std::vector<int> reductions = form_.reductions(pass), outputs = outputs_of_stage(form_, pass);
-            if (!reductions.empty() || !outputs.empty())
-                sweep(pass, reductions, outputs, "0", "depth", "begin", "end");
+            if (!reductions.empty() || !outputs.empty()) sweep(pass, reductions, outputs, "0", "depth", "begin", "end");
             if (pass < form_.passes) column_phase(pass + 1, "begin", "end");
         }
         memory_results("begin", "end");
@@ -362,12 +347,11 @@ private:
     std::string own(int id) const { return names_.at(id) + (plan_.kind == Kind::split ? "_own" : ""); }
 
     // Rows [top, bottom) of columns [from, to): ROWS of them between a load and a store of the accumulators.
-    void sweep(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs,
-               const std::string& top, const std::string& bottom, const std::string& from,
-               const std::string& to) {
+    void sweep(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs, const std::string& top,
+               const std::string& bottom, const std::string& from, const std::string& to) {
         for (int id : reductions) {
-            lines_.add(fmt::format("for (int64_t j = {}; j < {}; j += VL) store({}, splat({}));", from, to,
-                                   at(own(id)), folding(form_.graph.at(id).op).start));
+            lines_.add(fmt::format("for (int64_t j = {}; j < {}; j += VL) store({}, splat({}));", from, to, at(own(id)),
+                                   folding(form_.graph.at(id).op).start));
         }
         lines_.add(
             fmt::format("each_row_group({}, {}, {}, {}, [&](int64_t i, int count, int64_t j, int64_t lanes) "
@@ -398,13 +382,14 @@ private:
 
     void split() {
         size_t count = names_.size();
-        lines_.add("// Threads share the columns in whole vectors; a row of partial results has room for the last one.");
+        lines_.add(
+            "// Threads share the columns in whole vectors; a row of partial results has room for the last one.");
         lines_.add("constexpr int64_t share = VL < 16 ? 16 : VL;");
         lines_.add("const int64_t padded = (columns + share - 1) / share * share;");
         lines_.add("const int threads = rows * depth * columns > PARALLEL_MIN ? team::size() : 1;");
         name_values([](const std::string&) {});
-        lines_.add(fmt::format("float* memory = scratch(({} * threads + {}) * padded);", count,
-                               count + value_names_.size()));
+        lines_.add(
+            fmt::format("float* memory = scratch(({} * threads + {}) * padded);", count, count + value_names_.size()));
         lines_.add("team::parallel(threads, [=](team::Member me) {");
         lines_.add("const int64_t top = me.begin(depth), bottom = me.end(depth);");
         lines_.add("const int64_t left = me.begin(columns / share) * share;");
@@ -413,12 +398,10 @@ private:
         for (const std::pair<const int, std::string>& name : names_) {
             lines_.add(fmt::format("float* {}_all = memory + {} * threads * padded;", name.second, k));
             lines_.add(fmt::format("float* {0}_own = {0}_all + me.thread * padded;", name.second));
-            lines_.add(
-                fmt::format("float* {} = memory + ({} * threads + {}) * padded;", name.second, count, k++));
+            lines_.add(fmt::format("float* {} = memory + ({} * threads + {}) * padded;", name.second, count, k++));
         }
         for (const std::pair<const int, std::string>& name : value_names_)
-            lines_.add(
-                fmt::format("float* {} = memory + ({} * threads + {}) * padded;", name.second, count, k++));
+            lines_.add(fmt::format("float* {} = memory + ({} * threads + {}) * padded;", name.second, count, k++));
         lines_.add("for (int64_t row = 0; row < rows; ++row) {");
         split_row();
         lines_.add("}");

@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
+#include "playbook/argument_names.h"
+#include "playbook/pointwise_part.h"
+
 namespace strop::playbook {
 
 namespace {
@@ -28,20 +32,16 @@ private:
 
 // Names that kernels use themselves.
 const std::set<std::string>& reserved() {
-    static const std::set<std::string> names = {
-        "rows",    "columns",     "depth",        "row",        "j",       "i",        "u",
-        "lanes",   "begin",       "end",          "vec",        "vmask",   "sum",      "maximum",
-        "minimum", "load",        "store",        "stream",     "fence",   "splat",    "select",
-        "fma",     "scratch",     "first",        "step",       "VL",      "UNROLL",   "PANEL",
-        "BLOCK",   "TILE",        "PARALLEL_MIN", "STREAM_MIN", "threads", "thread",   "partial",
-        "width",   "each_vector", "load_part",    "store_part", "panels",  "panel",    "task",
-        "float",   "int",         "double",       "bool",       "CHUNK",   "AHEAD",    "block",
-        "tile",    "count",       "old",          "product",    "head",    "streamed", "p",
-        "v",       "n",           "kept",         "stride",     "lane",    "tiles",    "part",
-        "shared",  "slot",        "main",         "auto",       "const",   "for",      "if",
-        "new",     "delete",      "mean",         "weight",     "delta",   "ROWS",     "group",
-        "vabs",    "vmax",        "vmin",         "vexp",       "vlog",    "rotate",   "grain",
-        "vmax_number", "maximum_number", "vexp_nonpositive", "twice_exp", "me", "from", "to", "queue", "large"};
+    static const std::vector<std::string> words = split(
+        "rows columns depth row j i u lanes begin end vec vmask sum maximum minimum load store stream fence "
+        "splat select fma scratch first step VL UNROLL PANEL BLOCK TILE PARALLEL_MIN STREAM_MIN threads "
+        "thread partial width each_vector load_part store_part panels panel task float int double bool CHUNK "
+        "AHEAD block tile count old product head streamed past_caches each_aligned put_aligned put p v n kept "
+        "stride lane tiles part shared slot main auto const for if new delete mean weight delta ROWS group "
+        "vabs vmax vmin vexp vlog rotate grain vmax_number maximum_number vexp_nonpositive twice_exp me from "
+        "to queue large",
+        ' ');
+    static const std::set<std::string> names(words.begin(), words.end());
     return names;
 }
 
@@ -76,28 +76,7 @@ private:
         return false;
     }
 
-    // The names of a kernel's arguments are free; those that would hide a helper get an underscore.
-    void rename() {
-        std::map<std::string, Expression> dimensions;
-        Problem& problem = form_.problem;
-        for (std::string& name : problem.dimensions)
-            if (reserved().contains(name)) {
-                dimensions.emplace(name, Expression::symbol(name + "_"));
-                original_.emplace(name + "_", Expression::symbol(name));
-                name += "_";
-            }
-        for (Node& node : source_.nodes) {
-            bool named = node.family == Family::input || node.family == Family::parameter;
-            if (named && reserved().contains(node.op)) node.op += "_";
-            for (Expression& extent : node.shape) extent = extent.substitute(dimensions);
-            if (node.dim) node.dim = node.dim->substitute(dimensions);
-        }
-        for (std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
-            for (Tensor& tensor : *tensors)
-                if (reserved().contains(tensor.name)) tensor.name += "_";
-        for (Parameter& parameter : problem.parameters)
-            if (reserved().contains(parameter.name)) parameter.name += "_";
-    }
+    void rename() { original_ = free_names(form_.problem, source_, reserved()); }
 
     void find_needed() {
         needed_.assign(source_.nodes.size(), false);
@@ -122,10 +101,8 @@ private:
             case Family::reduction:
                 if (node.op != "sum" && node.op != "max" && node.op != "min" && node.op != "prod")
                     return fail(fmt::format("reduction '{}'", node.op));
-                return is_floating(node.dtype) ||
-                       fail(fmt::format("reduction '{}' of truth values", node.op));
-            case Family::layout:
-                return keeps_order(node) || fail(fmt::format("layout '{}' inside the loops", node.op));
+                return is_floating(node.dtype) || fail(fmt::format("reduction '{}' of truth values", node.op));
+            case Family::layout: return keeps_order(node) || fail(fmt::format("layout '{}' inside the loops", node.op));
             default: return fail(fmt::format("{} '{}' inside the loops", name_of(node.family), node.op));
         }
     }
@@ -151,8 +128,7 @@ private:
 
     static std::set<size_t> reduced_axes(const Node& node, size_t rank) {
         std::set<size_t> axes;
-        for (int axis : node.axes)
-            axes.insert(static_cast<size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis));
+        for (int axis : node.axes) axes.insert(static_cast<size_t>(axis < 0 ? axis + static_cast<int>(rank) : axis));
         if (axes.empty())
             for (size_t a = 0; a < rank; ++a) axes.insert(a);
         return axes;
@@ -169,12 +145,9 @@ private:
             for (size_t a = 0; a < node.shape.size(); ++a) axis_of_[index(node.id)].push_back(axes_.add());
         for (const Node& node : source_.nodes) {
             if (!needed_[index(node.id)]) continue;
-            if (node.family == Family::reduction)
-                join_reduction(node);
-            else if (node.family == Family::layout && node.op == "reshape")
-                join_reshape(node);
-            else
-                join_right_aligned(node);
+            if (node.family == Family::reduction) join_reduction(node);
+            else if (node.family == Family::layout && node.op == "reshape") join_reshape(node);
+            else join_right_aligned(node);
         }
     }
 
@@ -214,8 +187,7 @@ private:
     bool order_axes() {
         const Node* widest = nullptr;
         for (const Node& node : source_.nodes)
-            if (needed_[index(node.id)] && (!widest || classes(node).size() > classes(*widest).size()))
-                widest = &node;
+            if (needed_[index(node.id)] && (!widest || classes(node).size() > classes(*widest).size())) widest = &node;
         if (!widest || long_axes(*widest).empty()) return fail("an axis to loop over");
         std::vector<int> all = classes(*widest);
         std::vector<size_t> long_of_widest = long_axes(*widest);
@@ -230,8 +202,7 @@ private:
             for (int one : classes(node)) {
                 std::map<int, size_t>::const_iterator found = position_.find(one);
                 if (found == position_.end()) return fail("values that no loop nest spans together");
-                if (!positions.empty() && found->second <= positions.back())
-                    return fail("transposed operands");
+                if (!positions.empty() && found->second <= positions.back()) return fail("transposed operands");
                 positions.push_back(found->second);
             }
             members_[index(node.id)] = {positions.begin(), positions.end()};
@@ -264,10 +235,8 @@ private:
                     together = reduced.contains(p) == reduced.contains(p - 1);
                 }
             }
-            if (together)
-                merged.back() = merged.back() * extents_[p];
-            else
-                merged.push_back(extents_[p]);
+            if (together) merged.back() = merged.back() * extents_[p];
+            else merged.push_back(extents_[p]);
             group[p] = merged.size() - 1;
         }
         for (const Node& node : source_.nodes)
@@ -300,45 +269,20 @@ private:
         return true;
     }
 
-    static std::string factor(const Expression& extent) {
-        std::string text = extent.cpp();
-        return extent.is_symbol() || extent.is_literal() ? text : "(" + text + ")";
-    }
-
-    static std::string product(const std::vector<Expression>& extents) {
-        Expression all(1);
-        for (const Expression& extent : extents) all = all * extent;
-        return all.cpp();
-    }
-
     void describe_extents() {
-        std::vector<Expression> outer(extents_.begin(),
-                                      extents_.begin() + static_cast<std::ptrdiff_t>(reduced_at_));
-        form_.rows = product(outer);
-        form_.columns = extents_.back().cpp();
+        std::vector<Expression> outer(extents_.begin(), extents_.begin() + static_cast<std::ptrdiff_t>(reduced_at_));
+        form_.rows = product(outer).cpp();
+        form_.column_count = extents_.back();
+        form_.columns = form_.column_count.cpp();
         form_.last_extent = extents_.back().substitute(original_);
         if (form_.nest == Nest::columns) form_.depth = extents_[reduced_at_].cpp();
     }
 
-    // Which outer slice of a value belongs to `row`: "row", "row % H", "row / H * K + row % K".
+    // Which outer slice of a value belongs to `row`.
     std::string outer_index(const std::set<size_t>& members) const {
-        std::vector<size_t> own;
-        for (size_t p : members)
-            if (p < reduced_at_) own.push_back(p);
-        if (own.empty()) return "0";
-        if (own.size() == reduced_at_) return "row";
-        std::string text;
-        Expression below_own(1);
-        for (size_t k = own.size(); k-- > 0;) {
-            Expression below(1);
-            for (size_t q = own[k] + 1; q < reduced_at_; ++q) below = below * extents_[q];
-            std::string coordinate = below.is_literal(1) ? "row" : "row / " + factor(below);
-            if (own[k] > 0) coordinate += " % " + factor(extents_[own[k]]);
-            std::string term = below_own.is_literal(1) ? coordinate : coordinate + " * " + factor(below_own);
-            text = text.empty() ? term : term + " + " + text;
-            below_own = below_own * extents_[own[k]];
-        }
-        return own.size() > 1 ? "(" + text + ")" : text;
+        const std::vector<Expression> outer(extents_.begin(),
+                                            extents_.begin() + static_cast<std::ptrdiff_t>(reduced_at_));
+        return slice_index(outer, {members.begin(), members.lower_bound(reduced_at_)}, "row");
     }
 
     Span span_of(const std::set<size_t>& members) const {
@@ -378,8 +322,7 @@ private:
             }
             for (int& operand : copy.operands) operand = image[index(operand)];
             Span span = span_of(members_[index(node.id)]);
-            if (copy.family == Family::pointwise && copy.op == "divide" && span.reduced)
-                invert(copy, inverses);
+            if (copy.family == Family::pointwise && copy.op == "divide" && span.reduced) invert(copy, inverses);
             image[index(node.id)] = append(copy, span);
         }
         for (int id : source_.outputs) form_.graph.outputs.push_back(image[index(id)]);
@@ -461,8 +404,6 @@ std::vector<int> LoopForm::reduced_outputs() const {
     return positions;
 }
 
-LoopForm loop_form(const Problem& problem, const Graph& graph) {
-    return Recogniser(problem, graph).recognise();
-}
+LoopForm loop_form(const Problem& problem, const Graph& graph) { return Recogniser(problem, graph).recognise(); }
 
 }  // namespace strop::playbook

@@ -29,11 +29,12 @@ enum class Nest {
 
 struct LoopForm {
     Nest nest = Nest::pointwise;
-    Problem problem;          // with names that collide with nothing in a kernel
-    Graph graph;              // what the outputs need; division by what a row shares is multiplication
-    std::vector<Span> spans;  // one a node
-    std::vector<int> stages;  // one a node: the number of passes that must have ended before
+    Problem problem;                   // with names that collide with nothing in a kernel
+    Graph graph;                       // what the outputs need; division by what a row shares is multiplication
+    std::vector<Span> spans;           // one a node
+    std::vector<int> stages;           // one a node: the number of passes that must have ended before
     std::string rows, depth, columns;  // extents, C++
+    Expression column_count;           // what `columns` says
     Expression last_extent;            // of the last axis, over the problem's own names
     int passes = 0;                    // that reduce something; outputs may need one more to be written
     std::string lacks;                 // non-empty: why this is no such nest

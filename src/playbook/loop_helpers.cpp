@@ -17,6 +17,7 @@ static inline void store_part(float* p, vec v, int64_t lanes) {
 
 std::string put_helper() {
     return R"(
+// Of a tensor that nothing was aligned to.
 static inline void put(float* p, vec v, int64_t lanes, bool streamed) {
     if (streamed && lanes == VL && (uintptr_t)p % sizeof(vec) == 0) stream(p, v);
     else store_part(p, v, lanes);
@@ -92,17 +93,30 @@ __attribute__((always_inline)) static inline void each_vector(int64_t j, int64_t
 )";
     if (!stream) return text;
     return text + R"(
-// The same; where y is streamed, from the first j on at which y + j is aligned to the vector.
+// step(u, j, lanes, streamed): where y is streamed, from the first j on at which y + j is aligned to the vector, whole
+// vectors are. Which it is stands fast in each loop, so that none tests it.
 template <class Step>
 __attribute__((always_inline)) static inline void each_aligned(const float* y, bool streamed, int64_t j,
                                                                int64_t end, Step step) {
+    if (!streamed)
+        return each_vector(j, end, [&](int u, int64_t at, int64_t lanes) __attribute__((always_inline)) {
+            step(u, at, lanes, false);
+        });
     const int64_t past = (int64_t)((uintptr_t)(y + j) / sizeof(float) % VL);
-    if (streamed && past != 0 && j < end) {
+    if (past != 0 && j < end) {
         const int64_t head = end - j < VL - past ? end - j : VL - past;
-        step(0, j, head);
+        step(0, j, head, false);
         j += head;
     }
-    each_vector(j, end, step);
+    each_vector(j, end, [&](int u, int64_t at, int64_t lanes) __attribute__((always_inline)) {
+        step(u, at, lanes, lanes == VL);
+    });
+}
+
+// With what each_aligned says of y.
+static inline void put_aligned(float* p, vec v, int64_t lanes, bool streamed) {
+    if (streamed) stream(p, v);
+    else store_part(p, v, lanes);
 }
 )";
 }

@@ -15,11 +15,13 @@ namespace {
 bool is_count(const LoopForm& form, const Node& node, bool inverse) {
     if (node.op == "reciprocal") return is_count(form, form.graph.at(node.operands[0]), !inverse);
     if (node.family != Family::constant) return false;
-    for (int64_t extent : {2, 3, 5}) {
+    // Each symbol has a value of its own, so that 1/(H*H) is not taken for one over H*W.
+    for (int64_t first : {6, 10, 14}) {
         Bindings bindings;
         try {
-            Expression columns = Expression::parse(form.columns);
-            for (const std::string& name : columns.symbols()) bindings[name] = extent;
+            const Expression& columns = form.column_count;
+            for (const std::string& name : columns.symbols())
+                bindings[name] = first + 35 * static_cast<int64_t>(bindings.size());
             if (node.dim)
                 for (const std::string& name : node.dim->symbols())
                     if (!bindings.contains(name)) return false;
@@ -40,8 +42,7 @@ int sum_behind_mean(const LoopForm& form, const Node& node) {
         const Node& sum = form.graph.at(node.operands[k]);
         const Node& count = form.graph.at(node.operands[1 - k]);
         if (node.op == "divide" && k == 1) break;
-        if (sum.family == Family::reduction && sum.op == "sum" &&
-            is_count(form, count, node.op == "multiply"))
+        if (sum.family == Family::reduction && sum.op == "sum" && is_count(form, count, node.op == "multiply"))
             return sum.id;
     }
     return -1;
@@ -103,7 +104,7 @@ namespace {
 
 // NaN in, NaN out.
 bool propagates(const Node& node) {
-    static const std::set<std::string> ops = {"add", "subtract", "multiply", "divide",   "negative",
+    static const std::set<std::string> ops = {"add", "subtract", "multiply", "divide",     "negative",
                                               "exp", "log",      "sum",      "reciprocal", "exp_nonpositive"};
     bool computed = node.family == Family::pointwise || node.family == Family::reduction;
     return !computed || ops.contains(node.op) || node.op == "max" || node.op == "max_number";

@@ -17,7 +17,7 @@ struct RowPlan {
     bool split = false;   // threads share each row
     bool prefetch = false;
     bool next_row = false;  // while this row is computed, the next one comes from memory
-    bool dynamic = false;  // rows are handed out in chunks
+    bool dynamic = false;   // rows are handed out in chunks
     enum class Tiles { none, along_rows, down_columns };
     Tiles tiles = Tiles::none;  // pieces of rows as the unit of work, in which order
 };

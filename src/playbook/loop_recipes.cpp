@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/strings.h"
+#include "playbook/kernel_source.h"
 #include "playbook/loop_helpers.h"
 #include "playbook/loop_laws.h"
 #include "playbook/loop_plans.h"
@@ -16,37 +16,6 @@ namespace {
 
 constexpr int64_t mebi = 1 << 20;
 
-// Builds the source of one kernel: comment, tunables, helpers, function.
-class Source {
-public:
-    explicit Source(const std::string& comment) : comment_("// " + comment + "\n") {}
-
-    // The first value is the default; `guess` is what should fit this machine.
-    void tune(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
-        declare("tune", name, values, guess);
-    }
-    // Nothing is compiled anew for another value.
-    void late(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
-        declare("late", name, values, guess);
-    }
-    std::string text(const LoopKernel& kernel, const std::string& helpers) const {
-        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(kernel.helpers) + helpers + "\n" + kernel.body;
-    }
-
-    Configuration initial;
-
-private:
-    void declare(const std::string& kind, const std::string& name, const std::vector<int64_t>& values,
-                 int64_t guess) {
-        std::vector<std::string> texts;
-        for (int64_t value : values) texts.push_back(std::to_string(value));
-        tunables_ += "// strop:" + kind + " " + name + " = " + join(texts, " | ") + "\n";
-        initial[name] = guess;
-    }
-
-    std::string comment_, tunables_;
-};
-
 class Collector {
 public:
     Collector(const LoopForm& form, const Machine& machine) : form_(form), machine_(machine) {
@@ -57,8 +26,8 @@ public:
     }
 
     template <class Plan>
-    void add(const std::string& id, const std::string& hypothesis, const std::string& bottleneck,
-             const Plan& plan, double confidence, const std::vector<std::pair<std::string, Plan>>& variants) {
+    void add(const std::string& id, const std::string& hypothesis, const std::string& bottleneck, const Plan& plan,
+             double confidence, const std::vector<std::pair<std::string, Plan>>& variants) {
         Recipe recipe = make(plan, hypothesis);
         Strategy& strategy = recipe.strategy;
         strategy.id = id;
@@ -88,15 +57,15 @@ public:
     std::string lacks;
 
 private:
-    Source source(const std::string& hypothesis) {
-        Source source(form_.problem.name + ": " + hypothesis);
+    KernelSource source(const std::string& hypothesis) {
+        KernelSource source(form_.problem.name + ": " + hypothesis);
         int64_t lanes = std::max(4, machine_.vector_bytes / 4);
         source.tune("VL", {lanes, 2 * lanes, 4 * lanes}, lanes);
         source.late("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
         return source;
     }
 
-    void tune_streaming(Source& source) {
+    void tune_streaming(KernelSource& source) {
         int64_t last = 0;
         for (const CacheLevel& cache : machine_.caches) last = std::max(last, cache.bytes);
         source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40},
@@ -112,9 +81,9 @@ private:
         if (products_) helpers += product_helper();
         if (kernel.uses_scratch) helpers += scratch_helper();
         helpers += walkers(plan.stream);
-        if (plan.stream) helpers += put_helper();
+        if (plan.stream && form_.full_outputs().size() > 1) helpers += put_helper();
 
-        Source text = source(hypothesis);
+        KernelSource text = source(hypothesis);
         text.tune("UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
         if (plan.stream) tune_streaming(text);
         if (plan.online) text.late("BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
@@ -137,7 +106,7 @@ private:
         if (lanes) helpers += strided_helpers();
         if (!registers) helpers += group_helpers();
 
-        Source text = source(hypothesis);
+        KernelSource text = source(hypothesis);
         if (registers) {
             text.tune("PANEL", {4, 1, 2, 8, 16}, lanes ? 2 : 8);
         } else {
@@ -149,9 +118,9 @@ private:
         return finish(text, kernel, helpers);
     }
 
-    static Recipe finish(const Source& text, const LoopKernel& kernel, const std::string& helpers) {
+    static Recipe finish(const KernelSource& text, const LoopKernel& kernel, const std::string& helpers) {
         Recipe recipe;
-        recipe.source = text.text(kernel, helpers);
+        recipe.source = text.text(kernel.helpers, helpers, kernel.body);
         recipe.initial = text.initial;
         return recipe;
     }
@@ -170,10 +139,9 @@ std::pair<std::string, Plan> changed(const std::string& suffix, Plan plan, Chang
 bool any_truth(const LoopForm& form) {
     for (const Node& node : form.graph.nodes) {
         bool number = node.family == Family::constant || node.family == Family::parameter;
-        bool output = std::find(form.graph.outputs.begin(), form.graph.outputs.end(), node.id) !=
-                      form.graph.outputs.end();
-        if (!number && node.dtype == DType::boolean &&
-            (node.family == Family::input || output || !form.full(node.id)))
+        bool output =
+            std::find(form.graph.outputs.begin(), form.graph.outputs.end(), node.id) != form.graph.outputs.end();
+        if (!number && node.dtype == DType::boolean && (node.family == Family::input || output || !form.full(node.id)))
             return true;
     }
     return false;
@@ -206,9 +174,8 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
     };
 
     RowPlan passes;
-    all.add("resident_passes",
-            "a row stays in the cache, so each pass reads it again and recomputes what it needs", "compute",
-            passes, 0.6, with(variants(passes, 1), {changed("dynamic", passes, dynamic)}));
+    all.add("resident_passes", "a row stays in the cache, so each pass reads it again and recomputes what it needs",
+            "compute", passes, 0.6, with(variants(passes, 1), {changed("dynamic", passes, dynamic)}));
     if (writes) {
         RowPlan kept;
         kept.stream = kept.keep = true;
@@ -233,8 +200,7 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
     RowPlan split;
     split.split = true;
     split.stream = writes;
-    all.add("split_rows",
-            "few long rows: the threads share each row and exchange partial results at barriers",
+    all.add("split_rows", "few long rows: the threads share each row and exchange partial results at barriers",
             "parallelism", split, 0.3, {changed("prefetch", split, prefetch)});
     // A barrier costs as much as some ten thousand elements.
     all.restrict_last(Expression::parse("(" + form.last_extent.text() + ") >= 16384"));
@@ -247,18 +213,15 @@ std::vector<Recipe> pointwise_recipes(const LoopForm& form, const Machine& machi
     auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
     RowPlan flat;
     flat.tiles = RowPlan::Tiles::along_rows;
-    all.add("fused_loop",
-            "one fused loop reads every operand once and writes the results with ordinary stores", "memory",
-            flat, 0.6, {changed("prefetch", flat, prefetch)});
+    all.add("fused_loop", "one fused loop reads every operand once and writes the results with ordinary stores",
+            "memory", flat, 0.6, {changed("prefetch", flat, prefetch)});
     RowPlan streamed = flat;
     streamed.stream = true;
-    all.add("fused_streaming",
-            "large outputs go past the caches, which saves reading them before they are written", "memory",
-            streamed, 0.6, {changed("prefetch", streamed, prefetch)});
+    all.add("fused_streaming", "large outputs go past the caches, which saves reading them before they are written",
+            "memory", streamed, 0.6, {changed("prefetch", streamed, prefetch)});
     RowPlan down = flat;
     down.tiles = RowPlan::Tiles::down_columns;
-    all.add("column_tiles",
-            "a tile of columns walks down all rows, so that operands shared by the rows stay in L1",
+    all.add("column_tiles", "a tile of columns walks down all rows, so that operands shared by the rows stay in L1",
             "compute", down, 0.4, {changed("streaming", down, [](RowPlan& p) { p.stream = true; })});
     lacks = all.lacks;
     return all.recipes;
@@ -273,9 +236,8 @@ std::vector<Recipe> lane_recipes(const LoopForm& form, const Machine& machine, s
     Collector all(form, machine);
     ColumnPlan plan;
     plan.kind = ColumnPlan::Kind::lanes;
-    all.add("rows_across_lanes",
-            "short rows: every lane has a row of its own, so that no reduction crosses lanes", "latency",
-            plan, 0.3, {});
+    all.add("rows_across_lanes", "short rows: every lane has a row of its own, so that no reduction crosses lanes",
+            "latency", plan, 0.3, {});
     // Beyond that, strided loads cost more than horizontal reductions, and long sums in one lane lose
     // accuracy.
     all.recipes.back().condition = Expression::parse("(" + form.last_extent.text() + ") <= 64");
@@ -291,20 +253,17 @@ std::vector<Recipe> column_recipes(const LoopForm& form, const Machine& machine,
     Collector all(form, machine);
     bool writes = !form.full_outputs().empty();
     ColumnPlan panels;
-    all.add("column_panels",
-            "accumulators of a panel of columns stay in registers from the first row to the last", "memory",
-            panels, 0.5, {prefetching(panels)});
+    all.add("column_panels", "accumulators of a panel of columns stay in registers from the first row to the last",
+            "memory", panels, 0.5, {prefetching(panels)});
     ColumnPlan blocked;
     blocked.kind = ColumnPlan::Kind::blocked;
     blocked.stream = writes;
-    all.add("blocked_rows",
-            "a tile's accumulators stay in L1 while several rows at a time stream past in order", "memory",
-            blocked, 0.6, {prefetching(blocked)});
+    all.add("blocked_rows", "a tile's accumulators stay in L1 while several rows at a time stream past in order",
+            "memory", blocked, 0.6, {prefetching(blocked)});
     ColumnPlan split;
     split.kind = ColumnPlan::Kind::split;
     split.stream = writes;
-    all.add("split_depth",
-            "the threads share the reduced axis, each with partial results that are combined at the end",
+    all.add("split_depth", "the threads share the reduced axis, each with partial results that are combined at the end",
             "parallelism", split, 0.5, {prefetching(split)});
     lacks = all.lacks;
     return all.recipes;

@@ -14,9 +14,9 @@ namespace strop::playbook {
 namespace {
 
 bool expensive(const std::string& op) {
-    static const std::set<std::string> ops = {"exp",  "exp_nonpositive", "exp2",  "expm1",  "log",      "log2",    "log1p",
-                                              "tanh", "erf",   "sin",    "cos",      "sigmoid", "power",
-                                              "sqrt", "rsqrt", "divide", "remainder"};
+    static const std::set<std::string> ops = {
+        "exp", "exp_nonpositive", "exp2",  "expm1", "log",   "log2",   "log1p",    "tanh", "erf", "sin",
+        "cos", "sigmoid",         "power", "sqrt",  "rsqrt", "divide", "remainder"};
     return ops.contains(op);
 }
 
@@ -27,11 +27,9 @@ std::vector<int> worth_keeping(const LoopForm& form) {
     for (const Node& node : form.graph.nodes) {
         if (!form.full(node.id) || node.family != Family::pointwise || node.dtype == DType::boolean) continue;
         bool later = false, costly = false;
-        for (int user : form.graph.users(node.id))
-            later |= form.full(user) && form.stage(user) > form.stage(node.id);
+        for (int user : form.graph.users(node.id)) later |= form.full(user) && form.stage(user) > form.stage(node.id);
         for (int id : cone(form, {node.id}, {kept.begin(), kept.end()}))
-            costly |=
-                form.full(id) && form.stage(id) == form.stage(node.id) && expensive(form.graph.at(id).op);
+            costly |= form.full(id) && form.stage(id) == form.stage(node.id) && expensive(form.graph.at(id).op);
         if (later && costly) kept.push_back(node.id);
     }
     return kept;
@@ -42,7 +40,10 @@ namespace {
 class RowWriter {
 public:
     RowWriter(const LoopForm& form, const RowPlan& plan)
-        : form_(form), plan_(plan), values_(form), names_(reduction_names(form, "row_")) {
+        : form_(form),
+          plan_(plan),
+          values_(form),
+          names_(reduction_names(form, "row_")) {
         if (plan.keep) kept_ = worth_keeping(form);
     }
 
@@ -51,8 +52,7 @@ public:
         lines_.pragma(signature(form_.problem) + " {");
         lines_ = Lines(1, lines_.text());
         lines_.add(fmt::format("const int64_t rows = {}, columns = {};", form_.rows, form_.columns));
-        if (plan_.stream)
-            lines_.add("const bool streamed = rows * columns * (int64_t)sizeof(float) > STREAM_MIN;");
+        if (plan_.stream) lines_.add("const bool streamed = rows * columns * (int64_t)sizeof(float) > STREAM_MIN;");
         plan_.split ? open_split() : open_rows();
         row();
         lines_.add("}");
@@ -153,13 +153,11 @@ private:
             const Node& node = form_.graph.at(id);
             const std::string& index = form_.span(id).outer_index;
             if (index != "0")
-                lines_.add(fmt::format("const {}* {}_row = {};", c_type(node.dtype), node.op,
-                                       place(node.op, index)));
+                lines_.add(fmt::format("const {}* {}_row = {};", c_type(node.dtype), node.op, place(node.op, index)));
         }
         for (int k : form_.full_outputs()) {
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
-            lines_.add(fmt::format("{}* {}_row = {};", c_type(output.dtype), output.name,
-                                   place(output.name, "row")));
+            lines_.add(fmt::format("{}* {}_row = {};", c_type(output.dtype), output.name, place(output.name, "row")));
         }
         for (int id : inputs(false)) {
             const Node& node = form_.graph.at(id);
@@ -236,10 +234,8 @@ private:
             lines_.add(fmt::format("for (int u = 1; u < UNROLL; ++u) {0}[0] = {1};", part,
                                    fold(op, part + "[0]", part + "[u]")));
             std::string whole = fmt::format("{}({}[0])", folding(op).horizontal, part);
-            if (!plan_.split)
-                lines_.add(fmt::format("const float {} = {};", names_[id], whole));
-            else
-                lines_.add(fmt::format("partial[row & 1][{}][me.thread] = {};", slot(id), whole));
+            if (!plan_.split) lines_.add(fmt::format("const float {} = {};", names_[id], whole));
+            else lines_.add(fmt::format("partial[row & 1][{}][me.thread] = {};", slot(id), whole));
         }
         if (plan_.split && !reductions.empty()) {
             lines_.add("me.barrier();");
@@ -257,8 +253,8 @@ private:
     int slot(int id) const { return static_cast<int>(std::distance(names_.begin(), names_.find(id))); }
 
     // One walk over [from, to): reductions into `part` accumulators, values kept, outputs written.
-    void walk(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs,
-              const std::string& from, const std::string& to) {
+    void walk(int pass, const std::vector<int>& reductions, const std::vector<int>& outputs, const std::string& from,
+              const std::string& to) {
         std::vector<int> targets, keep;
         for (int id : reductions) targets.push_back(form_.graph.at(id).operands[0]);
         for (int k : outputs) targets.push_back(form_.graph.outputs[static_cast<size_t>(k)]);
@@ -271,18 +267,17 @@ private:
             if (!plan_.stream || output.dtype != DType::float32 || !aligned.empty()) continue;
             walker = "each_aligned";  // to the first of them; the others stream where they are aligned too
             aligned = fmt::format("{}_row, streamed, ", output.name);
+            aligned_output_ = k;
         }
-        lines_.add(
-            fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes) __attribute__((always_inline)) {{",
-                        walker, aligned, from, to, reductions.empty() ? "" : " u"));
+        lines_.add(fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes{}) __attribute__((always_inline)) {{",
+                               walker, aligned, from, to, reductions.empty() ? "" : " u",
+                               aligned.empty() ? "" : ", bool past_caches"));
         if (plan_.prefetch && pass == 0) add_prefetch(" + j + AHEAD + line");
-        if (plan_.next_row && pass == (plan_.online ? 2 : 1))
-            add_prefetch(" + columns + j + line", ", 0, LOCALITY");
+        if (plan_.next_row && pass == (plan_.online ? 2 : 1)) add_prefetch(" + columns + j + line", ", 0, LOCALITY");
         std::map<int, std::string> known = load(targets, pass, lines_);
         Values values = values_.write(targets, known, uniform_, "", false);
         lines_.add(values.statements);
-        for (int id : keep)
-            lines_.add(fmt::format("store_part({} + j, {}, lanes);", kept_names_[id], values.of[id]));
+        for (int id : keep) lines_.add(fmt::format("store_part({} + j, {}, lanes);", kept_names_[id], values.of[id]));
         for (int id : reductions) {
             const Node& node = form_.graph.at(id);
             std::string part = names_[id] + "_part[u]";
@@ -306,10 +301,10 @@ private:
         const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
         if (output.dtype == DType::boolean)
             lines_.add(fmt::format("store_mask_part({}_row + j, {}, lanes);", output.name, value));
-        else if (plan_.stream)
-            lines_.add(fmt::format("put({}_row + j, {}, lanes, streamed);", output.name, value));
-        else
-            lines_.add(fmt::format("store_part({}_row + j, {}, lanes);", output.name, value));
+        else if (plan_.stream && k == aligned_output_)
+            lines_.add(fmt::format("put_aligned({}_row + j, {}, lanes, past_caches);", output.name, value));
+        else if (plan_.stream) lines_.add(fmt::format("put({}_row + j, {}, lanes, past_caches);", output.name, value));
+        else lines_.add(fmt::format("store_part({}_row + j, {}, lanes);", output.name, value));
     }
 
     void pass(int pass, const std::vector<int>& outputs) {
@@ -350,8 +345,7 @@ private:
             std::string part = names_[id] + "_part";
             lines_.add(fmt::format("for (int u = 1; u < UNROLL; ++u) {0}[0] = {1};", part,
                                    fold(op, part + "[0]", part + "[u]")));
-            lines_.add(
-                fmt::format("const float {} = {}({}[0]);", in_block(id), folding(op).horizontal, part));
+            lines_.add(fmt::format("const float {} = {}({}[0]);", in_block(id), folding(op).horizontal, part));
         }
     }
 
@@ -362,8 +356,7 @@ private:
         for (int id : first) {
             const std::string& op = form_.graph.at(id).op;
             bool scale = false;
-            for (const MergeLaw& law : laws)
-                scale |= law.kind == MergeLaw::Kind::exponential && law.reference == id;
+            for (const MergeLaw& law : laws) scale |= law.kind == MergeLaw::Kind::exponential && law.reference == id;
             if (scale) lines_.add(fmt::format("const float old_{} = {};", names_[id].substr(4), names_[id]));
             for (const MergeLaw& law : laws)
                 if (law.kind == MergeLaw::Kind::squares && law.sum == id) deviations(law, id);
@@ -377,16 +370,16 @@ private:
         std::string number = block_means_.empty() ? "" : "_" + std::to_string(block_means_.size() + 1);
         std::string mean = "block_mean" + number, delta = "delta" + number;
         lines_.add(fmt::format("const float {} = {} / (float)(end - begin);", mean, in_block(sum)));
-        lines_.add(fmt::format("const float {} = begin == 0 ? 0.0f : {} - {} / (float)begin;", delta, mean,
-                               names_[sum]));
+        lines_.add(
+            fmt::format("const float {} = begin == 0 ? 0.0f : {} - {} / (float)begin;", delta, mean, names_[sum]));
         block_means_[law.reduction] = mean;
         deltas_[law.reduction] = delta;
     }
 
     void merge_second(const std::vector<int>& second, const std::vector<MergeLaw>& laws) {
         for (const MergeLaw& law : laws)
-            know_scalar(law.reference, law.kind == MergeLaw::Kind::squares ? block_means_[law.reduction]
-                                                                           : names_[law.reference]);
+            know_scalar(law.reference,
+                        law.kind == MergeLaw::Kind::squares ? block_means_[law.reduction] : names_[law.reference]);
         start(second);
         walk(1, second, {}, "begin", "end");
         block_results(second);
@@ -397,13 +390,12 @@ private:
                 std::string old = "old_" + largest.substr(4);
                 values_.helpers.insert("vexp");
                 lines_.add(fmt::format("if ({0} < {1})", old, largest));
-                lines_.add(fmt::format("    {2} = {0} == -__builtin_inff() ? 0.0f : {2} * vexp({0} - {1});",
-                                       old, largest, name));
+                lines_.add(fmt::format("    {2} = {0} == -__builtin_inff() ? 0.0f : {2} * vexp({0} - {1});", old,
+                                       largest, name));
                 lines_.add(fmt::format("{} += {};", name, in_block(law.reduction)));
             } else {
-                lines_.add(fmt::format(
-                    "{0} += {1} + {2} * {2} * ((float)begin * (float)(end - begin) / (float)end);", name,
-                    in_block(law.reduction), deltas_[law.reduction]));
+                lines_.add(fmt::format("{0} += {1} + {2} * {2} * ((float)begin * (float)(end - begin) / (float)end);",
+                                       name, in_block(law.reduction), deltas_[law.reduction]));
             }
         }
     }
@@ -429,6 +421,7 @@ private:
     std::map<int, std::string> kept_names_, block_means_, deltas_;
     std::map<int, std::string> known_;  // values of the whole row, by node
     std::set<int> uniform_;
+    int aligned_output_ = -1;  // the one that the walk is aligned to
     bool masks_ = false;
     Lines lines_;
 };

@@ -1,32 +1,14 @@
 #include "playbook/loop_text.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "graph/operations.h"
 #include "playbook/pointwise.h"
 
 namespace strop::playbook {
-
-void Lines::add(const std::string& line) {
-    if (!line.empty() && line[0] == '}') --depth_;
-    text_ += line.empty() ? "\n" : std::string(static_cast<size_t>(4 * depth_), ' ') + line + "\n";
-    if (!line.empty() && line.back() == '{') ++depth_;
-}
-
-void Lines::add(const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) add(line);
-}
-
-void Lines::drop_unused(size_t mark, const std::string& name) {
-    size_t next = text_.find('\n', mark) + 1;
-    auto part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    for (size_t at = text_.find(name, next); at != std::string::npos; at = text_.find(name, at + 1))
-        if (!part_of_name(text_[at - 1]) && !part_of_name(text_[at + name.size()])) return;
-    text_.erase(mark, next - mark);
-}
 
 std::vector<int> cone(const LoopForm& form, const std::vector<int>& targets, const std::set<int>& known) {
     std::set<int> ids(targets.begin(), targets.end());
@@ -42,8 +24,7 @@ std::string value_word(const Graph& graph, const Node& node) {
         for (int operand : node.operands) {
             sum |= graph.at(operand).family == Family::reduction && graph.at(operand).op == "sum";
             const Node& count = graph.at(operand);
-            constant |=
-                (count.op == "reciprocal" ? graph.at(count.operands[0]) : count).family == Family::constant;
+            constant |= (count.op == "reciprocal" ? graph.at(count.operands[0]) : count).family == Family::constant;
         }
         if (sum && constant) return "mean";
     }
@@ -144,10 +125,7 @@ std::map<int, std::string> reduction_names(const LoopForm& form, const std::stri
     for (const Node& node : form.graph.nodes) {
         if (node.family != Family::reduction) continue;
         bool squares = node.op == "sum" && form.graph.at(node.operands[0]).op == "square";
-        std::string base = prefix + (squares             ? "square_sum"
-                                     : node.op == "prod" ? "product"
-                                                         : node.op),
-                    name = base;
+        std::string base = prefix + (squares ? "square_sum" : node.op == "prod" ? "product" : node.op), name = base;
         for (int i = 2; !taken.insert(name).second; ++i) name = base + "_" + std::to_string(i);
         names[node.id] = name;
     }

@@ -7,26 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/lines.h"
 #include "playbook/loop_form.h"
 
 namespace strop::playbook {
-
-// Collects lines; a line that ends in '{' indents what follows, one that starts with '}' ends that.
-class Lines {
-public:
-    explicit Lines(int depth = 0, std::string text = "") : depth_(depth), text_(std::move(text)) {}
-    void add(const std::string& line);
-    void add(const std::vector<std::string>& lines);
-    void pragma(const std::string& line) { text_ += line + "\n"; }
-    const std::string& text() const { return text_; }
-    size_t mark() const { return text_.size(); }
-    // Takes back the line that was added at `mark` when nothing after it uses `name`.
-    void drop_unused(size_t mark, const std::string& name);
-
-private:
-    int depth_;
-    std::string text_;
-};
 
 struct Values {
     std::vector<std::string> statements;
@@ -38,8 +22,8 @@ class ValueWriter {
 public:
     explicit ValueWriter(const LoopForm& form) : form_(form) {}
 
-    Values write(const std::vector<int>& targets, const std::map<int, std::string>& known,
-                 const std::set<int>& uniform, const std::string& prefix, bool scalar);
+    Values write(const std::vector<int>& targets, const std::map<int, std::string>& known, const std::set<int>& uniform,
+                 const std::string& prefix, bool scalar);
 
     std::set<std::string> helpers;
     std::string lacks;

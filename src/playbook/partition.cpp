@@ -16,8 +16,8 @@ constexpr size_t longest_search = 400;  // stages looked at for one circle
 size_t at(int id) { return static_cast<size_t>(id); }
 
 bool is_leaf(const Node& node) {
-    return node.family == Family::input || node.family == Family::parameter ||
-           node.family == Family::constant || node.family == Family::iota;
+    return node.family == Family::input || node.family == Family::parameter || node.family == Family::constant ||
+           node.family == Family::iota;
 }
 
 // Known without reading an array: masks, scalars.
@@ -83,10 +83,8 @@ private:
             for (int id : user.operands) {
                 bool direct = in_order && !reads_from_memory(graph_, user, id);
                 const Node& source = graph_.at(id);
-                if (!free_[at(id)])
-                    result.push_back({id, direct});
-                else if (!is_leaf(source))
-                    self(self, source, direct);
+                if (!free_[at(id)]) result.push_back({id, direct});
+                else if (!is_leaf(source)) self(self, source, direct);
             }
         };
         walk(walk, node, true);
@@ -120,8 +118,7 @@ private:
                 outside = outside || tainted.contains(id);
             }
             if (!needs) continue;
-            bool follows =
-                !outside && group_of_[i] < 0 && (node.family == Family::pointwise || is_view(graph_, node));
+            bool follows = !outside && group_of_[i] < 0 && (node.family == Family::pointwise || is_view(graph_, node));
             (follows ? inside : tainted).insert(node.id);
             if (follows && !free_[i]) result.push_back(node.id);
         }
@@ -133,21 +130,31 @@ private:
     void place(const Node& node) {
         std::set<int> before;
         for (const Source& source : sources_[at(node.id)])
-            if (int group = group_of_[at(source.node)]; group >= 0 && !groups_[at(group)].product)
-                before.insert(group);
+            if (int group = group_of_[at(source.node)]; group >= 0 && !groups_[at(group)].product) before.insert(group);
         if (fusion_ != Fusion::plain && !plain_only_[at(node.id)]) {
             std::vector<std::set<int>> choices;
+            std::set<int> further = before;  // what a fast stage may read through plain ones: a padded value
+            for (int group : before)
+                if (groups_[at(group)].plain) further.merge(groups_before(groups_[at(group)]));
+            if (further.size() > before.size()) choices.push_back(further);
             if (before.size() > 1) choices.push_back(before);
             for (auto group = before.rbegin(); group != before.rend(); ++group) choices.push_back({*group});
             choices.push_back({});
             for (const std::set<int>& choice : choices)
-                if (!makes_circle(choice, node) && is_claimed(merged(choice, node)))
-                    return join(choice, node, false);
+                if (!makes_circle(choice, node) && is_claimed(merged(choice, node))) return join(choice, node, false);
         }
         std::set<int> inlined;
         for (const Source& source : sources_[at(node.id)])
             if (can_be_inlined(source, node)) inlined.insert(group_of_[at(source.node)]);
         join(inlined, node, true);
+    }
+
+    std::set<int> groups_before(const Group& group) const {
+        std::set<int> result;
+        for (int id : group.nodes)
+            for (const Source& source : sources_[at(id)])
+                if (int from = group_of_[at(source.node)]; from >= 0 && !groups_[at(from)].product) result.insert(from);
+        return result;
     }
 
     // A plain value that only this node reads, and each element once.
@@ -279,8 +286,7 @@ private:
 // Copies a stage's nodes with what they read.
 class Extractor {
 public:
-    Extractor(const Problem& problem, const Graph& graph, const Stage& stage,
-              const std::vector<std::string>& names)
+    Extractor(const Problem& problem, const Graph& graph, const Stage& stage, const std::vector<std::string>& names)
         : graph_(graph),
           names_(names),
           own_(stage.nodes.begin(), stage.nodes.end()),
@@ -328,17 +334,15 @@ private:
             for (const Expression& expression : expressions) used.merge(expression.symbols());
         };
         for (const Node& node : result_.graph.nodes) {
-            for (const auto* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window,
-                                     &node.stride, &node.padding, &node.dilation})
+            for (const auto* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window, &node.stride,
+                                     &node.padding, &node.dilation})
                 use(*list);
             use({node.groups});
             if (node.dim) use({*node.dim});
             if (node.family == Family::parameter) used.insert(node.op);
         }
-        std::erase_if(result_.problem.dimensions,
-                      [&](const std::string& name) { return !used.contains(name); });
-        std::erase_if(result_.problem.parameters,
-                      [&](const Parameter& one) { return !used.contains(one.name); });
+        std::erase_if(result_.problem.dimensions, [&](const std::string& name) { return !used.contains(name); });
+        std::erase_if(result_.problem.parameters, [&](const Parameter& one) { return !used.contains(one.name); });
     }
 
     const Graph& graph_;

@@ -76,18 +76,12 @@ private:
     void nest(const Node& node, const Tensor& to, Lines& lines) {
         if (node.family == Family::layout && node.op == "concatenate") return concatenate(node, to, lines);
         LoopNest nest(graph_, taken_);
-        if (node.family == Family::reduction && !operation_of(node)->in_double)
-            locate(node, to, nest);
-        else if (node.family == Family::reduction)
-            reduce(node, to, nest);
-        else if (node.family == Family::scan)
-            scan(node, to, nest);
-        else if (node.family == Family::contraction)
-            contract(node, to, nest);
-        else if (node.family == Family::convolution)
-            convolve(node, to, nest);
-        else
-            copy(node, to, nest);
+        if (node.family == Family::reduction && !operation_of(node)->in_double) locate(node, to, nest);
+        else if (node.family == Family::reduction) reduce(node, to, nest);
+        else if (node.family == Family::scan) scan(node, to, nest);
+        else if (node.family == Family::contraction) contract(node, to, nest);
+        else if (node.family == Family::convolution) convolve(node, to, nest);
+        else copy(node, to, nest);
         finish(nest, lines);
     }
 
@@ -125,13 +119,12 @@ private:
         if (is_floating(dtype)) return plain_literal(operation.start, DType::float64);
         if (std::string(operation.name) == "max")
             return fmt::format("std::numeric_limits<{}>::lowest()", c_type(dtype));
-        if (std::string(operation.name) == "min")
-            return fmt::format("std::numeric_limits<{}>::max()", c_type(dtype));
+        if (std::string(operation.name) == "min") return fmt::format("std::numeric_limits<{}>::max()", c_type(dtype));
         return plain_literal(operation.start, dtype);
     }
 
-    std::string folded(const std::string& op, const std::string& type, const std::string& into,
-                       const Term& value, LoopNest& nest) {
+    std::string folded(const std::string& op, const std::string& type, const std::string& into, const Term& value,
+                       LoopNest& nest) {
         if (op == "sum") return fmt::format("{} += {};", into, value.text);
         if (op == "prod") return fmt::format("{} *= {};", into, value.grouped());
         if (op == "any") return fmt::format("{} = {} || {};", into, into, value.grouped());
@@ -145,10 +138,10 @@ private:
     // that stay runs along memory, its loop is the innermost, in tiles, and each thread holds a row of results.
     struct ReducedIndex {
         TermIndex source, result;
-        int outer = 0;                         // depth of the loops around one result, or one tile of results
+        int outer = 0;                             // depth of the loops around one result, or one tile of results
         std::optional<LoopNest::Tiled> columns;    // of results
         std::optional<LoopNest::Tiled> stretches;  // of the innermost axis that goes
-        std::string held;                      // "[j - begin]" with columns
+        std::string held;                          // "[j - begin]" with columns
     };
     enum class Inner { anything, stretches };
 
@@ -190,8 +183,8 @@ private:
     }
 
     // A result, or a row of them, that starts as `start`.
-    void declare(const std::string& type, const std::string& name, const std::string& start,
-                 const ReducedIndex& index, const TermIndex& places, LoopNest& nest) {
+    void declare(const std::string& type, const std::string& name, const std::string& start, const ReducedIndex& index,
+                 const TermIndex& places, LoopNest& nest) {
         if (!index.columns) return nest.before(index.outer, fmt::format("{} {} = {};", type, name, start));
         nest.before(index.outer, fmt::format("{} {}[{}];", type, name, index.columns->size));
         for_columns(index, places, fmt::format("{}{} = {};", name, index.held, start),
@@ -199,8 +192,7 @@ private:
     }
 
     template <class Add>
-    static void for_columns(const ReducedIndex& index, const TermIndex& places, const std::string& statement,
-                            Add add) {
+    static void for_columns(const ReducedIndex& index, const TermIndex& places, const std::string& statement, Add add) {
         add(fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", places.back().text, index.columns->begin,
                         index.columns->end));
         add("    " + statement);
@@ -209,8 +201,7 @@ private:
     // The index of the columns alone, for loops of their own.
     static TermIndex column_of(const ReducedIndex& index) {
         for (const Term& term : index.source)
-            if (index.columns && fmt::format("[{} - {}]", term.text, index.columns->begin) == index.held)
-                return {term};
+            if (index.columns && fmt::format("[{} - {}]", term.text, index.columns->begin) == index.held) return {term};
         return {{"0", 0, true}};
     }
 
@@ -218,8 +209,7 @@ private:
         const Operation& operation = *operation_of(node);
         const bool in_lanes = node.op == "sum" || node.op == "max" || node.op == "min";
         ReducedIndex index = open_reduction(node, in_lanes ? Inner::stretches : Inner::anything, nest);
-        std::string type = carried_type(node),
-                    total = nest.values.fresh(node.op == "sum" ? "total" : "folded");
+        std::string type = carried_type(node), total = nest.values.fresh(node.op == "sum" ? "total" : "folded");
         declare(type, total, start_of(operation, node.dtype), index, column_of(index), nest);
         if (index.stretches) {
             std::string parts = hold_stretch(node.operands[0], c_type(node.dtype), index, nest);
@@ -249,20 +239,19 @@ private:
     void store_reduced(const Node& node, const Tensor& to, const std::string& value, const ReducedIndex& index,
                        LoopNest& nest) {
         if (!index.columns) return store(node, to, index.result, value, index.outer, nest);
-        for_columns(index, column_of(index),
-                    fmt::format("{} = {}{}{};", element(to, node.shape, index.result), cast_to(node), value, index.held),
-                    [&](const std::string& line) { nest.after(index.outer, line); });
+        for_columns(
+            index, column_of(index),
+            fmt::format("{} = {}{}{};", element(to, node.shape, index.result), cast_to(node), value, index.held),
+            [&](const std::string& line) { nest.after(index.outer, line); });
     }
 
     static std::string cast_to(const Node& node) { return node.dtype == DType::float32 ? "(float)" : ""; }
 
-    void store(const Node& node, const Tensor& to, const TermIndex& index, const std::string& value,
-               int depth, LoopNest& nest) {
+    void store(const Node& node, const Tensor& to, const TermIndex& index, const std::string& value, int depth,
+               LoopNest& nest) {
         std::string text = fmt::format("{} = {}{};", element(to, node.shape, index), cast_to(node), value);
-        if (depth == nest.depth())
-            nest.before(depth, text);
-        else
-            nest.after(depth, text);
+        if (depth == nest.depth()) nest.before(depth, text);
+        else nest.after(depth, text);
     }
 
     // The first place of the extremum; the first NaN is the extremum.
@@ -279,7 +268,8 @@ private:
         std::string candidate = nest.values.fresh("candidate");
         std::string known = best + index.held;
         std::string better = fmt::format("{} {} {}", candidate, extremum == "max" ? ">" : "<", known);
-        if (floating) better = fmt::format("({}) | (({} != {}) & ({} == {}))", better, candidate, candidate, known, known);
+        if (floating)
+            better = fmt::format("({}) | (({} != {}) & ({} == {}))", better, candidate, candidate, known, known);
         const Term& at = index.source[static_cast<size_t>(node.axes.at(0))];
         if (index.stretches) {
             const int depth = nest.depth() - 1;
@@ -288,7 +278,8 @@ private:
             nest.after(depth, fmt::format("const {0} {1} = {2}_in<{0}>({3});", type, candidate, extremum, held));
             nest.after(depth, fmt::format("if ({}) {{", better));
             nest.after(depth, fmt::format("{} = {};", best, candidate));
-            nest.after(depth, fmt::format("{} = {} + place_in({}, {});", place, index.stretches->begin, candidate, held));
+            nest.after(depth,
+                       fmt::format("{} = {} + place_in({}, {});", place, index.stretches->begin, candidate, held));
             nest.after(depth, "}");
         } else {
             Term value = nest.values.at(source.id, index.source);
@@ -311,7 +302,8 @@ private:
             if (axis != along && !(columns && axis == last)) index.source[axis] = nest.open(node.shape[axis]);
         if (columns) index.columns = nest.open_tiles(node.shape[last], held_columns);
         index.outer = nest.depth();
-        if (!columns && node.op != "prod" && !is_short(node.shape[along])) return scan_in_parts(node, to, index.source, nest);
+        if (!columns && node.op != "prod" && !is_short(node.shape[along]))
+            return scan_in_parts(node, to, index.source, nest);
         index.source[along] = nest.open(node.shape[along], true);
         if (columns) {
             index.source[last] = nest.open_tile(*index.columns);
@@ -341,7 +333,8 @@ private:
         nest.before(nest.depth(), fmt::format("{} = {};", held, part));
         const std::string whole = node.op == "sum" ? fmt::format("({} + {})", running, held)
                                                    : fmt::format("{}_of<{}>({}, {})", node.op, type, running, held);
-        nest.after(outer, fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", place[along].text, tiles.begin, tiles.end));
+        nest.after(outer,
+                   fmt::format("for (int64_t {0} = {1}; {0} < {2}; ++{0})", place[along].text, tiles.begin, tiles.end));
         nest.after(outer, fmt::format("    {} = {}{};", element(to, node.shape, place), cast_to(node), whole));
         nest.after(outer, folded(node.op, type, running, {part, 0, true}, nest));
     }
@@ -374,8 +367,7 @@ private:
         const Node& source = graph_.at(node.operands[side]);
         TermIndex index;
         for (size_t axis = 0; axis < source.shape.size(); ++axis)
-            index.push_back(source.shape[axis].is_literal(1) ? Term{"0", 0, true}
-                                                             : places.at(node.labels[side][axis]));
+            index.push_back(source.shape[axis].is_literal(1) ? Term{"0", 0, true} : places.at(node.labels[side][axis]));
         return nest.values.at(source.id, index);
     }
 
@@ -385,28 +377,25 @@ private:
         TermIndex out = nest.open(node.shape);
         const int outer = nest.depth();
         TermIndex tap;
-        for (size_t axis = 1; axis < filters.shape.size(); ++axis)
-            tap.push_back(nest.open(filters.shape[axis], true));
+        for (size_t axis = 1; axis < filters.shape.size(); ++axis) tap.push_back(nest.open(filters.shape[axis], true));
         std::string total = nest.values.fresh("total");
         nest.before(outer, fmt::format("{} {} = 0;", carried_type(node), total));
         Term channel = tap[0];
         if (!node.groups.is_literal(1)) {
             Term filters_of_group = extent_term(Expression::floor_divide(filters.shape[0], node.groups));
-            Term group{fmt::format("{} / {}", out[1].grouped(), filters_of_group.grouped()), out[1].depth,
-                       false};
+            Term group{fmt::format("{} / {}", out[1].grouped(), filters_of_group.grouped()), out[1].depth, false};
             channel = plus(times(group, extent_term(filters.shape[1])), channel);
         }
         TermIndex from = {out[0], channel}, with = {out[1], tap[0]};
         for (size_t s = 0; s < node.stride.size(); ++s) {
-            Term at = plus(times(out[s + 2], extent_term(node.stride[s])),
-                           times(tap[s + 1], extent_term(node.dilation[s])));
+            Term at =
+                plus(times(out[s + 2], extent_term(node.stride[s])), times(tap[s + 1], extent_term(node.dilation[s])));
             if (!node.padding[s].is_literal(0)) {
                 std::string place = nest.values.fresh(s + 1 == node.stride.size() ? "x" : "y");
                 Term padding = extent_term(node.padding[s]);
-                nest.before(
-                    at.depth, fmt::format("const int64_t {} = {} - {};", place, at.text, padding.grouped()));
+                nest.before(at.depth, fmt::format("const int64_t {} = {} - {};", place, at.text, padding.grouped()));
                 nest.before(at.depth, fmt::format("if ({0} < 0 || {0} >= {1}) continue;", place,
-                                                      extent_term(image.shape[s + 2]).text));
+                                                  extent_term(image.shape[s + 2]).text));
                 at = {place, at.depth, true};
             }
             from.push_back(at);
@@ -430,8 +419,7 @@ private:
                 if (part.shape[axis].is_literal(1)) from[axis] = {"0", 0, true};
             Term value = nest.values.at(id, from);
             to_index[along] = plus(to_index[along], extent_term(begin));
-            nest.before(nest.depth(),
-                            fmt::format("{} = {};", element(to, node.shape, to_index), value.text));
+            nest.before(nest.depth(), fmt::format("{} = {};", element(to, node.shape, to_index), value.text));
             finish(nest, lines);
             begin = begin + part.shape[along];
         }
@@ -474,13 +462,10 @@ bool is_view(const Graph& graph, const Node& node) {
 bool reads_from_memory(const Graph& graph, const Node& user, int operand) {
     if (!computes_in_place(graph.at(operand))) return true;
     if (user.family == Family::contraction || user.family == Family::convolution) return true;
-    return user.family == Family::layout &&
-           (user.op == "pad" || user.op == "window" || regroups(graph, user));
+    return user.family == Family::layout && (user.op == "pad" || user.op == "window" || regroups(graph, user));
 }
 
-PlainLoops write_plain_loops(const Problem& problem, const Graph& graph) {
-    return Writer(problem, graph).write();
-}
+PlainLoops write_plain_loops(const Problem& problem, const Graph& graph) { return Writer(problem, graph).write(); }
 
 std::string plain_helpers(const std::set<std::string>& used) {
     static const char* const in_lanes = R"(

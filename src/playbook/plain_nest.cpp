@@ -37,8 +37,8 @@ LoopNest::Tiled LoopNest::open_tiles(const Expression& extent, int64_t size, boo
     before(0, fmt::format("constexpr int64_t {} = {};", tiles.size, size));
     loops_.push_back({tiles.begin, "0", extent.cpp(), tiles.size, extent.cpp(), carried});
     std::string whole = grouped(extent.cpp());
-    before(depth(), fmt::format("const int64_t {0} = {1} - {2} < {3} ? {1} : {2} + {3};", tiles.end, whole,
-                                tiles.begin, tiles.size));
+    before(depth(), fmt::format("const int64_t {0} = {1} - {2} < {3} ? {1} : {2} + {3};", tiles.end, whole, tiles.begin,
+                                tiles.size));
     return tiles;
 }
 

@@ -45,8 +45,7 @@ TermIndex unflattened(const Term& place, const Shape& shape) {
         bool first = true;
         for (size_t before = 0; before < axis; ++before) first = first && shape[before].is_literal(1);
         if (!first)
-            coordinate =
-                combined(coordinate.grouped() + " % " + extent_term(shape[axis]).grouped(), {coordinate});
+            coordinate = combined(coordinate.grouped() + " % " + extent_term(shape[axis]).grouped(), {coordinate});
         index[axis] = coordinate;
         below = below * shape[axis];
     }
@@ -64,8 +63,8 @@ const char* infix_of(const std::string& op) {
 
 bool reads_memory(const Graph& graph, int id) {
     const Node& node = graph.at(id);
-    return node.family == Family::input || std::any_of(node.operands.begin(), node.operands.end(),
-                                                       [&](int one) { return reads_memory(graph, one); });
+    return node.family == Family::input ||
+           std::any_of(node.operands.begin(), node.operands.end(), [&](int one) { return reads_memory(graph, one); });
 }
 
 }  // namespace
@@ -82,9 +81,7 @@ Term times(const Term& a, const Term& b) {
     return combined(a.grouped() + " * " + b.grouped(), {a, b});
 }
 
-Term extent_term(const Expression& extent) {
-    return {extent.cpp(), 0, extent.is_symbol() || extent.is_literal()};
-}
+Term extent_term(const Expression& extent) { return {extent.cpp(), 0, extent.is_symbol() || extent.is_literal()}; }
 
 std::string plain_literal(double value, DType dtype) {
     if (dtype == DType::boolean) return value != 0 ? "true" : "false";
@@ -197,24 +194,19 @@ Term PlainValues::formula(const Node& node, const std::vector<Term>& operands) {
     if (op == "minimum") return call("min_of");
     if (op == "floor_divide") return call("floor_divide");
     if (op == "remainder") return call("remainder_of");
-    if (op == "power" && floating)
-        return combined(fmt::format("std::pow({}, {})", a.text, b.text), operands, true);
+    if (op == "power" && floating) return combined(fmt::format("std::pow({}, {})", a.text, b.text), operands, true);
     if (op == "power") return call("whole_power");
     return missing("pointwise '" + op + "'");
 }
 
 Term PlainValues::one_operand(const Node& node, const Term& a) {
     static const std::map<std::string, const char*> functions = {
-        {"exp", "std::exp"},    {"exp2", "std::exp2"},    {"expm1", "std::expm1"},
-        {"log", "std::log"},    {"log2", "std::log2"},    {"log1p", "std::log1p"},
-        {"sqrt", "std::sqrt"},  {"tanh", "std::tanh"},    {"erf", "std::erf"},
-        {"sin", "std::sin"},    {"cos", "std::cos"},      {"floor", "std::floor"},
-        {"ceil", "std::ceil"},  {"absolute", "std::abs"}, {"round", "std::nearbyint"},
-        {"isnan", "std::isnan"}};
+        {"exp", "std::exp"},   {"exp2", "std::exp2"},    {"expm1", "std::expm1"},     {"log", "std::log"},
+        {"log2", "std::log2"}, {"log1p", "std::log1p"},  {"sqrt", "std::sqrt"},       {"tanh", "std::tanh"},
+        {"erf", "std::erf"},   {"sin", "std::sin"},      {"cos", "std::cos"},         {"floor", "std::floor"},
+        {"ceil", "std::ceil"}, {"absolute", "std::abs"}, {"round", "std::nearbyint"}, {"isnan", "std::isnan"}};
     const std::string& op = node.op;
-    auto text = [&](const std::string& written, bool atomic = false) {
-        return combined(written, {a}, atomic);
-    };
+    auto text = [&](const std::string& written, bool atomic = false) { return combined(written, {a}, atomic); };
     const std::string one = plain_literal(1, node.dtype);
     if (auto found = functions.find(op); found != functions.end())
         return text(fmt::format("{}({})", found->second, a.text), true);
@@ -246,16 +238,14 @@ Term PlainValues::layout(const Node& node, const TermIndex& index, bool conditio
     if (node.op == "pad") return padded(node, index);
     TermIndex from(source.shape.size(), Term{"0", 0, true});
     if (node.op == "transpose") {
-        for (size_t axis = 0; axis < index.size(); ++axis)
-            from[static_cast<size_t>(node.axes[axis])] = index[axis];
+        for (size_t axis = 0; axis < index.size(); ++axis) from[static_cast<size_t>(node.axes[axis])] = index[axis];
     } else if (node.op == "broadcast") {
         size_t added = node.shape.size() - source.shape.size();
         for (size_t axis = 0; axis < from.size(); ++axis)
             if (!source.shape[axis].is_literal(1)) from[axis] = index[axis + added];
     } else if (node.op == "slice") {
         for (size_t axis = 0; axis < from.size(); ++axis)
-            from[axis] =
-                plus(times(index[axis], extent_term(node.step[axis])), extent_term(node.begin[axis]));
+            from[axis] = plus(times(index[axis], extent_term(node.step[axis])), extent_term(node.begin[axis]));
     } else if (node.op == "window") {
         for (size_t axis = 0; axis < from.size(); ++axis) from[axis] = index[axis];
         for (size_t k = 0; k < node.axes.size(); ++k) {
@@ -278,8 +268,7 @@ Term PlainValues::layout(const Node& node, const TermIndex& index, bool conditio
             for (size_t axis = 0; axis < index.size(); ++axis) from[(*dropped)[axis]] = index[axis];
         } else {
             Term place = offset_of(node.shape, index);
-            if (source.family == Family::input)
-                return combined(source.op + "[" + place.text + "]", {place}, true);
+            if (source.family == Family::input) return combined(source.op + "[" + place.text + "]", {place}, true);
             from = unflattened(place, source.shape);
         }
     } else {
@@ -299,13 +288,12 @@ Term PlainValues::padded(const Node& node, const TermIndex& index) {
             from[axis] = combined(index[axis].grouped() + " - " + begin.grouped(), {index[axis]});
             inside.push_back(fmt::format("{} >= {}", index[axis].text, begin.text));
         }
-        if (after)
-            inside.push_back(fmt::format("{} < {}", from[axis].text, extent_term(source.shape[axis]).text));
+        if (after) inside.push_back(fmt::format("{} < {}", from[axis].text, extent_term(source.shape[axis]).text));
         if (from[axis].text != index[axis].text) from[axis].atomic = false;
     }
     Term value = read(source.id, from);
-    std::string text = fmt::format("{} ? {} : {}", join(inside, " && "), value.text,
-                                   plain_literal(node.pad_value, node.dtype));
+    std::string text =
+        fmt::format("{} ? {} : {}", join(inside, " && "), value.text, plain_literal(node.pad_value, node.dtype));
     std::vector<Term> parts(index.begin(), index.end());
     return combined(text, parts);
 }

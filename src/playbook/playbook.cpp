@@ -25,9 +25,17 @@ Configuration valid_guess(const TunableSpace& space, const Configuration& guess)
     return configuration;
 }
 
+using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
+
+// In the order in which they are asked.
+std::vector<Emitter> emitters_of(Language language) {
+    if (language == Language::opencl) return {emit_opencl};
+    return {emit_contraction, emit_convolution, emit_loops, emit_windows, emit_places, emit_scan, emit_program};
+}
+
 }  // namespace
 
-Playbook::Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine)
+Playbook::Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine, Language language)
     : graph_(parse_graph(graph_json)) {
     if (!graph_.untraceable.empty()) {
         why_nothing_ = fmt::format("the reference cannot be traced: {}", graph_.untraceable);
@@ -35,7 +43,7 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
     }
     graph_ = simplify(graph_);
     std::string lacks;
-    for (auto emit : {emit_contraction, emit_convolution, emit_loops, emit_program}) {
+    for (Emitter emit : emitters_of(language)) {
         Recipes found = emit(problem, graph_, machine);
         if (!found.recipes.empty()) {
             recipes_ = std::move(found.recipes);
@@ -55,6 +63,7 @@ Proposal Playbook::propose(const Recipe& recipe, const std::string& parent) {
     if (!recipe.suffix.empty() && !parent.empty()) proposal.strategy.id = parent + "+" + recipe.suffix;
     Kernel& kernel = proposal.kernel;
     kernel.id = kernel.strategy = proposal.strategy.id;
+    kernel.language = recipe.language;
     kernel.source = recipe.source;
     kernel.space = parse_tunables(recipe.source, kernel.id);
     kernel.initial = valid_guess(kernel.space, recipe.initial);
@@ -76,7 +85,7 @@ void Playbook::arrange(const std::map<std::string, int>& ranks) {
         auto found = ranks.find(recipe.strategy.id);
         return found == ranks.end() ? 0 : found->second;
     };
-    by_strategy_.clear();   // recipes move
+    by_strategy_.clear();  // recipes move
     std::stable_sort(recipes_.begin(), recipes_.end(),
                      [&](const Recipe& a, const Recipe& b) { return rank_of(a) < rank_of(b); });
 }

@@ -12,8 +12,9 @@ namespace strop::playbook {
 
 class Playbook : public Proposer {
 public:
-    // `graph_json`: the tracer's document.
-    Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine);
+    // `graph_json`: the tracer's document. `language`: of its kernels, C++ or OpenCL.
+    Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine,
+             Language language = Language::cpp);
 
     std::string name() const override { return "playbook"; }
     std::vector<Proposal> plan() override;
@@ -30,7 +31,7 @@ private:
 
     Graph graph_;
     std::vector<Recipe> recipes_;
-    std::map<std::string, const Recipe*> by_strategy_;   // where a strategy's variants are
+    std::map<std::string, const Recipe*> by_strategy_;  // where a strategy's variants are
     std::string why_nothing_;
 };
 

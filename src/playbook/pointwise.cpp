@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "graph/operations.h"
+
 namespace strop::playbook {
 
 namespace {
@@ -31,30 +33,16 @@ std::string literal(double value) {
 
 const std::map<std::string, std::string>& helper_calls() {
     static const std::map<std::string, std::string> calls = {
-        {"exp", "vexp"},     {"exp_nonpositive", "vexp_nonpositive"}, {"exp2", "vexp2"},    {"expm1", "vexpm1"},    {"log", "vlog"},
-        {"log1p", "vlog1p"}, {"tanh", "vtanh"},    {"erf", "verf"},        {"sin", "vsin"},
-        {"cos", "vcos"},     {"round", "vround"},  {"sqrt", "vsqrt"},      {"sign", "vsign"},
-        {"floor", "vfloor"}, {"absolute", "vabs"}, {"sigmoid", "vsigmoid"}};
+        {"exp", "vexp"},      {"exp_nonpositive", "vexp_nonpositive"},
+        {"exp2", "vexp2"},    {"expm1", "vexpm1"},
+        {"log", "vlog"},      {"log1p", "vlog1p"},
+        {"tanh", "vtanh"},    {"erf", "verf"},
+        {"sin", "vsin"},      {"cos", "vcos"},
+        {"round", "vround"},  {"sqrt", "vsqrt"},
+        {"sign", "vsign"},    {"floor", "vfloor"},
+        {"absolute", "vabs"}, {"sigmoid", "vsigmoid"}};
     return calls;
 }
-
-}  // namespace
-
-std::string word_for(const std::string& op) {
-    static const std::map<std::string, std::string> words = {
-        {"exp", "exponential"},    {"exp_nonpositive", "exponential"},    {"exp2", "exponential"},    {"expm1", "exponential"},
-        {"log", "logarithm"},      {"log2", "logarithm"},      {"log1p", "logarithm"},
-        {"sqrt", "root"},          {"rsqrt", "inverse_root"},  {"square", "squared"},
-        {"reciprocal", "inverse"}, {"absolute", "magnitude"},  {"negative", "negated"},
-        {"add", "total"},          {"subtract", "difference"}, {"multiply", "scaled"},
-        {"divide", "quotient"},    {"maximum", "larger"},      {"minimum", "smaller"},
-        {"where", "chosen"},       {"power", "raised"},        {"tanh", "hyperbolic"},
-        {"sigmoid", "gate"},       {"floor", "whole"},         {"cast", "converted"}};
-    std::map<std::string, std::string>::const_iterator found = words.find(op);
-    return found == words.end() ? op + "_value" : found->second;
-}
-
-namespace {
 
 const std::map<std::string, std::string>& comparison_signs() {
     static const std::map<std::string, std::string> signs = {{"less", "<"},    {"less_equal", "<="},
@@ -67,7 +55,11 @@ class Writer {
 public:
     Writer(const Graph& graph, const std::map<int, std::string>& known, std::string prefix, bool scalar,
            const std::set<int>& uniform)
-        : graph_(graph), known_(known), prefix_(std::move(prefix)), scalar_(scalar), uniform_(uniform) {}
+        : graph_(graph),
+          known_(known),
+          prefix_(std::move(prefix)),
+          scalar_(scalar),
+          uniform_(uniform) {}
 
     PointwiseCode write(int id) {
         count_uses(id);
@@ -114,8 +106,7 @@ private:
                 if (node.dtype == DType::boolean) return {node.op, atomic, true, true};
                 return {fmt::format("(float){}", node.op), prefixing, true, false};
             case Family::pointwise: return pointwise(node);
-            default:
-                return lacking(name_of(node.family) + " '" + node.op + "' inside a pointwise expression");
+            default: return lacking(name_of(node.family) + " '" + node.op + "' inside a pointwise expression");
         }
     }
 
@@ -190,9 +181,7 @@ private:
         return {text, comparing, uniform, true};
     }
 
-    Term as_truth(const Term& term) {
-        return term.truth ? term : compared("!=", term, {"0.0f", atomic, true, false});
-    }
+    Term as_truth(const Term& term) { return term.truth ? term : compared("!=", term, {"0.0f", atomic, true, false}); }
 
     Term infix(const std::string& sign, Strength strength, const Term& a, const Term& b) {
         Strength right = static_cast<Strength>(strength + 1);  // a + (b - c) keeps its order of rounding
@@ -207,9 +196,7 @@ private:
         code_.helpers.insert(helper);
         std::string text;
         for (const Term& argument : arguments) {
-            std::string one = uniform          ? argument.text
-                              : argument.truth ? mask_text(argument)
-                                               : vector_text(argument);
+            std::string one = uniform ? argument.text : argument.truth ? mask_text(argument) : vector_text(argument);
             text += (text.empty() ? "" : ", ") + one;
         }
         return {helper + "(" + text + ")", atomic, uniform, false};

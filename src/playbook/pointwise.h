@@ -25,7 +25,4 @@ struct PointwiseCode {
 PointwiseCode emit_pointwise(const Graph& graph, int id, const std::map<int, std::string>& known,
                              const std::string& prefix, bool scalar, const std::set<int>& uniform = {});
 
-// What a value made by `op` is called: "exponential", "difference".
-std::string word_for(const std::string& op);
-
 }  // namespace strop::playbook

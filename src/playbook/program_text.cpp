@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,19 +40,28 @@ bool mentions_any(const std::string& text, const std::set<std::string>& names) {
         if (text.compare(i, 2, "//") == 0) i = std::min(text.find('\n', i), text.size());
         size_t end = i;
         while (end < text.size() && is_word(text[end])) ++end;
-        if (end > i && (names.contains(text.substr(i, end - i)) ||
-                        (names.contains("STAGE") && text.compare(i, 5, "STAGE") == 0)))
+        if (end > i &&
+            (names.contains(text.substr(i, end - i)) || (names.contains("STAGE") && text.compare(i, 5, "STAGE") == 0)))
             return true;
         i = std::max(end, i + 1);
     }
     return false;
 }
 
+// Behind the brace that closes the one at `open`.
+size_t after_block(const std::string& text, size_t open) {
+    int depth = 0;
+    for (size_t i = open; i < text.size(); ++i) {
+        depth += (text[i] == '{') - (text[i] == '}');
+        if (depth == 0) return i;
+    }
+    return text.size();
+}
+
 // The names that a piece of a file's top level may define: what stands before a parenthesis, a brace, a
-// semicolon or an equals sign in its first statement.
+// semicolon or an equals sign outside of bodies and values.
 std::set<std::string> defined_names(const std::string& piece) {
-    static const std::set<std::string> words = {"__attribute__", "always_inline", "vector_size", "aligned",
-                                                "static"};
+    static const std::set<std::string> words = {"__attribute__", "always_inline", "vector_size", "aligned", "static"};
     std::set<std::string> names;
     bool comment = false;
     for (size_t i = 0; i < piece.size(); ++i) {
@@ -66,7 +76,8 @@ std::set<std::string> defined_names(const std::string& piece) {
             std::string name = piece.substr(begin, end - begin);
             if (!name.empty() && !words.contains(name)) names.insert(name);
         }
-        if (piece[i] == '{' || piece[i] == '=') break;
+        if (piece[i] == '{') i = std::min(after_block(piece, i), piece.size() - 1);
+        if (piece[i] == '=') i = std::min(piece.find(';', i), piece.size() - 1);
         if (piece.compare(i, 8, "typedef ") != 0) continue;
         size_t type = piece.find(' ', i), name = piece.find(' ', type + 1) + 1, end = name;
         while (end < piece.size() && is_word(piece[end])) ++end;
@@ -80,8 +91,7 @@ struct Parts {
     std::vector<std::string> comments;  // before anything else
     std::vector<std::string> settings;  // "strop:" comments
     std::vector<std::string> includes;
-    std::vector<std::string>
-        pieces;  // of the file's top level: a function, a type, a macro with its conditions
+    std::vector<std::string> pieces;  // of the file's top level: a function, a type, a macro with its conditions
 };
 
 Parts taken_apart(const std::string& source) {
@@ -108,10 +118,8 @@ Parts taken_apart(const std::string& source) {
             if (line.starts_with("#if")) ++depth;
             if (line.starts_with("#endif")) --depth;
             for (char c : line) depth += (c == '{') - (c == '}');
-            if (depth == 0 && trim(line).empty())
-                flush();
-            else
-                piece += line + "\n";
+            if (depth == 0 && trim(line).empty()) flush();
+            else piece += line + "\n";
         }
     }
     flush();
@@ -120,9 +128,10 @@ Parts taken_apart(const std::string& source) {
 
 class ProgramWriter {
 public:
-    ProgramWriter(const Problem& problem, const std::vector<StageKernel>& stages,
-                  const std::vector<Buffer>& buffers)
-        : problem_(problem), stages_(stages), buffers_(buffers) {}
+    ProgramWriter(const Problem& problem, const std::vector<StageKernel>& stages, const std::vector<Buffer>& buffers)
+        : problem_(problem),
+          stages_(stages),
+          buffers_(buffers) {}
 
     ProgramText write(const std::string& comment) {
         for (size_t k = 0; k < stages_.size(); ++k) {
@@ -130,6 +139,7 @@ public:
             fallback_.push_back(taken_apart(stages_[k].otherwise));
             spaces_.push_back(parse_tunables(stages_[k].source, place_of(k)));
         }
+        fix_surplus();
         find_vector_lengths();
         find_shared();
         std::string bodies;
@@ -153,6 +163,42 @@ private:
         return names;
     }
 
+    // A kernel has only so many late tunables: those of the stages that should take least become constants, unless a
+    // condition ties them to others.
+    void fix_surplus() {
+        size_t late = 0;
+        std::vector<size_t> order;
+        for (size_t k = 0; k < stages_.size(); ++k) {
+            order.push_back(k);
+            for (const Tunable& tunable : spaces_[k].tunables) late += tunable.kind == Tunable::Kind::late;
+        }
+        std::stable_sort(order.begin(), order.end(),
+                         [&](size_t a, size_t b) { return stages_[a].seconds < stages_[b].seconds; });
+        for (size_t k : order)
+            for (const Tunable& tunable : spaces_[k].tunables) {
+                if (late <= most_late_tunables) return;
+                if (tunable.kind != Tunable::Kind::late || is_tied(k, tunable.name)) continue;
+                fix(k, tunable);
+                --late;
+            }
+    }
+
+    bool is_tied(size_t k, const std::string& name) const {
+        for (const std::string& setting : parts_[k].settings)
+            if (setting.starts_with("strop:require") && mentions_any(setting, {name})) return true;
+        return false;
+    }
+
+    void fix(size_t k, const Tunable& tunable) {
+        auto chosen = stages_[k].initial.find(tunable.name);
+        const Value& value = chosen == stages_[k].initial.end() ? tunable.values.front() : chosen->second;
+        std::erase_if(parts_[k].settings,
+                      [&](const std::string& line) { return line.starts_with("strop:late " + tunable.name + " "); });
+        parts_[k].pieces.insert(parts_[k].pieces.begin(),
+                                fmt::format("constexpr int64_t {} = {};", tunable.name, to_string(value)));
+        fixed_.insert({k, tunable.name});
+    }
+
     // The lengths that every stage with vectors may have.
     void find_vector_lengths() {
         bool first = true;
@@ -162,8 +208,7 @@ private:
                 if (first) vector_lengths_ = tunable.values;
                 first = false;
                 std::erase_if(vector_lengths_, [&](const Value& value) {
-                    return std::find(tunable.values.begin(), tunable.values.end(), value) ==
-                           tunable.values.end();
+                    return std::find(tunable.values.begin(), tunable.values.end(), value) == tunable.values.end();
                 });
             }
         if (vector_lengths_.empty()) return;
@@ -180,12 +225,10 @@ private:
             for (const std::string& piece : stage_pieces(k)) ++count[piece];
         std::set<std::string> own;  // names
         for (const auto& [piece, times] : count) {
-            bool whole = times > 1 && piece.find("extern \"C\"") == std::string::npos &&
-                         !mentions_any(piece, {"STAGE"});
-            if (whole)
-                shared_.insert(piece);
-            else
-                own.merge(defined_names(piece));
+            bool whole =
+                times > 1 && piece.find("extern \"C\"") == std::string::npos && !mentions_any(piece, {"STAGE"});
+            if (whole) shared_.insert(piece);
+            else own.merge(defined_names(piece));
         }
         std::map<std::string, int> definitions;  // two stages may define a name differently
         for (const std::string& piece : shared_)
@@ -220,11 +263,10 @@ private:
         const Parts& parts = parts_[k];
         const std::map<std::string, std::string> names = renamed(k);
         for (const std::string& setting : parts.settings)
-            if (names.contains("VL") || !setting.starts_with("strop:tune VL "))
-                add_setting(with_names(setting, names));
+            if (names.contains("VL") || !setting.starts_with("strop:tune VL ")) add_setting(with_names(setting, names));
         for (const std::string& setting : fallback_[k].settings) add_setting(setting);
         for (const auto& [name, value] : stages_[k].initial)
-            initial_[names.contains(name) ? names.at(name) : name] = value;
+            if (!fixed_.contains({k, name})) initial_[names.contains(name) ? names.at(name) : name] = value;
         for (const Parts* one : std::initializer_list<const Parts*>{&parts, &fallback_[k]})
             for (const std::string& include : one->includes)
                 if (std::find(includes_.begin(), includes_.end(), include) == includes_.end())
@@ -298,13 +340,11 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
             Expression count = 1;
             for (const Expression& extent : buffers_[b].shape) count = count * extent;
             std::string type = c_type(buffers_[b].dtype);
-            std::string elements =
-                count.is_symbol() || count.is_literal() ? count.cpp() : "(" + count.cpp() + ")";
-            std::string bytes = size_of(buffers_[b].dtype) == 1
-                                    ? count.cpp()
-                                    : fmt::format("{} * (int64_t)sizeof({})", elements, type);
-            lines.add(fmt::format("{0}* const {1} = ({0}*)buffer<{2}>({3});", type, buffers_[b].name,
-                                  slots[b], largest(b, slots, bytes)));
+            std::string elements = count.is_symbol() || count.is_literal() ? count.cpp() : "(" + count.cpp() + ")";
+            std::string bytes =
+                size_of(buffers_[b].dtype) == 1 ? count.cpp() : fmt::format("{} * (int64_t)sizeof({})", elements, type);
+            lines.add(fmt::format("{0}* const {1} = ({0}*)buffer<{2}>({3});", type, buffers_[b].name, slots[b],
+                                  largest(b, slots, bytes)));
         }
         for (size_t k = 0; k < stages_.size(); ++k) call(k, lines);
         lines.add("}");
@@ -340,6 +380,7 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
     const std::vector<Buffer>& buffers_;
     std::vector<Parts> parts_, fallback_;
     std::vector<TunableSpace> spaces_;
+    std::set<std::pair<size_t, std::string>> fixed_;  // tunables of stages that are constants here
     std::vector<Value> vector_lengths_;
     std::set<std::string> shared_;
     std::string shared_text_, settings_;
@@ -376,8 +417,8 @@ double bytes_of_slots(const std::vector<Buffer>& buffers, const Bindings& dimens
     return total;
 }
 
-ProgramText write_program(const Problem& problem, const std::string& comment,
-                          const std::vector<StageKernel>& stages, const std::vector<Buffer>& buffers) {
+ProgramText write_program(const Problem& problem, const std::string& comment, const std::vector<StageKernel>& stages,
+                          const std::vector<Buffer>& buffers) {
     return ProgramWriter(problem, stages, buffers).write(comment);
 }
 

@@ -15,8 +15,9 @@ struct StageKernel {
     Problem problem;
     std::string source;  // contract of language/contract.h
     Configuration initial;
+    double seconds = 0;                   // estimated; where a program has too many tunables, the least keep none
     std::optional<Expression> condition;  // where it may be called; elsewhere `otherwise` is
-    std::string otherwise;  // source of the same function, without tunables; empty without a condition
+    std::string otherwise;                // source of the same function, without tunables; empty without a condition
 };
 
 // A value between the stages.
@@ -31,8 +32,8 @@ struct ProgramText {
     std::string source;
     Configuration initial;
 };
-ProgramText write_program(const Problem& problem, const std::string& comment,
-                          const std::vector<StageKernel>& stages, const std::vector<Buffer>& buffers);
+ProgramText write_program(const Problem& problem, const std::string& comment, const std::vector<StageKernel>& stages,
+                          const std::vector<Buffer>& buffers);
 
 // Buffers whose lives do not overlap share a slot: the slot of each, in order.
 std::vector<size_t> plan_slots(const std::vector<Buffer>& buffers);

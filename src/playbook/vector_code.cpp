@@ -16,14 +16,17 @@ struct Helper {
 
 // Over the lanes of one vector, in halves.
 Helper horizontal_fold(const std::string& name, const std::string& fold, const std::string& note) {
-    return {name, {fold, "rotate"}, fmt::format(R"(
+    return {name,
+            {fold, "rotate"},
+            fmt::format(R"(
 // Horizontal; {2}.
 static inline float {0}(vec v) {{
 #pragma GCC unroll 8
     for (int width = VL / 2; width > 0; width /= 2) v = {1}(v, rotate(v, width));
     return v[0];
 }}
-)", name, fold, note)};
+)",
+                        name, fold, note)};
 }
 
 // In the order in which they are written out; a helper only needs those above it.

@@ -34,8 +34,7 @@ bool is_there(const fs::path& path) {
     std::vector<std::string> names;
     for (const fs::path& folder : problem_folders())
         for (const ProblemSummary& summary : list_problems(folder))
-            if (std::find(names.begin(), names.end(), summary.name) == names.end())
-                names.push_back(summary.name);
+            if (std::find(names.begin(), names.end(), summary.name) == names.end()) names.push_back(summary.name);
     throw UsageError(fmt::format("'{}': no such problem", name), suggestion(name, names));
 }
 
@@ -44,8 +43,7 @@ fs::path problem_file(const std::string& path) {
     fs::path given(path);
     if (fs::is_regular_file(given, failed)) {
         if (given.extension() == ".yaml" || given.extension() == ".yml") return given;
-        throw UsageError(fmt::format("'{}': not a problem", path),
-                         "name a folder with a problem.yaml, or that file");
+        throw UsageError(fmt::format("'{}': not a problem", path), "name a folder with a problem.yaml, or that file");
     }
     if (is_there(given / "problem.yaml")) return given / "problem.yaml";
     bool bare = !path.empty() && path.find('/') == std::string::npos && path != "." && path != "..";
@@ -70,13 +68,11 @@ void add(std::string& text, const std::vector<Tensor>& tensors) {
 
 // Everything that decides what is computed, judged and measured; not where the files lie.
 std::string hash_of(const Problem& problem) {
-    std::string text =
-        fmt::format("problem {} {} {}\n", problem.name, problem.function, join(problem.tags, ","));
+    std::string text = fmt::format("problem {} {} {}\n", problem.name, problem.function, join(problem.tags, ","));
     add(text, problem.inputs);
     add(text, problem.outputs);
     for (const Parameter& parameter : problem.parameters)
-        text +=
-            fmt::format("parameter {} {} {}\n", parameter.name, name_of(parameter.dtype), parameter.value);
+        text += fmt::format("parameter {} {} {}\n", parameter.name, name_of(parameter.dtype), parameter.value);
     text += fmt::format("dimensions {}\n", join(problem.dimensions, ","));
     for (const ShapePoint& point : problem.points)
         text += fmt::format("point {} {}\n", point.label, describe(point.dims));
@@ -89,8 +85,7 @@ std::string hash_of(const Problem& problem) {
     if (problem.bytes) text += fmt::format("bytes {}\n", problem.bytes->text());
     text += fmt::format("reference {}\n", content_hash(read_file(problem.reference)));
     for (const fs::path& baseline : problem.baselines)
-        text +=
-            fmt::format("baseline {} {}\n", baseline.filename().string(), content_hash(read_file(baseline)));
+        text += fmt::format("baseline {} {}\n", baseline.filename().string(), content_hash(read_file(baseline)));
     return content_hash(text);
 }
 

@@ -22,7 +22,7 @@ struct ProblemSummary {
     std::filesystem::path folder;
     std::vector<std::string> tags;
     size_t points = 0;
-    std::string error;      // non-empty: why it cannot be loaded
+    std::string error;  // non-empty: why it cannot be loaded
 };
 
 // Every folder with a problem.yaml below `folder` (one level), by name.

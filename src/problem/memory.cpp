@@ -86,10 +86,9 @@ std::optional<double> available_bytes(const fs::path& root) {
         fs::path group = fs::path(fields[2]).relative_path();
         // A limit of any ancestor holds too; in a container the top folder is the container's own group.
         for (;; group = group.parent_path()) {
-            lower_to(available,
-                     unified ? left_in_group(top / group, "memory.max", "memory.current", "inactive_file ")
-                             : left_in_group(top / group, "memory.limit_in_bytes", "memory.usage_in_bytes",
-                                             "total_inactive_file "));
+            lower_to(available, unified ? left_in_group(top / group, "memory.max", "memory.current", "inactive_file ")
+                                        : left_in_group(top / group, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                                        "total_inactive_file "));
             if (group.empty()) break;
         }
     }
@@ -103,9 +102,8 @@ void check_memory(const Problem& problem) {
         double needed = needed_bytes(problem, point.dims);
         if (needed <= *available) continue;
         throw EnvironmentError(
-            fmt::format("{}: shape '{}' ({}) needs {}, {} are available",
-                        (problem.folder / "problem.yaml").string(), point.label, describe(point.dims),
-                        human_bytes(needed), human_bytes(std::max(*available, 0.0))),
+            fmt::format("{}: shape '{}' ({}) needs {}, {} are available", (problem.folder / "problem.yaml").string(),
+                        point.label, describe(point.dims), human_bytes(needed), human_bytes(std::max(*available, 0.0))),
             "make that shape smaller, free memory, or use a larger machine");
     }
 }

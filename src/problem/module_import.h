@@ -1,4 +1,5 @@
-// A Python file with a PyTorch module (`Model`, `get_inputs`, `get_init_inputs`) as a problem.
+// Files of others as problems: a Python file with a PyTorch module (`Model`, `get_inputs`, `get_init_inputs`), a
+// definition of flashinfer-bench (JSON), a folder with a task of GPU MODE (task.yml, reference.py).
 #pragma once
 
 #include <filesystem>
@@ -14,8 +15,11 @@ struct ModuleImport {
     std::vector<std::string> notes;            // what the user should know, one phrase each
 };
 
-// Loads the file in a sandboxed child. UsageError when it has no such module, or one that cannot be exported.
-ModuleImport import_module(const std::filesystem::path& file);
+// Whether import_module takes it: a .py or .json file, or a folder with task.yml and without problem.yaml.
+bool is_importable(const std::filesystem::path& given);
+
+// Loads it in a sandboxed child. UsageError when it has no such module, or one that cannot be exported.
+ModuleImport import_module(const std::filesystem::path& given);
 
 // As a problem's folder.
 void write_import(const ModuleImport& import, const std::filesystem::path& folder);

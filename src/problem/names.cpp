@@ -134,19 +134,18 @@ bool is_keyword(const std::string& name) {
 
 bool is_library_function(const std::string& name) {
     static const std::set<std::string> functions = {
-        "abort",  "acos",     "acosh",     "asin",    "asinh",  "atan",    "atan2",     "atanh",   "atof",
-        "atoi",   "bcmp",     "bcopy",     "bsearch", "bzero",  "calloc",  "cbrt",      "ceil",    "clock",
-        "close",  "copysign", "cos",       "cosh",    "div",    "dprintf", "drem",      "erf",     "erfc",
-        "exit",   "exp",      "exp2",      "expm1",   "fabs",   "fdim",    "floor",     "fma",     "fmax",
-        "fmin",   "fmod",     "fork",      "fprintf", "free",   "frexp",   "gamma",     "getenv",  "hypot",
-        "ilogb",  "index",    "isinf",     "isnan",   "j0",     "j1",      "jn",        "kill",    "labs",
-        "ldexp",  "ldiv",     "lgamma",    "llabs",   "log",    "log10",   "log1p",     "log2",    "logb",
-        "lrint",  "lround",   "main",      "malloc",  "memchr", "memcmp",  "memcpy",    "memmove", "memset",
-        "modf",   "nan",      "nearbyint", "open",    "pause",  "pow",     "printf",    "putchar", "puts",
-        "qsort",  "raise",    "rand",      "random",  "read",   "realloc", "remainder", "remove",  "rename",
-        "rindex", "rint",     "round",     "scalb",   "scalbn", "select",  "signal",    "sin",     "sinh",
-        "sleep",  "sqrt",     "srand",     "strlen",  "system", "tan",     "tanh",      "tgamma",  "time",
-        "trunc",  "write",    "y0",        "y1",      "yn",
+        "abort",   "acos",   "acosh",   "asin",    "asinh",     "atan",   "atan2",   "atanh",     "atof",   "atoi",
+        "bcmp",    "bcopy",  "bsearch", "bzero",   "calloc",    "cbrt",   "ceil",    "clock",     "close",  "copysign",
+        "cos",     "cosh",   "div",     "dprintf", "drem",      "erf",    "erfc",    "exit",      "exp",    "exp2",
+        "expm1",   "fabs",   "fdim",    "floor",   "fma",       "fmax",   "fmin",    "fmod",      "fork",   "fprintf",
+        "free",    "frexp",  "gamma",   "getenv",  "hypot",     "ilogb",  "index",   "isinf",     "isnan",  "j0",
+        "j1",      "jn",     "kill",    "labs",    "ldexp",     "ldiv",   "lgamma",  "llabs",     "log",    "log10",
+        "log1p",   "log2",   "logb",    "lrint",   "lround",    "main",   "malloc",  "memchr",    "memcmp", "memcpy",
+        "memmove", "memset", "modf",    "nan",     "nearbyint", "open",   "pause",   "pow",       "printf", "putchar",
+        "puts",    "qsort",  "raise",   "rand",    "random",    "read",   "realloc", "remainder", "remove", "rename",
+        "rindex",  "rint",   "round",   "scalb",   "scalbn",    "select", "signal",  "sin",       "sinh",   "sleep",
+        "sqrt",    "srand",  "strlen",  "system",  "tan",       "tanh",   "tgamma",  "time",      "trunc",  "write",
+        "y0",      "y1",     "yn",
     };
     return functions.count(name) > 0;
 }

@@ -46,14 +46,10 @@ std::vector<std::string> symbols_in_order(const Expression& expression) {
 // The whole numbers that a parameter of that type can hold; int64 as far as a double is exact.
 std::pair<double, double> limits_of(DType dtype) {
     switch (dtype) {
-        case DType::boolean:
-            return {0, 1};
-        case DType::uint8:
-            return {0, 255};
-        case DType::int32:
-            return {-2147483648.0, 2147483647.0};
-        default:
-            return {-9007199254740992.0, 9007199254740992.0};
+        case DType::boolean: return {0, 1};
+        case DType::uint8: return {0, 255};
+        case DType::int32: return {-2147483648.0, 2147483647.0};
+        default: return {-9007199254740992.0, 9007199254740992.0};
     }
 }
 
@@ -70,7 +66,8 @@ std::vector<std::string> functions_of(const std::string& python) {
 
 }  // namespace
 
-ProblemReader::ProblemReader(const std::string& text, const fs::path& file) : yaml_(text, file) {
+ProblemReader::ProblemReader(const std::string& text, const fs::path& file)
+    : yaml_(text, file, "start with 'name: ...', 'inputs: ...', 'outputs: ...', 'shapes: ...'") {
     problem_.folder = fs::canonical(file).parent_path();
 }
 
@@ -99,8 +96,7 @@ const YamlEntry& ProblemReader::required(const std::string& key, const std::stri
 // Kernels and references see all names side by side, so each may be taken once.
 void ProblemReader::claim(const YAML::Node& at, const std::string& name, const std::string& what) {
     if (!is_identifier(name))
-        yaml_.fail(at, fmt::format("'{}' cannot name {}", name, what),
-                   "use letters, digits and '_', a letter first");
+        yaml_.fail(at, fmt::format("'{}' cannot name {}", name, what), "use letters, digits and '_', a letter first");
     if (is_keyword(name) || name.rfind("__", 0) == 0)
         yaml_.fail(at, fmt::format("'{}' cannot name {}: C++ or Python reserves it", name, what),
                    fmt::format("call it '{}_' or so", name));
@@ -115,13 +111,10 @@ void ProblemReader::read_names() {
     problem_.name = yaml_.text(name.value, "name");
     claim(name.at, problem_.name, "the problem");
     if (is_library_function(problem_.name))
-        yaml_.fail(
-            name.at,
-            fmt::format("'{}' cannot name the problem: the C library has that function", problem_.name),
-            fmt::format("call it '{}_rows' or so", problem_.name));
+        yaml_.fail(name.at, fmt::format("'{}' cannot name the problem: the C library has that function", problem_.name),
+                   fmt::format("call it '{}_rows' or so", problem_.name));
     if (const YamlEntry* tags = find(yaml_.entries(), "tags"))
-        for (const YAML::Node& tag : yaml_.list(tags->value, "tags"))
-            problem_.tags.push_back(yaml_.text(tag, "tags"));
+        for (const YAML::Node& tag : yaml_.list(tags->value, "tags")) problem_.tags.push_back(yaml_.text(tag, "tags"));
 }
 
 fs::path ProblemReader::file_beside(const YAML::Node& at, const std::string& name) const {
@@ -130,8 +123,7 @@ fs::path ProblemReader::file_beside(const YAML::Node& at, const std::string& nam
     if (fs::is_regular_file(path, failed)) return path.lexically_normal();
     std::vector<std::string> present;
     for (const fs::directory_entry& entry : fs::directory_iterator(problem_.folder, failed))
-        if (entry.path().extension() == fs::path(name).extension())
-            present.push_back(entry.path().filename());
+        if (entry.path().extension() == fs::path(name).extension()) present.push_back(entry.path().filename());
     std::sort(present.begin(), present.end());
     yaml_.fail(at, fmt::format("'{}' does not exist in {}", name, problem_.folder.string()),
                present.empty() ? "write that file, or name another one" : suggestion(name, present));
@@ -141,16 +133,14 @@ void ProblemReader::read_files() {
     const YamlEntry* reference = find(yaml_.entries(), "reference");
     const YamlEntry* function = find(yaml_.entries(), "function");
     const YAML::Node& at = reference ? reference->at : required("name", "").at;
-    problem_.reference =
-        file_beside(at, reference ? yaml_.text(reference->value, "reference") : "reference.py");
+    problem_.reference = file_beside(at, reference ? yaml_.text(reference->value, "reference") : "reference.py");
     problem_.function = function ? yaml_.text(function->value, "function") : problem_.name;
     std::vector<std::string> functions = functions_of(read_file(problem_.reference));
     if (!contains(functions, problem_.function))
-        yaml_.fail(
-            function ? function->at : at,
-            fmt::format("{} has no function '{}'", problem_.reference.filename().string(), problem_.function),
-            fmt::format("write 'def {}(...)' there, or name another one with 'function:'; {}",
-                        problem_.function, suggestion(problem_.function, functions)));
+        yaml_.fail(function ? function->at : at,
+                   fmt::format("{} has no function '{}'", problem_.reference.filename().string(), problem_.function),
+                   fmt::format("write 'def {}(...)' there, or name another one with 'function:'; {}", problem_.function,
+                               suggestion(problem_.function, functions)));
     const YamlEntry* baselines = find(yaml_.entries(), "baselines");
     if (!baselines) return;
     for (const YAML::Node& node : yaml_.list(baselines->value, "baselines")) {
@@ -185,8 +175,7 @@ Parameter ProblemReader::read_parameter(const YamlEntry& entry) {
     if (const YamlEntry* field = find(fields, "dtype")) {
         std::optional<DType> dtype = parse_dtype(yaml_.text(field->value, "dtype"));
         if (!dtype)
-            yaml_.fail(field->value,
-                       fmt::format("dtype '{}' of '{}' is not known", field->value.Scalar(), entry.key),
+            yaml_.fail(field->value, fmt::format("dtype '{}' of '{}' is not known", field->value.Scalar(), entry.key),
                        fmt::format("one of {}", dtype_names));
         parameter.dtype = *dtype;
     }
@@ -200,8 +189,8 @@ Parameter ProblemReader::read_parameter(const YamlEntry& entry) {
     auto [low, high] = limits_of(parameter.dtype);
     if (!is_floating(parameter.dtype) &&
         (parameter.value != std::floor(parameter.value) || parameter.value < low || parameter.value > high))
-        yaml_.fail(value->value, fmt::format("{} is not a value of type {}: parameter '{}'",
-                                             value->value.Scalar(), name_of(parameter.dtype), entry.key));
+        yaml_.fail(value->value, fmt::format("{} is not a value of type {}: parameter '{}'", value->value.Scalar(),
+                                             name_of(parameter.dtype), entry.key));
     return parameter;
 }
 
@@ -223,8 +212,7 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
                        fmt::format("for example '{}: {{dtype: float32, shape: [M, N]}}'", entry.key));
         std::optional<DType> parsed = parse_dtype(yaml_.text(dtype->value, "dtype"));
         if (!parsed)
-            yaml_.fail(dtype->value,
-                       fmt::format("dtype '{}' of '{}' is not known", dtype->value.Scalar(), entry.key),
+            yaml_.fail(dtype->value, fmt::format("dtype '{}' of '{}' is not known", dtype->value.Scalar(), entry.key),
                        fmt::format("one of {}", dtype_names));
         tensor.dtype = *parsed;
         for (const YAML::Node& extent : yaml_.list(shape->value, "shape")) {
@@ -235,8 +223,7 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
         if (key == "inputs") read_fill(fields, entry, tensor);
         tensors.push_back(tensor);
     }
-    if (tensors.empty())
-        yaml_.fail(all.at, fmt::format("'{}' is empty", key), "at least one tensor is needed");
+    if (tensors.empty()) yaml_.fail(all.at, fmt::format("'{}' is empty", key), "at least one tensor is needed");
 }
 
 void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEntry& entry, Tensor& tensor) {
@@ -245,16 +232,15 @@ void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEn
     if (fill) {
         std::optional<Fill> parsed = parse_fill(yaml_.text(fill->value, "fill"));
         if (!parsed)
-            yaml_.fail(fill->value,
-                       fmt::format("fill '{}' of '{}' is not known", fill->value.Scalar(), entry.key),
+            yaml_.fail(fill->value, fmt::format("fill '{}' of '{}' is not known", fill->value.Scalar(), entry.key),
                        fmt::format("one of {}", fill_names));
         tensor.fill = *parsed;
     }
     bool whole = tensor.fill == Fill::integers || tensor.fill == Fill::zeros_ones;
     if (!is_floating(tensor.dtype) && !whole)
         yaml_.fail(entry.at,
-                   fmt::format("{} input '{}' cannot be filled with '{}' values", name_of(tensor.dtype),
-                               entry.key, name_of(tensor.fill)),
+                   fmt::format("{} input '{}' cannot be filled with '{}' values", name_of(tensor.dtype), entry.key,
+                               name_of(tensor.fill)),
                    "add 'fill: integers, limit: ...' or 'fill: zeros_ones'");
     if (tensor.fill == Fill::integers && !limit)
         yaml_.fail(entry.at, fmt::format("'{}' has no 'limit'", entry.key),
@@ -289,8 +275,7 @@ void ProblemReader::read_points() {
     if (shapes.value.IsSequence()) {
         for (const YAML::Node& node : shapes.value) read_point(node, "", node);
     } else {
-        for (const YamlEntry& entry : yaml_.map(shapes.value, "shapes"))
-            read_point(entry.at, entry.key, entry.value);
+        for (const YamlEntry& entry : yaml_.map(shapes.value, "shapes")) read_point(entry.at, entry.key, entry.value);
     }
     if (problem_.points.empty())
         yaml_.fail(shapes.at, "'shapes' is empty", "name at least one shape that matters to you");
@@ -302,16 +287,14 @@ void ProblemReader::read_point(const YAML::Node& at, const std::string& label, c
     for (const YamlEntry& entry : yaml_.map(value, shown)) {
         int64_t extent = yaml_.integer(entry.value, entry.key);
         if (extent < 1)
-            yaml_.fail(entry.value,
-                       fmt::format("dimension '{}' is {} at shape '{}'", entry.key, extent, shown),
+            yaml_.fail(entry.value, fmt::format("dimension '{}' is {} at shape '{}'", entry.key, extent, shown),
                        "shapes need at least 1 in each dimension");
         point.dims[entry.key] = extent;
     }
     point.label = label.empty() ? describe(point.dims) : label;
-    bool printable = std::all_of(point.label.begin(), point.label.end(),
-                                 [](unsigned char c) { return c > ' ' && c < 127; });
-    if (!printable)
-        yaml_.fail(at, fmt::format("'{}' cannot label a shape", label), "use one word: 'small', 'batch-1'");
+    bool printable =
+        std::all_of(point.label.begin(), point.label.end(), [](unsigned char c) { return c > ' ' && c < 127; });
+    if (!printable) yaml_.fail(at, fmt::format("'{}' cannot label a shape", label), "use one word: 'small', 'batch-1'");
     for (const ShapePoint& other : problem_.points)
         if (other.dims == point.dims)
             yaml_.fail(at, fmt::format("shape '{}' repeats shape '{}'", point.label, other.label),
@@ -334,18 +317,15 @@ void ProblemReader::collect_dimensions() {
             auto parameter = std::find_if(problem_.parameters.begin(), problem_.parameters.end(), is_named);
             if (parameter != problem_.parameters.end()) {
                 if (!is_floating(parameter->dtype)) continue;
-                yaml_.fail(
-                    shape.at,
-                    fmt::format("'{}' in the {} is a {} parameter", name, shape.what,
-                                name_of(parameter->dtype)),
-                    fmt::format("shapes need whole numbers: '{}: {{dtype: int64, value: ...}}'", name));
+                yaml_.fail(shape.at,
+                           fmt::format("'{}' in the {} is a {} parameter", name, shape.what, name_of(parameter->dtype)),
+                           fmt::format("shapes need whole numbers: '{}: {{dtype: int64, value: ...}}'", name));
             }
             if (contains(dimensions, name)) continue;
             if (!contains(bound, name))
-                yaml_.fail(
-                    shape.at,
-                    fmt::format("'{}' in the {} is not defined: no shape gives it a value", name, shape.what),
-                    suggestion(name, bound));
+                yaml_.fail(shape.at,
+                           fmt::format("'{}' in the {} is not defined: no shape gives it a value", name, shape.what),
+                           suggestion(name, bound));
             claim(shape.at, name, "a dimension");
             dimensions.push_back(name);
         }
@@ -358,15 +338,13 @@ void ProblemReader::collect_dimensions() {
     for (const Located& use : uses_) check_symbols(use.at, use.what, use.expression);
 }
 
-void ProblemReader::check_symbols(const YAML::Node& at, const std::string& what,
-                                  const Expression& expression) const {
+void ProblemReader::check_symbols(const YAML::Node& at, const std::string& what, const Expression& expression) const {
     std::vector<std::string> known = problem_.dimensions;
     for (const Parameter& parameter : problem_.parameters)
         if (!is_floating(parameter.dtype)) known.push_back(parameter.name);
     for (const std::string& name : expression.symbols())
         if (!contains(known, name))
-            yaml_.fail(at, fmt::format("'{}' in '{}' is not a dimension", name, what),
-                       suggestion(name, known));
+            yaml_.fail(at, fmt::format("'{}' in '{}' is not a dimension", name, what), suggestion(name, known));
 }
 
 void ProblemReader::read_range() {
@@ -390,8 +368,7 @@ void ProblemReader::read_range() {
         Range limits{yaml_.integer(ends[0], entry.key), yaml_.integer(ends[1], entry.key)};
         if (limits.low < 0 || limits.high < std::max<int64_t>(limits.low, 1))
             yaml_.fail(entry.at,
-                       fmt::format("range [{}, {}] of '{}' is empty or negative", limits.low, limits.high,
-                                   entry.key),
+                       fmt::format("range [{}, {}] of '{}' is empty or negative", limits.low, limits.high, entry.key),
                        "write it as [lowest, highest], at least 0");
         problem_.range[entry.key] = limits;
     }
@@ -408,14 +385,13 @@ void ProblemReader::check_point(size_t index) {
         const Range& range = problem_.range.at(name);
         if (found->second < range.low || found->second > range.high)
             yaml_.fail(at,
-                       fmt::format("shape '{}' has {}={}, outside its range [{}, {}]", point.label, name,
-                                   found->second, range.low, range.high),
+                       fmt::format("shape '{}' has {}={}, outside its range [{}, {}]", point.label, name, found->second,
+                                   range.low, range.high),
                        "widen 'range', or change the shape");
     }
     for (const auto& [name, extent] : point.dims)
         if (!contains(problem_.dimensions, name))
-            yaml_.fail(at,
-                       fmt::format("shape '{}' has a value for '{}', which nothing uses", point.label, name),
+            yaml_.fail(at, fmt::format("shape '{}' has a value for '{}', which nothing uses", point.label, name),
                        suggestion(name, problem_.dimensions));
     if (std::string complaint = complaint_at(point); !complaint.empty())
         yaml_.fail(at, fmt::format("shape '{}': {}", point.label, complaint),
@@ -429,8 +405,7 @@ std::string ProblemReader::complaint_at(const ShapePoint& point) const try {
         if (int64_t extent = shape.expression.evaluate_integer(bindings); extent < 1)
             return fmt::format("'{}' in the {} is {}", shape.expression.text(), shape.what, extent);
     for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
-        for (const Tensor& tensor : *tensors)
-            bytes_of(problem_, tensor, point.dims);  // throws when too large
+        for (const Tensor& tensor : *tensors) bytes_of(problem_, tensor, point.dims);  // throws when too large
     for (const Expression& condition : problem_.require)
         if (!truthy(condition.evaluate(bindings))) return fmt::format("'{}' does not hold", condition.text());
     for (const Tensor& tensor : problem_.inputs)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/problem.h"
-#include "problem/yaml_file.h"
+#include "yaml/yaml_file.h"
 
 namespace strop {
 

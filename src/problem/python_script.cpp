@@ -24,8 +24,8 @@ std::string python_program() {
 
 }  // namespace
 
-sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments, const std::string& input,
-                             const fs::path& folder, Seconds limit) {
+sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments,
+                             const std::string& input, const fs::path& folder, Seconds limit) {
     TemporaryFolder scratch("strop-script");
     sandbox::Command command;
     command.argv = {python_program(), (home_folder() / "python" / "strop" / name).string()};
@@ -37,12 +37,12 @@ sandbox::Finished run_script(const std::string& name, const std::vector<std::str
     command.limits.wall = limit;
     command.limits.output_bytes = 64 << 20;
     sandbox::Finished finished = sandbox::run(command, input);
-    if (finished.not_found)
-        throw EnvironmentError(fmt::format("'{}': no such Python", command.argv[0]), setup_hint);
+    if (finished.not_found) throw EnvironmentError(fmt::format("'{}': no such Python", command.argv[0]), setup_hint);
     for (const auto& [module, hint] : {std::pair("numpy", setup_hint), std::pair("torch", "run ./strop setup torch")})
         if (finished.err.find(fmt::format("No module named '{}'", module)) != std::string::npos)
             throw EnvironmentError(
-                fmt::format("'{}' has no {}", command.argv[0], module == std::string("numpy") ? "NumPy" : "PyTorch"), hint);
+                fmt::format("'{}' has no {}", command.argv[0], module == std::string("numpy") ? "NumPy" : "PyTorch"),
+                hint);
     return finished;
 }
 

@@ -12,8 +12,8 @@ namespace strop {
 
 // python/strop/NAME with these arguments; it sees `folder` as its working folder. EnvironmentError when there is no
 // Python, no NumPy or, where it is needed, no PyTorch.
-sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments, const std::string& input,
-                             const std::filesystem::path& folder, Seconds limit);
+sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments,
+                             const std::string& input, const std::filesystem::path& folder, Seconds limit);
 
 // The last line that is JSON: what ran may have printed before; all of it where there is no such line.
 std::string last_document(const std::string& out);

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Seconds trace_limit{30};
+constexpr Seconds trace_limit{60};  // importing PyTorch takes long on a busy machine
 
 Json specification(const Problem& problem) {
     Json inputs = Json::array(), parameters = Json::array();
@@ -24,8 +24,7 @@ Json specification(const Problem& problem) {
     for (const Parameter& parameter : problem.parameters) {
         Json value = parameter.value;
         if (!is_floating(parameter.dtype)) value = static_cast<int64_t>(parameter.value);
-        parameters.push_back(
-            {{"name", parameter.name}, {"dtype", name_of(parameter.dtype)}, {"value", value}});
+        parameters.push_back({{"name", parameter.name}, {"dtype", name_of(parameter.dtype)}, {"value", value}});
     }
     Json points = Json::array();
     for (const ShapePoint& point : problem.points) points.push_back(point.dims);
@@ -50,8 +49,7 @@ std::string trace_reference(const Problem& problem) {
     if (finished.timed_out)
         return untraceable(fmt::format("the tracer did not finish within {:.0f} s", trace_limit.count()));
     if (!finished.ok())
-        return untraceable(
-            fmt::format("the tracer ended: {}: {}", finished.describe(), last_line(finished.err)));
+        return untraceable(fmt::format("the tracer ended: {}: {}", finished.describe(), last_line(finished.err)));
     std::string document = last_document(finished.out);
     Json parsed = Json::parse(document, nullptr, false);
     if (!parsed.is_object()) return untraceable("the tracer wrote no graph");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "report/facts.h"
 #include "stats/paired.h"
 
@@ -60,6 +62,17 @@ std::vector<Change> changes(const RunRecord& before, const RunRecord& after, dou
         change.decision = decision_of(change.change, tolerance);
     }
     return changes;
+}
+
+std::vector<std::string> doubts(const RunRecord& before, const RunRecord& after) {
+    std::vector<std::string> doubts;
+    if (before.problem_hash != after.problem_hash) doubts.push_back("the problem has changed between the two");
+    if (before.machine.fingerprint != after.machine.fingerprint)
+        doubts.push_back(fmt::format("measured on two machines: {} with {} cores, {} with {} cores", before.machine.cpu,
+                                     before.machine.cores, after.machine.cpu, after.machine.cores));
+    for (const RunRecord* record : {&before, &after})
+        if (!record->verified) doubts.push_back(record->run + " is not verified");
+    return doubts;
 }
 
 std::optional<Ratio> overall(const std::vector<Change>& changes) {

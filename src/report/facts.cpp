@@ -14,7 +14,7 @@ namespace strop::report {
 
 namespace {
 
-constexpr double told_overrun = 1.1;   // of a budget
+constexpr double told_overrun = 1.1;  // of a budget
 
 std::string plural(int count, std::string_view noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
@@ -26,8 +26,7 @@ std::vector<std::pair<std::string, int>> rivals(const RunRecord& record) {
     for (const ShapeReport& shape : record.shapes)
         if (!shape.best_baseline.empty()) ++wins[shape.best_baseline];
     std::vector<std::pair<std::string, int>> sorted(wins.begin(), wins.end());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     return sorted;
 }
 
@@ -61,20 +60,17 @@ std::string who_stays_ahead(const RunRecord& record) {
 std::string where_behind(const RunRecord& record) {
     std::map<std::string, int> lost;
     for (const ShapeReport& shape : record.shapes)
-        if (!shape.best_baseline.empty() && standing(shape.speedup) == Standing::behind)
-            ++lost[shape.best_baseline];
+        if (!shape.best_baseline.empty() && standing(shape.speedup) == Standing::behind) ++lost[shape.best_baseline];
     std::vector<std::string> parts;
     for (const auto& [baseline, count] : lost)
-        parts.push_back(
-            fmt::format("{} stays ahead at {} of {} shapes", baseline, count, record.shapes.size()));
+        parts.push_back(fmt::format("{} stays ahead at {} of {} shapes", baseline, count, record.shapes.size()));
     return parts.empty() ? "" : "; " + join(parts, ", ");
 }
 
 // Whether the headline alone would not be the whole truth.
 bool names_both(const RunRecord& record) {
     const InProcess& inside = record.in_process;
-    return inside.measured() &&
-           (differs_in_process(record) || standing(inside.headline) != standing(record.headline));
+    return inside.measured() && (differs_in_process(record) || standing(inside.headline) != standing(record.headline));
 }
 
 std::string measured_headline(const RunRecord& record) {
@@ -130,8 +126,7 @@ std::string headline(const RunRecord& record) {
     bool compared = !rivals(record).empty();
     switch (record.outcome) {
         case Outcome::improved:
-            return compared ? measured_headline(record)
-                            : "finished; no baseline was measured to compare with";
+            return compared ? measured_headline(record) : "finished; no baseline was measured to compare with";
         case Outcome::no_improvement:
             if (!compared) return "no improvement" + (record.note.empty() ? "" : ": " + record.note);
             if (standing(record.headline) == Standing::ahead && !record.verified)
@@ -154,12 +149,11 @@ std::string headline_meaning(const RunRecord& record) {
     int baselines = static_cast<int>(baseline_names(record).size());
     std::vector<std::string> parts;
     for (const auto& [name, count] : best) parts.push_back(fmt::format("{} at {}", name, count));
-    std::string versus =
-        baselines == 1 ? fmt::format("against {}, the only baseline measured", best[0].first)
-        : best.size() == 1
-            ? fmt::format("against {}, the best of {} baselines{}", best[0].first, baselines,
-                          shapes == 1 ? "" : " at every shape")
-            : fmt::format("each against the best of {} baselines there ({})", baselines, join(parts, ", "));
+    std::string versus = baselines == 1     ? fmt::format("against {}, the only baseline measured", best[0].first)
+                         : best.size() == 1 ? fmt::format("against {}, the best of {} baselines{}", best[0].first,
+                                                          baselines, shapes == 1 ? "" : " at every shape")
+                                            : fmt::format("each against the best of {} baselines there ({})", baselines,
+                                                          join(parts, ", "));
     return shapes == 1 ? fmt::format("at one shape, {}", versus)
                        : fmt::format("geometric mean over {} shapes, {}", shapes, versus);
 }
@@ -169,29 +163,31 @@ std::vector<std::string> caveats(const RunRecord& record) {
     std::vector<std::string> undecided, disturbed, exceeded;
     for (const ShapeReport& shape : record.shapes) {
         if (!shape.best_baseline.empty() && standing(shape.speedup) == Standing::even)
-            undecided.push_back(fmt::format("{} ({} against {})", shape.label, interval_text(shape.speedup),
-                                            shape.best_baseline));
+            undecided.push_back(
+                fmt::format("{} ({} against {})", shape.label, interval_text(shape.speedup), shape.best_baseline));
         if (shape.disturbed > disturbed_enough_to_tell)
             disturbed.push_back(fmt::format("{} ({:.0f}% of the samples)", shape.label, 100 * shape.disturbed));
         if (shape.bound_is_beaten())
             exceeded.push_back(fmt::format("{} ({} of the roofline)", shape.label, percent_text(shape.roofline_share)));
     }
     if (!undecided.empty()) lines.push_back("undecided at " + join(undecided, ", "));
-    if (!disturbed.empty()) lines.push_back("others used the processor during the measurement of " + join(disturbed, ", "));
+    if (!disturbed.empty())
+        lines.push_back("others used the processor during the measurement of " + join(disturbed, ", "));
     if (!exceeded.empty())
-        lines.push_back("the roofline is not a bound at " + join(exceeded, ", ") +
-                        ": work was counted that a kernel can leave out (the problem may state its own `work`), or the "
-                        "machine was slower when its ceilings were measured (strop doctor --fresh measures them again)");
+        lines.push_back(
+            "the roofline is not a bound at " + join(exceeded, ", ") +
+            ": work was counted that a kernel can leave out (the problem may state its own `work`), or the "
+            "machine was slower when its ceilings were measured (strop doctor --fresh measures them again)");
     if (!record.verified && !record.shapes.empty()) lines.push_back(verification_text(record));
     for (const MissingBaseline& missing : record.missing_baselines)
         lines.push_back(fmt::format("not compared with {}: {}", missing.name, why_missing(missing)));
     if (!record.in_process.missing.empty())
-        lines.push_back(fmt::format("not measured from Python beside {}: {}", record.in_process.framework,
+        lines.push_back(fmt::format("not measured from Python beside {}: {}",
+                                    record.in_process.framework.empty() ? "a framework" : record.in_process.framework,
                                     record.in_process.missing));
     for (const std::string& loss : record.model_losses) lines.push_back("lost: " + loss);
     for (const std::string& protection : record.weaker) lines.push_back("weaker protection: " + protection);
-    if (!record.note.empty() && headline(record).find(record.note) == std::string::npos)
-        lines.push_back(record.note);
+    if (!record.note.empty() && headline(record).find(record.note) == std::string::npos) lines.push_back(record.note);
     return lines;
 }
 
@@ -244,28 +240,29 @@ std::string dispatch_text(const RunRecord& record) {
     if (check.shapes == 0) return "the dispatching function was not checked on held-out shapes";
     std::string text = fmt::format("{} of {} held-out shapes correct", check.correct, check.shapes);
     if (check.timed > 0)
-        text += fmt::format(
-            "; the chosen kernel is within 5% of the best one on {} of {} timed, at worst {:.1f}% slower",
-            check.within_5_percent, check.timed, 100 * check.worst_regret);
+        text +=
+            fmt::format("; the chosen kernel is within 5% of the best one on {} of {} timed, at worst {:.1f}% slower",
+                        check.within_5_percent, check.timed, 100 * check.worst_regret);
     return text;
 }
 
 std::string stopped_text(const RunRecord& record) {
-    static const std::map<std::string, std::string> words = {
-        {"budget", "stopped when the budget was spent"},
-        {"plateau", "stopped at a plateau"},
-        {"target", "stopped at the target speedup"},
-        {"roofline", "stopped near the roofline"},
-        {"evaluations", "stopped at the limit of evaluations"},
-        {"rounds", "stopped after the last round"}};
+    static const std::map<std::string, std::string> words = {{"budget", "stopped when the budget was spent"},
+                                                             {"plateau", "stopped at a plateau"},
+                                                             {"target", "stopped at the target speedup"},
+                                                             {"roofline", "stopped near the roofline"},
+                                                             {"evaluations", "stopped at the limit of evaluations"},
+                                                             {"rounds", "stopped after the last round"}};
     auto found = words.find(record.stopped_by);
     std::string how = found != words.end()        ? found->second
                       : record.stopped_by.empty() ? name_of(record.outcome)
                                                   : "stopped by " + record.stopped_by;
     const double budget = record.settings.budget_seconds;
     const std::string over = record.stopped_by == "budget" && record.seconds.total > told_overrun * budget
-                                 ? fmt::format(" (of {}: the search has its share, however long reference and baselines "
-                                               "took, and what it found is verified)", seconds_text(budget))
+                                 ? fmt::format(
+                                       " (of {}: the search has its share, however long reference and baselines "
+                                       "took, and what it found is verified)",
+                                       seconds_text(budget))
                                  : "";
     return fmt::format("{} after {} in {}{}", how, plural(record.evaluations, "evaluation"),
                        seconds_text(record.seconds.total), over);
@@ -285,8 +282,7 @@ std::string next_step(const RunRecord& record) {
         case Outcome::interrupted:
         case Outcome::running: return fmt::format("strop resume {}", record.run);
         case Outcome::failed: return "strop doctor";
-        case Outcome::improved:
-            return fmt::format("strop report {} --format html --out report.html", record.run);
+        case Outcome::improved: return fmt::format("strop report {} --format html --out report.html", record.run);
         case Outcome::no_improvement: break;
     }
     if (!record.missing_baselines.empty() && record.shapes.empty()) return record.missing_baselines[0].how;
@@ -299,16 +295,23 @@ std::string reproduce_command(const RunRecord& record) {
     std::string command = fmt::format("strop optimize {} --budget {:g}s --seed {}",
                                       record.problem_folder.empty() ? record.problem : record.problem_folder,
                                       record.settings.budget_seconds, record.settings.seed);
-    if (record.settings.evaluations > 0)
-        command += fmt::format(" --evaluations {}", record.settings.evaluations);
+    if (record.settings.evaluations > 0) command += fmt::format(" --evaluations {}", record.settings.evaluations);
     return command;
 }
 
-std::vector<Row> machine_rows(const Machine& machine) {
+std::string measured_on(const RunRecord& record) {
+    std::string text = fmt::format("{} ({}, {} cores)", record.machine.cpu, record.machine.isa, record.machine.cores);
+    if (!record.device.empty()) text += ", OpenCL on " + record.device;
+    if (!record.origin.empty()) text += ", imported from " + record.origin;
+    return text;
+}
+
+std::vector<Row> machine_rows(const RunRecord& record) {
+    const Machine& machine = record.machine;
     std::vector<Row> rows = {{"processor", fmt::format("{} ({}, {}), {}", machine.cpu, machine.architecture,
                                                        machine.isa, plural(machine.cores, "core"))}};
-    if (machine.memory_bytes > 0)
-        rows.push_back({"memory", human_bytes(static_cast<double>(machine.memory_bytes))});
+    if (!record.device.empty()) rows.push_back({"OpenCL device", record.device});
+    if (machine.memory_bytes > 0) rows.push_back({"memory", human_bytes(static_cast<double>(machine.memory_bytes))});
     for (const CacheLevel& cache : machine.caches) {
         std::string text = human_bytes(static_cast<double>(cache.bytes));
         text += cache.shared_by > 1 ? fmt::format(" shared by {} cores", cache.shared_by) : " per core";
@@ -318,14 +321,14 @@ std::vector<Row> machine_rows(const Machine& machine) {
     }
     const Ceilings& ceilings = machine.ceilings;
     if (ceilings.memory_read > 0)
-        rows.push_back({"memory bandwidth",
-                        fmt::format("read {}, copy {} (one core {})", rate_text(ceilings.memory_read, "B/s"),
-                                    rate_text(ceilings.memory_copy, "B/s"),
-                                    rate_text(ceilings.memory_copy_one_core, "B/s"))});
+        rows.push_back(
+            {"memory bandwidth",
+             fmt::format("read {}, copy {} (one core {})", rate_text(ceilings.memory_read, "B/s"),
+                         rate_text(ceilings.memory_copy, "B/s"), rate_text(ceilings.memory_copy_one_core, "B/s"))});
     if (ceilings.fma_flops_all_cores > 0)
-        rows.push_back({"multiply-add rate", fmt::format("{} (one core {}), float32",
-                                                         rate_text(ceilings.fma_flops_all_cores, "FLOP/s"),
-                                                         rate_text(ceilings.fma_flops_one_core, "FLOP/s"))});
+        rows.push_back({"multiply-add rate",
+                        fmt::format("{} (one core {}), float32", rate_text(ceilings.fma_flops_all_cores, "FLOP/s"),
+                                    rate_text(ceilings.fma_flops_one_core, "FLOP/s"))});
     return rows;
 }
 
@@ -341,8 +344,7 @@ std::vector<Row> settings_rows(const RunRecord& record) {
         {"rounds, beam", fmt::format("{}, {}", settings.rounds, settings.beam)},
         {"plateau", fmt::format("a round that gains less than {:g}%", 100 * settings.min_improvement)},
         {"seed", std::to_string(settings.seed)}};
-    if (settings.evaluations > 0)
-        rows.push_back({"evaluations at most", std::to_string(settings.evaluations)});
+    if (settings.evaluations > 0) rows.push_back({"evaluations at most", std::to_string(settings.evaluations)});
     if (settings.target_speedup > 0) rows.push_back({"target speedup", ratio_text(settings.target_speedup)});
     rows.push_back({"result", record.result});
     std::erase_if(rows, [](const Row& row) { return row.value.empty(); });
@@ -417,10 +419,8 @@ std::vector<Failure> failures(const RunRecord& record) {
         auto same = std::find_if(found.begin(), found.end(), [&](const Failure& failure) {
             return failure.verdict == entry.verdict && failure.kernel == entry.kernel;
         });
-        if (same == found.end())
-            found.push_back({entry.verdict, entry.kernel, one_line(entry.evidence), 1});
-        else
-            ++same->count;
+        if (same == found.end()) found.push_back({entry.verdict, entry.kernel, one_line(entry.evidence), 1});
+        else ++same->count;
     }
     return found;
 }

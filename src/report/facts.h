@@ -46,7 +46,9 @@ std::string reproduce_command(const RunRecord& record);
 struct Row {
     std::string name, value;
 };
-std::vector<Row> machine_rows(const Machine& machine);
+std::vector<Row> machine_rows(const RunRecord& record);
+// "AMD EPYC (avx2, 2 cores), OpenCL on NAME"
+std::string measured_on(const RunRecord& record);
 std::vector<Row> settings_rows(const RunRecord& record);
 
 // Where the time went; models only where there were any.
@@ -57,8 +59,8 @@ struct Phase {
 std::vector<Phase> phases(const PhaseSeconds& seconds);
 
 // The result called from Python beside a framework (in_process_facts.cpp); rows are empty when that was not measured.
-bool differs_in_process(const RunRecord& record);   // from the headline, by more than the intervals
-std::string in_process_text(const RunRecord& record);   // "1.90× from Python beside pytorch (1.85–1.95)"
+bool differs_in_process(const RunRecord& record);      // from the headline, by more than the intervals
+std::string in_process_text(const RunRecord& record);  // "1.90× from Python beside pytorch (1.85–1.95)"
 std::string in_process_explanation(const RunRecord& record);
 std::vector<Row> in_process_rows(const RunRecord& record);
 

@@ -106,8 +106,7 @@ void draw_axes(Svg& svg, const LogScale& y, double seconds, double per_second, d
     svg.line(left, y(1), right, y(1), "one");
     double step = nice_step(seconds, 9);
     for (int i = 0; i * step <= seconds; ++i)
-        svg.text(left + i * step * per_second, base + 16, fmt::format("{:g}", i * step),
-                 {11, "middle", "dim"});
+        svg.text(left + i * step * per_second, base + 16, fmt::format("{:g}", i * step), {11, "middle", "dim"});
     svg.text((left + right) / 2, base + 36, "seconds since the start", {12, "middle", "dim"});
     svg.text(18, (top + bottom) / 2, "speedup over the best baseline", {12, "middle", "dim", -90});
 }
@@ -130,12 +129,10 @@ void draw_curves(Svg& svg, const Curves& curves, const LogScale& y, double per_s
     double gap = std::min(16.0, (bottom - top) / static_cast<double>(std::max<size_t>(wanted.size(), 1)));
     std::vector<double> placed = spread(wanted, gap, top, bottom);
     for (size_t i = 0; i < wanted.size(); ++i) {
-        svg.path(fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", right, wanted[i], right + 12, placed[i]),
-                 "leader");
+        svg.path(fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", right, wanted[i], right + 12, placed[i]), "leader");
         const char* css = i + 1 == wanted.size() ? "bold accent" : "dim";
         svg.text(right + 16, placed[i] + 4, ratios[i], {11, "start", css});
-        svg.text(right + 62, placed[i] + 4, fitted(names[i], 11 * bold_factor, width - right - 64),
-                 {11, "start", css});
+        svg.text(right + 62, placed[i] + 4, fitted(names[i], 11 * bold_factor, width - right - 64), {11, "start", css});
     }
 }
 

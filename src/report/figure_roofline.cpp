@@ -57,15 +57,11 @@ Axes axes_of(const std::vector<Dot>& dots, const std::vector<Slope>& slopes, dou
         y_low = std::min(y_low, dot.rate);
         y_high = std::max(y_high, dot.rate);
     }
-    x_low = std::min(x_low / 8, roof / slopes.back().bytes_per_second / 16);   // enough of the slopes to be read
+    x_low = std::min(x_low / 8, roof / slopes.back().bytes_per_second / 16);  // enough of the slopes to be read
     x_high = std::max(x_high * 4, 4 * roof / slopes.back().bytes_per_second);
     y_low = std::min(y_low / 3, x_low * slopes.back().bytes_per_second);
-    return {LogScale(x_low, x_high, left, right),
-            LogScale(y_low, y_high * 1.6, bottom, top),
-            x_low,
-            x_high,
-            y_low,
-            roof};
+    return {
+        LogScale(x_low, x_high, left, right), LogScale(y_low, y_high * 1.6, bottom, top), x_low, x_high, y_low, roof};
 }
 
 void draw_grid(Svg& svg, const Axes& axes) {
@@ -105,8 +101,7 @@ void draw_ceilings(Svg& svg, const Axes& axes, const std::vector<Slope>& slopes)
     double ridge = axes.roof / slopes.front().bytes_per_second;
     svg.line(axes.x(ridge), axes.y(axes.roof), right, axes.y(axes.roof), "roof");
     svg.text(axes.x(ridge) + 4, axes.y(axes.roof) - 8,
-             fmt::format("multiply-add, all cores {}", rate_text(axes.roof, "FLOP/s")),
-             {11, "start", "dim halo"});
+             fmt::format("multiply-add, all cores {}", rate_text(axes.roof, "FLOP/s")), {11, "start", "dim halo"});
 }
 
 void draw_dots(Svg& svg, const Axes& axes, const std::vector<Dot>& dots) {
@@ -117,16 +112,15 @@ void draw_dots(Svg& svg, const Axes& axes, const std::vector<Dot>& dots) {
     for (size_t i = 0; i < dots.size(); ++i) {
         const ShapeReport& shape = *dots[i].shape;
         double x = axes.x(dots[i].intensity);
-        svg.path(fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}", x + 6, wanted[i], right + 4,
-                             placed[i], right + 12, placed[i]),
+        svg.path(fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}", x + 6, wanted[i], right + 4, placed[i],
+                             right + 12, placed[i]),
                  "leader");
         const std::string share = shape.bound_is_beaten() ? "not a bound"
                                                           : fmt::format("{} of {}", percent_text(shape.roofline_share),
                                                                         shape.bound.empty() ? "roofline" : shape.bound);
         double room = width - right - 18;
         if (gap >= 26) {
-            svg.text(right + 16, placed[i] + 1, fitted(shape.label, 12 * bold_factor, room),
-                     {12, "start", "bold"});
+            svg.text(right + 16, placed[i] + 1, fitted(shape.label, 12 * bold_factor, room), {12, "start", "bold"});
             svg.text(right + 16, placed[i] + 14, share, {10.5, "start", "dim"});
         } else {
             svg.text(right + 16, placed[i] + 4, fitted(shape.label, 11 * bold_factor, room - 40),

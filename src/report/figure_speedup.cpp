@@ -59,20 +59,19 @@ void draw_axis(Svg& svg, const LogScale& scale, double top, double bottom) {
     svg.text(scale(1) + 8, bottom + 34, "this kernel faster →", {11, "start", "dim"});
 }
 
-void draw_shape(Svg& svg, const ShapeReport& shape, const std::vector<std::string>& names,
-                const LogScale& scale, double top, double height) {
+void draw_shape(Svg& svg, const ShapeReport& shape, const std::vector<std::string>& names, const LogScale& scale,
+                double top, double height) {
     double middle = top + height / 2;
-    svg.text(left - 14, middle - 1, fitted(shape.label, 12.5 * bold_factor, left - 20),
-             {12.5, "end", "bold"});
+    svg.text(left - 14, middle - 1, fitted(shape.label, 12.5 * bold_factor, left - 20), {12.5, "end", "bold"});
     svg.text(left - 14, middle + 13, fitted(describe(shape.dims), 10.5, left - 20), {10.5, "end", "dim"});
     double y = middle - mark_gap * (static_cast<double>(names.size()) - 1) / 2;
     for (size_t i = 0; i < names.size(); ++i, y += mark_gap) {
         const Ratio* ratio = speedup_over(shape, names[i]);
         if (!ratio) continue;
         svg.line(scale(ratio->low), y, scale(ratio->high), y, fmt::format("whisker stroke{}", i % 6));
-        svg.mark(scale(ratio->ratio), y, 4.6, static_cast<int>(i), fmt::format("fill{}", i % 6),
-                 fmt::format("{}: {} over {} ({})", shape.label, ratio_text(ratio->ratio), names[i],
-                             interval_text(*ratio)));
+        svg.mark(
+            scale(ratio->ratio), y, 4.6, static_cast<int>(i), fmt::format("fill{}", i % 6),
+            fmt::format("{}: {} over {} ({})", shape.label, ratio_text(ratio->ratio), names[i], interval_text(*ratio)));
     }
     if (shape.best_baseline.empty()) return;
     const char* css = standing(shape.speedup) == Standing::ahead    ? "bold good"

@@ -28,8 +28,8 @@ double draw_strategy(Svg& svg, const Strategy& strategy, double x, double y) {
     int shape = strategy.state == Strategy::State::pruned ? 5 : 0;
     svg.mark(x, y - 4, 6, shape, css, name_of(strategy.state));
     double text_x = x + 16;
-    std::string origin = fmt::format("{} · {} · {} · confidence {:.2f}", name_of(strategy.state),
-                                     strategy.family, strategy.proposer, strategy.confidence);
+    std::string origin = fmt::format("{} · {} · {} · confidence {:.2f}", name_of(strategy.state), strategy.family,
+                                     strategy.proposer, strategy.confidence);
     if (!strategy.bottleneck.empty()) origin += " · expects " + strategy.bottleneck;
     std::string id = fitted(strategy.id, name_size * 1.06, width - text_x - 8);
     svg.text(text_x, y, id, {name_size, "start", "bold mono"});
@@ -39,9 +39,8 @@ double draw_strategy(Svg& svg, const Strategy& strategy, double x, double y) {
         after = text_x;
     }
     svg.text(after, y, fitted(origin, 11, width - after - 4), {11, "start", "dim"});
-    for (const auto& [words, style] :
-         {std::pair<std::string, std::string>{strategy.hypothesis, "dim"},
-          {strategy.reason.empty() ? "" : "→ " + strategy.reason, css + "-text"}})
+    for (const auto& [words, style] : {std::pair<std::string, std::string>{strategy.hypothesis, "dim"},
+                                       {strategy.reason.empty() ? "" : "→ " + strategy.reason, css + "-text"}})
         if (!words.empty())
             for (const std::string& line : wrapped_to(one_line(words), text_size, width - text_x - 8))
                 svg.text(text_x, y += leading, line, {text_size, "start", style});
@@ -61,8 +60,7 @@ std::string strategy_figure(const RunRecord& record) {
         marks.resize(static_cast<size_t>(line.depth));
         if (line.depth > 0) {
             double parent_x = node_x(line.depth - 1);
-            svg.path(fmt::format("M{:.1f} {:.1f}V{:.1f}H{:.1f}", parent_x, marks.back() + 4, y - 4, x - 8),
-                     "branch");
+            svg.path(fmt::format("M{:.1f} {:.1f}V{:.1f}H{:.1f}", parent_x, marks.back() + 4, y - 4, x - 8), "branch");
         }
         marks.push_back(y);
         y = draw_strategy(svg, *line.strategy, x, y) + 28;

@@ -8,7 +8,7 @@
 
 namespace strop::report {
 
-std::string speedup_figure(const RunRecord& record);   // one row a shape, one mark a baseline, intervals
+std::string speedup_figure(const RunRecord& record);  // one row a shape, one mark a baseline, intervals
 // Williams, Waterman and Patterson 2009
 std::string roofline_figure(const std::vector<ShapeReport>& shapes, const Machine& machine);
 std::string history_figure(const RunRecord& record);   // every evaluation, and the best so far

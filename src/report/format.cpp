@@ -62,9 +62,7 @@ std::string seconds_text(double seconds) {
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
-std::string ratio_text(double ratio) {
-    return std::isnan(ratio) ? std::string(absent) : ratio_digits(ratio) + "×";
-}
+std::string ratio_text(double ratio) { return std::isnan(ratio) ? std::string(absent) : ratio_digits(ratio) + "×"; }
 
 std::string interval_text(const Ratio& ratio) {
     return fmt::format("{}–{}", ratio_digits(ratio.low), ratio_digits(ratio.high));
@@ -121,13 +119,16 @@ std::string one_line(std::string_view text) {
     std::string line;
     for (char c : printable(replace_all(std::string(text), "\r", " "))) {
         const bool control = c == '\n' || c == '\t';
-        if (!control)
-            line += c;
-        else if (!line.empty() && line.back() != ' ')
-            line += ' ';
+        if (!control) line += c;
+        else if (!line.empty() && line.back() != ' ') line += ' ';
     }
     while (!line.empty() && line.back() == ' ') line.pop_back();
     return line;
+}
+
+std::string capitalized(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
 }
 
 }  // namespace strop::report

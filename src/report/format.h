@@ -25,5 +25,6 @@ std::string padded(std::string_view text, size_t columns, bool right = false);
 std::vector<std::string> wrapped(std::string_view text, size_t columns);  // breaks words only when they must
 // One line without control characters (evidence may hold anything that a compiler prints).
 std::string one_line(std::string_view text);
+std::string capitalized(std::string text);  // its first letter
 
 }  // namespace strop::report

@@ -94,8 +94,9 @@ std::vector<Row> in_process_rows(const RunRecord& record) {
     if (rows.empty()) return rows;
     rows.push_back({"in all", in_process_text(record)});
     if (const std::string why = in_process_explanation(record); !why.empty()) rows.push_back({"why it differs", why});
-    rows.push_back({"how", "in one process, each call after an addition of the framework over 262,144 elements, all in "
-                           "random order; a call from Python, with what it allocates"});
+    rows.push_back({"how",
+                    "in one process, each call after an addition of the framework over 262,144 elements, all in "
+                    "random order; a call from Python, with what it allocates"});
     return rows;
 }
 

@@ -64,9 +64,7 @@ td.label { font-weight: 600; min-width: 96px; }
 th.name { min-width: 130px; }
 table.pairs td:first-child { color: var(--dim); width: 190px; white-space: nowrap; }
 table.pairs td { overflow-wrap: anywhere; }
-
-
-de, pre, .mono { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+code, pre, .mono { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
   }
 code { font-size: .92em; overflow-wrap: break-word; }
 pre { margin: 8px 0 0; padding: 14px 16px; background: var(--panel); border: 1px solid var(--grid);
@@ -75,13 +73,14 @@ pre { margin: 8px 0 0; padding: 14px 16px; background: var(--panel); border: 1px
 details { margin: 10px 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 .good { color: var(--good); } .bad { color: var(--bad); } .dim { color: var(--dim); }
-.bar { display: flex; height: 12px; border-radius: 6px; overflow: hidden; margin: 16px 0 8px;
-  background: var(--grid); }
+svg.bar { min-width: 0; height: 12px; border-radius: 6px; margin: 16px 0 8px; background: var(--grid); }
 .keys { display: flex; flex-wrap: wrap; gap: 4px 22px; font-size: 13px; color: var(--dim);
         font-variant-numeric: tabular-nums; }
 .keys i { display: inline-block; width: 9px; height: 9px; border-radius: 2px; margin-right: 7px; }
 .b0 { background: var(--c0); } .b1 { background: var(--c1); } .b2 { background: var(--c2); }
 .b3 { background: var(--c3); } .b4 { background: var(--c5); } .b5 { background: var(--c4); }
+svg .b0 { fill: var(--c0); } svg .b1 { fill: var(--c1); } svg .b2 { fill: var(--c2); }
+svg .b3 { fill: var(--c3); } svg .b4 { fill: var(--c5); } svg .b5 { fill: var(--c4); }
 figure { margin: 16px 0 0; }
 figcaption { color: var(--dim); font-size: 13px; max-width: 86ch; margin-top: 4px; }
 svg { display: block; width: 100%; height: auto; font-family: inherit; }
@@ -126,12 +125,14 @@ footer { margin-top: 56px; padding-top: 14px; border-top: 1px solid var(--rule);
 
 }  // namespace
 
-std::string page(const std::string& title, const std::string& body, const std::string& footer) {
+std::string page(const Page& page) {
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n<footer>{}</footer>\n</body>\n</html>\n",
-        title, style_sheet, body, footer);
+        "<title>{}</title>\n<style{}>{}</style>\n{}</head>\n<body>\n{}<main>\n{}</main>\n<footer>{}</footer>\n"
+        "</body>\n</html>\n",
+        page.title, page.nonce.empty() ? "" : fmt::format(" nonce=\"{}\"", page.nonce), style_sheet, page.head,
+        page.header, page.body, page.footer);
 }
 
 std::string figure(const std::string& title, const std::string& svg, const std::string& caption) {

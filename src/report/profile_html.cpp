@@ -40,29 +40,32 @@ std::string loop_section(const HotLoop& loop) {
         model = fmt::format(", {:.1f} cycles an iteration by the model ({} of them wait for results, {} for units)",
                             loop.throughput->cycles, percent_text(loop.throughput->dependency_share),
                             percent_text(loop.throughput->resource_share));
-    return fmt::format("<details><summary>{} of the samples: <code>{}</code>, {}<span class=\"dim\">, {} instructions{}</span>"
-                       "</summary>\n<pre>{}</pre>\n</details>\n",
-                       percent_text(loop.share), escaped_name(loop.function), lines_of(loop), loop.mix.total, model,
-                       escaped(loop.listing));
+    return fmt::format(
+        "<details><summary>{} of the samples: <code>{}</code>, {}<span class=\"dim\">, {} instructions{}</span>"
+        "</summary>\n<pre>{}</pre>\n</details>\n",
+        percent_text(loop.share), escaped_name(loop.function), lines_of(loop), loop.mix.total, model,
+        escaped(loop.listing));
 }
 
 std::string places_text(const PointProfile& point) {
     std::vector<std::string> parts;
     for (const auto& [place, share] : point.places) parts.push_back(fmt::format("{} {}", place, percent_text(share)));
-    return parts.empty() ? "" : fmt::format("Where its threads were, in {} looks: {}.", point.samples, join(parts, ", "));
+    return parts.empty() ? ""
+                         : fmt::format("Where its threads were, in {} looks: {}.", point.samples, join(parts, ", "));
 }
 
 std::string point_section(const PointProfile& point, const Diagnosis& diagnosis, const ShapeReport& shape) {
     std::string text = fmt::format("<h2>{} <span class=\"dim\">{}</span></h2>\n", escaped(point.point.label),
                                    escaped(describe(point.point.dims)));
     if (diagnosis.findings.empty()) return text + "<p>Not measured.</p>\n";
-    text += fmt::format("<p><b>{}</b>, {}; {} on one core. Limited by <b>{}</b>.</p>\n",
-                        time_text(point.time.median_ns),
-                        shape.roofline_share > 0 ? fmt::format("{} of the roofline ({})", percent_text(shape.roofline_share),
-                                                               escaped(shape.bound))
-                                                 : "no roofline is known",
-                        time_text(point.one_core.median_ns), escaped(limit_text(diagnosis)));
-    text += fmt::format("<p>Next: {}.</p>\n<figure style=\"max-width: 490px\">\n{}</figure>\n", escaped(diagnosis.next), bars(diagnosis));
+    text += fmt::format(
+        "<p><b>{}</b>, {}; {} on one core. Limited by <b>{}</b>.</p>\n", time_text(point.time.median_ns),
+        shape.roofline_share > 0
+            ? fmt::format("{} of the roofline ({})", percent_text(shape.roofline_share), escaped(shape.bound))
+            : "no roofline is known",
+        time_text(point.one_core.median_ns), escaped(limit_text(diagnosis)));
+    text += fmt::format("<p>Next: {}.</p>\n<figure style=\"max-width: 490px\">\n{}</figure>\n", escaped(diagnosis.next),
+                        bars(diagnosis));
     text += findings_table(diagnosis);
     for (const HotLoop& loop : point.loops) text += loop_section(loop);
     if (const std::string counted = counters_text(point); !counted.empty())
@@ -73,24 +76,25 @@ std::string point_section(const PointProfile& point, const Diagnosis& diagnosis,
 }  // namespace
 
 std::string profile_html(const ProfileReport& report) {
-    std::string body = fmt::format("<p class=\"kicker\"><b>{}</b> &nbsp;·&nbsp; {}</p>\n<h1>Where the time of {} goes</h1>\n"
-                                   "<p class=\"lead\">Measured on {} ({}, {} cores), {}.</p>\n",
-                                   escaped(report.problem), name_of(report.profile.verdict), escaped_name(report.kernel),
-                                   escaped(report.machine.cpu), escaped(report.machine.isa), report.machine.cores,
-                                   escaped(report.compiler));
+    std::string body = fmt::format(
+        "<p class=\"kicker\"><b>{}</b> &nbsp;·&nbsp; {}</p>\n<h1>Where the time of {} goes</h1>\n"
+        "<p class=\"lead\">Measured on {} ({}, {} cores), {}.</p>\n",
+        escaped(report.problem), name_of(report.profile.verdict), escaped_name(report.kernel),
+        escaped(report.machine.cpu), escaped(report.machine.isa), report.machine.cores, escaped(report.compiler));
     if (!report.profile.evidence.empty()) body += fmt::format("<p>{}</p>\n", escaped(report.profile.evidence));
     if (!report.profile.missing.empty()) {
         body += "<ul class=\"caveats\">\n";
         for (const std::string& what : report.profile.missing) body += fmt::format("<li>{}</li>\n", escaped(what));
         body += "</ul>\n";
     }
-    body += figure("Roofline", roofline_figure(report.shapes, report.machine),
-                   "Both axes logarithmic. The lines are bandwidths and the multiply-add rate measured on this machine; a "
-                   "dot under its line could still gain the distance between them.");
+    body +=
+        figure("Roofline", roofline_figure(report.shapes, report.machine),
+               "Both axes logarithmic. The lines are bandwidths and the multiply-add rate measured on this machine; a "
+               "dot under its line could still gain the distance between them.");
     for (size_t i = 0; i < report.profile.points.size(); ++i)
         body += point_section(report.profile.points[i], report.diagnoses[i], report.shapes[i]);
-    return page("Where the time of " + escaped(report.kernel) + " goes", body,
-                "Made by Strop " + escaped(report.strop_version) + ".");
+    return page({"Where the time of " + escaped(report.kernel) + " goes", body,
+                 "Made by Strop " + escaped(report.strop_version) + "."});
 }
 
 }  // namespace strop::report

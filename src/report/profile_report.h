@@ -11,12 +11,12 @@
 namespace strop::report {
 
 struct ProfileReport {
-    std::string kernel, problem;           // the file, the problem's name
+    std::string kernel, problem;  // the file, the problem's name
     std::string compiler, strop_version;
     Machine machine;
     Profile profile;
-    std::vector<Diagnosis> diagnoses;      // one a point of the profile
-    std::vector<ShapeReport> shapes;       // likewise: time, least work and roofline
+    std::vector<Diagnosis> diagnoses;  // one a point of the profile
+    std::vector<ShapeReport> shapes;   // likewise: time, least work and roofline
 };
 
 std::string profile_json(const ProfileReport& report);

@@ -12,7 +12,7 @@ namespace strop::report {
 
 namespace {
 
-constexpr size_t indent = 20;   // "  parallelism   97%  "
+constexpr size_t indent = 20;  // "  parallelism   97%  "
 
 std::string styled(const std::string& text, const char* code, bool color) {
     return color ? fmt::format("\033[{}m{}\033[0m", code, text) : text;
@@ -56,7 +56,8 @@ std::string counters_text(const PointProfile& profile) {
     auto cycles = profile.counters.find("cycles"), instructions = profile.counters.find("instructions");
     if (cycles != profile.counters.end() && instructions != profile.counters.end() && cycles->second > 0)
         parts.push_back(fmt::format("{:.2f} instructions a cycle", instructions->second / cycles->second));
-    for (const auto& [name, count] : profile.counters) parts.push_back(fmt::format("{:.4g} {}", count, replace_all(name, "_", " ")));
+    for (const auto& [name, count] : profile.counters)
+        parts.push_back(fmt::format("{:.4g} {}", count, replace_all(name, "_", " ")));
     return parts.empty() ? "" : join(parts, ", ") + " a call";
 }
 
@@ -67,13 +68,21 @@ std::string profile_json(const ProfileReport& report) {
         const ShapeReport& shape = report.shapes[i];
         point["bytes"] = shape.bytes;
         point["flops"] = shape.flops;
-        point["roofline"] = {{"nanoseconds", shape.roofline_ns}, {"share", shape.roofline_share}, {"bound", shape.bound}};
+        point["roofline"] = {
+            {"nanoseconds", shape.roofline_ns}, {"share", shape.roofline_share}, {"bound", shape.bound}};
         point["diagnosis"] = report.diagnoses[i];
         points.push_back(point);
     }
-    return dump({{"kernel", report.kernel}, {"problem", report.problem}, {"verdict", name_of(report.profile.verdict)},
-                 {"evidence", report.profile.evidence}, {"shapes", points}, {"missing", report.profile.missing},
-                 {"machine", report.machine}, {"compiler", report.compiler}}, 2) + "\n";
+    return dump({{"kernel", report.kernel},
+                 {"problem", report.problem},
+                 {"verdict", name_of(report.profile.verdict)},
+                 {"evidence", report.profile.evidence},
+                 {"shapes", points},
+                 {"missing", report.profile.missing},
+                 {"machine", report.machine},
+                 {"compiler", report.compiler}},
+                2) +
+           "\n";
 }
 
 std::string profile_terminal(const ProfileReport& report, bool color, int width) {

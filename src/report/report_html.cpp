@@ -25,14 +25,8 @@ std::string css_of(const Ratio& ratio) {
     return {};
 }
 
-std::string capitalized(std::string text) {
-    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
-}
-
 std::string fact(std::string_view value, std::string_view meaning, std::string_view css = {}) {
-    return fmt::format("<div><b class=\"{}\">{}</b><span>{}</span></div>\n", css, escaped(value),
-                       escaped(meaning));
+    return fmt::format("<div><b class=\"{}\">{}</b><span>{}</span></div>\n", css, escaped(value), escaped(meaning));
 }
 
 std::string facts_strip(const RunRecord& record) {
@@ -48,11 +42,9 @@ std::string facts_strip(const RunRecord& record) {
     if (compared > 0) {
         text += fact(ratio_text(record.headline.ratio), "95% interval " + interval_text(record.headline),
                      css_of(record.headline));
-        text += fact(fmt::format("{} of {}", ahead, compared),
-                     "shapes faster than their best baseline, beyond doubt");
+        text += fact(fmt::format("{} of {}", ahead, compared), "shapes faster than their best baseline, beyond doubt");
     }
-    if (!shares.empty())
-        text += fact(percent_text(stats::median(shares)), "of the roofline, median over the shapes");
+    if (!shares.empty()) text += fact(percent_text(stats::median(shares)), "of the roofline, median over the shapes");
     std::string held_out = dispatch_text(record);
     text += fact(record.verified ? "verified" : "not verified", held_out.substr(0, held_out.find(';')),
                  record.verified ? "good" : "bad");
@@ -64,10 +56,9 @@ std::string summary(const RunRecord& record) {
                                    escaped(record.problem), escaped(record.run), escaped(record.started));
     text += fmt::format("<h1>{}</h1>\n", escaped(capitalized(headline(record))));
     std::string meaning = headline_meaning(record);
-    text +=
-        fmt::format("<p class=\"lead\">{}{} on {} ({}, {} cores), {}.</p>\n", escaped(capitalized(meaning)),
-                    meaning.empty() ? "Measured" : "; measured", escaped(record.machine.cpu),
-                    escaped(record.machine.isa), record.machine.cores, escaped(record.compiler));
+    text += fmt::format("<p class=\"lead\">{}{} on {}, {}.</p>\n", escaped(capitalized(meaning)),
+                        meaning.empty() ? "Measured" : "; measured", escaped(measured_on(record)),
+                        escaped(record.compiler));
     text += facts_strip(record);
     std::vector<std::string> lines = caveats(record);
     if (lines.empty()) return text;
@@ -77,16 +68,14 @@ std::string summary(const RunRecord& record) {
 }
 
 std::string shape_row(const ShapeReport& shape, const std::vector<std::string>& names) {
-    std::string text = fmt::format(
-        "<tr><td class=\"label\">{}<small>{}</small></td><td class=\"r\">{}<small>{}</small></td>",
-        escaped_name(shape.label), escaped(describe(shape.dims)), time_text(shape.nanoseconds),
-        spread_text(shape.nanoseconds, shape.low_ns, shape.high_ns));
-    if (shape.best_baseline.empty())
-        text += "<td class=\"r\">–</td>";
+    std::string text =
+        fmt::format("<tr><td class=\"label\">{}<small>{}</small></td><td class=\"r\">{}<small>{}</small></td>",
+                    escaped_name(shape.label), escaped(describe(shape.dims)), time_text(shape.nanoseconds),
+                    spread_text(shape.nanoseconds, shape.low_ns, shape.high_ns));
+    if (shape.best_baseline.empty()) text += "<td class=\"r\">–</td>";
     else
-        text +=
-            fmt::format("<td class=\"r\"><b class=\"{}\">{}</b><small>{}</small></td>", css_of(shape.speedup),
-                        ratio_text(shape.speedup.ratio), interval_text(shape.speedup));
+        text += fmt::format("<td class=\"r\"><b class=\"{}\">{}</b><small>{}</small></td>", css_of(shape.speedup),
+                            ratio_text(shape.speedup.ratio), interval_text(shape.speedup));
     for (const std::string& name : names) {
         const Ratio* ratio = speedup_over(shape, name);
         auto time = shape.baselines.find(name);
@@ -94,11 +83,12 @@ std::string shape_row(const ShapeReport& shape, const std::vector<std::string>& 
                             ratio ? css_of(*ratio) : "dim", ratio ? ratio_text(ratio->ratio) : "–",
                             time == shape.baselines.end() ? "not measured" : time_text(time->second));
     }
-    return text + fmt::format("<td class=\"r\">{}<small>{}</small></td><td class=\"r\">{}<small>{}</small></td>"
-                              "<td><code>{}</code></td></tr>\n",
-                              shape.bound_is_beaten() ? "–" : percent_text(shape.roofline_share),
-                              shape.bound_is_beaten() ? "not a bound" : escaped(shape.bound), cold_text(shape),
-                              cold_ratio_text(shape), escaped_name(shape.kernel));
+    return text + fmt::format(
+                      "<td class=\"r\">{}<small>{}</small></td><td class=\"r\">{}<small>{}</small></td>"
+                      "<td><code>{}</code></td></tr>\n",
+                      shape.bound_is_beaten() ? "–" : percent_text(shape.roofline_share),
+                      shape.bound_is_beaten() ? "not a bound" : escaped(shape.bound), cold_text(shape),
+                      cold_ratio_text(shape), escaped_name(shape.kernel));
 }
 
 // What calling a baseline from its host language costs, which the times leave out.
@@ -108,8 +98,7 @@ std::string overhead_note(const RunRecord& record) {
         for (const auto& [name, nanoseconds] : shape.baseline_overhead)
             if (nanoseconds > 0) largest[name] = std::max(largest[name], nanoseconds);
     std::vector<std::string> parts;
-    for (const auto& [name, nanoseconds] : largest)
-        parts.push_back(fmt::format("{} {}", name, time_text(nanoseconds)));
+    for (const auto& [name, nanoseconds] : largest) parts.push_back(fmt::format("{} {}", name, time_text(nanoseconds)));
     return parts.empty() ? "" : " Left out of the times, for each call: " + join(parts, ", ") + ".";
 }
 
@@ -140,9 +129,8 @@ std::string regimes(const RunRecord& record) {
             "<tr><td><code>{}</code></td><td><code>{}</code></td><td><code>{}</code></td><td>{}</td></tr>\n",
             escaped(regime.condition), escaped_name(regime.kernel), escaped(describe(regime.configuration)),
             escaped_name(join(regime.points, ", ")));
-    return text +
-           fmt::format("</tbody></table></div>\n<p>Checked on shapes that nothing saw before: {}.</p>\n",
-                       escaped(dispatch_text(record)));
+    return text + fmt::format("</tbody></table></div>\n<p>Checked on shapes that nothing saw before: {}.</p>\n",
+                              escaped(dispatch_text(record)));
 }
 
 std::string verification(const RunRecord& record) {
@@ -159,24 +147,33 @@ std::string failure_table(const RunRecord& record) {
         "<th>first evidence</th></tr></thead><tbody>\n",
         found.size());
     for (const Failure& failure : found)
-        text +=
-            fmt::format("<tr><td>{}</td><td><code>{}</code></td><td class=\"r\">{}</td><td>{}</td></tr>\n",
-                        name_of(failure.verdict), escaped_name(failure.kernel), failure.count,
-                        escaped(truncated(failure.evidence, 400)));
+        text += fmt::format("<tr><td>{}</td><td><code>{}</code></td><td class=\"r\">{}</td><td>{}</td></tr>\n",
+                            name_of(failure.verdict), escaped_name(failure.kernel), failure.count,
+                            escaped(truncated(failure.evidence, 400)));
     return text + "</tbody></table></div></details>\n";
 }
 
-std::string search(const RunRecord& record) {
-    std::vector<Phase> rows = phases(record.seconds);
-    std::string bar, keys;
-    for (size_t i = 0; i < rows.size(); ++i) {
-        bar += fmt::format("<div class=\"b{}\" style=\"flex:{:.4f}\"></div>", i, std::max(rows[i].seconds, 0.0));
-        keys += fmt::format("<span><i class=\"b{}\"></i>{} {}</span>", i, rows[i].name, seconds_text(rows[i].seconds));
+// As a picture: a page's policy may allow no style in its elements.
+std::string phase_bar(const std::vector<Phase>& phases) {
+    double whole = 0, begin = 0;
+    for (const Phase& phase : phases) whole += std::max(phase.seconds, 0.0);
+    if (whole <= 0) return {};
+    std::string bar = "<svg class=\"bar\" viewBox=\"0 0 1000 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">";
+    for (size_t i = 0; i < phases.size(); ++i) {
+        const double width = 1000 * std::max(phases[i].seconds, 0.0) / whole;
+        bar += fmt::format("<rect class=\"b{}\" x=\"{:.2f}\" width=\"{:.2f}\" height=\"12\"/>", i, begin, width);
+        begin += width;
     }
-    return fmt::format(
-               "<h2>Where the time went</h2>\n<p>The search {}: {}.</p>\n<div class=\"bar\">{}</div>\n"
-               "<div class=\"keys\">{}</div>\n",
-               escaped(stopped_text(record)), escaped(verdicts_text(record)), bar, keys) +
+    return bar + "</svg>\n";
+}
+
+std::string search(const RunRecord& record) {
+    const std::vector<Phase> rows = phases(record.seconds);
+    std::string keys;
+    for (size_t i = 0; i < rows.size(); ++i)
+        keys += fmt::format("<span><i class=\"b{}\"></i>{} {}</span>", i, rows[i].name, seconds_text(rows[i].seconds));
+    return fmt::format("<h2>Where the time went</h2>\n<p>The search {}: {}.</p>\n{}<div class=\"keys\">{}</div>\n",
+                       escaped(stopped_text(record)), escaped(verdicts_text(record)), phase_bar(rows), keys) +
            failure_table(record);
 }
 
@@ -196,11 +193,16 @@ std::string from_python(const RunRecord& record) {
     return rows.empty() ? "" : pairs("From Python beside " + escaped(record.in_process.framework), rows);
 }
 
+std::string learned(const RunRecord& record) {
+    std::vector<Row> rows;
+    for (const std::string& lesson : record.lessons) rows.push_back({"learned", lesson});
+    return rows.empty() ? "" : pairs("What was learned", rows);
+}
+
 std::string models(const RunRecord& record) {
     if (record.models.empty()) return {};
     std::vector<Row> rows = model_rows(record);
     rows.push_back({"in all", models_text(record)});
-    for (const std::string& lesson : record.lessons) rows.push_back({"learned", lesson});
     return pairs("Language models", rows);
 }
 
@@ -245,14 +247,19 @@ std::string pictures_of_search(const RunRecord& record) {
 
 }  // namespace
 
+std::string html_body(const RunRecord& record) {
+    return summary(record) + shapes(record) + pictures_before_regimes(record) + from_python(record) + regimes(record) +
+           verification(record) + pictures_of_search(record) + search(record) + learned(record) + models(record) +
+           pairs("Machine", machine_rows(record)) + pairs("Settings", settings_rows(record)) + kernels(record);
+}
+
+std::string html_footer(const RunRecord& record) {
+    return fmt::format("Made by Strop {}. Again: <code>{}</code>", escaped(record.strop_version),
+                       escaped(reproduce_command(record)));
+}
+
 std::string html(const RunRecord& record) {
-    std::string body = summary(record) + shapes(record) + pictures_before_regimes(record) + from_python(record) + regimes(record) +
-                       verification(record) + pictures_of_search(record) + search(record) + models(record) +
-                       pairs("Machine", machine_rows(record.machine)) +
-                       pairs("Settings", settings_rows(record)) + kernels(record);
-    return page(escaped(record.problem) + ": " + escaped(headline(record)), body,
-                fmt::format("Made by Strop {}. Again: <code>{}</code>", escaped(record.strop_version),
-                            escaped(reproduce_command(record))));
+    return page({escaped(record.problem) + ": " + escaped(headline(record)), html_body(record), html_footer(record)});
 }
 
 }  // namespace strop::report

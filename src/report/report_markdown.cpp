@@ -5,59 +5,20 @@
 #include "base/strings.h"
 #include "report/facts.h"
 #include "report/format.h"
+#include "report/markdown.h"
 #include "report/report.h"
 
 namespace strop::report {
 
+using namespace markdown_text;
+
 namespace {
-
-// Text in a table's cell or a paragraph: nothing in it is taken for Markdown or HTML.
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (char c : one_line(text)) {
-        if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '&')
-            result += "&amp;";
-        else {
-            if (std::string_view("\\`*_[]|#~").find(c) != std::string_view::npos) result += '\\';
-            result += c;
-        }
-    }
-    return result;
-}
-
-// A code span that holds any text; a pipe would still end a table's cell.
-std::string code(std::string_view text) {
-    std::string line = one_line(text);
-    if (line.empty()) return "–";
-    std::string fence = "`";
-    while (line.find(fence) != std::string::npos) fence += '`';
-    if (fence.size() > 1) line = " " + line + " ";
-    return fence + replace_all(line, "|", "\\|") + fence;
-}
-
-std::string row(const std::vector<std::string>& cells) { return "| " + join(cells, " | ") + " |\n"; }
-
-// `alignment`: one letter a column, 'l' or 'r'.
-std::string table(const std::vector<std::string>& titles, std::string_view alignment,
-                  const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::string> rule;
-    for (size_t i = 0; i < titles.size(); ++i)
-        rule.push_back(i < alignment.size() && alignment[i] == 'r' ? "--:" : "---");
-    std::string text = row(titles) + row(rule);
-    for (const std::vector<std::string>& cells : rows) text += row(cells);
-    return text + "\n";
-}
 
 std::string summary(const RunRecord& record) {
     std::string text = fmt::format("## {}: {}\n\n", escaped(record.problem), escaped(headline(record)));
     std::string meaning = headline_meaning(record);
     if (!meaning.empty()) text += fmt::format("{}. ", escaped(meaning));
-    text += fmt::format("Measured on {} ({}, {} cores) with {}; {}.\n\n", escaped(record.machine.cpu),
-                        escaped(record.machine.isa), record.machine.cores, escaped(record.compiler),
+    text += fmt::format("Measured on {} with {}; {}.\n\n", escaped(measured_on(record)), escaped(record.compiler),
                         escaped(verification_text(record) + "; " + sanitizers_text(record)));
     for (const std::string& line : caveats(record)) text += fmt::format("- {}\n", escaped(line));
     return text + (caveats(record).empty() ? "" : "\n");
@@ -77,14 +38,12 @@ std::string shapes(const RunRecord& record) {
             escaped(describe(shape.dims)),
             time_text(shape.nanoseconds),
             spread_text(shape.nanoseconds, shape.low_ns, shape.high_ns),
-            compared ? fmt::format("**{}** {}", ratio_text(shape.speedup.ratio), escaped(shape.best_baseline))
-                     : "–",
+            compared ? fmt::format("**{}** {}", ratio_text(shape.speedup.ratio), escaped(shape.best_baseline)) : "–",
             compared ? interval_text(shape.speedup) : "–"};
         for (const std::string& name : names) {
             const Ratio* ratio = speedup_over(shape, name);
             auto time = shape.baselines.find(name);
-            cells.push_back(fmt::format("{} ({})",
-                                        time == shape.baselines.end() ? "–" : time_text(time->second),
+            cells.push_back(fmt::format("{} ({})", time == shape.baselines.end() ? "–" : time_text(time->second),
                                         ratio ? ratio_text(ratio->ratio) : "–"));
         }
         cells.push_back(escaped(roofline_text(shape)));
@@ -93,8 +52,8 @@ std::string shapes(const RunRecord& record) {
         rows.push_back(cells);
     }
     return "### Shapes\n\n" + table(titles, "llrrrr" + std::string(names.size() + 2, 'r') + "l", rows) +
-           "Columns of baselines: their time, and in brackets how many times faster the kernel is. " +
-           how_measured() + "\n\n";
+           "Columns of baselines: their time, and in brackets how many times faster the kernel is. " + how_measured() +
+           "\n\n";
 }
 
 std::string regimes(const RunRecord& record) {
@@ -154,8 +113,7 @@ std::string search(const RunRecord& record) {
 std::string facts_table(std::string_view title, const std::vector<Row>& rows) {
     std::vector<std::vector<std::string>> cells;
     for (const Row& row_of_two : rows) cells.push_back({escaped(row_of_two.name), escaped(row_of_two.value)});
-    return fmt::format("<details><summary>{}</summary>\n\n", title) + table({"", ""}, "ll", cells) +
-           "</details>\n\n";
+    return fmt::format("<details><summary>{}</summary>\n\n", title) + table({"", ""}, "ll", cells) + "</details>\n\n";
 }
 
 std::string from_python(const RunRecord& record) {
@@ -163,24 +121,24 @@ std::string from_python(const RunRecord& record) {
     return rows.empty() ? "" : facts_table("From Python beside " + escaped(record.in_process.framework), rows);
 }
 
+std::string learned(const RunRecord& record) {
+    std::vector<Row> rows;
+    for (const std::string& lesson : record.lessons) rows.push_back({"learned", lesson});
+    return rows.empty() ? "" : facts_table("What was learned", rows);
+}
+
 std::string models(const RunRecord& record) {
     if (record.models.empty()) return {};
     std::vector<Row> rows = model_rows(record);
     rows.push_back({"in all", models_text(record)});
-    for (const std::string& lesson : record.lessons) rows.push_back({"learned", lesson});
     return facts_table("Language models", rows);
 }
 
 std::string kernels(const RunRecord& record) {
     std::string text;
     for (const Kernel& kernel : record.kernels) {
-        const std::string source = printable(kernel.source);
-        std::string fence = "```";
-        while (kernel.source.find(fence) != std::string::npos) fence += '`';
-        bool ends_line = !kernel.source.empty() && kernel.source.back() == '\n';
-        text += fmt::format("<details><summary>Kernel {}, by {}</summary>\n\n{}{}\n{}{}{}\n\n</details>\n\n",
-                            escaped(kernel.id), escaped(kernel.author), fence, name_of(kernel.language),
-                            source, ends_line ? "" : "\n", fence);
+        text += fmt::format("<details><summary>Kernel {}, by {}</summary>\n\n{}\n\n</details>\n\n", escaped(kernel.id),
+                            escaped(kernel.author), fenced(kernel.source, name_of(kernel.language)));
     }
     return text;
 }
@@ -189,8 +147,9 @@ std::string kernels(const RunRecord& record) {
 
 std::string markdown(const RunRecord& record) {
     std::string text = summary(record) + shapes(record) + from_python(record) + regimes(record) + strategies(record) +
-                       search(record) + models(record) + facts_table("Machine", machine_rows(record.machine)) +
-                       facts_table("Settings", settings_rows(record)) + kernels(record);
+                       search(record) + learned(record) + models(record) +
+                       facts_table("Machine", machine_rows(record)) + facts_table("Settings", settings_rows(record)) +
+                       kernels(record);
     return text + fmt::format("Again: {}\n", code(reproduce_command(record)));
 }
 

@@ -9,9 +9,9 @@ namespace strop::report {
 namespace {
 
 // Keys whose values have the form that a RunRecord's own JSON gives them.
-constexpr const char* shared_keys[] = {"schema",  "run",          "started",      "strop_version", "compiler",
-                                       "problem", "problem_folder", "problem_hash", "machine",     "settings",
-                                       "outcome", "verified",     "regimes",      "kernels"};
+constexpr const char* shared_keys[] = {
+    "schema",       "run",     "started",  "strop_version", "compiler", "problem", "problem_folder",
+    "problem_hash", "machine", "settings", "outcome",       "verified", "regimes", "kernels"};
 
 // What was not measured is null; of a ratio's upper end that is no end.
 double number(const Json& json, double missing) { return json.is_null() ? missing : json.get<double>(); }

@@ -123,8 +123,7 @@ std::vector<std::string> Page::table(std::vector<Column> columns) {
             Cell cell = cell_of(columns[i]);
             bool pads = columns[i].right || i + 1 < columns.size();
             std::string shown = truncated(cell.text, widths[i]);
-            text += (i ? "  " : "") +
-                    styled(pads ? padded(shown, widths[i], columns[i].right) : shown, cell.style);
+            text += (i ? "  " : "") + styled(pads ? padded(shown, widths[i], columns[i].right) : shown, cell.style);
         }
         raw(text);
     };
@@ -178,17 +177,14 @@ void add_shapes(Page& page, const RunRecord& record) {
     if (baselines.size() < 2) baselines.clear();  // "over" says it all
     page.line();
     std::vector<std::string> dropped = page.table(shape_columns(record, baselines));
-    if (!dropped.empty())
-        page.paragraph("no room for: " + join(dropped, ", ") + " (see the report)", 2, Style::dim);
+    if (!dropped.empty()) page.paragraph("no room for: " + join(dropped, ", ") + " (see the report)", 2, Style::dim);
 }
 
 void add_regimes(Page& page, const RunRecord& record) {
     if (record.regimes.empty()) return;
     page.line();
-    std::vector<Column> columns = {{"regime", false, 0, 12},
-                                   {"kernel", false, 0, 16},
-                                   {"tunables", false, 2, 10},
-                                   {"shapes", false, 1, 8}};
+    std::vector<Column> columns = {
+        {"regime", false, 0, 12}, {"kernel", false, 0, 16}, {"tunables", false, 2, 10}, {"shapes", false, 1, 8}};
     for (const Regime& regime : record.regimes) {
         columns[0].cells.push_back({one_line(regime.condition), Style::bold});
         columns[1].cells.push_back({one_line(regime.kernel)});
@@ -258,12 +254,9 @@ std::string terminal(const RunRecord& record, bool color, int width) {
     page.paragraph(one_line(fmt::format("{}: {}", record.problem, headline(record))), 0, style);
     std::string meaning = headline_meaning(record);
     if (!meaning.empty()) page.paragraph(one_line(meaning), 0, Style::dim);
-    page.paragraph(one_line(fmt::format("on {} ({}, {} cores), {}", record.machine.cpu, record.machine.isa,
-                                        record.machine.cores, record.compiler)),
-                   0, Style::dim);
+    page.paragraph(one_line(fmt::format("on {}, {}", measured_on(record), record.compiler)), 0, Style::dim);
     for (const std::string& caveat : caveats(record))
-        if (record.verified || caveat != verification_text(record))
-            page.paragraph("! " + one_line(caveat), 2);
+        if (record.verified || caveat != verification_text(record)) page.paragraph("! " + one_line(caveat), 2);
     add_shapes(page, record);
     add_regimes(page, record);
     add_strategies(page, record);

@@ -60,8 +60,8 @@ std::string mark_path(int shape, double x, double y, double r) {
                             {-.4, -.4}});
         default: break;
     }
-    return fmt::format("M{:.1f} {:.1f}a{r:.1f} {r:.1f} 0 1 0 {d:.1f} 0a{r:.1f} {r:.1f} 0 1 0 -{d:.1f} 0Z",
-                       x - r, y, fmt::arg("r", r), fmt::arg("d", 2 * r));
+    return fmt::format("M{:.1f} {:.1f}a{r:.1f} {r:.1f} 0 1 0 {d:.1f} 0a{r:.1f} {r:.1f} 0 1 0 -{d:.1f} 0Z", x - r, y,
+                       fmt::arg("r", r), fmt::arg("d", 2 * r));
 }
 
 }  // namespace
@@ -72,20 +72,13 @@ std::string escaped(std::string_view text) {
         size_t length = sequence_length(text);
         unsigned char c = static_cast<unsigned char>(text[0]);
         bool control = c == 0x7f || (c < 0x20 && c != '\n' && c != '\t');
-        if (length == 0 || control)
-            result += "\uFFFD";
-        else if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '"')
-            result += "&quot;";
-        else if (c == '\'')
-            result += "&#39;";
-        else
-            result += text.substr(0, length);
+        if (length == 0 || control) result += "\uFFFD";
+        else if (c == '&') result += "&amp;";
+        else if (c == '<') result += "&lt;";
+        else if (c == '>') result += "&gt;";
+        else if (c == '"') result += "&quot;";
+        else if (c == '\'') result += "&#39;";
+        else result += text.substr(0, length);
         text.remove_prefix(std::max<size_t>(length, 1));
     }
     return result;
@@ -118,8 +111,8 @@ std::vector<std::string> wrapped_to(std::string_view text, double size, double w
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view css) {
-    body_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1,
-                         y1, x2, y2, css);
+    body_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"{}\"/>\n", x1, y1, x2,
+                         y2, css);
 }
 
 void Svg::rect(double x, double y, double width, double height, std::string_view css, double radius) {
@@ -136,25 +129,27 @@ void Svg::path(std::string_view data, std::string_view css) {
 void Svg::text(double x, double y, std::string_view words, const TextStyle& style) {
     std::string turn =
         style.angle == 0 ? "" : fmt::format(" transform=\"rotate({:.1f} {:.1f} {:.1f})\"", style.angle, x, y);
-    body_ += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:g}\" text-anchor=\"{}\" class=\"{}\"{}>{}</text>\n", x,
-        y, style.size, style.anchor, style.css, turn, escaped(words));
+    body_ +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:g}\" text-anchor=\"{}\" class=\"{}\"{}>{}</text>\n",
+                    x, y, style.size, style.anchor, style.css, turn, escaped(words));
 }
 
 void Svg::mark(double x, double y, double radius, int shape, std::string_view css, std::string_view tip) {
     std::string title = tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tip));
-    body_ +=
-        fmt::format("<path d=\"{}\" class=\"{}\">{}</path>\n", mark_path(shape, x, y, radius), css, title);
+    body_ += fmt::format("<path d=\"{}\" class=\"{}\">{}</path>\n", mark_path(shape, x, y, radius), css, title);
 }
 
 std::string Svg::str() const {
     return fmt::format(
-        "<svg viewBox=\"0 0 {:g} {:.0f}\" role=\"img\" aria-label=\"{t}\">\n<title>{t}</title>\n{}</svg>\n",
-        width_, height_, body_, fmt::arg("t", escaped(title_)));
+        "<svg viewBox=\"0 0 {:g} {:.0f}\" role=\"img\" aria-label=\"{t}\">\n<title>{t}</title>\n{}</svg>\n", width_,
+        height_, body_, fmt::arg("t", escaped(title_)));
 }
 
 LogScale::LogScale(double low, double high, double from, double to)
-    : low_(std::log10(low)), high_(std::log10(high)), from_(from), to_(to) {
+    : low_(std::log10(low)),
+      high_(std::log10(high)),
+      from_(from),
+      to_(to) {
     if (high_ - low_ < 1e-6) high_ = low_ + 1e-6;
 }
 
@@ -167,8 +162,7 @@ std::vector<double> LogScale::ticks(double gap) const {
     static const std::vector<std::vector<double>> steps = {
         {1,   1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2,
          2.4, 2.6,  2.8, 3,    3.5, 4,    4.5, 5,    5.5, 6,    6.5, 7,   7.5, 8,   8.5, 9, 9.5},
-        {1,   1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2,
-         2.4, 2.6, 2.8, 3,   3.5, 4,   4.5, 5,   6,   7,   8, 9},
+        {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2, 2.2, 2.4, 2.6, 2.8, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9},
         {1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9},
         {1, 1.5, 2, 3, 4, 5, 7},
         {1, 2, 5},
@@ -180,8 +174,7 @@ std::vector<double> LogScale::ticks(double gap) const {
         for (int decade = static_cast<int>(std::floor(low_)); decade <= std::ceil(high_); ++decade)
             for (double mantissa : mantissas) {
                 double at = std::log10(mantissa) + decade;
-                if (at > low_ - 1e-9 && at < high_ + 1e-9)
-                    values.push_back(mantissa * std::pow(10.0, decade));
+                if (at > low_ - 1e-9 && at < high_ + 1e-9) values.push_back(mantissa * std::pow(10.0, decade));
             }
         bool apart = true;
         for (size_t i = 1; i < values.size(); ++i)

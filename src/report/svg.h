@@ -31,8 +31,7 @@ struct TextStyle {
 
 class Svg {
 public:
-    Svg(double width, double height, std::string title)
-        : width_(width), height_(height), title_(std::move(title)) {}
+    Svg(double width, double height, std::string title) : width_(width), height_(height), title_(std::move(title)) {}
 
     void line(double x1, double y1, double x2, double y2, std::string_view css);
     void rect(double x, double y, double width, double height, std::string_view css, double radius = 0);

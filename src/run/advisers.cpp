@@ -1,15 +1,11 @@
 #include "run/advisers.h"
 
+#include "base/file.h"
+#include "base/strings.h"
 #include "core/json.h"
 #include "run/recording.h"
 
 namespace strop {
-
-namespace {
-
-constexpr size_t most_lessons = 12;
-
-}  // namespace
 
 class Advisers::StoreLog : public llm::CallLog {
 public:
@@ -28,21 +24,34 @@ private:
 };
 
 Advisers::Advisers(const RunSettings& settings, Store& store, const std::string& run, bool replay, llm::Cancel cancel)
-    : settings_(settings), prices_(llm::load_prices(settings.prices)), log_(std::make_unique<StoreLog>(store, run)) {
+    : settings_(settings),
+      cancel_(std::move(cancel)),
+      prices_(llm::load_prices(settings.prices)),
+      log_(std::make_unique<StoreLog>(store, run)) {
     caller_ = std::make_unique<llm::Caller>(prices_, llm::Limits{settings.max_cost, settings.max_tokens},
-                                            std::vector<llm::CallLog*>{log_.get()}, replay, std::move(cancel));
-    panel_ = std::make_unique<agent::Panel>(
-        agent::seats_of(settings.models, settings.base_url, settings.key_file), *caller_);
+                                            std::vector<llm::CallLog*>{log_.get()}, replay, cancel_);
+    panel_ = std::make_unique<agent::Panel>(agent::seats_of(settings.models, settings.base_url, settings.key_file),
+                                            *caller_);
 }
 
 Advisers::~Advisers() = default;
 
-void Advisers::brief(agent::Briefing briefing, Evaluator& judge, agent::Profiler profile, agent::TimeFor time_for) {
+void Advisers::brief(agent::Briefing briefing, Help help) {
     agent::AgentOptions options;
-    options.time_for = std::move(time_for);
-    options.profile = std::move(profile);
+    options.time_for = std::move(help.time_for);
+    options.profile = std::move(help.profile);
+    options.may_wait = std::move(help.may_wait);
+    // What an interrupt cuts off has not arrived.
+    options.arrivals = [this, &journal = help.journal](const auto& back) {
+        return split(journal.next("arrived",
+                                  [&] {
+                                      const std::vector<std::string> keys = back();
+                                      return cancel_() ? "" : join(keys, " ");
+                                  }),
+                     ' ');
+    };
     if (settings_.dry_run) options.strategies = 1;
-    agent_ = std::make_unique<agent::Agent>(std::move(briefing), *panel_, judge, options);
+    agent_ = std::make_unique<agent::Agent>(std::move(briefing), *panel_, help.judge, options);
 }
 
 void Advisers::note(RunRecord& record) const {
@@ -61,17 +70,17 @@ void Advisers::note(RunRecord& record) const {
     record.model_losses.insert(record.model_losses.end(), agent_->losses().begin(), agent_->losses().end());
 }
 
-std::vector<std::string> earlier_lessons(Store& store, const RunRecord& current) {
-    if (std::optional<std::string> known = store.find_document(current.run, lessons_key))
-        return Json::parse(*known).get<std::vector<std::string>>();
-    std::vector<std::string> lessons;
-    for (const RunSummary& summary : store.runs(current.problem)) {
-        if (summary.run == current.run || lessons.size() >= most_lessons) continue;
-        std::optional<RunRecord> record = store.load_run(summary.run);
-        if (record) lessons.insert(lessons.end(), record->lessons.begin(), record->lessons.end());
-    }
-    store.add_document(current.run, lessons_key, dump(Json(lessons)));
-    return lessons;
+agent::Briefing briefing_of(const Problem& problem, const RunRecord& record, playbook::Playbook& playbook) {
+    agent::Briefing briefing;
+    briefing.problem = problem;
+    briefing.machine = record.machine;
+    briefing.compiler = record.compiler;
+    briefing.reference = read_file(problem.reference);
+    briefing.graph = describe(playbook.graph());
+    briefing.shapes = record.shapes;
+    for (const Proposal& proposal : playbook.plan()) briefing.known.push_back(proposal.strategy);
+    briefing.advice = record.settings.analysis_advice;
+    return briefing;
 }
 
 }  // namespace strop

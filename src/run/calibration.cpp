@@ -13,7 +13,7 @@
 #include "base/interrupt.h"
 #include "base/strings.h"
 #include "device/machine.h"
-#include "judge/worker.h"
+#include "judge/worker_client.h"
 #include "language/contract.h"
 #include "playbook/playbook.h"
 #include "problem/loader.h"
@@ -85,9 +85,8 @@ Bench set_up(const CalibrationOptions& options, const std::string& name) {
     Bench bench;
     bench.problem = load_problem((options.home / "problems" / name).string());
     keep_points(bench.problem, trial_points);
-    bench.worker = std::make_unique<judge::WorkerClient>(options.worker_command,
-                                                         bench.problem.folder.string(), trial_points,
-                                                         std::random_device{}(), [] { check_interrupt(); });
+    bench.worker = std::make_unique<judge::WorkerClient>(options.worker, [] { check_interrupt(); });
+    bench.worker->open(bench.problem, trial_points, std::random_device{}());
     playbook::Playbook playbook(bench.problem, trace_reference(bench.problem), measured_machine());
     std::vector<Proposal> proposals = playbook.plan();
     if (proposals.empty()) throw Error(Exit::bug, name + ": " + playbook.why_nothing());
@@ -143,8 +142,7 @@ private:
 
     Trial try_against(Bench& bench, const ShapePoint& point, const Kernel& other) {
         ComparisonRequest request;
-        request.contenders = {{"first", "", bench.kernel, bench.kernel.initial},
-                              {"second", "", other, other.initial}};
+        request.contenders = {{"first", "", bench.kernel, bench.kernel.initial}, {"second", "", other, other.initial}};
         request.points = {point};
         request.seconds_per_point = options_.seconds_per_trial;
         const Comparison comparison = bench.worker->compare(request);
@@ -181,8 +179,7 @@ private:
     std::vector<Case> corpus() const {
         std::vector<Case> cases;
         std::error_code ignored;
-        for (const fs::directory_entry& entry :
-             fs::directory_iterator(options_.home / "tests/exploits", ignored)) {
+        for (const fs::directory_entry& entry : fs::directory_iterator(options_.home / "tests/exploits", ignored)) {
             if (entry.path().extension() != ".cpp") continue;
             Case found{entry.path(), "", {}};
             for (const std::string& line : split(read_file(entry.path()), '\n')) {
@@ -208,10 +205,10 @@ private:
             Problem problem = load_problem((options_.home / "problems" / exploit.problem).string());
             keep_points(problem, exploit_points);
             std::unique_ptr<judge::WorkerClient>& worker = workers[exploit.problem];
-            if (!worker)
-                worker = std::make_unique<judge::WorkerClient>(
-                    options_.worker_command, problem.folder.string(), exploit_points, std::random_device{}(),
-                    [] { check_interrupt(); });
+            if (!worker) {
+                worker = std::make_unique<judge::WorkerClient>(options_.worker, [] { check_interrupt(); });
+                worker->open(problem, exploit_points, std::random_device{}());
+            }
             Kernel kernel;
             kernel.id = kernel.strategy = name;
             kernel.source = read_file(exploit.file);
@@ -220,10 +217,8 @@ private:
             Judgement judgement =
                 judge_kernel(*worker, problem, kernel, kernel.initial, {std::random_device{}(), false});
             ++result_.exploits;
-            if (judgement.evaluation.ok())
-                result_.missed.push_back(name);
-            else
-                ++result_.caught;
+            if (judgement.evaluation.ok()) result_.missed.push_back(name);
+            else ++result_.caught;
         }
     }
 

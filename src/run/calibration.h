@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "base/file.h"
+#include "judge/worker_command.h"
 
 namespace strop {
 
 struct CalibrationOptions {
-    std::vector<std::string> worker_command;
+    judge::WorkerCommand worker;
     fs::path home;    // holds problems/ and tests/exploits/
     int trials = 60;  // of a kernel against itself, and two fifths as many with a planted slowdown
     double planted_percent = 3;

@@ -10,16 +10,16 @@ namespace strop {
 
 namespace {
 
-constexpr double nearly = 0.75;        // of a ceiling: what is left is not worth a search
-constexpr double held_back = 0.3;      // of the cycles, by one cause
-constexpr double many = 0.25;          // of a loop's instructions, or of its memory accesses
-constexpr double at_all = 0.02;        // of the time: not worth a word
+constexpr double nearly = 0.75;    // of a ceiling: what is left is not worth a search
+constexpr double held_back = 0.3;  // of the cycles, by one cause
+constexpr double many = 0.25;      // of a loop's instructions, or of its memory accesses
+constexpr double at_all = 0.02;    // of the time: not worth a word
 
 std::string percent(double share) { return fmt::format("{:.0f}%", 100 * share); }
 
 // What is lost somewhere, and what to do about it.
 struct Flaw {
-    double lost = 0;                   // share of the time there, at most
+    double lost = 0;  // share of the time there, at most
     Dimension dimension = Dimension::compute;
     std::string next;
 };
@@ -37,7 +37,8 @@ double vector_share(const InstructionMix& mix, int vector_bytes) {
     const int count = arithmetic(mix);
     if (count == 0) return 1;
     double filled = mix.scalar * 4.0 / vector_bytes;
-    for (const auto& [bytes, packed] : mix.packed) filled += packed * std::min(1.0, static_cast<double>(bytes) / vector_bytes);
+    for (const auto& [bytes, packed] : mix.packed)
+        filled += packed * std::min(1.0, static_cast<double>(bytes) / vector_bytes);
     return filled / count;
 }
 
@@ -53,7 +54,8 @@ Flaw flaw_of(const HotLoop& loop, const Machine& machine) {
     if (const double share = vector_share(mix, machine.vector_bytes); mix.scalar > 0 && share < nearly)
         note(1 - share, Dimension::compute,
              fmt::format("let {} be vectorised: it computes one value at a time (contiguous accesses, no branch, no "
-                         "possible overlap of pointers, sums that may be reordered)", place));
+                         "possible overlap of pointers, sums that may be reordered)",
+                         place));
     else if (share < nearly)
         note(1 - share, Dimension::compute,
              fmt::format("use whole vectors in {}: its arithmetic fills {} of {} bytes", place, percent(share),
@@ -71,7 +73,7 @@ Flaw flaw_of(const HotLoop& loop, const Machine& machine) {
         note(std::min(nearly, 2.0 * mix.gathers / moves), Dimension::memory,
              fmt::format("contiguous accesses in {}: it gathers from {} addresses an iteration", place, mix.gathers));
     if (loop.throughput && loop.throughput->dependency_share > std::max(held_back, loop.throughput->resource_share))
-        note(std::min(nearly, loop.throughput->dependency_share), Dimension::compute,   // four cycles a sum
+        note(std::min(nearly, loop.throughput->dependency_share), Dimension::compute,  // four cycles a sum
              fmt::format("more independent accumulators in {}: {} of its cycles wait for an earlier result", place,
                          percent(loop.throughput->dependency_share)));
     if (mix.divisions > 0 && (!loop.throughput || loop.throughput->resource_share > held_back))
@@ -137,9 +139,9 @@ std::string loop_text(const HotLoop& loop) {
 Finding compute_finding(const PointProfile& profile, const Roofline& roofline, const Machine& machine) {
     const double ns = profile.time.median_ns, ceiling = machine.ceilings.fma_flops_all_cores / 1e9;
     const double reached = std::min(1.0, roofline.compute_ns / ns);
-    std::string text = roofline.beaten
-                           ? fmt::format("{:.1f} GFLOP/s as counted, no ceiling", roofline.flops / ns)
-                           : fmt::format("{:.1f} GFLOP/s of {:.0f} ({})", roofline.flops / ns, ceiling, percent(reached));
+    std::string text =
+        roofline.beaten ? fmt::format("{:.1f} GFLOP/s as counted, no ceiling", roofline.flops / ns)
+                        : fmt::format("{:.1f} GFLOP/s of {:.0f} ({})", roofline.flops / ns, ceiling, percent(reached));
     if (!profile.loops.empty()) text += "; " + loop_text(profile.loops.front());
     return {Dimension::compute, reached, text};
 }
@@ -197,22 +199,26 @@ std::string algorithm_advice(const PointProfile& profile) {
 
 // What nothing else explains is lost on the way to the nearer ceiling; unknown where there is none.
 Flaw rest_of(const PointProfile& profile, const Roofline& roofline, double share) {
-    if (roofline.beaten) return {at_all, Dimension::algorithm, "not known: nothing that was looked at holds this code back"};
+    if (roofline.beaten)
+        return {at_all, Dimension::algorithm, "not known: nothing that was looked at holds this code back"};
     if (roofline.traffic_ns >= roofline.compute_ns)
         return {share, Dimension::memory,
                 roofline.traffic_from_cache ? "fewer passes over data that lie in the cache"
                                             : "fewer passes over memory: fused loops, blocks that stay in the cache, "
                                               "streaming stores for what is not read again"};
-    if (profile.loops.empty()) return {share, Dimension::compute, "vector instructions, with as few others around them as can be"};
+    if (profile.loops.empty())
+        return {share, Dimension::compute, "vector instructions, with as few others around them as can be"};
     const HotLoop& loop = profile.loops.front();
     const int count = arithmetic(loop.mix);
     if (loop.mix.loads > count)
-        return {share, Dimension::memory, fmt::format("larger tiles in registers: {} loads for {} arithmetic instructions in {}",
-                                                      loop.mix.loads, count, place_of(loop))};
-    return {share, Dimension::compute,
-            fmt::format("larger tiles and less between them: {} of {} instructions in {} are arithmetic, and that reaches "
-                        "{} of what the units can do", count, loop.mix.total, place_of(loop),
-                        percent(roofline.compute_ns / profile.time.median_ns))};
+        return {share, Dimension::memory,
+                fmt::format("larger tiles in registers: {} loads for {} arithmetic instructions in {}", loop.mix.loads,
+                            count, place_of(loop))};
+    return {
+        share, Dimension::compute,
+        fmt::format("larger tiles and less between them: {} of {} instructions in {} are arithmetic, and that reaches "
+                    "{} of what the units can do",
+                    count, loop.mix.total, place_of(loop), percent(roofline.compute_ns / profile.time.median_ns))};
 }
 
 std::string ceiling_advice(Dimension limit) {
@@ -238,7 +244,8 @@ Diagnosis diagnose(const PointProfile& profile, const Roofline& roofline, const 
         diagnosis.next = ceiling_advice(diagnosis.limit);
         return diagnosis;
     }
-    const double parallel = machine.cores > 1 ? diagnosis.findings[2].reached : 1, loops = diagnosis.findings[3].reached;
+    const double parallel = machine.cores > 1 ? diagnosis.findings[2].reached : 1,
+                 loops = diagnosis.findings[3].reached;
     Flaw flaw;
     if (!profile.loops.empty()) flaw = flaw_of(profile.loops.front(), machine);
     // Where mending gains the largest factor, the rest left as it is.
@@ -246,8 +253,8 @@ Diagnosis diagnose(const PointProfile& profile, const Roofline& roofline, const 
                                 {1 - loops, Dimension::algorithm, algorithm_advice(profile)},
                                 flaw,
                                 rest_of(profile, roofline, (1 - std::max(memory, compute)) / 2)};
-    const Flaw& worst = *std::max_element(losses.begin(), losses.end(),
-                                          [](const Flaw& a, const Flaw& b) { return a.lost < b.lost; });
+    const Flaw& worst =
+        *std::max_element(losses.begin(), losses.end(), [](const Flaw& a, const Flaw& b) { return a.lost < b.lost; });
     diagnosis.limit = worst.dimension;
     diagnosis.next = worst.next;
     return diagnosis;

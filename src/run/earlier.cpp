@@ -4,12 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/strings.h"
 #include "core/json.h"
+#include "knowledge/digest.h"
 #include "run/recording.h"
 #include "stats/sample.h"
 #include "tune/space.h"
@@ -31,7 +33,7 @@ double cost_of(const HistoryEntry& entry, size_t shapes) {
 std::string to_text(const std::vector<tune::EarlierRun>& runs) {
     Json json = Json::array();
     for (const tune::EarlierRun& run : runs) {
-        Json entries = Json::array();   // [configuration, cost]; a failure has no cost
+        Json entries = Json::array();  // [configuration, cost]; a failure has no cost
         for (size_t i = 0; i < run.costs.size(); ++i)
             entries.push_back({configuration_to_json(run.configurations[i]),
                                std::isfinite(run.costs[i]) ? Json(run.costs[i]) : Json()});
@@ -58,7 +60,8 @@ Json to_json(const Experience& experience, bool allowed) {
     for (const Experience::Winner& winner : experience.winners)
         winners.push_back({{"problem", winner.problem},
                            {"strategy", winner.strategy},
-                           {"configuration", configuration_to_json(winner.configuration)}});
+                           {"configuration", configuration_to_json(winner.configuration)},
+                           {"imported", winner.imported}});
     return {{"allowed", allowed}, {"winners", winners}, {"losers", experience.losers}};
 }
 
@@ -66,13 +69,11 @@ Experience experience_from(const Json& json) {
     Experience experience;
     for (const Json& winner : json.at("winners"))
         experience.winners.push_back({winner.at("problem"), winner.at("strategy"),
-                                      configuration_from_json(winner.at("configuration"))});
+                                      configuration_from_json(winner.at("configuration")),
+                                      winner.value("imported", false)});
     experience.losers = json.at("losers").get<std::vector<std::string>>();
     return experience;
 }
-
-// The one that was planned: "online" of "online+prefetch".
-std::string planned_strategy(const std::string& id) { return id.substr(0, id.find('+')); }
 
 // The kernel's first guess with the values of `other` that its space holds; nothing where that is not valid.
 std::optional<Configuration> fitted(const Kernel& kernel, const Configuration& other) {
@@ -93,8 +94,12 @@ std::optional<Configuration> fitted(const Kernel& kernel, const Configuration& o
 
 }  // namespace
 
-EarlierRuns::EarlierRuns(Store& store, const RunRecord& current, const Signature& signature, bool allowed)
-    : store_(store), run_(current.run), allowed_(allowed) {
+EarlierRuns::EarlierRuns(Store& store, const RunRecord& current, const Signature& signature, bool allowed,
+                         Store* source)
+    : store_(store),
+      source_(source ? *source : store),
+      run_(current.run),
+      allowed_(allowed) {
     std::optional<std::string> kept = store.find_document(run_, experience_key);
     if (kept) allowed_ = Json::parse(*kept).at("allowed");
     if (!allowed_) {
@@ -106,32 +111,36 @@ EarlierRuns::EarlierRuns(Store& store, const RunRecord& current, const Signature
 }
 
 void EarlierRuns::find_runs(const RunRecord& current) {
-    for (const RunSummary& summary : store_.runs(current.problem)) {
+    std::vector<RunSummary> summaries = source_.runs(current.problem);
+    std::stable_partition(summaries.begin(), summaries.end(),
+                          [](const RunSummary& summary) { return summary.origin.empty(); });
+    for (const RunSummary& summary : summaries) {
         if (records_.size() >= most_runs) break;
         if (summary.run == current.run) continue;
-        std::optional<RunRecord> record = store_.load_run(summary.run);
+        std::optional<RunRecord> record = source_.load_named(summary.run);
         if (record && record->problem_hash == current.problem_hash &&
-            record->machine.fingerprint == current.machine.fingerprint)
+            record->machine.fingerprint == current.machine.fingerprint &&
+            record->settings.device == current.settings.device)
             records_.push_back(std::move(*record));
     }
 }
 
 void EarlierRuns::find_relatives(const RunRecord& current, const Signature& signature) {
     if (signature.exact.empty()) return;
-    std::vector<std::pair<double, SignedRun>> near;
-    for (SignedRun& run : store_.signed_runs(current.machine.isa)) {
-        const bool known = std::any_of(records_.begin(), records_.end(),
-                                       [&](const RunRecord& record) { return record.run == run.run; });
-        const double alike = similarity(signature, run.signature);
-        if (run.run != current.run && !known && alike >= least_similarity) near.emplace_back(alike, std::move(run));
-    }
-    auto core_distance = [&](const SignedRun& run) { return std::abs(run.cores - current.machine.cores); };
-    std::stable_sort(near.begin(), near.end(), [&](const auto& a, const auto& b) {
-        return std::make_pair(-a.first, core_distance(a.second)) < std::make_pair(-b.first, core_distance(b.second));
-    });
-    for (const auto& [alike, run] : near) {
+    std::vector<Relative> near = source_.relatives(signature, least_similarity, current.machine.isa);
+    auto order = [&](const Relative& relative) {
+        return std::make_tuple(-relative.similarity, !relative.origin.empty(),
+                               std::abs(relative.cores - current.machine.cores));
+    };
+    std::stable_sort(near.begin(), near.end(),
+                     [&](const Relative& a, const Relative& b) { return order(a) < order(b); });
+    for (const Relative& relative : near) {
         if (records_.size() + relatives_.size() >= most_runs) break;
-        if (std::optional<RunRecord> record = store_.load_run(run.run)) relatives_.push_back(std::move(*record));
+        const bool known = std::any_of(records_.begin(), records_.end(),
+                                       [&](const RunRecord& record) { return record.run == relative.run; });
+        if (known || relative.run == current.run) continue;
+        std::optional<RunRecord> record = source_.load_named(relative.run);
+        if (record && record->settings.device == current.settings.device) relatives_.push_back(std::move(*record));
     }
 }
 
@@ -143,7 +152,7 @@ Experience EarlierRuns::experience() {
     return experience;
 }
 
-// A strategy lost when it was pruned in every run that tried it.
+// A strategy lost when it was pruned in every run that tried it, one that was measured here among them.
 Experience EarlierRuns::found_experience() const {
     Experience experience;
     std::set<std::string> good, lost;
@@ -151,11 +160,12 @@ Experience EarlierRuns::found_experience() const {
         for (const Regime& regime : record.regimes) {
             if (experience.winners.size() < most_winners)
                 experience.winners.push_back(
-                    {record.problem, planned_strategy(regime.strategy), regime.configuration});
+                    {record.problem, planned_strategy(regime.strategy), regime.configuration, !record.origin.empty()});
             good.insert(planned_strategy(regime.strategy));
         }
         for (const Strategy& strategy : record.strategies)
-            (strategy.state == Strategy::State::pruned ? lost : good).insert(planned_strategy(strategy.id));
+            if (strategy.state != Strategy::State::pruned) good.insert(planned_strategy(strategy.id));
+            else if (record.origin.empty()) lost.insert(planned_strategy(strategy.id));
     }
     for (const std::string& strategy : lost)
         if (!good.count(strategy)) experience.losers.push_back(strategy);
@@ -191,7 +201,7 @@ std::vector<Proposal> EarlierRuns::found_winners() const {
                 for (const Strategy& strategy : record.strategies)
                     if (strategy.id == kernel.strategy) winner.strategy = strategy;
                 winner.strategy.id = kernel.strategy;
-                winner.strategy.parent.clear();   // it may not take part in this run
+                winner.strategy.parent.clear();  // it may not take part in this run
                 winner.strategy.state = Strategy::State::active;
                 winner.strategy.reason.clear();
                 winner.kernel = kernel;
@@ -237,8 +247,8 @@ Beginning beginning_of(const Experience& experience, const std::vector<Proposal>
             beginning.proven.back().proven = true;
             beginning.proven.back().kernel.initial = *configuration;
             beginning.ranks[winner.strategy] = -1;
-            if (std::find(problems.begin(), problems.end(), winner.problem) == problems.end())
-                problems.push_back(winner.problem);
+            const std::string problem = winner.problem + (winner.imported ? " (imported)" : "");
+            if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
         }
     if (size_t count = beginning.proven.size())
         says.push_back(fmt::format("began with {} winner{} of {}", count, count == 1 ? "" : "s", join(problems, ", ")));
@@ -250,8 +260,8 @@ Beginning beginning_of(const Experience& experience, const std::vector<Proposal>
         ++last;
     }
     if (last > 0)
-        says.push_back(fmt::format("{} strateg{} that lost in runs of relatives come{} last", last, last == 1 ? "y" : "ies",
-                                   last == 1 ? "s" : ""));
+        says.push_back(fmt::format("{} strateg{} that lost in runs of relatives come{} last", last,
+                                   last == 1 ? "y" : "ies", last == 1 ? "s" : ""));
     beginning.says = join(says, "; ");
     return beginning;
 }

@@ -12,7 +12,8 @@
 #include "base/strings.h"
 #include "core/json.h"
 #include "device/machine.h"
-#include "run/result_call.h"
+#include "language/call_plan.h"
+#include "problem/framework.h"
 #include "sandbox/process.h"
 #include "stats/paired.h"
 
@@ -20,7 +21,7 @@ namespace strop {
 
 namespace {
 
-constexpr Seconds start_limit{120};   // compiling the result, starting the framework, its own compilations
+constexpr Seconds start_limit{120};  // compiling the result, starting the framework, its own compilations
 constexpr const char* ours = "strop";
 
 struct Framework {
@@ -34,14 +35,15 @@ Framework best_framework(const Problem& problem, const std::vector<std::string>&
     auto ran = [&](const std::string& name) {
         return std::find(baselines.begin(), baselines.end(), name) != baselines.end();
     };
+    auto of = [&](const std::string& name, const fs::path& file, const std::string& function) {
+        Framework framework{name, {name}, file, function};
+        if (name == "pytorch" && ran("torch.compile")) framework.versions.push_back("torch.compile");
+        return framework;
+    };
     for (const char* name : {"pytorch", "jax"})
-        for (const fs::path& file : problem.baselines) {
-            if (file.stem() != name || file.extension() != ".py" || !ran(name)) continue;
-            Framework framework{name, {name}, file, problem.name};
-            if (framework.name == "pytorch" && ran("torch.compile")) framework.versions.push_back("torch.compile");
-            return framework;
-        }
-    return {"numpy", {"numpy"}, problem.reference, problem.function};
+        for (const fs::path& file : problem.baselines)
+            if (file.stem() == name && file.extension() == ".py" && ran(name)) return of(name, file, problem.name);
+    return of(framework_of(problem.reference), problem.reference, problem.function);  // NumPy's, or PyTorch's
 }
 
 // In the folder that frameworks keep compiled code in: a process may write in one folder only.
@@ -51,7 +53,8 @@ public:
         fs::create_directories(parent);
         std::string pattern = (parent / "in_process-XXXXXX").string();
         if (!mkdtemp(pattern.data()))
-            throw EnvironmentError(pattern + ": cannot create a folder", "set STROP_CACHE to a folder that you may write to");
+            throw EnvironmentError(pattern + ": cannot create a folder",
+                                   "set STROP_CACHE to a folder that you may write to");
         path_ = pattern;
     }
     ~OwnFolder() {
@@ -70,9 +73,10 @@ Json point_json(const Problem& problem, const ShapePoint& point) {
     Json shapes = Json::array(), limits = Json::array(), asked = Json::object();
     for (const Tensor& tensor : problem.inputs) {
         shapes.push_back(extents(problem, tensor, point.dims));
-        limits.push_back(tensor.limit ? Json(tensor.limit->evaluate_integer(bindings_of(problem, point.dims))) : Json());
+        limits.push_back(tensor.limit ? Json(tensor.limit->evaluate_integer(bindings_of(problem, point.dims)))
+                                      : Json());
     }
-    for (const std::string& name : result::plan_call(problem).asked) asked[name] = point.dims.at(name);
+    for (const std::string& name : plan_call(problem).asked) asked[name] = point.dims.at(name);
     return {{"label", point.label}, {"shapes", shapes}, {"limits", limits}, {"asked", asked}};
 }
 
@@ -170,10 +174,10 @@ InProcess measure_in_process(const Problem& problem, const RunRecord& record, co
         if (const std::string said = last_line(finished.err); !said.empty()) missing.missing += ": " + printable(said);
     } catch (const Error& error) {
         missing.missing = error.what();
-    } catch (const std::exception& error) {   // what was printed is nothing that in_process.py prints
+    } catch (const std::exception& error) {  // what was printed is nothing that in_process.py prints
         missing.missing = error.what();
     }
-    check_interrupt();   // what was cut short is not a failure
+    check_interrupt();  // what was cut short is not a failure
     return missing;
 }
 

@@ -12,8 +12,8 @@
 
 namespace strop {
 
-// PyTorch where it is among the baselines that ran, else JAX, else NumPy. `limit`: of sampling; starting a framework comes on
-// top. A failure is a measurement that is missing, with the reason. Throws Interrupted.
+// PyTorch where it is among the baselines that ran, else JAX, else NumPy. `limit`: of sampling; starting a framework
+// comes on top. A failure is a measurement that is missing, with the reason. Throws Interrupted.
 InProcess measure_in_process(const Problem& problem, const RunRecord& record, const ResultFiles& files,
                              const std::vector<std::string>& baselines, Seconds limit);
 

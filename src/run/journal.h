@@ -15,8 +15,8 @@ public:
     // `replay`: what is not in it never happened.
     Journal(Store& store, const std::string& run, bool replay) : store_(store), run_(run), replay_(replay) {}
 
-    // The next entry of that kind: the recorded one, else what `now` says, which is kept before it is returned. Empty where
-    // a replay has none. Kinds have an order each; one kind's entries are asked for by one thread.
+    // The next entry of that kind: the recorded one, else what `now` says, which is kept before it is returned. Empty
+    // where a replay has none. Kinds have an order each; one kind's entries are asked for by one thread.
     std::string next(const std::string& kind, const std::function<std::string()>& now);
 
 private:

@@ -11,6 +11,7 @@ namespace {
 constexpr size_t unlisted_shapes = 8;
 constexpr int64_t unlisted_bytes = int64_t{1} << 20;  // of their tensors
 const Seconds sanitize_limit{120};                    // after which no further shape is begun
+const Seconds emulate_limit{60};                      // the same
 
 // A failure anywhere is the kernel's.
 void note(Judgement& judgement, Verdict verdict, const std::string& evidence) {
@@ -42,8 +43,7 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
     request.contenders.push_back({kernel.id, "", kernel, configuration});
     std::vector<MissingBaseline> missing;
     if (options.paired)
-        for (const std::string& name : worker.baselines(missing))
-            request.contenders.push_back({name, name, {}, {}});
+        for (const std::string& name : worker.baselines(missing)) request.contenders.push_back({name, name, {}, {}});
     request.points = problem.points;
     request.prove = true;
     request.cold = options.paired;
@@ -56,6 +56,19 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
 
 }  // namespace
 
+Judgement emulate_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
+                         const Configuration& configuration, uint64_t seed) {
+    Clock::time_point start = Clock::now();
+    Judgement judgement;
+    EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
+    for (const ShapePoint& point :
+         search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, seed, problem.points))
+        request.points.push_back(point);
+    judgement.evaluation = worker.emulate(request, emulate_limit);
+    judgement.seconds = seconds_since(start);
+    return judgement;
+}
+
 Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                        const Configuration& configuration, const JudgementOptions& options) {
     Clock::time_point start = Clock::now();
@@ -63,13 +76,15 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
     EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
     judgement.evaluation = worker.evaluate({request}).front();
     if (judgement.evaluation.ok()) {
-        const std::vector<ShapePoint> unlisted =
+        std::vector<ShapePoint> unlisted =
             search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, options.seed, problem.points);
-        judge_unlisted(worker, request, unlisted, judgement);
+        std::erase_if(unlisted, [&](const ShapePoint& point) {
+            return !may_be_called(kernel, bindings_of(problem, point.dims));
+        });
+        if (!unlisted.empty()) judge_unlisted(worker, request, unlisted, judgement);
         if (judgement.evaluation.ok() && options.sanitize) sanitize(worker, request, unlisted, judgement);
     }
-    if (judgement.evaluation.ok())
-        compare_with_baselines(worker, problem, kernel, configuration, options, judgement);
+    if (judgement.evaluation.ok()) compare_with_baselines(worker, problem, kernel, configuration, options, judgement);
     judgement.seconds = seconds_since(start);
     return judgement;
 }

@@ -14,6 +14,7 @@ OwnKernels::OwnKernels(const std::vector<OwnSource>& sources) {
         kernel.id = kernel.strategy = own.name;
         kernel.author = name();
         kernel.source = own.source;
+        kernel.language = own.language;
         kernel.space = parse_tunables(own.source, own.name);
         kernel.initial = default_configuration(kernel.space);
         proposals_.push_back(std::move(proposal));

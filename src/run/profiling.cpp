@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "device/machine.h"
 #include "playbook/playbook.h"
 #include "problem/trace.h"
 #include "run/diagnosis.h"
 #include "run/roofline.h"
+#include "run/run_machine.h"
 
 namespace strop {
 
@@ -22,7 +22,7 @@ constexpr int text_width = 110;
 
 report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                                      const Configuration& configuration) {
-    const Machine machine = measured_machine();
+    const Machine machine = worker.machine(lasting_ceilings);
     const playbook::Playbook playbook(problem, trace_reference(problem), machine);
     Profile profile = worker.profile({kernel, configuration, problem.points, Effort::full, {}});
     report::ProfileReport report = explained(std::move(profile), problem, playbook.graph(), machine);
@@ -31,16 +31,16 @@ report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem&
     return report;
 }
 
-report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
-                                const Machine& machine, const std::map<std::string, double>& least_ns) {
+report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph, const Machine& machine,
+                                const std::map<std::string, double>& least_ns) {
     report::ProfileReport report;
     report.problem = problem.name;
     report.machine = machine;
     report.profile = std::move(profile);
     for (const PointProfile& point : report.profile.points) {
         auto known = least_ns.find(point.point.label);
-        const double least = known == least_ns.end() || point.time.median_ns < known->second ? point.time.median_ns
-                                                                                             : known->second;
+        const double least =
+            known == least_ns.end() || point.time.median_ns < known->second ? point.time.median_ns : known->second;
         const Roofline line = seen_beside(roofline(problem, graph, machine, point.point.dims), least);
         ShapeReport shape;
         shape.label = point.point.label;
@@ -69,7 +69,7 @@ std::map<std::string, double> least_times(const std::vector<HistoryEntry>& histo
 }
 
 std::vector<ShapePoint> worth_profiling(const Evaluation& evaluation, const std::vector<ShapeReport>& shapes) {
-    std::vector<std::pair<double, ShapePoint>> found;   // by share of the roofline
+    std::vector<std::pair<double, ShapePoint>> found;  // by share of the roofline
     for (const PointResult& result : evaluation.points)
         for (const ShapeReport& shape : shapes)
             if (result.verdict == Verdict::ok && shape.label == result.point.label && result.time.median_ns > 0)

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "judge/worker.h"
 #include "graph/graph.h"
+#include "judge/worker_client.h"
 #include "report/profile_report.h"
 
 namespace strop {
@@ -14,10 +14,10 @@ namespace strop {
 report::ProfileReport profile_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                                      const Configuration& configuration);
 
-// Points of it get their rooflines and diagnoses. `least_ns`: the least time known at a shape, by label; a roofline that it
-// beats is none.
-report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph,
-                                const Machine& machine, const std::map<std::string, double>& least_ns = {});
+// Points of it get their rooflines and diagnoses. `least_ns`: the least time known at a shape, by label; a roofline
+// that it beats is none.
+report::ProfileReport explained(Profile profile, const Problem& problem, const Graph& graph, const Machine& machine,
+                                const std::map<std::string, double>& least_ns = {});
 
 // The least time at each shape of what was right, by label.
 std::map<std::string, double> least_times(const std::vector<HistoryEntry>& history);

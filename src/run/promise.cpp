@@ -45,9 +45,13 @@ void look_again(judge::WorkerClient& worker, Problem problem, const RunRecord& r
         check.judgement = second;
         return;
     }
-    for (report::Change& change : report::changes(report, measured_now(problem, second.comparison), options.tolerance))
+    const RunRecord now = measured_now(problem, second.comparison);
+    for (const report::Change& change : report::changes(report, now, options.tolerance))
         for (report::Change& first : check.changes)
             if (first.label == change.label) first = change;
+    for (const ShapeReport& shape : now.shapes)
+        for (ShapeReport& first : check.now)
+            if (first.label == shape.label) first = shape;
 }
 
 }  // namespace
@@ -67,10 +71,12 @@ PromiseCheck check_promise(judge::WorkerClient& worker, const Problem& problem, 
                            const Kernel& kernel, const PromiseOptions& options) {
     PromiseCheck check;
     check.same_machine = worker.machine_fingerprint() == report.machine.fingerprint;
-    check.judgement = judge_kernel(worker, problem, kernel, kernel.initial,
-                                   {options.seed, true, options.seconds_per_shape, false});
+    check.judgement =
+        judge_kernel(worker, problem, kernel, kernel.initial, {options.seed, true, options.seconds_per_shape, false});
     if (!check.judgement.evaluation.ok()) return check;
-    check.changes = report::changes(report, measured_now(problem, check.judgement.comparison), options.tolerance);
+    const RunRecord now = measured_now(problem, check.judgement.comparison);
+    check.changes = report::changes(report, now, options.tolerance);
+    check.now = now.shapes;
     const bool again = check.same_machine && std::any_of(check.changes.begin(), check.changes.end(), is_slower);
     if (again) look_again(worker, problem, report, kernel, options, check);
     check.kept = check.judgement.evaluation.ok();

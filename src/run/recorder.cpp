@@ -6,8 +6,33 @@
 
 namespace strop {
 
+namespace {
+
+constexpr size_t most_evidence = 2000;  // characters, of each entry of the history
+
+}  // namespace
+
+HistoryEntry history_entry(const Evaluation& evaluation, const Kernel& kernel, double elapsed) {
+    HistoryEntry entry;
+    entry.seconds = elapsed;
+    entry.kernel = kernel.id;
+    entry.strategy = kernel.strategy;
+    entry.configuration = evaluation.configuration;
+    entry.verdict = evaluation.verdict;
+    entry.evidence = evaluation.evidence.substr(0, most_evidence);
+    for (const PointResult& result : evaluation.points)
+        if (!result.time.samples_ns.empty()) entry.nanoseconds[result.point.label] = result.time.median_ns;
+    entry.compile_seconds = evaluation.compile_seconds;
+    entry.check_seconds = evaluation.check_seconds;
+    entry.time_seconds = evaluation.time_seconds;
+    return entry;
+}
+
 Recorder::Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record)
-    : worker_(worker), store_(store), run_(record.run), problem_hash_(record.problem_hash) {}
+    : worker_(worker),
+      store_(store),
+      run_(record.run),
+      problem_hash_(record.problem_hash) {}
 
 std::string Recorder::key_of(const EvaluationRequest& request) const {
     return evaluation_key(request, worker_.toolchain(), worker_.machine_fingerprint(), problem_hash_);
@@ -49,6 +74,8 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
         places.push_back(i);
     }
     if (unknown.empty()) return results;
+    for (const EvaluationRequest& request : unknown)
+        if (kept_.insert(request.kernel.id).second) store_.add_kernel(run_, request.kernel);
     double reference_before = worker_.reference_seconds();
     std::vector<Evaluation> fresh = worker_.evaluate(unknown);
     seconds_.reference += worker_.reference_seconds() - reference_before;
@@ -81,7 +108,8 @@ std::vector<ProbeResult> Recorder::probe(const std::vector<EvaluationRequest>& r
 Comparison Recorder::compare(const ComparisonRequest& request) {
     ++comparisons_;
     Json described = request;
-    described.erase("seconds_per_point");   // follows from the time that was left: other on the way back
+    for (const char* time : {"seconds_per_point", "patience_seconds"})
+        described.erase(time);  // follows from the time that was left: other on the way back
     const std::string key = content_hash("compare\n" + worker_.toolchain() + worker_.machine_fingerprint() +
                                          problem_hash_ + dump(described));
     return once<Comparison>(key, [&] {
@@ -95,16 +123,14 @@ Comparison Recorder::compare(const ComparisonRequest& request) {
 }
 
 Profile Recorder::profile(const EvaluationRequest& request) {
-    return once<Profile>(content_hash("profile\n" + key_of(request)), [&] {
-        return timed<Profile>(seconds_.time, [&] { return worker_.profile(request); });
-    });
+    return once<Profile>(content_hash("profile\n" + key_of(request)),
+                         [&] { return timed<Profile>(seconds_.time, [&] { return worker_.profile(request); }); });
 }
 
 std::vector<SanitizerRun> Recorder::sanitize(const EvaluationRequest& request, Seconds limit) {
     using Runs = std::vector<SanitizerRun>;
-    return once<Runs>(content_hash("sanitize\n" + key_of(request)), [&] {
-        return timed<Runs>(seconds_.check, [&] { return worker_.sanitize(request, limit); });
-    });
+    return once<Runs>(content_hash("sanitize\n" + key_of(request)),
+                      [&] { return timed<Runs>(seconds_.check, [&] { return worker_.sanitize(request, limit); }); });
 }
 
 InProcess Recorder::in_process(const std::string& source, const std::function<InProcess()>& measure) {

@@ -3,14 +3,18 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "core/evaluator.h"
 #include "core/record.h"
-#include "judge/worker.h"
+#include "judge/worker_client.h"
 #include "knowledge/store.h"
 
 namespace strop {
+
+// What a run's history says of an evaluation that ended after so many seconds.
+HistoryEntry history_entry(const Evaluation& evaluation, const Kernel& kernel, double elapsed);
 
 class Recorder : public Evaluator {
 public:
@@ -24,9 +28,9 @@ public:
     // The judge has no part in it: what a measurement of this source in a user's process says.
     InProcess in_process(const std::string& source, const std::function<InProcess()>& measure);
 
-    const PhaseSeconds& seconds() const { return seconds_; }   // of what was really done now
+    const PhaseSeconds& seconds() const { return seconds_; }  // of what was really done now
     int replayed() const { return replayed_; }
-    int comparisons() const { return comparisons_; }   // asked for so far
+    int comparisons() const { return comparisons_; }  // asked for so far
 
 private:
     std::string key_of(const EvaluationRequest& request) const;
@@ -42,6 +46,7 @@ private:
     std::string run_, problem_hash_;
     PhaseSeconds seconds_;
     int replayed_ = 0, comparisons_ = 0;
+    std::set<std::string> kept_;  // kernels
 };
 
 }  // namespace strop

@@ -24,28 +24,29 @@ int Marks::comparisons_of_dispatch(size_t which) const {
 void save_marks(Store& store, const std::string& run, const Marks& marks) {
     Json json = {{"search_looks", marks.search_looks},
                  {"dispatch_comparisons", marks.dispatch_comparisons},
-                 {"held_out_comparisons", marks.held_out_comparisons}};
+                 {"held_out_comparisons", marks.held_out_comparisons},
+                 {"replies_in_order", true}};
     store.add_document(run, marks_key, dump(json));
 }
 
-Marks load_marks(Store& store, const std::string& run) {
+Marks load_marks(Store& store, const std::string& run, bool with_models) {
     std::optional<std::string> text = store.find_document(run, marks_key);
     if (!text) throw UsageError("the recording is of a run that did not come to its end", "record a whole run");
     Json json = Json::parse(*text);
-    if (!json.contains("search_looks"))
-        throw UsageError("the recording is of an older Strop", "record the run again");
+    if (!json.contains("search_looks")) throw UsageError("the recording is of an older Strop", "record the run again");
+    if (with_models && !json.contains("replies_in_order"))
+        throw UsageError("the recording is of an older Strop, whose search waited for each reply of a model",
+                         "record the run again");
     const Json& dispatches = json.at("dispatch_comparisons");
     std::vector<int> comparisons;
-    if (dispatches.is_number())
-        comparisons = {dispatches.get<int>()};  // of a run that could dispatch only once
-    else
-        comparisons = dispatches.get<std::vector<int>>();
+    if (dispatches.is_number()) comparisons = {dispatches.get<int>()};  // of a run that could dispatch only once
+    else comparisons = dispatches.get<std::vector<int>>();
     return {json.at("search_looks"), comparisons, json.at("held_out_comparisons")};
 }
 
 void write_recording(const fs::path& path, Store& store, const RunRecord& record) {
-    Json json = {{"format", format_name},      {"schema", 1},
-                 {"problem", record.problem},  {"problem_hash", record.problem_hash},
+    Json json = {{"format", format_name},       {"schema", 1},
+                 {"problem", record.problem},   {"problem_hash", record.problem_hash},
                  {"settings", record.settings}, {"evaluations", store.evaluations(record.run)},
                  {"documents", Json::object()}};
     for (const auto& [key, document] : store.documents(record.run)) json["documents"][key] = Json::parse(document);

@@ -17,7 +17,7 @@ namespace strop {
 // the time and some was left, for it also asks models and measures probes after its last evaluation.
 struct Marks {
     int search_looks = 0;
-    std::vector<int> dispatch_comparisons;   // of each time that the dispatch was planned
+    std::vector<int> dispatch_comparisons;  // of each time that the dispatch was planned
     int held_out_comparisons = 0;
 
     // UsageError where the recorded run planned it less often.
@@ -36,7 +36,8 @@ inline constexpr const char* experience_key = "experience";
 inline constexpr const char* journal_prefix = "journal:";
 
 void save_marks(Store& store, const std::string& run, const Marks& marks);
-Marks load_marks(Store& store, const std::string& run);   // UsageError when there are none, or others
+// UsageError when there are none, or, `with_models`, of a Strop whose search waited for every reply.
+Marks load_marks(Store& store, const std::string& run, bool with_models);
 
 // Written whole or not at all.
 void write_recording(const std::filesystem::path& path, Store& store, const RunRecord& record);

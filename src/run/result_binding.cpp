@@ -7,15 +7,15 @@
 
 #include "base/strings.h"
 #include "core/expression_divisions.h"
+#include "language/call_plan.h"
 #include "language/contract.h"
-#include "run/result_call.h"
 #include "run/result_texts.h"
 
 namespace strop::result {
 
 namespace {
 
-constexpr size_t max_condition = 98;   // of a line
+constexpr size_t max_condition = 98;  // of a line
 
 const char* const form =
     R"text(// Calls @name@ from Python. A call that needs no explanation is done here; every other one is left to
@@ -362,7 +362,7 @@ private:
     void read_parameter(const Parameter& parameter, size_t at) {
         static const std::map<DType, std::string> limits = {
             {DType::int32, "INT32_MIN, INT32_MAX"}, {DType::int64, "INT64_MIN, INT64_MAX"}, {DType::uint8, "0, 255"}};
-        const std::string type = is_floating(parameter.dtype)         ? "double"
+        const std::string type = is_floating(parameter.dtype)        ? "double"
                                  : parameter.dtype == DType::boolean ? "bool"
                                                                      : "int64_t";
         line(fmt::format("{} {} = 0;", type, parameter.name));
@@ -468,9 +468,8 @@ private:
                          join(bytes, " + ")));
         line(fmt::format("kernel({});", join(arguments, ", ")));
         line("if (py_released) PyEval_RestoreThread(py_released);");
-        line(objects.size() == 1
-                 ? fmt::format("return Py_NewRef({});", objects[0])
-                 : fmt::format("return PyTuple_Pack({}, {});", objects.size(), join(objects, ", ")));
+        line(objects.size() == 1 ? fmt::format("return Py_NewRef({});", objects[0])
+                                 : fmt::format("return PyTuple_Pack({}, {});", objects.size(), join(objects, ", ")));
     }
 
     const Problem& problem_;

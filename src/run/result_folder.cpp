@@ -89,8 +89,7 @@ std::string dimension_lines(const Problem& problem) {
                     ? fmt::format("//   {}\n", name)
                     : fmt::format("//   {:<10} {} to {}\n", name, range->second.low, range->second.high);
     }
-    for (const Expression& condition : problem.require)
-        text += fmt::format("//   where {}\n", condition.text());
+    for (const Expression& condition : problem.require) text += fmt::format("//   where {}\n", condition.text());
     return text;
 }
 
@@ -160,8 +159,7 @@ CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& fil
 
 std::string header_text(const Problem& problem, const CompilerOptions& options) {
     std::string guard = problem.name + "_H";
-    std::transform(guard.begin(), guard.end(), guard.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
+    std::transform(guard.begin(), guard.end(), guard.begin(), [](unsigned char c) { return std::toupper(c); });
     const char* form = R"text(#ifndef @guard@
 #define @guard@
 
@@ -223,15 +221,17 @@ add_test(NAME @name@ COMMAND @name@_test)
         flags += fmt::format("target_compile_options({} PRIVATE {})\n", target, join(options.portable, " "));
     const char* compilers = options.clang ? "Clang,AppleClang" : "GNU";
     for (const std::string& flag : options.own)
-        flags += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n",
-                             target, compilers, flag);
+        flags += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n", target,
+                             compilers, flag);
     std::string threads;
     if (options.openmp)
-        threads += "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
-                   "target_link_libraries(@target@ PRIVATE OpenMP::OpenMP_CXX)\n";
+        threads +=
+            "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
+            "target_link_libraries(@target@ PRIVATE OpenMP::OpenMP_CXX)\n";
     if (options.team)
-        threads += "find_package(Threads REQUIRED)\n"
-                   "target_link_libraries(@target@ PRIVATE Threads::Threads ${CMAKE_DL_LIBS})\n";
+        threads +=
+            "find_package(Threads REQUIRED)\n"
+            "target_link_libraries(@target@ PRIVATE Threads::Threads ${CMAKE_DL_LIBS})\n";
     std::string rename = "set_target_properties(@target@ PROPERTIES OUTPUT_NAME @name@)\n";
     return filled(form, {{"options", flags},
                          {"threads", threads},
@@ -266,8 +266,7 @@ void write_result(const std::filesystem::path& folder, const Problem& problem, c
 void write_python_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                          const ResultFiles& files) {
     write_file(folder / (problem.name + ".cpp"), files.source);
-    write_file(folder / (problem.name + ".py"),
-               result::python_text(problem, result::compiler_options(record, files)));
+    write_file(folder / (problem.name + ".py"), result::python_text(problem, result::compiler_options(record, files)));
     write_file(folder / (problem.name + "_python.cpp"), result::binding_text(problem));
 }
 

@@ -13,9 +13,9 @@
 namespace strop {
 
 struct ResultFiles {
-    std::string source;                // NAME.cpp: the bundle
-    std::string compiler_flags;        // what it was measured with: "-O3 -march=native -ffp-contract=fast ..."
-    std::vector<TestVector> vectors;   // small cases for the test program
+    std::string source;               // NAME.cpp: the bundle
+    std::string compiler_flags;       // what it was measured with: "-O3 -march=native -ffp-contract=fast ..."
+    std::vector<TestVector> vectors;  // small cases for the test program
 };
 
 // Writes NAME.cpp, NAME.h, NAME_test.cpp, CMakeLists.txt, NAME.py, NAME_python.cpp, report.{html,md,json} into `folder`

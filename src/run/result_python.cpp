@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "run/result_call.h"
+#include "language/call_plan.h"
 #include "run/result_texts.h"
 
 namespace strop::result {
@@ -240,15 +240,12 @@ std::string inverse_text(const std::string& extent, const Inverse& inverse) {
     std::string text = extent;
     if (!inverse.rest.is_literal(0)) {
         int64_t literal = inverse.rest.is_literal() ? inverse.rest.evaluate_integer({}) : 0;
-        if (literal < 0)
-            text += fmt::format(" + {}", -literal);
-        else
-            text += literal > 0 ? fmt::format(" - {}", literal) : fmt::format(" - ({})", inverse.rest.text());
+        if (literal < 0) text += fmt::format(" + {}", -literal);
+        else text += literal > 0 ? fmt::format(" - {}", literal) : fmt::format(" - ({})", inverse.rest.text());
     }
     if (inverse.factor == 1) return text;
-    return fmt::format(
-        "({}) // {}", text,
-        inverse.factor < 0 ? fmt::format("({})", inverse.factor) : fmt::format("{}", inverse.factor));
+    return fmt::format("({}) // {}", text,
+                       inverse.factor < 0 ? fmt::format("({})", inverse.factor) : fmt::format("{}", inverse.factor));
 }
 
 std::string tuple_text(const std::vector<std::string>& parts) {
@@ -258,17 +255,14 @@ std::string tuple_text(const std::vector<std::string>& parts) {
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
 // "head(a, b, c)tail" over as many lines as it takes, aligned behind the parenthesis.
-std::string call_text(const std::string& opening, const std::vector<std::string>& parts,
-                      const std::string& end) {
+std::string call_text(const std::string& opening, const std::vector<std::string>& parts, const std::string& end) {
     std::string text = opening;
     size_t column = opening.size();
     for (size_t i = 0; i < parts.size(); ++i) {
         std::string part = parts[i] + (i + 1 < parts.size() ? "," : end);
         bool breaks = i > 0 && column + 1 + part.size() > max_columns;
-        if (breaks)
-            text += "\n" + std::string(opening.size(), ' ');
-        else if (i > 0)
-            text += " ";
+        if (breaks) text += "\n" + std::string(opening.size(), ' ');
+        else if (i > 0) text += " ";
         column = (breaks ? opening.size() : column + (i > 0 ? 1 : 0)) + part.size();
         text += part;
     }
@@ -348,9 +342,8 @@ private:
         shape_names_.push_back(shape);
         shape_lines_ += fmt::format("    {} = {}\n", shape, check);
         if (read > 0) dimension_lines_ += fmt::format("    {} = {}\n", targets, shape);
-        expectations_ +=
-            call_text("    _expect(",
-                      {quoted(tensor.name), shape, tuple_text(texts), quoted(shape_text(tensor))}, ")\n");
+        expectations_ += call_text("    _expect(",
+                                   {quoted(tensor.name), shape, tuple_text(texts), quoted(shape_text(tensor))}, ")\n");
     }
 
     void read_inverses() {
@@ -358,8 +351,7 @@ private:
             if (reading.inverse)
                 dimension_lines_ += fmt::format(
                     "    {} = {}\n", reading.dimension,
-                    inverse_text(fmt::format("{}[{}]", shape_names_[reading.input], reading.axis),
-                                 *reading.inverse));
+                    inverse_text(fmt::format("{}[{}]", shape_names_[reading.input], reading.axis), *reading.inverse));
     }
 
     std::string heading() const {
@@ -373,8 +365,7 @@ private:
         std::string text = call_text(fmt::format("def {}(", problem_.name), arguments, "):\n");
         std::vector<std::string> results;
         for (const Tensor& tensor : problem_.outputs)
-            results.push_back(
-                fmt::format("{} ({} {})", tensor.name, name_of(tensor.dtype), shape_text(tensor)));
+            results.push_back(fmt::format("{} ({} {})", tensor.name, name_of(tensor.dtype), shape_text(tensor)));
         text += "    \"\"\"Returns " + join(results, ", ") + ".\n\n";
         for (const Tensor& tensor : problem_.inputs)
             text += fmt::format("    {}: {} {}\n", tensor.name, name_of(tensor.dtype), shape_text(tensor));
@@ -388,16 +379,14 @@ private:
     }
 
     std::string convert_parameters() const {
-        static const std::map<DType, std::string> limits = {{DType::int32, "-2**31, 2**31 - 1"},
-                                                            {DType::int64, "-2**63, 2**63 - 1"},
-                                                            {DType::uint8, "0, 255"}};
+        static const std::map<DType, std::string> limits = {
+            {DType::int32, "-2**31, 2**31 - 1"}, {DType::int64, "-2**63, 2**63 - 1"}, {DType::uint8, "0, 255"}};
         std::string text;
         for (const Parameter& parameter : problem_.parameters) {
             if (parameter.dtype == DType::boolean) continue;
-            text += is_floating(parameter.dtype)
-                        ? fmt::format("    {0} = _number(\"{0}\", {0})\n", parameter.name)
-                        : fmt::format("    {0} = _integer(\"{0}\", {0}, {1})\n", parameter.name,
-                                      limits.at(parameter.dtype));
+            text += is_floating(parameter.dtype) ? fmt::format("    {0} = _number(\"{0}\", {0})\n", parameter.name)
+                                                 : fmt::format("    {0} = _integer(\"{0}\", {0}, {1})\n",
+                                                               parameter.name, limits.at(parameter.dtype));
         }
         for (const std::string& name : plan_.asked)
             text += fmt::format("    {0} = _integer(\"{0}\", {0}, 0, 2**63 - 1)\n", name);
@@ -445,26 +434,24 @@ private:
         std::vector<std::string> targets;
         for (const Tensor& tensor : problem_.outputs) targets.push_back(tensor.name);
         if (targets.size() > 1)
-            text += fmt::format("    {} = _outputs(\"{}\", {}, {})\n", join(targets, ", "), out_, out_,
-                                targets.size());
+            text += fmt::format("    {} = _outputs(\"{}\", {}, {})\n", join(targets, ", "), out_, out_, targets.size());
         for (size_t i = 0; i < problem_.outputs.size(); ++i) {
             const Tensor& tensor = problem_.outputs[i];
             std::vector<std::string> extents;
             for (const Expression& extent : tensor.shape) extents.push_back(whole(extent));
-            text += call_text(
-                fmt::format("    {} = _output(", tensor.name),
-                {quoted(out_name(i)), targets.size() == 1 ? out_ : tensor.name, problem_.inputs.at(0).name,
-                 quoted(name_of(tensor.dtype)), tuple_text(extents), quoted(shape_text(tensor))},
-                ")\n");
+            text +=
+                call_text(fmt::format("    {} = _output(", tensor.name),
+                          {quoted(out_name(i)), targets.size() == 1 ? out_ : tensor.name, problem_.inputs.at(0).name,
+                           quoted(name_of(tensor.dtype)), tuple_text(extents), quoted(shape_text(tensor))},
+                          ")\n");
         }
         std::vector<std::string> ours, theirs;
         for (size_t i = 0; i < problem_.outputs.size(); ++i)
             ours.push_back(fmt::format("(\"{}\", {})", out_name(i), problem_.outputs[i].name));
-        for (const Tensor& tensor : problem_.inputs)
-            theirs.push_back(fmt::format("(\"{0}\", {0})", tensor.name));
+        for (const Tensor& tensor : problem_.inputs) theirs.push_back(fmt::format("(\"{0}\", {0})", tensor.name));
         return text + fmt::format("    if {} is not None:\n", out_) +
-               call_text("        _refuse_overlap(",
-                         {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"}, ")\n");
+               call_text("        _refuse_overlap(", {"[" + join(ours, ", ") + "]", "[" + join(theirs, ", ") + "]"},
+                         ")\n");
     }
 
     // A true division gives a float in Python.
@@ -494,9 +481,9 @@ private:
 
 // "[ctypes.c_void_p] * 3 + [ctypes.c_float] + [ctypes.c_int64] * 2"
 std::string argument_types(const Problem& problem) {
-    static const std::map<DType, std::string> names = {
-        {DType::float32, "c_float"}, {DType::float64, "c_double"}, {DType::int32, "c_int32"},
-        {DType::int64, "c_int64"},   {DType::uint8, "c_uint8"},    {DType::boolean, "c_bool"}};
+    static const std::map<DType, std::string> names = {{DType::float32, "c_float"}, {DType::float64, "c_double"},
+                                                       {DType::int32, "c_int32"},   {DType::int64, "c_int64"},
+                                                       {DType::uint8, "c_uint8"},   {DType::boolean, "c_bool"}};
     std::vector<std::string> types(problem.inputs.size() + problem.outputs.size(), "c_void_p");
     for (const Parameter& parameter : problem.parameters) types.push_back(names.at(parameter.dtype));
     types.insert(types.end(), problem.dimensions.size(), "c_int64");
@@ -556,17 +543,16 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     if (code.find("_require(") != std::string::npos) text += require_check;
     if (code.find("ceildiv(") != std::string::npos) text += ceildiv_function;
     text += loading;
-    return filled(
-        text,
-        {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
-         {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
-         {"compilers", compilers_text(options)},
-         {"flags", list_text("_FLAGS", flags)},
-         {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
-         {"own_flags_here", options.own.empty() ? "" : more},
-         {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
-         {"argument_types", argument_types(problem)},
-         {"name", problem.name}});
+    return filled(text,
+                  {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
+                   {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
+                   {"compilers", compilers_text(options)},
+                   {"flags", list_text("_FLAGS", flags)},
+                   {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
+                   {"own_flags_here", options.own.empty() ? "" : more},
+                   {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
+                   {"argument_types", argument_types(problem)},
+                   {"name", problem.name}});
 }
 
 }  // namespace strop::result

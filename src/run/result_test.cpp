@@ -131,8 +131,7 @@ std::string literal(DType dtype, double value) {
 }
 
 // `const T name[] = {...};` in lines of at most max_columns.
-std::string array(const std::string& type, DType dtype, const std::string& name,
-                  const std::vector<double>& values) {
+std::string array(const std::string& type, DType dtype, const std::string& name, const std::vector<double>& values) {
     if (values.empty()) return fmt::format("const {}* const {} = nullptr;\n", type, name);
     std::string text = fmt::format("const {} {}[] = {{", type, name);
     size_t column = text.size();
@@ -152,8 +151,7 @@ std::string array(const std::string& type, DType dtype, const std::string& name,
 std::string call(const Problem& problem, const TestVector& vector) {
     std::vector<std::string> arguments;
     for (const Tensor& tensor : problem.inputs) arguments.push_back(fmt::format("in_{}.data()", tensor.name));
-    for (const Tensor& tensor : problem.outputs)
-        arguments.push_back(fmt::format("out_{}.data()", tensor.name));
+    for (const Tensor& tensor : problem.outputs) arguments.push_back(fmt::format("out_{}.data()", tensor.name));
     for (const Parameter& parameter : problem.parameters)
         arguments.push_back(literal(parameter.dtype, parameter.value));
     for (const std::string& dimension : problem.dimensions)
@@ -171,9 +169,7 @@ std::string call(const Problem& problem, const TestVector& vector) {
     return text;
 }
 
-std::string expected_type(const Tensor& tensor) {
-    return is_floating(tensor.dtype) ? "double" : c_type(tensor.dtype);
-}
+std::string expected_type(const Tensor& tensor) { return is_floating(tensor.dtype) ? "double" : c_type(tensor.dtype); }
 
 std::string case_text(const Problem& problem, const TestVector& vector, const std::string& scope) {
     std::string arrays, buffers, checks;
@@ -188,10 +184,10 @@ std::string case_text(const Problem& problem, const TestVector& vector, const st
         const Tensor& tensor = problem.outputs[i];
         DType dtype = is_floating(tensor.dtype) ? DType::float64 : tensor.dtype;
         arrays += array(expected_type(tensor), dtype, tensor.name, vector.expected.at(i));
-        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name,
-                               c_type(tensor.dtype), vector.expected.at(i).size());
-        checks += fmt::format("        right &= matches(\"{0}\", out_{0}, {1}::{0}, {2:.3g}, {3:.3g});\n",
-                              tensor.name, scope, vector.absolute.at(i), vector.relative.at(i));
+        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name, c_type(tensor.dtype),
+                               vector.expected.at(i).size());
+        checks += fmt::format("        right &= matches(\"{0}\", out_{0}, {1}::{0}, {2:.3g}, {3:.3g});\n", tensor.name,
+                              scope, vector.absolute.at(i), vector.relative.at(i));
     }
     const std::string title = replace_all(describe(vector.point.dims), ",", ", ");
     return fmt::format(
@@ -211,9 +207,8 @@ std::string test_text(const Problem& problem, const std::vector<TestVector>& vec
         calls += fmt::format("    run_{}();\n", scope);
     }
     if (vectors.empty()) calls = "    std::puts(\"no case: every shape is too large for this file\");\n";
-    return filled(
-        form,
-        {{"include", "#include \"@name@.h\""}, {"cases", cases}, {"calls", calls}, {"name", problem.name}});
+    return filled(form,
+                  {{"include", "#include \"@name@.h\""}, {"cases", cases}, {"calls", calls}, {"name", problem.name}});
 }
 
 }  // namespace strop::result

@@ -19,7 +19,7 @@ struct CompilerOptions {
     bool team = false;    // it has threads of its own
     std::string standard = "17";
     std::vector<std::string> portable;  // GCC and Clang
-    std::vector<std::string> own;  // only the compiler that they were measured with; "-mllvm X" is one entry
+    std::vector<std::string> own;       // only the compiler that they were measured with; "-mllvm X" is one entry
 };
 CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& files);
 

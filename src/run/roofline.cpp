@@ -7,8 +7,7 @@
 
 namespace strop {
 
-Roofline roofline(const Problem& problem, const Graph& graph, const Machine& machine,
-                  const Dimensions& dims) {
+Roofline roofline(const Problem& problem, const Graph& graph, const Machine& machine, const Dimensions& dims) {
     Work work = stated_work(problem, dims);
     if (!problem.flops) work.flops = count_flops(graph, bindings_of(problem, dims));
     const LeastTime least = least_time(machine, work);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/record.h"
+#include "judge/worker_command.h"
 #include "knowledge/store.h"
 
 namespace strop {
@@ -16,21 +17,21 @@ namespace strop {
 class View {
 public:
     virtual ~View() = default;
-    virtual void phase(const std::string& what) = 0;                        // "measuring the baselines"
-    virtual void baselines(const RunRecord& record) = 0;                    // record.shapes hold their times
+    virtual void phase(const std::string& what) = 0;      // "measuring the baselines"
+    virtual void baselines(const RunRecord& record) = 0;  // record.shapes hold their times
     virtual void strategies(const std::vector<Strategy>& strategies) = 0;
     virtual void evaluation(const HistoryEntry& entry, const RunRecord& record, double seconds_left) = 0;
-    virtual void note(const std::string& text) = 0;                         // a lasting line
+    virtual void note(const std::string& text) = 0;  // a lasting line
 };
 
 struct RunOptions {
-    std::string problem;                        // as given: a folder, a file, a name
+    std::string problem;  // as given: a folder, a file, a name
     RunSettings settings;
     std::string strop_version;
-    std::vector<std::string> worker_command;    // {"/path/strop", "worker"}
+    judge::WorkerCommand worker;  // on another machine the result is not called from Python
     // A recording that stands in for models and machine; its settings are taken, but `out`.
     std::optional<std::filesystem::path> replay = std::nullopt;
-    bool knowledge = true;                      // false: nothing of earlier runs is used
+    bool knowledge = true;  // false: nothing of earlier runs is used
 };
 
 // Returns the finished record (outcome improved or no_improvement), saved in the store and in the result folder.
@@ -39,7 +40,7 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view);
 
 // Goes on with a run that was stopped; a finished one is returned as it is. `settings.budget_seconds` of `extra`, when
 // positive, replaces what is left of the budget.
-RunRecord resume(const std::string& run, double extra_budget_seconds, const std::vector<std::string>& worker_command,
-                 Store& store, View& view);
+RunRecord resume(const std::string& run, double extra_budget_seconds, const judge::WorkerCommand& worker, Store& store,
+                 View& view);
 
 }  // namespace strop

@@ -1,33 +1,39 @@
 #include "run/run_machine.h"
 
-#include <chrono>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "core/json.h"
-#include "device/machine.h"
 #include "run/recording.h"
 
 namespace strop {
 
-namespace {
-
-constexpr Seconds lasting_ceilings = std::chrono::hours(1);   // what a machine can do changes with its neighbours
-
-}  // namespace
-
-RunMachine::RunMachine(Store& store, std::string run) : store_(store), run_(std::move(run)) {
+RunMachine::RunMachine(Store& store, std::string run, judge::WorkerClient& worker)
+    : store_(store),
+      worker_(worker),
+      run_(std::move(run)) {
     if (std::optional<std::string> known = store_.find_document(run_, machine_key)) {
         machine_ = Json::parse(*known).get<Machine>();
+        check_same_machine();
         return;
     }
     is_new_ = true;
-    machine_ = measured_machine();
-    if (age_of_ceilings(machine_) > lasting_ceilings) raise_ceilings(machine_);
+    machine_ = worker_.machine(lasting_ceilings);
     keep();
 }
 
 void RunMachine::raise() {
-    raise_ceilings(machine_);
+    machine_ = worker_.machine(Seconds(0));
     keep();
+}
+
+// What was measured before would not be found again, and the rest would be of two machines.
+void RunMachine::check_same_machine() const {
+    const Machine& now = worker_.greeting().machine;
+    if (now.fingerprint == machine_.fingerprint) return;
+    throw EnvironmentError(fmt::format("run {} began on another machine: {}; the worker's is {}", run_,
+                                       judge::machine_text(machine_), judge::machine_text(now)),
+                           "go on with a worker there (--worker COMMAND), or start a new run");
 }
 
 void RunMachine::keep() { store_.add_document(run_, machine_key, dump(Json(machine_))); }

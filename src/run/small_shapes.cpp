@@ -7,7 +7,7 @@ namespace strop {
 
 namespace {
 
-constexpr int64_t most_elements = 3000;   // of all tensors
+constexpr int64_t most_elements = 3000;  // of all tensors
 constexpr size_t most_shapes = 4;
 
 }  // namespace

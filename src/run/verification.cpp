@@ -14,7 +14,7 @@ namespace strop {
 namespace {
 
 constexpr double far_factor = 10;
-constexpr double least_seconds = 0.2;   // at a shape
+constexpr double least_seconds = 0.2;  // at a shape
 
 void note_baselines(const PointComparison& point, ShapeReport& shape) {
     shape.baselines.clear();
@@ -58,7 +58,8 @@ std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes) {
 }
 
 VerificationRequests verification_requests(const Kernel& kernel, const std::vector<Contender>& compared,
-                                           const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points) {
+                                           const std::vector<ShapeReport>& shapes,
+                                           const std::vector<ShapePoint>& points) {
     const std::set<std::string> far = far_behind(shapes);
     VerificationRequests requests;
     for (ComparisonRequest* request : {&requests.near, &requests.far}) {
@@ -90,8 +91,9 @@ std::vector<MissingBaseline> lost_baselines(const Comparison& comparison) {
         for (size_t i = 1; i < point.results.size(); ++i) {
             const ContenderResult& baseline = point.results[i];
             if (is_lost(baseline))
-                lost.push_back({baseline.name, fmt::format("failed: {} at {}, which has no speedup ({})", name_of(baseline.verdict),
-                                                           describe(point.point.dims), baseline.evidence)});
+                lost.push_back({baseline.name,
+                                fmt::format("failed: {} at {}, which has no speedup ({})", name_of(baseline.verdict),
+                                            describe(point.point.dims), baseline.evidence)});
         }
     return lost;
 }
@@ -144,8 +146,8 @@ std::string note_verification(const Comparison& comparison,
     if (!whole) return failure;
     record.headline = *whole;
     record.headline_baseline = std::max_element(best_count.begin(), best_count.end(), [](auto& a, auto& b) {
-                                    return a.second < b.second;
-                                })->first;
+                                   return a.second < b.second;
+                               })->first;
     return failure;
 }
 
@@ -165,7 +167,7 @@ std::string note_held_out(const Comparison& comparison, const std::function<int(
             if (best == 0 || ns < best) best = ns;
             if (i - 1 == choice) chosen = ns;
         }
-        if (point.results.size() == 1 && whole.verdict == Verdict::ok) best = chosen = 1;   // nothing to choose
+        if (point.results.size() == 1 && whole.verdict == Verdict::ok) best = chosen = 1;  // nothing to choose
         if (best <= 0 || chosen <= 0) continue;
         ++check.timed;
         if (chosen <= 1.05 * best) ++check.within_5_percent;
@@ -185,7 +187,8 @@ std::string finding_of(const std::vector<SanitizerRun>& runs) {
     return {};
 }
 
-std::optional<ShapePoint> place_of_finding(const std::vector<SanitizerRun>& runs, const std::vector<ShapePoint>& points) {
+std::optional<ShapePoint> place_of_finding(const std::vector<SanitizerRun>& runs,
+                                           const std::vector<ShapePoint>& points) {
     for (const SanitizerRun& run : runs)
         if (run.verdict != Verdict::ok && static_cast<size_t>(run.shapes) < points.size())
             return points[static_cast<size_t>(run.shapes)];

@@ -12,16 +12,17 @@
 
 namespace strop {
 
-// Baselines that took ten times as long as the best one at every shape, in the first look at them: they need no more than a
-// short one.
+// Baselines that took ten times as long as the best one at every shape, in the first look at them: they need no more
+// than a short one.
 std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes);
-// What the last look asks for: the dispatching function with those that are near, for as long as there is time, and shortly
-// with those that are far behind, if any.
+// What the last look asks for: the dispatching function with those that are near, for as long as there is time, and
+// shortly with those that are far behind, if any.
 struct VerificationRequests {
     ComparisonRequest near, far;
 };
 VerificationRequests verification_requests(const Kernel& kernel, const std::vector<Contender>& compared,
-                                           const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points);
+                                           const std::vector<ShapeReport>& shapes,
+                                           const std::vector<ShapePoint>& points);
 // Of the first contender with some others, and with the rest of them, at the same points.
 Comparison joined(Comparison near, const Comparison& far);
 // The fastest of those after the first that ran; null where none did, and where one failed, which might have been it.
@@ -34,8 +35,8 @@ std::optional<Ratio> speedup_over_best(const Comparison& comparison);
 // which get their times. `kernel_at`: who runs at a shape. The last failure, or nothing.
 std::string note_verification(const Comparison& comparison,
                               const std::function<std::string(const Dimensions&)>& kernel_at, RunRecord& record);
-// How the dispatching function, named first, did on held-out shapes beside its winners; `choice_at`: the winner that it takes.
-// The last failure, or nothing.
+// How the dispatching function, named first, did on held-out shapes beside its winners; `choice_at`: the winner that it
+// takes. The last failure, or nothing.
 std::string note_held_out(const Comparison& comparison, const std::function<int(const Dimensions&)>& choice_at,
                           DispatchCheck& check);
 // Improved: verified, and faster alone and, where that was measured, called from Python beside a framework.
@@ -43,7 +44,8 @@ Outcome outcome_of(const RunRecord& record);
 // The first finding, or nothing.
 std::string finding_of(const std::vector<SanitizerRun>& runs);
 // Where it was made, of the shapes that the function was called at in this order; nothing without a finding.
-std::optional<ShapePoint> place_of_finding(const std::vector<SanitizerRun>& runs, const std::vector<ShapePoint>& points);
+std::optional<ShapePoint> place_of_finding(const std::vector<SanitizerRun>& runs,
+                                           const std::vector<ShapePoint>& points);
 // What is left without a kernel; nothing where none would be left that may be called everywhere.
 std::vector<search::Candidate> without(const std::vector<search::Candidate>& finalists, const std::string& kernel);
 

@@ -8,7 +8,8 @@
 
 namespace strop {
 
-BundleNotes winner_notes(const Problem& problem, const search::DispatchPlan& plan, const std::vector<Strategy>& strategies) {
+BundleNotes winner_notes(const Problem& problem, const search::DispatchPlan& plan,
+                         const std::vector<Strategy>& strategies) {
     BundleNotes notes;
     for (size_t i = 0; i < plan.winners.size(); ++i) {
         std::string& text = notes.winners[static_cast<int>(i)];
@@ -21,9 +22,17 @@ BundleNotes winner_notes(const Problem& problem, const search::DispatchPlan& pla
     return notes;
 }
 
+std::string header_note(const RunRecord& record) {
+    return fmt::format(
+        "{}: the fastest kernels found for {} ({}, {} cores), with a dispatch over all shapes.\n"
+        "Made by strop, run {}; report.html says how it was measured and checked.",
+        record.problem, record.machine.cpu, record.machine.isa, record.machine.cores, record.run);
+}
+
 std::string compiler_flags(const std::string& toolchain, const std::vector<DispatchWinner>& winners) {
     const size_t first = toolchain.find(" -");
-    const std::string flags = first == std::string::npos ? "" : toolchain.substr(first + 1), more = bundle_flags(winners);
+    const std::string flags = first == std::string::npos ? "" : toolchain.substr(first + 1),
+                      more = bundle_flags(winners);
     return more.empty() ? flags : flags + " " + more;
 }
 

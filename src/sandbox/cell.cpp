@@ -100,12 +100,14 @@ struct Ends {
 template <class T>
 bool receive(int fd, T& value) {
     ssize_t n;
-    while ((n = ::read(fd, &value, sizeof value)) < 0 && errno == EINTR) {}
+    while ((n = ::read(fd, &value, sizeof value)) < 0 && errno == EINTR) {
+    }
     return n == static_cast<ssize_t>(sizeof value);
 }
 
 void wait_for(pid_t pid) {
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {}
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
 }
 
 }  // namespace
@@ -171,7 +173,8 @@ bool Cell::own_users() const { return spaces_ & CLONE_NEWUSER; }
 
 // Entering somebody's mounts leads to their root, which is not ours where we live in a chroot.
 bool Cell::enter() const {
-    const int entered = spaces_ & ~CLONE_NEWPID;   // a process that starts others in a strange one may make none of its own
+    const int entered =
+        spaces_ & ~CLONE_NEWPID;  // a process that starts others in a strange one may make none of its own
     return ::syscall(SYS_setns, handle_, entered) == 0 && ::fchdir(root_) == 0 && ::chroot(".") == 0;
 }
 
@@ -189,7 +192,7 @@ pid_t Cell::fork_inside(std::unique_ptr<Keeper>& keeper) const {
             hold_open(hold.read, ready.write);
         }
         ready.close_write();
-        char byte;   // its /proc is there
+        char byte;  // its /proc is there
         if (made.first > 0 && receive(ready.read, byte)) made.child = fork_sibling();
         if (made.child == 0) return 0;
         ::_exit(::write(numbers.write, &made, sizeof made) != sizeof made);

@@ -12,7 +12,7 @@ namespace strop::sandbox {
 class Keeper {
 public:
     Keeper(pid_t pid, int hold) : pid_(pid), hold_(hold) {}
-    ~Keeper();                     // who was started inside must have been waited for
+    ~Keeper();  // who was started inside must have been waited for
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
 
@@ -20,14 +20,14 @@ public:
 
 private:
     pid_t pid_;
-    int hold_;                     // it ends when this is closed, as it is when we end
+    int hold_;  // it ends when this is closed, as it is when we end
 };
 
 class Cell {
 public:
     // Null when the system permits none.
     static std::unique_ptr<Cell> make();
-    ~Cell();                       // ends whoever is still inside
+    ~Cell();  // ends whoever is still inside
     Cell(const Cell&) = delete;
     Cell& operator=(const Cell&) = delete;
 
@@ -40,7 +40,7 @@ public:
     pid_t fork_inside(std::unique_ptr<Keeper>& keeper) const;
 
     bool own_network() const;
-    bool own_users() const;        // inside, limits of a user count what is inside only
+    bool own_users() const;  // inside, limits of a user count what is inside only
 
 private:
     Cell() = default;
@@ -48,7 +48,7 @@ private:
 
     std::unique_ptr<Keeper> keeper_;
     int handle_ = -1, root_ = -1;
-    int spaces_ = 0;               // CLONE_NEW...
+    int spaces_ = 0;  // CLONE_NEW...
 };
 
 // In a child that is inside a cell with users of its own: users of the child's own, so that its limits count nobody

@@ -10,7 +10,7 @@ class ControlGroup {
 public:
     // Null when the system permits none.
     static std::unique_ptr<ControlGroup> make(int most_threads);
-    ~ControlGroup();               // when who was in it has ended
+    ~ControlGroup();  // when who was in it has ended
     ControlGroup(const ControlGroup&) = delete;
     ControlGroup& operator=(const ControlGroup&) = delete;
 

@@ -1,8 +1,8 @@
 #include "sandbox/filter.h"
 
+#include <sched.h>
 #include <cerrno>
 #include <cstring>
-#include <sched.h>
 
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -21,26 +21,102 @@ namespace {
 
 // A kernel computes: memory, threads, clocks, reading its own libraries. Anything else answers EPERM.
 constexpr const char* candidate_calls[] = {
-    "read", "readv", "pread64", "write", "writev", "close", "fstat", "newfstatat", "stat", "lstat", "lseek",
-    "munmap", "mremap", "brk", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn",
-    "sigaltstack", "access", "faccessat", "faccessat2", "execve", "futex", "sched_yield", "sched_getaffinity",
-    "sched_setaffinity", "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid",
-    "set_tid_address", "set_robust_list", "rseq", "getrandom", "clock_gettime", "clock_getres", "gettimeofday",
-    "clock_nanosleep", "nanosleep", "restart_syscall", "exit", "exit_group", "getrusage", "uname", "arch_prctl",
-    "readlink", "readlinkat", "getcwd", "sysinfo", "getcpu", "membarrier", "poll", "ppoll", "getdents64",
-    "statx", "get_mempolicy", "times",
+    "read",
+    "readv",
+    "pread64",
+    "write",
+    "writev",
+    "close",
+    "fstat",
+    "newfstatat",
+    "stat",
+    "lstat",
+    "lseek",
+    "munmap",
+    "mremap",
+    "brk",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sigaltstack",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "execve",
+    "futex",
+    "sched_yield",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "getpid",
+    "gettid",
+    "getppid",
+    "getuid",
+    "geteuid",
+    "getgid",
+    "getegid",
+    "set_tid_address",
+    "set_robust_list",
+    "rseq",
+    "getrandom",
+    "clock_gettime",
+    "clock_getres",
+    "gettimeofday",
+    "clock_nanosleep",
+    "nanosleep",
+    "restart_syscall",
+    "exit",
+    "exit_group",
+    "getrusage",
+    "uname",
+    "arch_prctl",
+    "readlink",
+    "readlinkat",
+    "getcwd",
+    "sysinfo",
+    "getcpu",
+    "membarrier",
+    "poll",
+    "ppoll",
+    "getdents64",
+    "statx",
+    "get_mempolicy",
+    "times",
 };
 
 constexpr uint64_t longest_advice_bytes = uint64_t{64} << 20;
-constexpr int mseal = 462;   // of all architectures; the library may be older than the system
+constexpr int mseal = 462;  // of all architectures; the library may be older than the system
 
 // What no reference, baseline and compiler needs, and an escape would.
 constexpr const char* forbidden_calls[] = {
-    "ptrace", "process_vm_readv", "process_vm_writev", "mount", "umount2", "pivot_root", "chroot", "reboot",
-    "init_module", "finit_module", "delete_module", "kexec_load", "bpf", "unshare", "setns", "keyctl",
-    "add_key", "request_key", "perf_event_open", "userfaultfd", "swapon", "swapoff", "settimeofday",
-    "clock_settime", "adjtimex", "open_by_handle_at", "io_uring_setup", "pidfd_getfd",
-    "truncate",   // which the first versions of Landlock let through
+    "ptrace",
+    "process_vm_readv",
+    "process_vm_writev",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "reboot",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "kexec_load",
+    "bpf",
+    "unshare",
+    "setns",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "perf_event_open",
+    "userfaultfd",
+    "swapon",
+    "swapoff",
+    "settimeofday",
+    "clock_settime",
+    "adjtimex",
+    "open_by_handle_at",
+    "io_uring_setup",
+    "pidfd_getfd",
+    "truncate",  // which the first versions of Landlock let through
 };
 
 class Rules {
@@ -59,8 +135,7 @@ public:
         if (number != __NR_SCMP_ERROR) add(action, number, std::move(arguments));
     }
     void add(uint32_t action, int number, std::vector<scmp_arg_cmp> arguments = {}) {
-        seccomp_rule_add_array(context_, action, number, static_cast<unsigned>(arguments.size()),
-                               arguments.data());
+        seccomp_rule_add_array(context_, action, number, static_cast<unsigned>(arguments.size()), arguments.data());
     }
 
     std::vector<unsigned char> program() const {
@@ -90,21 +165,36 @@ void add_memory_rules(Rules& rules, bool generates_code) {
         return;
     }
     rules.add(SCMP_ACT_ALLOW, "madvise", {SCMP_A2(SCMP_CMP_LE, MADV_KEEPONFORK)});
-    rules.add(SCMP_ACT_ALLOW, "madvise", {SCMP_A2(SCMP_CMP_GT, MADV_KEEPONFORK), SCMP_A1(SCMP_CMP_LE, longest_advice_bytes)});
-    rules.add(SCMP_ACT_ALLOW, "mmap", {SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_POPULATE | MAP_LOCKED, 0),
-                                       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
-    rules.add(SCMP_ACT_ALLOW, "mmap", {SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_POPULATE | MAP_LOCKED | MAP_ANONYMOUS, 0),
-                                       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC | PROT_WRITE, PROT_EXEC)});
+    rules.add(SCMP_ACT_ALLOW, "madvise",
+              {SCMP_A2(SCMP_CMP_GT, MADV_KEEPONFORK), SCMP_A1(SCMP_CMP_LE, longest_advice_bytes)});
+    rules.add(SCMP_ACT_ALLOW, "mmap",
+              {SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_POPULATE | MAP_LOCKED, 0), SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
+    rules.add(SCMP_ACT_ALLOW, "mmap",
+              {SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_POPULATE | MAP_LOCKED | MAP_ANONYMOUS, 0),
+               SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC | PROT_WRITE, PROT_EXEC)});
     rules.add(SCMP_ACT_ALLOW, "mprotect", {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)});
 }
 
-std::vector<unsigned char> candidate_program(bool generates_code) {
-    Rules rules(SCMP_ACT_ERRNO(EPERM));
-    for (const char* name : candidate_calls) rules.add(SCMP_ACT_ALLOW, name);
-    // Open for reading only.
+// Open for reading only, or also what makes and removes files.
+void add_file_rules(Rules& rules, bool writes) {
+    if (writes) {
+        for (const char* name :
+             {"openat", "open", "mkdir", "mkdirat", "unlink", "unlinkat", "rmdir", "rename", "renameat", "renameat2",
+              "ftruncate", "fsync", "fdatasync", "flock", "fcntl", "fchmod", "umask"})
+            rules.add(SCMP_ACT_ALLOW, name);
+        return;
+    }
     const uint64_t write_bits = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND;
     rules.add(SCMP_ACT_ALLOW, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, write_bits, 0)});
     rules.add(SCMP_ACT_ALLOW, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, write_bits, 0)});
+    rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_GETFL)});
+    rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_GETFD)});
+}
+
+std::vector<unsigned char> candidate_program(bool generates_code, bool writes) {
+    Rules rules(SCMP_ACT_ERRNO(EPERM));
+    for (const char* name : candidate_calls) rules.add(SCMP_ACT_ALLOW, name);
+    add_file_rules(rules, writes);
     // Threads, but no processes. clone3 hides its flags behind a pointer: libc falls back to clone.
     rules.add(SCMP_ACT_ALLOW, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD)});
     rules.add(SCMP_ACT_ERRNO(ENOSYS), "clone3");
@@ -112,14 +202,12 @@ std::vector<unsigned char> candidate_program(bool generates_code) {
     rules.add(SCMP_ACT_ALLOW, mseal);
     add_memory_rules(rules, generates_code);
     rules.add(SCMP_ACT_ALLOW, "prlimit64", {SCMP_A2(SCMP_CMP_EQ, 0)});  // reading limits, not setting them
-    rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_GETFL)});
-    rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_GETFD)});
     rules.add(SCMP_ACT_ALLOW, "prctl", {SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME)});
     rules.add(SCMP_ACT_ALLOW, "prctl", {SCMP_A0(SCMP_CMP_EQ, PR_SET_VMA)});
     return rules.program();
 }
 
-enum class Network { none, local };   // local: sockets between processes of one machine
+enum class Network { none, local };  // local: sockets between processes of one machine
 
 std::vector<unsigned char> lenient_program(Network network, bool processes) {
     Rules rules(SCMP_ACT_ALLOW);
@@ -139,13 +227,18 @@ std::vector<unsigned char> lenient_program(Network network, bool processes) {
 
 bool seccomp_available() { return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0; }
 
-Filter::Filter(Trust trust, bool generates_code, bool available) {
-    if (!available || trust == Trust::tool) return;   // named by weaker_protections()
-    static const std::vector<unsigned char> candidate = candidate_program(false), generating = candidate_program(true);
+Filter::Filter(Trust trust, Freedom freedom, bool available) {
+    if (!available || trust == Trust::tool) return;  // named by weaker_protections()
+    static const std::vector<unsigned char> computing = candidate_program(false, false),
+                                            generating = candidate_program(true, false),
+                                            writing = candidate_program(true, true);
     static const std::vector<unsigned char> reference = lenient_program(Network::local, false);
     static const std::vector<unsigned char> baseline = lenient_program(Network::local, true);
     static const std::vector<unsigned char> compiler = lenient_program(Network::none, true);
-    if (trust == Trust::candidate) program_ = generates_code ? generating : candidate;
+    if (trust == Trust::candidate)
+        program_ = freedom == Freedom::writes_files     ? writing
+                   : freedom == Freedom::generates_code ? generating
+                                                        : computing;
     if (trust == Trust::reference) program_ = reference;
     if (trust == Trust::baseline) program_ = baseline;
     if (trust == Trust::compiler) program_ = compiler;

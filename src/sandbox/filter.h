@@ -10,14 +10,16 @@ namespace strop::sandbox {
 // A seccomp program, built in the parent so that the child need not allocate between fork and exec.
 class Filter {
 public:
-    // `generates_code`: a candidate may make memory executable. `available`: false makes one that allows everything.
-    Filter(Trust trust, bool generates_code, bool available);
+    // What a candidate may do beside computing: make memory executable; that, and make files.
+    enum class Freedom { none, generates_code, writes_files };
+    // `available`: false makes one that allows everything.
+    Filter(Trust trust, Freedom freedom, bool available);
 
     // In the child, last thing before exec, after no_new_privs. Async-signal-safe.
     bool enter() const;
 
 private:
-    std::vector<unsigned char> program_;   // struct sock_filter[]; empty: everything is allowed
+    std::vector<unsigned char> program_;  // struct sock_filter[]; empty: everything is allowed
 };
 
 bool seccomp_available();

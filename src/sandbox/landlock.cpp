@@ -28,17 +28,17 @@ namespace fs = std::filesystem;
 struct Attributes {
     uint64_t files = 0, network = 0, scope = 0;
 };
-constexpr uint64_t refer = 1 << 13, truncate = 1 << 14, device_control = 1 << 15;   // versions 2, 3, 5
-constexpr uint64_t all_network = 3;   // version 4: to bind and to connect TCP
-constexpr uint64_t all_scopes = 3;    // version 6: abstract sockets of others, signals to others
+constexpr uint64_t refer = 1 << 13, truncate = 1 << 14, device_control = 1 << 15;  // versions 2, 3, 5
+constexpr uint64_t all_network = 3;  // version 4: to bind and to connect TCP
+constexpr uint64_t all_scopes = 3;   // version 6: abstract sockets of others, signals to others
 
 constexpr uint64_t execute = LANDLOCK_ACCESS_FS_EXECUTE, read_file = LANDLOCK_ACCESS_FS_READ_FILE,
                    write_file = LANDLOCK_ACCESS_FS_WRITE_FILE;
 constexpr uint64_t read = read_file | LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t write = write_file | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
                            LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-                           LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-                           LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM | refer | truncate;
+                           LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+                           LANDLOCK_ACCESS_FS_MAKE_SYM | refer | truncate;
 constexpr uint64_t of_files = execute | read_file | write_file | truncate | device_control;
 
 // Where systems keep programs, libraries and what belongs to them.
@@ -47,15 +47,24 @@ constexpr const char* loader_files[] = {"/etc/ld.so.cache", "/etc/ld.so.conf", "
                                         "/etc/ld.so.preload", "/etc/localtime"};
 // What the C library, OpenMP's run-times and hwloc ask about the machine. Of control groups only what stands at the
 // root, which in a container is the process's own.
-constexpr const char* machine_files[] = {
-    "/sys/devices/system/cpu", "/sys/devices/system/node", "/sys/kernel/mm/transparent_hugepage",
-    "/sys/kernel/mm/hugepages", "/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpuset.cpus.effective",
-    "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
-    "/sys/fs/cgroup/cpuset/cpuset.cpus"};
+constexpr const char* machine_files[] = {"/sys/devices/system/cpu",
+                                         "/sys/devices/system/node",
+                                         "/sys/kernel/mm/transparent_hugepage",
+                                         "/sys/kernel/mm/hugepages",
+                                         "/sys/fs/cgroup/cpu.max",
+                                         "/sys/fs/cgroup/cpuset.cpus.effective",
+                                         "/sys/fs/cgroup/cpu/cpu.cfs_quota_us",
+                                         "/sys/fs/cgroup/cpu/cpu.cfs_period_us",
+                                         "/sys/fs/cgroup/cpuset/cpuset.cpus"};
 // The same of the /proc that the child sees, which may be another one than ours.
-constexpr const char* process_files[] = {
-    "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys/vm",
-    "/proc/sys/kernel/osrelease", "/proc/sys/kernel/numa_balancing"};
+constexpr const char* process_files[] = {"/proc/cpuinfo",
+                                         "/proc/meminfo",
+                                         "/proc/stat",
+                                         "/proc/version",
+                                         "/proc/filesystems",
+                                         "/proc/sys/vm",
+                                         "/proc/sys/kernel/osrelease",
+                                         "/proc/sys/kernel/numa_balancing"};
 
 bool without_landlock() { return errno == ENOSYS || errno == EOPNOTSUPP; }
 
@@ -83,8 +92,8 @@ std::vector<std::string> configured_library_folders() {
 }  // namespace
 
 int landlock_version() {
-    return std::max(0, static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0,
-                                                  LANDLOCK_CREATE_RULESET_VERSION)));
+    return std::max(
+        0, static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION)));
 }
 
 FileRules::FileRules(const Command& command, const std::string& program, int version) {
@@ -101,13 +110,13 @@ FileRules::FileRules(const Command& command, const std::string& program, int ver
     size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
     rules_ = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size, 0));
     if (rules_ < 0) {
-        if (without_landlock()) return;   // named by weaker_protections()
+        if (without_landlock()) return;  // named by weaker_protections()
         throw EnvironmentError(fmt::format("cannot make Landlock rules: {}", std::strerror(errno)),
                                "raise the limit of open files: ulimit -n");
     }
     if (!command.scratch.empty()) allow(command.scratch.c_str(), write | read);
     allow("/dev/null", write_file | truncate | read_file);
-    if (command.trust == Trust::baseline) allow("/dev/shm", write);   // semaphores of frameworks
+    if (command.trust == Trust::baseline) allow("/dev/shm", write);  // semaphores of frameworks
     if (reading) allow_reading(command, program);
 }
 
@@ -121,7 +130,7 @@ void FileRules::allow_reading(const Command& command, const std::string& program
     for (const char* file : machine_files) allow(file, read);
     allow(program.c_str(), read_file | execute);
     bool compiler = command.trust == Trust::compiler;
-    const bool executes = compiler || !command.reads_system;   // the loader is one of them
+    const bool executes = compiler || !command.reads_system;  // the loader is one of them
     for (const std::string& path : command.readable) allow(path.c_str(), executes ? read | execute : read);
     if (compiler) return;
     allow("/dev/zero", read_file);

@@ -31,7 +31,7 @@ private:
 
     int rules_ = -1;
     uint64_t handled_ = 0;
-    bool own_process_ = false;   // it may read its own /proc, which only it can name
+    bool own_process_ = false;  // it may read its own /proc, which only it can name
 };
 
 }  // namespace strop::sandbox

@@ -3,7 +3,7 @@
 
 namespace strop::sandbox {
 
-bool forbid_new_privileges();   // set-user-id programs run as anybody's
+bool forbid_new_privileges();  // set-user-id programs run as anybody's
 
 // Takes effect with exec: opening the program still takes what the user may. True where there is nothing to drop.
 bool drop_capabilities();

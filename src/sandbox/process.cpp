@@ -65,19 +65,24 @@ struct Prepared {
     std::string program;
     FileRules rules;
     Filter filter;
-    const Cell* cell = nullptr;              // where a candidate lives; null: where we do
-    std::unique_ptr<Keeper> keeper;          // of a candidate's own name space, once it has started
-    std::unique_ptr<ControlGroup> group;     // which limits a candidate's threads, where its users do not
-    int own_threads = 0;                     // the limit where they do
+    const Cell* cell = nullptr;           // where a candidate lives; null: where we do
+    std::unique_ptr<Keeper> keeper;       // of a candidate's own name space, once it has started
+    std::unique_ptr<ControlGroup> group;  // which limits a candidate's threads, where its users do not
+    int own_threads = 0;                  // the limit where they do
 
-    explicit Prepared(const Command& command)
-        : Prepared(command, command.only ? *command.only : whatever_there_is()) {}
+    explicit Prepared(const Command& command) : Prepared(command, command.only ? *command.only : whatever_there_is()) {}
+
+    static Filter::Freedom freedom_of(const Command& command) {
+        if (command.writes_scratch) return Filter::Freedom::writes_files;
+        return command.generates_code ? Filter::Freedom::generates_code : Filter::Freedom::none;
+    }
 
     static Protections whatever_there_is() { return {landlock_version(), seccomp_available(), true, true, true}; }
 
     Prepared(const Command& command, const Protections& protections)
-        : program(find_program(command.argv.at(0))), rules(command, program, protections.landlock),
-          filter(command.trust, command.generates_code, protections.seccomp) {
+        : program(find_program(command.argv.at(0))),
+          rules(command, program, protections.landlock),
+          filter(command.trust, freedom_of(command), protections.seccomp) {
         std::map<std::string, std::string> variables = {{"LANG", "C.UTF-8"}};
         for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH"})
             if (const char* value = std::getenv(name)) variables[name] = value;
@@ -119,8 +124,7 @@ struct ChildFds {
 
 void move_descriptors(const ChildFds& fds, const std::vector<int>& keep) {
     // Out of the way first: a source may sit on another's target.
-    int in = ::fcntl(fds.in, F_DUPFD, 512), out = ::fcntl(fds.out, F_DUPFD, 512),
-        err = ::fcntl(fds.err, F_DUPFD, 512);
+    int in = ::fcntl(fds.in, F_DUPFD, 512), out = ::fcntl(fds.out, F_DUPFD, 512), err = ::fcntl(fds.err, F_DUPFD, 512);
     int commands = fds.commands >= 0 ? ::fcntl(fds.commands, F_DUPFD, 512) : -1;
     int replies = fds.replies >= 0 ? ::fcntl(fds.replies, F_DUPFD, 512) : -1;
     ::dup2(in, 0);
@@ -139,7 +143,7 @@ void move_descriptors(const ChildFds& fds, const std::vector<int>& keep) {
 // Who the child is and what it may do, from the widest to the narrowest.
 bool confine(const Command& command, const Prepared& prepared) {
     if (prepared.group && !prepared.group->enter()) return false;
-    if (prepared.own_threads > 0) {   // before the limit, which would count all that its user runs
+    if (prepared.own_threads > 0) {  // before the limit, which would count all that its user runs
         if (!enter_own_users()) return false;
         set_limit(RLIMIT_NPROC, prepared.own_threads);
     }
@@ -149,7 +153,7 @@ bool confine(const Command& command, const Prepared& prepared) {
     if (command.limits.file_bytes > 0) set_limit(RLIMIT_FSIZE, command.limits.file_bytes);
     if (command.limits.processor.count() > 0)
         set_limit(RLIMIT_CPU, static_cast<int64_t>(std::ceil(command.limits.processor.count())));
-    if (command.trust == Trust::candidate) set_limit(RLIMIT_FSIZE, 0);
+    if (command.trust == Trust::candidate && !command.writes_scratch) set_limit(RLIMIT_FSIZE, 0);
     if (command.trust == Trust::tool) return true;
     if (command.trust == Trust::candidate && !drop_capabilities()) return false;
     return forbid_new_privileges() && prepared.rules.enter() && prepared.filter.enter();
@@ -162,8 +166,7 @@ bool confine(const Command& command, const Prepared& prepared) {
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
     move_descriptors(fds, command.keep_fds);
-    if (!command.working_folder.empty() && ::chdir(command.working_folder.c_str()) != 0)
-        ::_exit(sandbox_failed);
+    if (!command.working_folder.empty() && ::chdir(command.working_folder.c_str()) != 0) ::_exit(sandbox_failed);
     if (command.same_addresses) ::personality(ADDR_NO_RANDOMIZE);
     if (!confine(command, prepared)) ::_exit(sandbox_failed);
     ::execve(prepared.program.c_str(), prepared.argv.data(), prepared.environment.data());
@@ -176,7 +179,7 @@ pid_t start(const Command& command, Prepared& prepared, const ChildFds& fds) {
         throw EnvironmentError(fmt::format("cannot start a process: {}", std::strerror(errno)),
                                "raise the limit of processes: ulimit -u");
     if (pid == 0) become(command, prepared, fds);
-    ::setpgid(pid, pid);   // here as well: it may be stopped or killed as a group before it has run at all
+    ::setpgid(pid, pid);  // here as well: it may be stopped or killed as a group before it has run at all
     return pid;
 }
 
@@ -215,7 +218,7 @@ struct Running {
     const Command* command;
     pid_t pid = -1;
     int in = -1, out = -1, err = -1;
-    int exit = -1;    // readable when it has ended; -1 where the system cannot tell (Linux before 5.3)
+    int exit = -1;  // readable when it has ended; -1 where the system cannot tell (Linux before 5.3)
     size_t written = 0;
     Clock::time_point started = Clock::now(), looked_at_memory = started;
     Finished finished;
@@ -274,8 +277,10 @@ struct Running {
         note_status(finished, status);
         kill_tree(pid);
         // What it wrote before it ended still sits in the pipes.
-        while (out >= 0 && drain_once(out, finished.out)) {}
-        while (err >= 0 && drain_once(err, finished.err)) {}
+        while (out >= 0 && drain_once(out, finished.out)) {
+        }
+        while (err >= 0 && drain_once(err, finished.err)) {
+        }
         close_fd(in);
         close_fd(out);
         close_fd(err);
@@ -309,7 +314,8 @@ public:
     ~NoBrokenPipe() {
         timespec at_once = {};
         if (!was_pending_)
-            while (::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {}
+            while (::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+            }
         ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     }
     NoBrokenPipe(const NoBrokenPipe&) = delete;
@@ -381,7 +387,8 @@ std::vector<Finished> run_all(const std::vector<Command>& commands, int parallel
 // ---- a child that is talked to ---------------------------------------------------------------------
 
 Child::Child(const Command& command)
-    : output_limit_(command.limits.output_bytes), resident_limit_(command.limits.resident_bytes) {
+    : output_limit_(command.limits.output_bytes),
+      resident_limit_(command.limits.resident_bytes) {
     ::signal(SIGPIPE, SIG_IGN);
     Pipe commands, replies, output, errors;
     int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -454,7 +461,8 @@ bool Child::pause() {
     paused_ = true;
     const Clock::time_point start = Clock::now();
     siginfo_t info = {};
-    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == 0) {
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) == 0 &&
+           info.si_pid == 0) {
         if (Clock::now() - start > longest_stop) return false;
         ::usleep(stop_takes_us);
     }

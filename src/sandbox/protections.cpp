@@ -17,7 +17,7 @@ static bool limits_own_threads(const Cell* cell) {
 
 const Protections& offered() {
     static const Protections protections = [] {
-        std::unique_ptr<Cell> cell = Cell::make();   // not the shared one: who asks need not start any candidate
+        std::unique_ptr<Cell> cell = Cell::make();  // not the shared one: who asks need not start any candidate
         return Protections{landlock_version(), seccomp_available(), cell != nullptr, cell && cell->own_network(),
                            limits_own_threads(cell.get())};
     }();
@@ -27,8 +27,9 @@ const Protections& offered() {
 std::vector<std::string> weaker_protections(const Protections& protections) {
     std::vector<std::string> weaker;
     if (protections.landlock == 0)
-        weaker.push_back("no Landlock: kernels and compilers can read what their user may read, compilers and "
-                         "references write what their user may write");
+        weaker.push_back(
+            "no Landlock: kernels and compilers can read what their user may read, compilers and "
+            "references write what their user may write");
     else if (protections.landlock < 6)
         weaker.push_back("an old Landlock: compilers and baselines can send signals to their user's processes");
     if (!protections.seccomp) weaker.push_back("no seccomp: kernels may ask anything of the system");

@@ -18,17 +18,16 @@ namespace strop::search {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double same = 0.02;  // log ratio below which two kernels are one winner
-constexpr double clearly_different =
-    0.04;                           // log ratio above which a border between two shapes is worth finding
-constexpr double in_finals = 1.15;  // of the best screening time at a point
+constexpr double same = 0.02;               // log ratio below which two kernels are one winner
+constexpr double clearly_different = 0.04;  // log ratio above which a border between two shapes is worth finding
+constexpr double in_finals = 1.15;          // of the best screening time at a point
 constexpr size_t finalists_at_a_point = 4;
 constexpr size_t most_probes = 96;
 constexpr size_t probes_in_a_batch = 4;
-constexpr double weight_of_a_labelled_point = 20;   // the user named it: the dispatch has to be right there
-constexpr double share_of_finals = 0.35;  // of the time
-constexpr double most_doubt = 1;          // log ratio: nothing is known
-constexpr double missing_penalty = 2.3;   // log regret of a kernel without a time at a point
+constexpr double weight_of_a_labelled_point = 20;  // the user named it: the dispatch has to be right there
+constexpr double share_of_finals = 0.35;           // of the time
+constexpr double most_doubt = 1;                   // log ratio: nothing is known
+constexpr double missing_penalty = 2.3;            // log regret of a kernel without a time at a point
 
 struct Timed {
     double nanoseconds = infinity;
@@ -45,7 +44,7 @@ double doubt_of(double low, double high) {
 struct Finalist {
     Candidate candidate;
     std::string name;
-    std::map<std::string, Timed> finals;   // by label; infinity where it failed
+    std::map<std::string, Timed> finals;  // by label; infinity where it failed
     bool alive = true;
 };
 
@@ -58,8 +57,7 @@ public:
           options_(options),
           shapes_(problem, options.max_bytes, options.seed, problem.points) {
         for (const Candidate& candidate : finalists)
-            finalists_.push_back(
-                {candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true});
+            finalists_.push_back({candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true});
     }
 
     DispatchPlan plan() {
@@ -85,8 +83,7 @@ private:
     bool unconditional(size_t f) const { return !finalists_[f].candidate.kernel.condition; }
 
     Contender contender(size_t f) const {
-        return {
-            finalists_[f].name, {}, finalists_[f].candidate.kernel, finalists_[f].candidate.configuration};
+        return {finalists_[f].name, {}, finalists_[f].candidate.kernel, finalists_[f].candidate.configuration};
     }
 
     Comparison compare(const std::vector<size_t>& who, const std::vector<ShapePoint>& points, Effort effort,
@@ -118,7 +115,7 @@ private:
             if (ratio)
                 times[i] = {at.results[0].time.median_ns * result.speedup.ratio,
                             doubt_of(result.speedup.low, result.speedup.high)};
-            else   // the first one is what the others are doubted against
+            else  // the first one is what the others are doubted against
                 times[i] = {result.time.median_ns, i == 0 ? 0 : doubt_of(result.time.low_ns, result.time.high_ns)};
         }
         return times;
@@ -163,7 +160,8 @@ private:
             if (comparison.points.empty()) return;
             std::vector<Timed> times = times_of(field, comparison.points[0]);
             for (size_t i = 0; i < field.size(); ++i) finalists_[field[i]].finals[point.label] = times[i];
-            if (std::any_of(times.begin(), times.end(), [](const Timed& t) { return t.nanoseconds < infinity; })) return;
+            if (std::any_of(times.begin(), times.end(), [](const Timed& t) { return t.nanoseconds < infinity; }))
+                return;
             // Everybody failed at the thorough check: the next in line.
             std::vector<size_t> next = field_at(point.label);
             if (next == field) return;
@@ -220,7 +218,9 @@ private:
         return least;
     }
 
-    static double sum_of(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+    static double sum_of(const std::vector<double>& values) {
+        return std::accumulate(values.begin(), values.end(), 0.0);
+    }
 
     // Greedy cover: first the kernel without a condition that loses least, then whoever saves most.
     void choose_winners() {
@@ -323,8 +323,7 @@ private:
             bool stopped = options_.stop && options_.stop();
             if (complete || winners_.size() == 1 || stopped)
                 samples_.push_back(sample_of(point, times, weight_of_a_labelled_point));
-            else
-                measure({point}, weight_of_a_labelled_point);
+            else measure({point}, weight_of_a_labelled_point);
         }
     }
 
@@ -411,8 +410,7 @@ private:
         };
         std::ptrdiff_t x = best(a), y = best(b);
         auto loss = [](const DispatchSample& s, std::ptrdiff_t taken, std::ptrdiff_t least) {
-            return std::log(s.nanoseconds[static_cast<size_t>(taken)] /
-                            s.nanoseconds[static_cast<size_t>(least)]);
+            return std::log(s.nanoseconds[static_cast<size_t>(taken)] / s.nanoseconds[static_cast<size_t>(least)]);
         };
         return x != y && loss(a, y, x) > clearly_different && loss(b, x, y) > clearly_different;
     }
@@ -424,17 +422,15 @@ private:
             for (size_t j = i + 1; j < samples_.size(); ++j) {
                 double apart = distance(samples_[i].dims, samples_[j].dims);
                 if (apart < std::log(1.2) || !disagree(samples_[i], samples_[j])) continue;
-                bool neighbours =
-                    std::none_of(samples_.begin(), samples_.end(), [&](const DispatchSample& k) {
-                        return std::max(distance(k.dims, samples_[i].dims),
-                                        distance(k.dims, samples_[j].dims)) < apart - 1e-9;
-                    });
+                bool neighbours = std::none_of(samples_.begin(), samples_.end(), [&](const DispatchSample& k) {
+                    return std::max(distance(k.dims, samples_[i].dims), distance(k.dims, samples_[j].dims)) <
+                           apart - 1e-9;
+                });
                 if (neighbours) pairs.push_back({-apart, i, j});
             }
         std::sort(pairs.begin(), pairs.end());
         for (const auto& [apart, i, j] : pairs)
-            if (std::optional<ShapePoint> point = shapes_.between(samples_[i].dims, samples_[j].dims))
-                return point;
+            if (std::optional<ShapePoint> point = shapes_.between(samples_[i].dims, samples_[j].dims)) return point;
         return std::nullopt;
     }
 
@@ -443,9 +439,9 @@ private:
     const DispatchOptions& options_;
     ShapeSource shapes_;
     std::vector<Finalist> finalists_;
-    std::vector<size_t> winners_;          // indices of finalists
+    std::vector<size_t> winners_;               // indices of finalists
     std::vector<std::vector<double>> regrets_;  // finalist × point, as the winners were chosen
-    std::vector<DispatchSample> samples_;  // one time a winner
+    std::vector<DispatchSample> samples_;       // one time a winner
     double spent_ = 0;
 };
 
@@ -466,8 +462,7 @@ std::string describe(const Path& path) {
     return join(parts, " and ");
 }
 
-void collect_paths(const DispatchTree& tree, int at, const Path& path,
-                   std::map<int, std::vector<std::string>>& paths) {
+void collect_paths(const DispatchTree& tree, int at, const Path& path, std::map<int, std::vector<std::string>>& paths) {
     const DispatchNode& node = tree.nodes[static_cast<size_t>(at)];
     if (node.winner >= 0) {
         paths[node.winner].push_back(describe(path));
@@ -491,13 +486,10 @@ std::vector<Regime> regimes_of(const Problem& problem, const DispatchPlan& plan)
     Regime last;
     for (const auto& [winner, conditions] : paths) {
         const DispatchWinner& own = plan.winners[static_cast<size_t>(winner)];
-        Regime regime{own.kernel.id, own.kernel.strategy, own.configuration, join(conditions, " or "),
-                      labels[winner]};
+        Regime regime{own.kernel.id, own.kernel.strategy, own.configuration, join(conditions, " or "), labels[winner]};
         if (regime.condition.empty() && own.kernel.condition) regime.condition = own.kernel.condition->text();
-        if (winner == plan.tree.fallback)
-            last = regime;
-        else
-            regimes.push_back(regime);
+        if (winner == plan.tree.fallback) last = regime;
+        else regimes.push_back(regime);
     }
     last.condition = regimes.empty() ? "all shapes" : "otherwise";
     regimes.push_back(last);
@@ -509,7 +501,8 @@ void settle_fallback(DispatchPlan& plan) {
     int leaf = -1;
     for (const DispatchNode& node : plan.tree.nodes) {
         if (node.winner < 0) continue;
-        if (plan.winners[static_cast<size_t>(node.winner)].kernel.condition || node.winner == plan.tree.fallback) return;
+        if (plan.winners[static_cast<size_t>(node.winner)].kernel.condition || node.winner == plan.tree.fallback)
+            return;
         leaf = node.winner;
     }
     if (leaf >= 0) plan.tree.fallback = leaf;
@@ -540,8 +533,8 @@ void drop_unused(DispatchPlan& plan) {
 
 }  // namespace
 
-DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists,
-                           Evaluator& evaluator, const DispatchOptions& options) {
+DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists, Evaluator& evaluator,
+                           const DispatchOptions& options) {
     DispatchPlan plan = Planner(problem, finalists, evaluator, options).plan();
     if (plan.winners.empty()) return plan;
     drop_unused(plan);

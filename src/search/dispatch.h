@@ -21,10 +21,10 @@ struct DispatchSample {
     std::vector<double> doubt = {};  // of the times' logarithms, half of a 95% interval; empty: none
 };
 
-// Fits a tree with at most `max_leaves` leaves that minimises the mean log regret over the samples, with as few leaves as
-// the samples' doubt allows to tell apart: a branch has to gain more than it; features are the problem's dimensions and the products that its tensors' extents form (M, N, M*N, ...). Conditions
-// of kernels are respected. Thresholds lie between samples (geometric middle), rounded to a number that reads
-// well.
+// Fits a tree with at most `max_leaves` leaves that minimises the mean log regret over the samples, with as few leaves
+// as the samples' doubt allows to tell apart: a branch has to gain more than it; features are the problem's dimensions
+// and the products that its tensors' extents form (M, N, M*N, ...). Conditions of kernels are respected. Thresholds lie
+// between samples (geometric middle), rounded to a number that reads well.
 DispatchTree fit_dispatch(const Problem& problem, const std::vector<DispatchWinner>& winners,
                           const std::vector<DispatchSample>& samples, size_t max_leaves = 12);
 
@@ -49,12 +49,12 @@ struct DispatchPlan {
 // between and around the labelled points (geometric interpolation and draws from the range, log-uniform) and
 // fits the tree, bisecting between neighbouring shapes with different winners while time is left. At least
 // one winner has no condition; among the finalists there must be such a kernel.
-DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists,
-                           Evaluator& evaluator, const DispatchOptions& options);
+DispatchPlan plan_dispatch(const Problem& problem, const std::vector<Candidate>& finalists, Evaluator& evaluator,
+                           const DispatchOptions& options);
 
 // Shapes that nothing saw before: log-uniform in the range, with boundary values (1, low, powers of two ±1,
 // primes) mixed in; admitted by the problem, within max_bytes, none of `seen`.
-std::vector<ShapePoint> held_out_shapes(const Problem& problem, size_t count, int64_t max_bytes,
-                                        uint64_t seed, const std::vector<ShapePoint>& seen);
+std::vector<ShapePoint> held_out_shapes(const Problem& problem, size_t count, int64_t max_bytes, uint64_t seed,
+                                        const std::vector<ShapePoint>& seen);
 
 }  // namespace strop::search

@@ -19,9 +19,12 @@ using Times = std::map<std::string, double>;  // label -> nanoseconds; none or i
 
 class Finalists {
 public:
-    Finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
-              const Leaders& leaders, bool one_for_all)
-        : points_(points), tracks_(tracks), leaders_(leaders), one_for_all_(one_for_all) {}
+    Finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks, const Leaders& leaders,
+              bool one_for_all)
+        : points_(points),
+          tracks_(tracks),
+          leaders_(leaders),
+          one_for_all_(one_for_all) {}
 
     std::vector<Candidate> choose() {
         choose_compiler();
@@ -52,7 +55,7 @@ private:
 
     // Of those that are asked for the one that is faster over the points.
     void choose_compiler() {
-        std::map<std::string, Times> best;   // by compiler
+        std::map<std::string, Times> best;  // by compiler
         for (const Track* track : tracks_)
             for (const Evaluation& evaluation : track->evaluations())
                 if (std::string asked = compiler_of(track->kernel.space, evaluation.configuration); !asked.empty())
@@ -164,14 +167,13 @@ private:
     const bool one_for_all_;
     std::set<std::pair<std::string, Configuration>> seen_;
     std::vector<Candidate> chosen_;
-    std::string compiler_;   // that all of them can be built with; empty: the usual one
+    std::string compiler_;  // that all of them can be built with; empty: the usual one
 };
 
 }  // namespace
 
-std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points,
-                                        const std::vector<const Track*>& tracks, const Leaders& leaders,
-                                        bool one_for_all) {
+std::vector<Candidate> choose_finalists(const std::vector<ShapePoint>& points, const std::vector<const Track*>& tracks,
+                                        const Leaders& leaders, bool one_for_all) {
     return Finalists(points, tracks, leaders, one_for_all).choose();
 }
 

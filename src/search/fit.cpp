@@ -16,7 +16,7 @@ constexpr double noise = 0.03;        // log regret that is none
 constexpr double not_callable = 3.0;  // log regret where neither a winner nor the fallback may run
 constexpr double least_gain = 0.02;   // total log regret that a split must save, plus the next a sample
 constexpr double least_gain_a_sample = 0.001;
-constexpr size_t least_support = 2;        // samples of a leaf, unless one of them is a shape that the user named
+constexpr size_t least_support = 2;  // samples of a leaf, unless one of them is a shape that the user named
 
 // The dimensions and the products of dimensions that tensors are made of ("M", "N", "M*N"), fewest factors
 // first.
@@ -67,15 +67,14 @@ int64_t readable_between(int64_t low, int64_t high) {
 
 class Fit {
 public:
-    Fit(const Problem& problem, const std::vector<DispatchWinner>& winners,
-        const std::vector<DispatchSample>& samples)
-        : features_(features_of(problem)), samples_(samples) {
+    Fit(const Problem& problem, const std::vector<DispatchWinner>& winners, const std::vector<DispatchSample>& samples)
+        : features_(features_of(problem)),
+          samples_(samples) {
         tree_.fallback = choose_fallback(winners);
         for (const DispatchSample& sample : samples_) {
             Bindings bindings = bindings_of(problem, sample.dims);
             values_.emplace_back();
-            for (const Expression& feature : features_)
-                values_.back().push_back(feature.evaluate_integer(bindings));
+            for (const Expression& feature : features_) values_.back().push_back(feature.evaluate_integer(bindings));
             regrets_.push_back(regrets_at(sample, winners.size()));
             doubts_.push_back(doubts_at(sample, winners.size()));
         }
@@ -88,9 +87,8 @@ public:
         std::vector<Leaf> leaves = {make_leaf(0, std::move(all))};
         tree_.nodes.assign(1, DispatchNode{leaves[0].winner, {}, 0, -1, -1});
         while (leaves.size() < max_leaves) {
-            auto most = std::max_element(leaves.begin(), leaves.end(), [](const Leaf& a, const Leaf& b) {
-                return a.split.gain < b.split.gain;
-            });
+            auto most = std::max_element(leaves.begin(), leaves.end(),
+                                         [](const Leaf& a, const Leaf& b) { return a.split.gain < b.split.gain; });
             if (!(most->split.gain > threshold_of_gain())) break;
             Leaf leaf = std::move(*most);
             leaves.erase(most);
@@ -115,9 +113,7 @@ private:
         Split split;
     };
 
-    double threshold_of_gain() const {
-        return least_gain + least_gain_a_sample * static_cast<double>(samples_.size());
-    }
+    double threshold_of_gain() const { return least_gain + least_gain_a_sample * static_cast<double>(samples_.size()); }
 
     // The kernel without a condition that loses least.
     int choose_fallback(const std::vector<DispatchWinner>& winners) const {
@@ -147,9 +143,9 @@ private:
         if (!(fastest < infinity)) return regrets;
         double fallback = sample.nanoseconds[static_cast<size_t>(tree_.fallback)];
         for (size_t w = 0; w < count; ++w) {
-            double own =
-                std::min(sample.nanoseconds[w] < infinity ? sample.nanoseconds[w] : fallback, infinity);
-            regrets[w] = sample.weight * (own < infinity ? std::max(std::log(own / fastest) - noise, 0.0) : not_callable);
+            double own = std::min(sample.nanoseconds[w] < infinity ? sample.nanoseconds[w] : fallback, infinity);
+            regrets[w] =
+                sample.weight * (own < infinity ? std::max(std::log(own / fastest) - noise, 0.0) : not_callable);
         }
         return regrets;
     }
@@ -161,7 +157,8 @@ private:
     }
 
     // How far the gain of giving these samples to `after` may be off: 95% interval of a sum of independent ones.
-    double doubt_of_change(const std::vector<size_t>& order, size_t from, size_t to, size_t before, size_t after) const {
+    double doubt_of_change(const std::vector<size_t>& order, size_t from, size_t to, size_t before,
+                           size_t after) const {
         double sum = 0;
         if (before != after)
             for (size_t i = from; i < to; ++i)
@@ -170,9 +167,9 @@ private:
     }
 
     bool supported(const std::vector<size_t>& order, size_t from, size_t to) const {
-        return to - from >= least_support || std::any_of(order.begin() + static_cast<long>(from),
-                                                         order.begin() + static_cast<long>(to),
-                                                         [&](size_t s) { return samples_[s].weight > 1; });
+        return to - from >= least_support ||
+               std::any_of(order.begin() + static_cast<long>(from), order.begin() + static_cast<long>(to),
+                           [&](size_t s) { return samples_[s].weight > 1; });
     }
 
     Leaf make_leaf(size_t node, std::vector<size_t> samples) const {
@@ -206,7 +203,8 @@ private:
                 }
                 int64_t low = values_[order[i]][f], high = values_[order[i + 1]][f];
                 if (low == high) continue;
-                const auto yes = std::min_element(below.begin(), below.end()), no = std::min_element(above.begin(), above.end());
+                const auto yes = std::min_element(below.begin(), below.end()),
+                           no = std::min_element(above.begin(), above.end());
                 const double gain = leaf.regret - *yes - *no;
                 // Simpler features come first.
                 if (gain <= best.gain + 1e-9 || !supported(order, 0, i + 1) || !supported(order, i + 1, order.size()))
@@ -223,8 +221,7 @@ private:
 
     std::pair<Leaf, Leaf> split(const Leaf& leaf) {
         std::vector<size_t> yes, no;
-        for (size_t s : leaf.samples)
-            (values_[s][leaf.split.feature] <= leaf.split.threshold ? yes : no).push_back(s);
+        for (size_t s : leaf.samples) (values_[s][leaf.split.feature] <= leaf.split.threshold ? yes : no).push_back(s);
         int first = static_cast<int>(tree_.nodes.size());
         tree_.nodes[leaf.node] = {-1, features_[leaf.split.feature], leaf.split.threshold, first, first + 1};
         Leaf below = make_leaf(static_cast<size_t>(first), std::move(yes));

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "search/finalists.h"
 #include "search/track.h"
+#include "search/tracks.h"
 #include "stats/sample.h"
 
 namespace strop::search {
@@ -31,8 +32,8 @@ constexpr const char* together = "all shapes together";
 
 class Search {
 public:
-    Search(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers,
-           Evaluator& evaluator, const RunSettings& settings, const Targets& targets, Observer& observer)
+    Search(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
+           const RunSettings& settings, const Targets& targets, Observer& observer)
         : points_(points),
           proposers_(proposers),
           evaluator_(evaluator),
@@ -43,7 +44,7 @@ public:
     Result run() {
         plan();
         int stale = 0;
-        for (int round = 1; !tracks_.empty() && !stopped(); ++round) {
+        for (int round = 1; ready(); ++round) {
             result_.rounds = round;
             double before = geometric_mean_of_best();
             observer_.on_round(round, describe_round());
@@ -52,15 +53,19 @@ public:
             observer_.on_strategies(strategies());
             if (stopped()) break;
             if (settings_.rounds > 0 && round >= settings_.rounds) {
-                stop("rounds");   // nothing that is asked for now could be measured
+                finish_what_was_asked();  // nothing that is asked for now could be measured
+                stop("rounds");
                 break;
             }
-            bool new_ideas = deepen();
+            const bool new_ideas = deepen() || news_;
+            news_ = false;
             bool gained = !(before / geometric_mean_of_best() - 1 < settings_.min_improvement);
             stale = gained || new_ideas ? 0 : stale + 1;
             bool still = (!new_ideas && nothing_left()) || stale >= stale_rounds_to_stop;
-            if (still && widen()) stale = 0;
-            else if (still) stop(nothing_left() && all_exhausted() ? "exhausted" : "plateau");
+            if (still && expected() == 0) {
+                if (widen()) stale = 0;
+                else stop(nothing_left() && all_exhausted(tracks_) ? "exhausted" : "plateau");
+            }
             if (!stopped()) ask_opinions();
         }
         if (tracks_.empty()) stop("exhausted");
@@ -77,6 +82,62 @@ private:
         observer_.on_strategies(strategies());
     }
 
+    // ---- answers that come later ------------------------------------------------------------------------
+
+    // Whether a round has something to do. While nothing can be measured and kernels are expected, it waits for them.
+    bool ready() {
+        if (tracks_.empty() && expected() == 0) return false;
+        while (!stopped()) {
+            if (expected() == 0 || measurable()) return !tracks_.empty();
+            observer_.on_round(result_.rounds, fmt::format("all is measured; waiting for {} kernels", expected()));
+            take_answers(true);
+            check_limits();
+            if (!measurable()) deepen();
+        }
+        return false;
+    }
+
+    // The last round's: kernels that were asked for are awaited and measured.
+    void finish_what_was_asked() {
+        while (expected() > 0 && !stopped()) {
+            take_answers(true);
+            spend(0);
+        }
+    }
+
+    // Kernels that may still come.
+    size_t expected() const {
+        size_t sum = 0;
+        for (const Proposer* proposer : proposers_) sum += proposer->expected();
+        return sum;
+    }
+
+    void take_answers(bool wait) {
+        if (expected() > 0) tell_best();
+        for (Proposer* proposer : proposers_)
+            for (Answer& answer : proposer->arrived(wait && proposer->expected() > 0)) take(answer, proposer);
+    }
+
+    void take(Answer& answer, Proposer* proposer) {
+        for (const auto& [id, opinion] : answer.opinions) opinions_[id] = opinion;
+        Track* about = nullptr;
+        for (const auto& track : tracks_)
+            if (track->strategy.id == answer.strategy) about = track.get();
+        const bool repair = answer.kind == Answer::Kind::repair && about;
+        const bool deepening = answer.kind == Answer::Kind::deepening && about;
+        if (repair) about->at_repair = false;
+        if (deepening && !answer.proposals.empty()) about->silent.erase(proposer);
+        bool added = false;
+        for (Proposal& proposal : answer.proposals)
+            added = add(std::move(proposal), proposer, deepening ? about : nullptr) || added;
+        if (repair && added)
+            about->give_up(fmt::format("{}; mended as {}", reason_of_failure(*about->last_failure()),
+                                       tracks_.back()->strategy.id));
+        else if (repair) give_up_failures(*about);
+        if (added) observer_.on_strategies(strategies());
+        news_ = news_ || added;
+    }
+
     bool callable(const Kernel& kernel, const ShapePoint& point) const {
         return targets_.callable ? targets_.callable(kernel, point)
                                  : may_be_called(kernel, Bindings(point.dims.begin(), point.dims.end()));
@@ -91,7 +152,7 @@ private:
                 else proposer->refuse(proposal, track->kernel.id);
                 return false;
             }
-        name_uniquely(proposal);
+        name_uniquely(proposal, tracks_);
         if (proposal.strategy.proposer.empty()) proposal.strategy.proposer = proposer->name();
         if (parent && proposal.strategy.parent.empty()) proposal.strategy.parent = parent->strategy.id;
         if (parent && proposal.kernel.parent.empty()) proposal.kernel.parent = parent->kernel.id;
@@ -101,66 +162,34 @@ private:
         const bool proven = proposal.proven;
         tracks_.push_back(make_track(std::move(proposal), proposer, where));
         Track& track = *tracks_.back();
-        if (parent) track.enqueue(inherited(track.kernel, *parent));
+        if (parent) track.enqueue(inherited(track.kernel, *parent, leaders_));
         track.enqueue(track.kernel.initial);
         if (proven) track.prove(track.kernel.initial);
         if (one_for_all() && track.kernel.condition)
-            give_up(track, fmt::format("its condition, {}, excludes shapes, and one kernel is to serve all",
-                                       track.kernel.condition->text()));
-        if (track.configurations() == 0) give_up(track, "no configuration of its tunables is valid");
+            track.give_up(fmt::format("its condition, {}, excludes shapes, and one kernel is to serve all",
+                                      track.kernel.condition->text()));
+        if (track.configurations() == 0) track.give_up("no configuration of its tunables is valid");
         if (where.empty())
-            give_up(track, fmt::format("its condition holds at no shape: {}",
-                                       track.kernel.condition ? track.kernel.condition->text()
-                                                              : "there are no shapes"));
+            track.give_up(fmt::format("its condition holds at no shape: {}",
+                                      track.kernel.condition ? track.kernel.condition->text() : "there are no shapes"));
         return true;
     }
 
-    std::vector<tune::EarlierRun> earlier(const Kernel& kernel) const {
-        return targets_.earlier ? targets_.earlier(kernel) : std::vector<tune::EarlierRun>{};
-    }
-
     // A proposer's constraint that cannot be evaluated is its failure, not the search's.
-    std::unique_ptr<Track> make_track(Proposal proposal, Proposer* proposer,
-                                      const std::vector<ShapePoint>& where) {
+    std::unique_ptr<Track> make_track(Proposal proposal, Proposer* proposer, const std::vector<ShapePoint>& where) {
         uint64_t seed = mix64(settings_.seed + tracks_.size());
+        std::vector<tune::EarlierRun> earlier;
+        if (targets_.earlier) earlier = targets_.earlier(proposal.kernel);
         try {
-            return std::make_unique<Track>(proposal, proposer, where, seed, earlier(proposal.kernel));
+            return std::make_unique<Track>(proposal, proposer, where, seed, earlier);
         } catch (const UsageError& error) {
             std::string reason = fmt::format("unusable tunables: {}", error.what());
             proposal.kernel.space = {};
             proposal.kernel.initial.clear();
             auto track = std::make_unique<Track>(std::move(proposal), proposer, where, seed);
-            give_up(*track, reason);
+            track->give_up(reason);
             return track;
         }
-    }
-
-    void name_uniquely(Proposal& proposal) const {
-        std::set<std::string> strategies, kernels;
-        for (const auto& track : tracks_) {
-            strategies.insert(track->strategy.id);
-            kernels.insert(track->kernel.id);
-        }
-        auto unique = [](const std::string& id, const std::set<std::string>& taken) {
-            std::string name = id;
-            for (int i = 2; taken.count(name); ++i) name = fmt::format("{}_{}", id, i);
-            return name;
-        };
-        proposal.strategy.id = unique(proposal.strategy.id, strategies);
-        proposal.kernel.id = unique(proposal.kernel.id, kernels);
-        proposal.kernel.strategy = proposal.strategy.id;
-    }
-
-    // The parent's best values for the tunables that both have.
-    Configuration inherited(const Kernel& kernel, const Track& parent) const {
-        Configuration configuration = kernel.initial;
-        const Evaluation* best = parent.best_evaluation(leaders_);
-        if (!best) return configuration;
-        for (const auto& [name, value] : best->configuration) {
-            auto own = configuration.find(name);
-            if (own != configuration.end()) own->second = value;
-        }
-        return configuration;
     }
 
     // ---- measuring -------------------------------------------------------------------------------------
@@ -177,15 +206,37 @@ private:
             active += track->active();
         }
         // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
-        size_t allotted = std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size);
+        spend(std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size));
+    }
+
+    // So many evaluations, and more while kernels wait for their first.
+    void spend(size_t allotted) {
         for (size_t used = 0; (used < allotted || unmeasured() > 0) && !stopped();) {
+            take_answers(false);
             const size_t rest = allotted > used ? allotted - used : 0;
-            std::vector<Choice> batch = choose(std::min(evaluations_left(), std::max(rest, batch_size)));
+            std::vector<Choice> batch = choose(std::min(evaluations_free(), std::max(rest, batch_size)));
             if (batch.empty()) return;
             used += batch.size();
             measure(batch);
         }
     }
+
+    // The most promising track of which something can be measured; null: none.
+    Track* most_promising() const {
+        Track* best = nullptr;
+        double highest = 0;
+        for (const auto& track : tracks_) {
+            bool waits = track->at_repair || (!track->succeeded() && track->asked() >= tries_of_a_failure);
+            if (!track->active() || done(*track) || waits) continue;
+            double own = score(*track);
+            if (best && own <= highest) continue;
+            best = track.get();
+            highest = own;
+        }
+        return best;
+    }
+
+    bool measurable() const { return evaluations_free() > 0 && most_promising(); }
 
     // A batch goes on until its compilations fill the cores: one library serves all that differ in late tunables only.
     std::vector<Choice> choose(size_t most) {
@@ -194,16 +245,7 @@ private:
         const size_t cores = static_cast<size_t>(std::max(1, targets_.cores));
         auto complete = [&] { return batch.size() >= batch_size && compiled % cores == 0; };
         while (batch.size() < std::min(most, longest_batch) && !complete()) {
-            Track* best = nullptr;
-            double highest = 0;
-            for (const auto& track : tracks_) {
-                bool waits = !track->succeeded() && track->asked() >= tries_of_a_failure;
-                if (!track->active() || done(*track) || waits) continue;
-                double own = score(*track);
-                if (best && own <= highest) continue;
-                best = track.get();
-                highest = own;
-            }
+            Track* best = most_promising();
             if (!best) break;
             if (std::optional<Configuration> next = best->next()) {
                 batch.push_back({best, *next});
@@ -262,17 +304,12 @@ private:
     void give_up_failures(Track& track) {
         bool tried = track.asked() >= tries_of_a_failure || track.exhausted();
         bool pending = track.evaluations().size() < track.asked();
-        if (!track.active() || track.succeeded() || pending) return;
+        if (!track.active() || track.succeeded() || pending || track.at_repair) return;
         const Evaluation* failure = track.last_failure();
         if (failure && repair(track, *failure)) return;
         if (!tried) return;
-        give_up(track, failure ? reason_of_failure(*failure) : "no shape could be measured");
+        track.give_up(failure ? reason_of_failure(*failure) : "no shape could be measured");
         observer_.on_strategies(strategies());
-    }
-
-    static std::string reason_of_failure(const Evaluation& failure) {
-        std::string evidence(trim(split(failure.evidence, '\n').front()));
-        return name_of(failure.verdict) + (evidence.empty() ? "" : ": " + evidence);
     }
 
     // The author mends a kernel that never worked: the mended one takes its place.
@@ -280,17 +317,7 @@ private:
         if (track.repair_tried || !room_for_ideas()) return false;
         track.repair_tried = true;
         tell_best();
-        std::optional<Proposal> mended = track.proposer->repair(track.strategy, track.kernel, failure);
-        if (!mended || !add(std::move(*mended), track.proposer, nullptr)) return false;
-        give_up(track, fmt::format("{}; mended as {}", reason_of_failure(failure), tracks_.back()->strategy.id));
-        observer_.on_strategies(strategies());
-        return true;
-    }
-
-    void give_up(Track& track, const std::string& reason) {
-        track.strategy.state = Strategy::State::pruned;
-        track.strategy.reason = reason;
-        track.strategy.confidence = 0;
+        return track.at_repair = track.proposer->repair(track.strategy, track.kernel, failure);
     }
 
     // ---- deciding --------------------------------------------------------------------------------------
@@ -323,20 +350,20 @@ private:
             if (!track->active()) continue;
             track->strategy.confidence = track->mean_share(leaders_);
             if (!beaten_everywhere(*track) || !track->judged()) continue;
-            if (track->done() || nearness(*track) < least) give_up(*track, reason_of_defeat(*track));
+            if (track->done() || nearness(*track) < least) track->give_up(reason_of_defeat(*track));
         }
     }
 
     std::string reason_of_defeat(const Track& track) const {
         if (one_for_all())
-            return fmt::format("beaten over all shapes together: {:.2f}× slower than {} ({} of {} configurations tried)",
-                               1 / nearness(track), leader_over_all_->strategy.id, track.asked(), track.configurations());
+            return fmt::format(
+                "beaten over all shapes together: {:.2f}× slower than {} ({} of {} configurations tried)",
+                1 / nearness(track), leader_over_all_->strategy.id, track.asked(), track.configurations());
         std::string label = track.closest(leaders_);
         const Track& winner = *tracks_[leaders_.at(label).track];
         return fmt::format(
-            "beaten at every shape, closest at {}: {:.2f}× slower than {} ({} of {} configurations tried)",
-            label, 1 / track.share(label, leaders_), winner.strategy.id, track.asked(),
-            track.configurations());
+            "beaten at every shape, closest at {}: {:.2f}× slower than {} ({} of {} configurations tried)", label,
+            1 / track.share(label, leaders_), winner.strategy.id, track.asked(), track.configurations());
     }
 
     bool deepen() {
@@ -361,22 +388,17 @@ private:
         return added;
     }
 
-    // As far as anything worked.
     void tell_best() {
-        const Track* best = nullptr;
-        for (const auto& track : tracks_)
-            if (track->succeeded() && (!best || track->mean_share(leaders_) > best->mean_share(leaders_))) best = track.get();
+        const std::optional<BestKnown> best = best_known(tracks_, leaders_);
         if (!best) return;
-        BestKnown known{best->kernel, *best->best_evaluation(leaders_), {}};
-        for (const auto& [label, leader] : leaders_) known.least_ns[label] = leader.nanoseconds;
-        for (Proposer* proposer : proposers_) proposer->hear(known);
+        for (Proposer* proposer : proposers_) proposer->hear(*best);
     }
 
     bool deepen(Track& track, Proposer& proposer) {
         const Evaluation& best = *track.best_evaluation(leaders_);
         Kernel kernel = track.kernel;
         kernel.initial = best.configuration;
-        std::vector<Proposal> proposals = proposer.deepen(track.strategy, kernel, best, family_of(track));
+        std::vector<Proposal> proposals = proposer.deepen(track.strategy, kernel, best, family_of(track, tracks_));
         if (proposals.empty()) track.silent.insert(&proposer);
         bool added = false;
         for (const Proposal& proposal : proposals) added = add(proposal, &proposer, &track) || added;
@@ -386,45 +408,26 @@ private:
     // New plans before the search gives up.
     bool widen() {
         tell_best();
-        bool added = false;
+        bool asked = false;
         for (Proposer* proposer : proposers_) {
             if (!room_for_ideas()) break;
-            for (const Proposal& proposal : proposer->widen(strategies())) added = add(proposal, proposer, nullptr) || added;
+            asked = proposer->widen(strategies()) || asked;
         }
-        if (added) observer_.on_strategies(strategies());
-        return added;
+        return asked;
     }
 
-    // What proposers think of the strategies that are left; measurements decide, opinions only nudge.
+    // What proposers think of the strategies that are left; measurements decide, opinions only nudge, and only where
+    // there is a choice.
     void ask_opinions() {
-        for (Proposer* proposer : proposers_)
-            for (const auto& [id, opinion] : proposer->score(strategies())) opinions_[id] = opinion;
+        const auto left =
+            std::count_if(tracks_.begin(), tracks_.end(), [this](const auto& t) { return t->active() && !done(*t); });
+        if (left < 2 || reached()) return;
+        for (Proposer* proposer : proposers_) proposer->score(strategies());
     }
 
     double opinion_of(const Track& track) const {
         auto found = opinions_.find(track.strategy.id);
         return found == opinions_.end() ? 0.5 : found->second;
-    }
-
-    std::string root_of(const Track& track) const {
-        std::string id = track.strategy.id;
-        std::set<std::string> seen;
-        while (seen.insert(id).second)
-            for (const auto& other : tracks_)
-                if (other->strategy.id == id && !other->strategy.parent.empty()) {
-                    id = other->strategy.parent;
-                    break;
-                }
-        return id;
-    }
-
-    // The ids of all kernels that descend from the same planned strategy.
-    std::vector<std::string> family_of(const Track& track) const {
-        std::vector<std::string> ids;
-        std::string root = root_of(track);
-        for (const auto& other : tracks_)
-            if (root_of(*other) == root) ids.push_back(other->kernel.id);
-        return ids;
     }
 
     // ---- stopping --------------------------------------------------------------------------------------
@@ -436,6 +439,12 @@ private:
         return static_cast<size_t>(std::max(settings_.evaluations - result_.evaluations, 0));
     }
 
+    // Not spoken for by kernels that are to come.
+    size_t evaluations_free() const {
+        const size_t left = evaluations_left();
+        return settings_.evaluations <= 0 ? left : left - std::min(left, expected());
+    }
+
     // Kernels that wait for their first configuration.
     size_t unmeasured(bool paid_only = false) const {
         return static_cast<size_t>(std::count_if(tracks_.begin(), tracks_.end(), [&](const auto& track) {
@@ -445,18 +454,12 @@ private:
 
     // One more kernel could still be measured.
     bool room_for_ideas() {
-        if (observer_.stop_requested() || observer_.seconds_left() <= 0) return false;
-        return settings_.evaluations <= 0 || evaluations_left() > unmeasured();
+        if (observer_.stop_requested() || observer_.seconds_left() <= 0 || reached()) return false;
+        return settings_.evaluations <= 0 || evaluations_free() > unmeasured();
     }
 
     bool nothing_left() const {
-        return std::all_of(tracks_.begin(), tracks_.end(),
-                           [this](const auto& t) { return !t->active() || done(*t); });
-    }
-
-    bool all_exhausted() const {
-        return std::all_of(tracks_.begin(), tracks_.end(),
-                           [](const auto& t) { return !t->active() || t->exhausted(); });
+        return std::all_of(tracks_.begin(), tracks_.end(), [this](const auto& t) { return !t->active() || done(*t); });
     }
 
     double geometric_mean_of_best() const {
@@ -466,19 +469,17 @@ private:
     }
 
     void check_limits() {
-        if (observer_.stop_requested())
-            stop("interrupted");
-        else if (evaluations_left() == 0)
-            stop("evaluations");
-        else if (observer_.seconds_left() <= 0)
-            stop("budget");
-        else if (unmeasured(true) > 0)
-            return;   // paid for: looked at before the search ends for what others reached
-        else if (target_reached())
-            stop("target");
-        else if (!settings_.exhaustive && roofline_is_reached())
-            stop("roofline");
+        if (observer_.stop_requested()) stop("interrupted");
+        else if (evaluations_left() == 0) stop("evaluations");
+        else if (observer_.seconds_left() <= 0) stop("budget");
+        else if (unmeasured(true) > 0 || expected() > 0)
+            return;  // paid for: looked at before the search ends for what others reached
+        else if (target_reached()) stop("target");
+        else if (reached()) stop("roofline");
     }
+
+    // What the user wants, or all that the machine allows.
+    bool reached() const { return target_reached() || (!settings_.exhaustive && roofline_is_reached()); }
 
     bool stopped() {
         if (result_.stopped_by.empty() && observer_.stop_requested()) stop("interrupted");
@@ -524,11 +525,7 @@ private:
         return fmt::format("{} strategies active, {} evaluations so far", active, result_.evaluations);
     }
 
-    std::vector<Strategy> strategies() const {
-        std::vector<Strategy> all;
-        for (const auto& track : tracks_) all.push_back(track->strategy);
-        return all;
-    }
+    std::vector<Strategy> strategies() const { return strategies_of(tracks_); }
 
     std::map<const Track*, std::vector<std::string>> wins_by_track() const {
         std::map<const Track*, std::vector<std::string>> wins;
@@ -549,7 +546,7 @@ private:
                 track.strategy.state = Strategy::State::winner;
                 track.strategy.reason = "fastest at " + join(own->second, ", ");
             } else if (beaten_everywhere(track) && track.judged()) {
-                give_up(track, reason_of_defeat(track));
+                track.give_up(reason_of_defeat(track));
             } else if (track.asked() == 0) {
                 track.strategy.reason = fmt::format("not measured: the search ended first ({})", result_.stopped_by);
             } else if (beaten_everywhere(track) || !track.succeeded()) {
@@ -557,8 +554,8 @@ private:
                     fmt::format("not judged to its end: the search stopped after {} of {} configurations",
                                 track.evaluations().size(), track.configurations());
             } else {
-                track.strategy.reason = fmt::format("within 3% of the best at {}",
-                                                    one_for_all() ? together : track.closest(leaders_));
+                track.strategy.reason =
+                    fmt::format("within 3% of the best at {}", one_for_all() ? together : track.closest(leaders_));
             }
         }
         result_.strategies = strategies();
@@ -574,19 +571,20 @@ private:
     const RunSettings& settings_;
     const Targets& targets_;
     Observer& observer_;
-    std::vector<std::unique_ptr<Track>> tracks_;
+    Tracks tracks_;
     Leaders leaders_;
-    std::map<const Track*, double> costs_;       // over all shapes; only where one kernel is to serve them
-    const Track* leader_over_all_ = nullptr;     // of the least cost
-    std::set<std::string> libraries_;   // that were asked for
+    std::map<const Track*, double> costs_;    // over all shapes; only where one kernel is to serve them
+    const Track* leader_over_all_ = nullptr;  // of the least cost
+    std::set<std::string> libraries_;         // that were asked for
     std::map<std::string, double> opinions_;  // by strategy, in [0, 1]
+    bool news_ = false;                       // kernels came later, since the round before
     Result result_;
 };
 
 }  // namespace
 
-Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers,
-           Evaluator& evaluator, const RunSettings& settings, const Targets& targets, Observer& observer) {
+Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
+           const RunSettings& settings, const Targets& targets, Observer& observer) {
     return Search(points, proposers, evaluator, settings, targets, observer).run();
 }
 

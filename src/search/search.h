@@ -46,11 +46,10 @@ struct Candidate {
 
 struct Result {
     std::vector<Strategy> strategies;
-    std::vector<Candidate>
-        finalists;           // the best few of each point and of each surviving strategy, best first
+    std::vector<Candidate> finalists;  // the best few of each point and of each surviving strategy, best first
     std::vector<Candidate> reserves;   // the best of each strategy, those that were pruned included, best first
-    std::string stopped_by;  // "budget", "plateau", "target", "roofline", "evaluations", "rounds",
-                             // "interrupted", "exhausted"
+    std::string stopped_by;            // "budget", "plateau", "target", "roofline", "evaluations", "rounds",
+                                       // "interrupted", "exhausted"
     int evaluations = 0;
     int rounds = 0;
 };
@@ -60,7 +59,7 @@ struct Result {
 // with the reason kept ("beaten at every shape, closest at large: 1.42× slower than online_single_read").
 // Every kernel is judged near its own best before it is pruned. Proposers are asked in order and share one
 // beam.
-Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers,
-           Evaluator& evaluator, const RunSettings& settings, const Targets& targets, Observer& observer);
+Result run(const std::vector<ShapePoint>& points, const std::vector<Proposer*>& proposers, Evaluator& evaluator,
+           const RunSettings& settings, const Targets& targets, Observer& observer);
 
 }  // namespace strop::search

@@ -25,9 +25,10 @@ int64_t prime_at_most(int64_t n) {
 
 }  // namespace
 
-ShapeSource::ShapeSource(const Problem& problem, int64_t max_bytes, uint64_t seed,
-                         const std::vector<ShapePoint>& seen)
-    : problem_(problem), max_bytes_(max_bytes), random_(seed) {
+ShapeSource::ShapeSource(const Problem& problem, int64_t max_bytes, uint64_t seed, const std::vector<ShapePoint>& seen)
+    : problem_(problem),
+      max_bytes_(max_bytes),
+      random_(seed) {
     for (const ShapePoint& point : seen) seen_.insert(point.dims);
 }
 
@@ -101,8 +102,8 @@ int64_t ShapeSource::boundary(const Range& range) {
     return std::clamp(value, range.low, range.high);
 }
 
-std::vector<ShapePoint> held_out_shapes(const Problem& problem, size_t count, int64_t max_bytes,
-                                        uint64_t seed, const std::vector<ShapePoint>& seen) {
+std::vector<ShapePoint> held_out_shapes(const Problem& problem, size_t count, int64_t max_bytes, uint64_t seed,
+                                        const std::vector<ShapePoint>& seen) {
     ShapeSource source(problem, max_bytes, seed, seen);
     std::vector<ShapePoint> shapes;
     while (shapes.size() < count) {

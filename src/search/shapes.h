@@ -12,8 +12,7 @@ namespace strop::search {
 // Draws shapes that the problem admits and whose buffers fit. Never one twice, none of `seen`.
 class ShapeSource {
 public:
-    ShapeSource(const Problem& problem, int64_t max_bytes, uint64_t seed,
-                const std::vector<ShapePoint>& seen);
+    ShapeSource(const Problem& problem, int64_t max_bytes, uint64_t seed, const std::vector<ShapePoint>& seen);
 
     // Log-uniform in the range; with `boundaries` some dimensions take values where kernels break: 1, the
     // ends of the range, powers of two and their neighbours, primes. Nothing after many refused draws.

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/strings.h"
+
 namespace strop::search {
 
 namespace {
@@ -24,9 +26,14 @@ std::string library_of(const Kernel& kernel, const Configuration& configuration)
 }
 
 double usable_nanoseconds(const Evaluation& evaluation, const std::string& label) {
-    bool usable = evaluation.ok() || evaluation.verdict == Verdict::timed_out ||
-                  evaluation.verdict == Verdict::over_limit;
+    bool usable =
+        evaluation.ok() || evaluation.verdict == Verdict::timed_out || evaluation.verdict == Verdict::over_limit;
     return usable ? evaluation.nanoseconds(label) : infinity;
+}
+
+std::string reason_of_failure(const Evaluation& failure) {
+    std::string evidence(trim(split(failure.evidence, '\n').front()));
+    return name_of(failure.verdict) + (evidence.empty() ? "" : ": " + evidence);
 }
 
 Track::Track(Proposal proposal, Proposer* from, std::vector<ShapePoint> where, uint64_t seed,
@@ -43,6 +50,12 @@ Track::Track(Proposal proposal, Proposer* from, std::vector<ShapePoint> where, u
 }
 
 bool Track::judged() const { return done() || asked_ >= least_configurations; }
+
+void Track::give_up(const std::string& reason) {
+    strategy.state = Strategy::State::pruned;
+    strategy.reason = reason;
+    strategy.confidence = 0;
+}
 
 void Track::enqueue(const Configuration& configuration) {
     if (space_.find(configuration)) queue_.push_back(configuration);
@@ -65,8 +78,7 @@ std::optional<Configuration> Track::next() {
         std::vector<Configuration> proposed = searcher_->propose(1);
         exhausted_ = proposed.empty();
         // The tuner does not know of queued configurations that are still being measured.
-        if (!exhausted_ && std::find(begun_.begin(), begun_.end(), proposed[0]) == begun_.end())
-            choice = proposed[0];
+        if (!exhausted_ && std::find(begun_.begin(), begun_.end(), proposed[0]) == begun_.end()) choice = proposed[0];
     }
     if (!choice) return std::nullopt;
     begun_.push_back(*choice);

@@ -30,8 +30,9 @@ public:
     const Kernel kernel;
     Proposer* const proposer;
     const std::vector<ShapePoint> points;  // where the kernel may be called
-    std::set<Proposer*> silent;            // have no further idea for it
+    std::set<Proposer*> silent;            // have no further idea for it, or did not answer yet
     bool repair_tried = false;
+    bool at_repair = false;  // its author was asked and did not answer yet
 
     bool active() const { return strategy.state == Strategy::State::active; }
     bool succeeded() const { return !best_.empty(); }
@@ -42,6 +43,8 @@ public:
     bool done() const { return exhausted() || (queue_.empty() && searcher_->converged()); }
     // Enough was measured to speak of its own best.
     bool judged() const;
+
+    void give_up(const std::string& reason);
 
     // Measured before the tuner's own choices, unless it was measured already.
     void enqueue(const Configuration& configuration);
@@ -58,7 +61,7 @@ public:
     const std::vector<Evaluation>& evaluations() const { return evaluations_; }
     // The evaluation of least cost; null before the first success.
     const Evaluation* best_evaluation(const Leaders& leaders) const;
-    double least_cost(const Leaders& leaders) const;   // of that evaluation; infinity before the first success
+    double least_cost(const Leaders& leaders) const;  // of that evaluation; infinity before the first success
     const Evaluation* last_failure() const;
 
     // Best overall over its own best: 1 where it leads. 0 where it was never ok.
@@ -83,6 +86,8 @@ private:
 
 // Configurations for which it is the same share a library: they differ in late tunables only.
 std::string library_of(const Kernel& kernel, const Configuration& configuration);
+
+std::string reason_of_failure(const Evaluation& failure);  // one line
 
 // The time at that point that may be used: a kernel that computes wrongly anywhere has none, one that only
 // ran out of time or memory at some point keeps the others.

@@ -8,8 +8,8 @@ namespace strop::stats {
 
 namespace {
 
-constexpr double undisturbed = 0.25;   // quantile
-constexpr int refinements = 8;         // each leaves the ratio of the batches' lengths of an error
+constexpr double undisturbed = 0.25;  // quantile
+constexpr int refinements = 8;        // each leaves the ratio of the batches' lengths of an error
 
 using Value = std::function<double(const BatchPair&)>;
 
@@ -26,12 +26,10 @@ double call_time_ns(const std::vector<BatchPair>& pairs) {
         return (pair.long_ns - pair.short_ns) / (pair.long_calls - pair.short_calls);
     });
     for (int i = 0; i < refinements; ++i) {
-        const double handshake = quantile_of(pairs, undisturbed, [&](const BatchPair& pair) {
-            return pair.short_ns - call * pair.short_calls;
-        });
-        call = quantile_of(pairs, undisturbed, [&](const BatchPair& pair) {
-            return (pair.long_ns - handshake) / pair.long_calls;
-        });
+        const double handshake = quantile_of(
+            pairs, undisturbed, [&](const BatchPair& pair) { return pair.short_ns - call * pair.short_calls; });
+        call = quantile_of(pairs, undisturbed,
+                           [&](const BatchPair& pair) { return (pair.long_ns - handshake) / pair.long_calls; });
     }
     if (call > 0) return call;
     return quantile_of(pairs, undisturbed, [](const BatchPair& pair) { return pair.long_ns / pair.long_calls; });

@@ -7,13 +7,13 @@ namespace strop::stats {
 
 namespace {
 
-constexpr size_t enough_launches = 10;   // two are left out at each end
-constexpr double wide = 0.1;             // half an interval, on the log scale
+constexpr size_t enough_launches = 10;  // two are left out at each end
+constexpr double wide = 0.1;            // half an interval, on the log scale
 
 }  // namespace
 
-Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b,
-                      const std::vector<size_t>& launches, double confidence) {
+Interval paired_ratio(const std::vector<double>& a, const std::vector<double>& b, const std::vector<size_t>& launches,
+                      double confidence) {
     const size_t pairs = std::min(a.size(), b.size());
     std::vector<double> medians;
     for (size_t i = 0; i < launches.size(); ++i) {
@@ -35,8 +35,7 @@ Interval combine(const std::vector<Interval>& ratios) {
     double below = 0, above = 0;  // squared distances on the log scale; independent errors add in squares
     for (const Interval& ratio : ratios) {
         values.push_back(ratio.value);
-        double down = std::log(ratio.value) - std::log(ratio.low),
-               up = std::log(ratio.high) - std::log(ratio.value);
+        double down = std::log(ratio.value) - std::log(ratio.low), up = std::log(ratio.high) - std::log(ratio.value);
         below += down * down;
         above += up * up;
     }

@@ -31,8 +31,7 @@ size_t outside(size_t count, double tail) {
     size_t l = 0;
     while (l < count / 2) {
         double k = static_cast<double>(l);
-        cumulative +=
-            std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
+        cumulative += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
         if (cumulative > tail) break;
         ++l;
     }
@@ -110,8 +109,7 @@ Interval trimmed_mean_interval(std::vector<double> samples, double confidence) {
     return {mean, mean - reach, mean + reach};
 }
 
-Interval bootstrap_median(const std::vector<double>& samples, double confidence, int resamples,
-                          uint64_t seed) {
+Interval bootstrap_median(const std::vector<double>& samples, double confidence, int resamples, uint64_t seed) {
     if (samples.empty()) return {nan, nan, nan};
     double middle = median(samples);
     if (resamples < 1) return {middle, middle, middle};

@@ -7,9 +7,8 @@ namespace strop::tune {
 namespace {
 
 bool is_ordered(const Tunable& tunable) {
-    bool numbers = std::none_of(tunable.values.begin(), tunable.values.end(), [](const Value& value) {
-        return std::holds_alternative<std::string>(value);
-    });
+    bool numbers = std::none_of(tunable.values.begin(), tunable.values.end(),
+                                [](const Value& value) { return std::holds_alternative<std::string>(value); });
     return numbers && tunable.kind != Tunable::Kind::flags && tunable.values.size() > 2;
 }
 

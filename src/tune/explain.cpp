@@ -40,8 +40,8 @@ Observations successes(const std::vector<size_t>& rows, const std::vector<double
 
 // Log costs of `wanted` as a model sees them that was fitted to the observations but every `folds`th from
 // `left_out` on.
-std::vector<double> predict(const Space& space, const Observations& observations,
-                            const std::vector<size_t>& wanted, size_t left_out) {
+std::vector<double> predict(const Space& space, const Observations& observations, const std::vector<size_t>& wanted,
+                            size_t left_out) {
     CostModel model(space, nullptr);
     for (size_t i = 0; i < observations.rows.size(); ++i)
         if (i % folds != left_out) model.observe(observations.rows[i], observations.log_costs[i]);
@@ -63,8 +63,7 @@ double held_out_error(const Space& space, const Observations& observations) {
             measured.push_back(observations.log_costs[i]);
         }
         std::vector<double> predicted = predict(space, observations, rows, fold);
-        for (size_t i = 0; i < rows.size(); ++i)
-            errors.push_back(std::fabs(std::exp(predicted[i] - measured[i]) - 1));
+        for (size_t i = 0; i < rows.size(); ++i) errors.push_back(std::fabs(std::exp(predicted[i] - measured[i]) - 1));
     }
     return stats::median(errors);
 }
@@ -145,8 +144,7 @@ Explanation explain(const Space& space, const std::vector<size_t>& rows, const s
         double lowest = std::numeric_limits<double>::infinity();
         for (const auto& [key, group] : groups) lowest = std::min(lowest, group.mean());
         for (const auto& [key, group] : groups)
-            result.values.push_back(
-                {tunables[t].name, tunables[t].values[key[0]], std::exp(group.mean() - lowest)});
+            result.values.push_back({tunables[t].name, tunables[t].values[key[0]], std::exp(group.mean() - lowest)});
     }
     return result;
 }

@@ -23,8 +23,8 @@ struct ValueEffect {
 };
 
 struct Explanation {
-    size_t measured = 0;  // successes that the model was fitted to
-    double error = 0;     // median of |predicted / measured - 1| on configurations that a fit left out
+    size_t measured = 0;          // successes that the model was fitted to
+    double error = 0;             // median of |predicted / measured - 1| on configurations that a fit left out
     std::vector<Impact> impacts;  // largest first
     std::vector<ValueEffect> values;
 };

@@ -9,10 +9,10 @@ namespace strop::tune {
 
 struct Mean {
     double constant = 0;
-    std::vector<double> multiples;  // one an earlier run
-    std::vector<double> whitened;   // factor^-1 · (costs - mean)
-    std::vector<std::vector<double>> columns;   // factor^-1 · what constant and multiples are multiplied with
-    Cholesky normal;                // factor of the normal equations: what is known of constant and multiples
+    std::vector<double> multiples;             // one an earlier run
+    std::vector<double> whitened;              // factor^-1 · (costs - mean)
+    std::vector<std::vector<double>> columns;  // factor^-1 · what constant and multiples are multiplied with
+    Cholesky normal;  // factor of the normal equations: what is known of constant and multiples
 };
 
 // By generalised least squares; `factor` is that of the costs' covariance, `scores` what each earlier run says of each

@@ -16,10 +16,9 @@ struct Measured {
 
     Configuration configuration;
     Failure failure = Failure::none;
-    double value = 0;          // of the objective; meaningless after a failure
-    std::vector<double> runs;  // raw times in milliseconds; may be empty
-    std::map<std::string, double>
-        phases;  // milliseconds: compilation, validation, benchmark, search, framework
+    double value = 0;                       // of the objective; meaningless after a failure
+    std::vector<double> runs;               // raw times in milliseconds; may be empty
+    std::map<std::string, double> phases;   // milliseconds: compilation, validation, benchmark, search, framework
     std::map<std::string, double> metrics;  // whatever else was measured: "GFLOP/s"
     std::string timestamp;                  // ISO 8601; may be empty
     std::string key;                        // in its file; empty where the format has none

@@ -14,9 +14,9 @@ namespace strop::tune {
 
 namespace {
 
-constexpr size_t learned_from = 128;       // observations; more cost more than they teach
-constexpr size_t least_to_doubt = 8;       // observations
-constexpr double clearly = 2;              // log of how much more probable the costs must be without earlier runs
+constexpr size_t learned_from = 128;  // observations; more cost more than they teach
+constexpr size_t least_to_doubt = 8;  // observations
+constexpr double clearly = 2;         // log of how much more probable the costs must be without earlier runs
 constexpr double shares_of_ranks[] = {0, 0.4, 0.7, 1};
 constexpr double least_variance = 1e-9;
 
@@ -141,8 +141,8 @@ void CostModel::predict() {
     add_multiples(mean_, as_floats(mean.whitened, n, 1), solved_);
 }
 
-// What is left of each term when the observations have said of it what they can, whitened by what is known of the terms'
-// factors (Rasmussen, Williams, 2.42). Kept between observations, as the variance is.
+// What is left of each term when the observations have said of it what they can, whitened by what is known of the
+// terms' factors (Rasmussen, Williams, 2.42). Kept between observations, as the variance is.
 void CostModel::doubt(const Mean& mean) {
     const size_t n = points_.size(), terms = mean.columns.size();
     for (size_t t = 0; t < terms; ++t)
@@ -170,8 +170,7 @@ double CostModel::deviation(size_t candidate) const {
 double CostModel::expected_improvement(size_t candidate, double best, double widening) const {
     double spread = widening * deviation(candidate), z = (best - mean_[candidate]) / spread;
     if (z < -8) return 0;
-    double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI),
-           below = 0.5 * std::erfc(-z / std::sqrt(2.0));
+    double density = std::exp(-0.5 * z * z) / std::sqrt(2 * M_PI), below = 0.5 * std::erfc(-z / std::sqrt(2.0));
     return spread * (z * below + density);
 }
 

@@ -57,7 +57,7 @@ public:
 private:
     size_t earlier_runs() const;
     void forget_earlier_runs();
-    void doubt(const struct Mean& mean);   // how little is known of the mean, for every candidate
+    void doubt(const struct Mean& mean);  // how little is known of the mean, for every candidate
     double expected_improvement(size_t candidate, double best, double widening) const;
     std::vector<float> improvement_bounds(double best, double widening) const;
     void extend(size_t first);  // the factor and what is kept of candidates by the observations from `first` on
@@ -76,11 +76,11 @@ private:
 
     Candidates candidates_;
     std::vector<std::vector<float>> candidate_scores_;  // as Prior gives them, of each candidate
-    std::vector<std::vector<float>> solved_;  // observation -> factor^-1 · covariance with each candidate
-    std::vector<float> variance_;             // left of 1
+    std::vector<std::vector<float>> solved_;            // observation -> factor^-1 · covariance with each candidate
+    std::vector<float> variance_;                       // left of 1
     std::vector<std::vector<float>> unexplained_;  // term of the mean -> what no observation says of each candidate
-    size_t explained_by_ = 0;                 // observations
-    std::vector<float> mean_variance_;        // of each candidate
+    size_t explained_by_ = 0;                      // observations
+    std::vector<float> mean_variance_;             // of each candidate
     std::vector<float> mean_;
     double scale_ = 1;  // standard deviation of the process
 };

@@ -86,8 +86,7 @@ Weights most_probable(const Posterior& posterior, const Weights& start) {
             for (double& weight : w.of) weight *= step;
         },
         2.0);
-    for (size_t t = 0; t < start.of.size(); ++t)
-        climb([t](Weights& w, double step) { w.of[t] *= step; }, 2.5);
+    for (size_t t = 0; t < start.of.size(); ++t) climb([t](Weights& w, double step) { w.of[t] *= step; }, 2.5);
     climb([](Weights& w, double step) { w.hamming *= step; }, 2.0);
     climb([](Weights& w, double step) { w.noise *= step; }, 4.0);
     return best;

@@ -33,8 +33,7 @@ std::vector<double> centred(const std::vector<double>& costs) {
     double worst = highest_target(logs), mean = 0;
     for (double value : logs) mean += std::min(value, worst) / static_cast<double>(logs.size());
     std::vector<double> scores;
-    for (double cost : costs)
-        scores.push_back((worked(cost) ? std::min(std::log(cost), worst) : worst) - mean);
+    for (double cost : costs) scores.push_back((worked(cost) ? std::min(std::log(cost), worst) : worst) - mean);
     return scores;
 }
 
@@ -47,8 +46,7 @@ Prior::Prior(const Space& space, const std::vector<EarlierRun>& runs) : space_(s
         std::vector<double> scores = centred(earlier.costs);
         std::vector<std::pair<size_t, double>> known;
         for (size_t i = 0; i < scores.size(); ++i)
-            if (std::optional<size_t> row = space.find(earlier.configurations[i]))
-                known.emplace_back(*row, scores[i]);
+            if (std::optional<size_t> row = space.find(earlier.configurations[i])) known.emplace_back(*row, scores[i]);
         if (known.empty()) continue;
         std::sort(known.begin(), known.end());
         Run run;
@@ -87,8 +85,7 @@ std::vector<Prior::Score> Prior::with_ranks(const std::vector<double>& log_costs
 
 Prior::Score Prior::score(const Run& run, size_t row) const {
     auto found = std::lower_bound(run.rows.begin(), run.rows.end(), row);
-    if (found != run.rows.end() && *found == row)
-        return run.scores[static_cast<size_t>(found - run.rows.begin())];
+    if (found != run.rows.end() && *found == row) return run.scores[static_cast<size_t>(found - run.rows.begin())];
     std::vector<uint16_t> at = space_.coordinates(row);
     Score sum{0, 0};
     double weight = unknown;
@@ -125,9 +122,8 @@ std::vector<size_t> Prior::best(size_t count) const {
     std::vector<size_t> order(rows.size());
     std::iota(order.begin(), order.end(), size_t{0});
     count = std::min(count, rows.size());
-    std::partial_sort(
-        order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-        [&](size_t a, size_t b) { return scores[a] < scores[b] || (scores[a] == scores[b] && a < b); });
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                      [&](size_t a, size_t b) { return scores[a] < scores[b] || (scores[a] == scores[b] && a < b); });
     std::vector<size_t> result;
     for (size_t i = 0; i < count; ++i) result.push_back(rows[order[i]]);
     return result;

@@ -14,15 +14,15 @@ struct EarlierRun {
     std::vector<double> costs;
 };
 
-// Guesses what each run would say of every row of a space, in two ways: its log cost around the run's mean, and its rank
-// among what the run measured, with the same spread. (Ranks of another device often hold where its costs do not: what
-// is thirteen times slower there may be the best here.) What a run measured itself is taken as it is; what it did not is
-// guessed from the nearest that it measured. Runs whose tunables differ say nothing.
+// Guesses what each run would say of every row of a space, in two ways: its log cost around the run's mean, and its
+// rank among what the run measured, with the same spread. (Ranks of another device often hold where its costs do not:
+// what is thirteen times slower there may be the best here.) What a run measured itself is taken as it is; what it did
+// not is guessed from the nearest that it measured. Runs whose tunables differ say nothing.
 class Prior {
 public:
     Prior(const Space& space, const std::vector<EarlierRun>& runs);
 
-    size_t runs() const { return runs_.size(); }   // that say something
+    size_t runs() const { return runs_.size(); }  // that say something
     // Log costs, one a run, then ranks, one a run.
     std::vector<double> scores(size_t row) const;
     // The rows that the runs found best, the best first, at most `count`.

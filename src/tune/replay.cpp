@@ -36,8 +36,7 @@ Replay replay(const MeasuredSpace& measured, size_t evaluations, const SearchSta
         result.optimum = entry.value;
     }
     if (!(lowest < std::numeric_limits<double>::infinity()))
-        throw UsageError(measured.kernel + ": every configuration of the space failed",
-                         "nothing can be tuned");
+        throw UsageError(measured.kernel + ": every configuration of the space failed", "nothing can be tuned");
 
     lowest = std::numeric_limits<double>::infinity();
     result.best = std::numeric_limits<double>::quiet_NaN();

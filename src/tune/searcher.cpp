@@ -71,10 +71,8 @@ public:
         } else {
             outside_[configuration] = cost;
         }
-        if (cost < before * gain)
-            since_gain_ = 0;
-        else if (fresh)
-            ++since_gain_;
+        if (cost < before * gain) since_gain_ = 0;
+        else if (fresh) ++since_gain_;
     }
 
     std::optional<Configuration> best() const override {
@@ -281,8 +279,8 @@ private:
         std::vector<bool> excluded(model_.candidates().size());
         for (size_t row : proposed_)
             if (std::optional<size_t> candidate = candidate_of(row)) excluded[*candidate] = true;
-        std::optional<size_t> choice = model_.most_promising(std::log(told_.at(best)), widening(), excluded,
-                                                             failures_.success_of_candidates());
+        std::optional<size_t> choice =
+            model_.most_promising(std::log(told_.at(best)), widening(), excluded, failures_.success_of_candidates());
         return choice ? model_.candidates()[*choice] : random_row();
     }
 

@@ -30,8 +30,7 @@ public:
 struct SearchStart {
     std::optional<Configuration> initial;  // the author's guess: proposed first
     uint64_t seed = 0;
-    std::vector<EarlierRun>
-        earlier;  // of similar problems, shapes or machines; those of other tunables are ignored
+    std::vector<EarlierRun> earlier;  // of similar problems, shapes or machines; those of other tunables are ignored
 };
 
 // The initial configuration, what earlier runs found best, a few that lie far apart, then a Gaussian process

@@ -22,14 +22,10 @@ std::vector<Expression> conjuncts(const Expression& whole) {
     char quote = 0;
     for (size_t i = 0; i < text.size(); ++i) {
         char c = text[i];
-        if (quote)
-            quote = c == quote ? 0 : quote;
-        else if (c == '\'' || c == '"')
-            quote = c;
-        else if (c == '(' || c == '[')
-            ++depth;
-        else if (c == ')' || c == ']')
-            --depth;
+        if (quote) quote = c == quote ? 0 : quote;
+        else if (c == '\'' || c == '"') quote = c;
+        else if (c == '(' || c == '[') ++depth;
+        else if (c == ')' || c == ']') --depth;
         bool outside = depth == 0 && !quote;
         if (outside && text.compare(i, 4, " or ") == 0) return {whole};
         if (outside && text.compare(i, 5, " and ") == 0) {
@@ -62,8 +58,7 @@ public:
             combinations = std::min(combinations, no_table_beyond + 1);
         }
         if (!names.empty())
-            throw UsageError("constraint '" + expression.text() + "': '" + *names.begin() +
-                             "' is no tunable");
+            throw UsageError("constraint '" + expression.text() + "': '" + *names.begin() + "' is no tunable");
         if (combinations <= no_table_beyond) table_.assign(combinations, Unknown);
     }
 
@@ -81,8 +76,7 @@ private:
     enum Known : uint8_t { Unknown, Yes, No };
 
     bool evaluate(const std::vector<Tunable>& tunables, const std::vector<uint16_t>& row) {
-        for (size_t i = 0; i < variables_.size(); ++i)
-            *slots_[i] = tunables[variables_[i]].values[row[variables_[i]]];
+        for (size_t i = 0; i < variables_.size(); ++i) *slots_[i] = tunables[variables_[i]].values[row[variables_[i]]];
         try {
             return truthy(expression_.evaluate(bindings_));
         } catch (const UsageError& error) {
@@ -145,8 +139,7 @@ Schedule schedule(const std::vector<Tunable>& tunables, const std::deque<Constra
             for (size_t at = level; at < result.due.size(); ++at)
                 for (size_t c : result.due[at]) {
                     const std::vector<size_t>& needs = constraints[c].variables();
-                    needed =
-                        needed || std::find(needs.begin(), needs.end(), result.order[before]) != needs.end();
+                    needed = needed || std::find(needs.begin(), needs.end(), result.order[before]) != needs.end();
                 }
             if (needed) result.live.back().push_back(result.order[before]);
         }
@@ -254,12 +247,9 @@ private:
     std::vector<std::unordered_map<std::u16string, uint32_t>> known_;  // level -> live values -> node
 };
 
-Space::Space(const TunableSpace& space) : tunables_(space.tunables) {
-    SpaceBuilder(*this).build(space.constraints);
-}
+Space::Space(const TunableSpace& space) : tunables_(space.tunables) { SpaceBuilder(*this).build(space.constraints); }
 
-Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configuration>& valid)
-    : tunables_(tunables) {
+Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configuration>& valid) : tunables_(tunables) {
     std::vector<std::vector<uint16_t>> rows;
     for (const Configuration& configuration : valid) {
         std::optional<std::vector<uint16_t>> row = coordinates_of(configuration);
@@ -276,8 +266,7 @@ std::vector<uint16_t> Space::coordinates(size_t index) const {
     uint32_t node = root_;
     for (size_t tunable : order_) {
         auto first = edges_.begin() + nodes_[node].first_edge, last = edges_.begin() + nodes_[node].last_edge;
-        auto after = std::upper_bound(first, last, index,
-                                      [](size_t at, const Edge& edge) { return at < edge.before; });
+        auto after = std::upper_bound(first, last, index, [](size_t at, const Edge& edge) { return at < edge.before; });
         const Edge& edge = *std::prev(after);
         index -= edge.before;
         row[tunable] = edge.value;
@@ -289,8 +278,7 @@ std::vector<uint16_t> Space::coordinates(size_t index) const {
 Configuration Space::configuration(size_t index) const {
     Configuration configuration;
     std::vector<uint16_t> row = coordinates(index);
-    for (size_t t = 0; t < tunables_.size(); ++t)
-        configuration[tunables_[t].name] = tunables_[t].values[row[t]];
+    for (size_t t = 0; t < tunables_.size(); ++t) configuration[tunables_[t].name] = tunables_[t].values[row[t]];
     return configuration;
 }
 

@@ -50,6 +50,39 @@ class Batch(WithRuns):
         self.assertEqual(keys[:len(kept)], kept)
         self.assertEqual(len(keys), len(set(keys)))
 
+    def budgets(self):
+        """Of all runs, by problem, in the order in which they began."""
+        found = {}
+        for run in reversed(self.runs()):
+            record = json.loads(strop("show", run["run"], "--store", "runs.db", "--json", cwd=self.folder).stdout)
+            found.setdefault(run["problem"], []).append(record["settings"]["budget_seconds"])
+        return found
+
+    def test_a_budget_for_all_is_shared_and_survives_a_kill(self):
+        self.problem("shifted")
+        self.problem("scaled", "return np.maximum(x * b, 0)")
+        words = ["optimize", "shifted", "scaled", "--jobs", "auto", "--budget", "8s"]
+        process = self.start_and_wait(*words)
+        process.kill()
+        process.wait()
+        [killed] = self.runs()
+        kept = recorded(self.store)
+        done = strop(*words, "--store", "runs.db", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn(f"resuming {killed['run']}\n", done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^shifted: (improved|no_improvement), \S+")   # a line as each ends
+        keys = recorded(self.store, OF_RUN.format(killed["run"]))
+        self.assertEqual(keys[:len(kept)], kept)
+        self.assertEqual(len(keys), len(set(keys)))
+        budgets = self.budgets()
+        self.assertEqual({name: given[0] for name, given in budgets.items()}, {"shifted": 2, "scaled": 2})
+        self.assertLessEqual(sum(sum(given[1:]) for given in budgets.values()), 8)
+        self.assertLessEqual(max(map(len, budgets.values())), 2)
+        runs = self.runs()
+        again = strop(*words, "--store", "runs.db", "--json", cwd=self.folder)
+        self.assertEqual([one["note"] for one in json.loads(again.stdout)["problems"]], ["done before"] * 2)
+        self.assertEqual(self.runs(), runs)
+
     def test_what_is_for_one_problem_only(self):
         self.fails(["optimize", "shifted", "scaled", "--point", "small"], 2, "--point is for one problem, not for 2",
                    "run the problems one by one")

@@ -1,12 +1,17 @@
 """Results later: judged again beside their reports, and compared with one another."""
 
 import json
+import os
 import pathlib
+import re
 import shutil
+import subprocess
 import tempfile
+import textwrap
 import unittest
+from xml.etree import ElementTree
 
-from tests.cli.strop_cli import strop, write_problem
+from tests.cli.strop_cli import BINARY, HOME, environment, strop, write_problem
 
 SHORT = ["--per-shape", "100ms"]
 
@@ -56,7 +61,8 @@ class Check(OfOneResult):
         self.copy("modest", self.promising(0.1))
         done = self.check("modest")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
-        self.assertRegex(done.stdout, r"^modest: ok\nSHAPE +VERDICT .*\nsmall +faster +numpy .*\nlarge +faster +numpy ")
+        # What takes a microsecond beside NumPy may stay undecided on a loaded machine, and then it is ok.
+        self.assertRegex(done.stdout, r"^modest: ok\nSHAPE +VERDICT .*\nsmall +(faster|ok) +numpy .*\nlarge +faster +numpy ")
 
     def test_one_that_is_slower_than_it_promised(self):
         self.copy("boasting", self.promising(1000))   # no load of the machine makes up for it
@@ -135,6 +141,135 @@ class Check(OfOneResult):
         (place / "shifted.cpp").unlink()
         self.refused(["check", "bare"], f"{place}/shifted.cpp: there is no kernel",
                      "a run that found none leaves a report only; else run `strop optimize` again")
+
+
+class Baselines(OfOneResult):
+    """Held to an earlier check in place of the report."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        done = strop("check", "strop-out/shifted", "--tolerance", "1000", "--json", *SHORT, cwd=cls.folder)
+        assert done.returncode == 0, done.stderr
+        cls.earlier = json.loads(done.stdout)
+        for shape in cls.earlier["results"][0]["measured"]:
+            for ratio in shape["speedups"].values():
+                ratio.update(ratio=0.01 * ratio["ratio"], low=0.0098 * ratio["ratio"], high=0.0102 * ratio["ratio"])
+
+    def baseline(self, **changes):
+        """main.json: an earlier check in which every ratio was a hundredth, and what else is changed."""
+        document = {"kept": True, "results": [{**self.earlier["results"][0], **changes}]}
+        (self.folder / "main.json").write_text(json.dumps(document), encoding="utf-8")
+
+    def test_its_ratios_count_and_not_the_reports(self):
+        self.baseline()
+        self.copy("boasting", self.promising(1000))
+        done = self.check("boasting", "--baseline", "main.json", "--json", "--junit", "made/junit.xml", "--markdown",
+                          "made/summary.md")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        [result] = json.loads(done.stdout)["results"]
+        self.assertEqual((result["verdict"], result["held_to"]), ("ok", "main.json"))
+        suite = ElementTree.parse(self.folder / "made" / "junit.xml").getroot().find("testsuite")
+        self.assertEqual(suite.get("name"), "boasting")
+        self.assertEqual([case.get("name") for case in suite.iter("testcase")],
+                         ["answers", "speed at small", "speed at large"])
+        self.assertIn("## Kernels: 1 of 1 as promised",
+                      (self.folder / "made" / "summary.md").read_text(encoding="utf-8"))
+
+    def test_one_that_says_nothing_of_the_result_is_named_and_the_report_counts(self):
+        self.copy("modest", self.promising(0.01))
+        for changes, why in (({"problem": "scaled"}, "has nothing of shifted"),
+                             ({"problem_hash": "another"}, "is of the problem before it changed"),
+                             ({"machine": {"cpu": "Z80", "cores": 9, "fingerprint": "another"}},
+                              r"is of another machine \(Z80, 9 cores\)")):
+            with self.subTest(why):
+                self.baseline(**changes)
+                done = self.check("modest", "--baseline", "main.json")
+                self.assertEqual(done.returncode, 0, done.stdout)
+                self.assertRegex(done.stdout, rf"(?m)^! main\.json {why}: held to its own report$")
+
+    def test_what_is_no_baseline(self):
+        self.copy("modest", self.promising(0.1))
+        self.refused(["check", "modest", "--baseline", "modest/report.json"],
+                     "modest/report.json: not what `strop check --json` printed",
+                     "make one with `strop check RESULT --json > FILE`")
+        self.refused(["check", "modest", "--fail-below", "1.5"], "--fail-below: '1.5' does not fit",
+                     "give a number above 0, at most 1; 0.95: a shape fails that does less than 95% of before")
+        self.refused(["check", "modest", "--fail-below", "0.9", "--tolerance", "0.1"],
+                     "--fail-below and --tolerance say the same", "leave one of them out")
+        self.refused(["check", "modest", "--junit", "modest"], "--junit modest: is a folder", "name a file")
+
+    def test_without_a_result_there_must_be_some_in_strop_out(self):
+        (self.folder / "elsewhere" / "strop-out" / "empty").mkdir(parents=True)
+        done = strop("check", cwd=self.folder / "elsewhere")
+        self.assertEqual((done.returncode, done.stderr),
+                         (2, "strop: strop-out: there is no result to check\n"
+                             "hint: name a folder that `strop optimize` wrote\n"))
+
+
+def shell_steps(file):
+    """(environment, script) of the YAML files of ci/: what stands under `env:` or `variables:`, and the script."""
+    text = file.read_text(encoding="utf-8")
+    block = re.search(r"(?m)^( +)(?:run: |- )\|\n((?:\1 .*\n|\n)+)", text)
+    values = re.search(r"(?m)^( +)(?:env|variables):\n((?:\1  .*\n)+)", text)
+    named = dict(re.match(r" +(\w+): *(.*?)(?: +#.*)?$", line).groups() for line in values[2].splitlines())
+    inputs = dict(re.findall(r"(?m)^  ([\w-]+):\n    description:.*\n    default: (.*)$", text))
+    given = {name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found[1]], value).strip('"')
+             for name, value in named.items()}
+    return given, textwrap.dedent(block[2])
+
+
+class ContinuousIntegration(OfOneResult):
+    """The steps of ci/, run by the shells that run them there."""
+
+    def step(self, file, shell, **changes):
+        given, script = shell_steps(pathlib.Path(HOME) / "ci" / file)
+        self.assertEqual(given.keys() - {"STROP", "RESULTS", "BASELINE", "FAIL_BELOW", "PER_SHAPE", "OUT"}, set())
+        variables = {**given, "STROP": os.path.abspath(BINARY), "PER_SHAPE": "100ms", **changes,
+                     "GITHUB_STEP_SUMMARY": "step.md", "GITHUB_OUTPUT": "step.txt"}
+        for name in ("step.md", "step.txt"):
+            (self.folder / name).unlink(missing_ok=True)
+        return subprocess.run([*shell, script], capture_output=True, text=True, check=False, timeout=120,
+                              cwd=self.folder, env=environment(**variables))
+
+    STEPS = (("action.yml", ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"]),
+             ("gitlab.yml", ["sh", "-e", "-c"]))
+
+    def test_a_slow_result_fails(self):
+        self.copy("boasting", self.promising(1000))
+        for file, shell in self.STEPS:
+            with self.subTest(file):
+                done = self.step(file, shell, RESULTS="boasting", BASELINE="not-there.json")
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn("### ✗ boasting: slower", done.stdout)
+                document = json.loads((self.folder / "strop-check" / "check.json").read_text(encoding="utf-8"))
+                self.assertFalse(document["kept"])
+                junit = ElementTree.parse(self.folder / "strop-check" / "junit.xml").getroot()
+                self.assertGreaterEqual(int(junit.find("testsuite").get("failures")), 1)
+                if file == "action.yml":
+                    self.assertEqual((self.folder / "step.txt").read_text(encoding="utf-8"), "kept=false\n")
+                    self.assertIn("### ✗ boasting: slower", (self.folder / "step.md").read_text(encoding="utf-8"))
+
+    def test_without_a_result_all_of_strop_out_are_checked_and_a_good_one_passes(self):
+        done = self.step(*self.STEPS[0], FAIL_BELOW="0.0001")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("### ✓ strop-out/shifted: ok", done.stdout)
+        self.assertEqual((self.folder / "step.txt").read_text(encoding="utf-8"), "kept=true\n")
+
+    def test_the_words_that_strop_gets(self):
+        """A stand-in shows them, and ends with an error of the environment."""
+        stand_in = self.folder / "stand-in"
+        stand_in.write_text('#!/bin/sh\nprintf "%s\\n" "$@" > words\nexit 3\n', encoding="utf-8")
+        stand_in.chmod(0o755)
+        (self.folder / "a base.json").write_text("{}", encoding="utf-8")
+        for file, shell in self.STEPS:
+            with self.subTest(file):
+                done = self.step(file, shell, STROP="./stand-in", RESULTS="a b", BASELINE="a base.json", OUT="o u t",
+                                 PER_SHAPE="2s")
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertEqual((self.folder / "words").read_text(encoding="utf-8").splitlines(),
+                                 ["check", "a", "b", "--fail-below", "0.95", "--per-shape", "2s", "--json", "--junit",
+                                  "o u t/junit.xml", "--markdown", "o u t/summary.md", "--baseline", "a base.json"])
 
 
 class Compare(OfOneResult):

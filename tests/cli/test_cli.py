@@ -5,12 +5,13 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import unittest
 
 from tests.cli.strop_cli import BINARY, InFolder, descendants, environment, strop, strop_in_terminal, wait_until
 
-COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "query", "show", "report", "resume", "doctor", "setup", "completion", "man",
+COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "query", "knowledge", "show", "report", "resume", "doctor", "setup", "completion", "man",
             "help"]
 
 
@@ -92,7 +93,7 @@ class WrongUsage(InFolder):
     def test_extra_and_missing_arguments(self):
         self.fails(["runs", "a", "b"], 2, "unexpected argument 'b' of `strop runs`",
                    "`strop runs --help` shows its arguments")
-        self.fails(["judge"], 2, "`strop judge` needs a KERNEL", "KERNEL: a C++ source file; of several each is judged by the same referee")
+        self.fails(["judge"], 2, "`strop judge` needs a KERNEL", "KERNEL: a source file in C++, OpenCL (.cl) or CUDA (.cu); of several each is judged by the same referee")
 
     def test_missing_value(self):
         self.fails(["runs", "--store"], 2, "--store needs a value",
@@ -162,6 +163,42 @@ class Listing(InFolder):
         self.assertRegex(done.stdout, r"(?m)^broken +cannot be loaded: ")
         self.assertRegex(done.stdout, r"(?m)^doubled ")
 
+    def test_the_slow_ones_come_first_in_three_classes(self):
+        self.write_problem("never")
+        problem = self.write_problem("broken")
+        (self.folder / "problems" / "broken" / "reference.py").write_text("def broken(x):\n    return nothing\n",
+                                                                          encoding="utf-8")
+        self.assertEqual(strop("optimize", "broken", "--store", "runs.db", cwd=self.folder).returncode, 2, problem)
+        with sqlite3.connect(self.folder / "runs.db") as connection:
+            [text] = connection.execute("SELECT record FROM runs").fetchone()
+            for name, shapes in (("ahead", [(2.0, 0.2), (1.1, 0.3)]), ("behind", [(3.0, 0.2), (0.4, 0.3)]),
+                                 ("near", [(0.9, 0.1)]), ("full", [(0.5, 0.9)])):
+                record = {**json.loads(text), "run": f"{name}-1", "problem": name, "outcome": "improved",
+                          "headline": {"ratio": 1.5, "low": 1.4, "high": 1.6}, "headline_baseline": "numpy"}
+                template = {"label": "", "dims": {"N": 4}, "best_baseline": "numpy"}
+                record["shapes"] = [{**template, "label": f"s{i}", "roofline_share": share,
+                                     "speedup": {"ratio": ratio, "low": ratio, "high": ratio}}
+                                    for i, (ratio, share) in enumerate(shapes)]
+                connection.execute("INSERT INTO runs VALUES (?, ?, '2026', 'improved', 1.5, 'numpy', 1, 1, 'out', ?)",
+                                   (f"{name}-1", name, json.dumps(record)))
+        connection.close()
+        done = strop("list", "--slow", "--store", "runs.db", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual([row[:2] for row in rows[1:5]], [["behind", "slow"], ["near", "moderate"], ["ahead", "good"],
+                                                          ["full", "good"]])
+        self.assertRegex(done.stdout, r"(?m)^behind +slow +1\.50× +24% +s1 0\.40× +numpy +behind-1$")
+        self.assertRegex(done.stdout, r"(?m)^never +no result$")
+        document = json.loads(strop("list", "--slow", "--threshold", "0.95", "--store", "runs.db", "--json",
+                                    cwd=self.folder).stdout)
+        self.assertEqual({one["problem"]: one["class"] for one in document["results"] if one["class"]},
+                         {"behind": "slow", "near": "slow", "full": "slow", "ahead": "good"})
+        only = strop("list", "problems", "--slow", "--store", "runs.db", cwd=self.folder).stdout
+        self.assertNotIn("ahead", only)
+        self.fails(["list", "--slow", "--threshold", "2"], 2, "--threshold: '2' does not fit",
+                   "give a number above 0, at most 1")
+        self.fails(["list", "--threshold", "0.5"], 2, "--threshold is for --slow", "strop list --slow --threshold 0.9")
+
     def test_unknown_folder(self):
         self.fails(["list", "absent"], 2, "absent: is no folder", "give the folder that holds problem folders")
 
@@ -177,7 +214,7 @@ class Listing(InFolder):
 
     def test_nothing_is_known(self):
         self.assertEqual(strop("query", cwd=self.folder).stdout, "nothing is known; `strop optimize PROBLEM` finds out\n")
-        self.assertEqual(json.loads(strop("query", "--json", cwd=self.folder).stdout), [])
+        self.assertEqual(json.loads(strop("query", "--json", cwd=self.folder).stdout), {"runs": [], "lessons": []})
 
     def test_unknown_run_and_store(self):
         self.fails(["show", "softmax"], 2, "there is no run 'softmax': strop-out/strop.db does not exist",
@@ -204,6 +241,7 @@ class Shells(InFolder):
         self.assertEqual(self.complete_in_bash("strop", "completion", "f"), ["fish"])
         self.assertEqual(self.complete_in_bash("strop", "optimize", "x", "--seed", ""), [])
         self.assertNotIn("worker", self.complete_in_bash("strop", ""))
+        self.assertIn("--worker", self.complete_in_bash("strop", "judge", "x", "--w"))
 
     def test_bash_completes_problems(self):
         problems = json.loads(strop("list", "--json", cwd=self.folder).stdout)
@@ -216,7 +254,7 @@ class Shells(InFolder):
             self.assertEqual(script.returncode, 0)
             for word in ("optimize", "target-speedup", "markdown"):
                 self.assertIn(word, script.stdout)
-            self.assertNotIn("worker", script.stdout)
+            self.assertNotIn("one JSON message a line", script.stdout)   # the worker is a command for programs
             if shutil.which(shell):
                 subprocess.run([shell, "-n"], input=script.stdout, text=True, check=True)
 

@@ -1,8 +1,11 @@
 """Files with PyTorch modules, from outside."""
 
 import importlib.util
+import json
 import os
 import pathlib
+import subprocess
+import sys
 import unittest
 
 from tests.cli.strop_cli import HOME, InFolder, strop
@@ -32,6 +35,167 @@ class Import(InFolder):
             self.assertIn("hint: the file needs a class Model(nn.Module)", done.stderr)
         done = strop("optimize", "missing.py", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
+
+
+DEFINITION = {
+    "name": "scaled_h64", "op_type": "scale",
+    "axes": {"rows": {"type": "var"}, "width": {"type": "const", "value": 64}, "twice": {"type": "expr", "expression": "2*width"}},
+    "inputs": {"x": {"shape": ["rows", "width"], "dtype": "bfloat16"}, "scale": {"shape": None, "dtype": "float32"}},
+    "outputs": {"y": {"shape": ["rows", "twice"], "dtype": "float32"}},
+    "reference": "import torch\n\n\ndef run(x, scale):\n    return {'y': torch.cat([x, x], dim=1) * scale}\n",
+}
+
+TASK = """import torch
+from task import input_t, output_t
+from utils import make_match_reference, verbose_allclose
+
+
+def generate_input(size: int, width: int, seed: int) -> input_t:
+    made = torch.Generator(device="cuda")
+    made.manual_seed(seed)
+    x = torch.randn(size, width, device="cuda", dtype=torch.float16, generator=made)
+    return x, torch.ones(width, device="cuda")
+
+
+def ref_kernel(data: input_t) -> output_t:
+    x, scale = data
+    return x * scale + 1
+
+
+check_implementation = make_match_reference(ref_kernel)
+"""
+
+CASES = """files:
+  - {"name": "reference.py", "source": "reference.py"}
+  - {"name": "utils.py", "source": "../utils.py"}
+lang: "py"
+tests:
+  - {"size": 8, "width": 12, "seed": 1}
+  - {"size": 8, "width": 12, "seed": 2}
+benchmarks:
+  - {"size": 32, "width": 24, "seed": 3}
+ranking_by: "geom"
+"""
+
+
+def workload(rows, scale=0.5, **more):
+    inputs = {"x": {"type": "random"}, "scale": {"type": "scalar", "value": scale}, **more}
+    return {"definition": "scaled_h64", "workload": {"uuid": str(rows), "axes": {"rows": rows}, "inputs": inputs},
+            "solution": None, "evaluation": None}
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class OfOthers(InFolder):
+    def definition(self, workloads=(), **changes):
+        (self.folder / "scaled_h64.json").write_text(json.dumps({**DEFINITION, **changes}), encoding="utf-8")
+        (self.folder / "scaled_h64.jsonl").write_text("".join(json.dumps(one) + "\n" for one in workloads), encoding="utf-8")
+
+    def task(self, reference=TASK, cases=CASES):
+        place = self.folder / "scaled_py"
+        place.mkdir(exist_ok=True)
+        (place / "reference.py").write_text(reference, encoding="utf-8")
+        (place / "task.yml").write_text(cases, encoding="utf-8")
+
+    def right(self, problem):
+        """The playbook has something to write, so the reference was traced."""
+        done = strop("write", problem, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_definition_with_workloads(self):
+        self.definition([workload(32), workload(7), workload(7)])
+        done = strop("import", "scaled_h64.json", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "made/problem.yaml: 1 inputs, 1 outputs, 2 shapes\n")
+        self.assertEqual(done.stderr.splitlines()[:2], ["! 'x' is bfloat16 and became float32: no kernel here has half types",
+                                                        "! the scalar 'scale' is 0.5, as in its workloads"])
+        text = (self.folder / "made" / "problem.yaml").read_text(encoding="utf-8")
+        self.assertIn("  y: {dtype: float32, shape: [rows, 2 * 64]}\n", text)
+        self.assertIn('  "7": {rows: 7}\n  "32": {rows: 32}\n', text)
+        self.right("made")
+
+    def test_a_result_of_a_definition_is_a_solution(self):
+        self.definition([workload(7)])
+        done = strop("optimize", "scaled_h64.json", "--budget", "4s", "--evaluations", "2", "--json", "--quiet",
+                     cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        run = json.loads(done.stdout)["run"]
+        self.assertEqual(strop("export", run, "--solution", "solution.json", cwd=self.folder).returncode, 0)
+        solution = json.loads((self.folder / "solution.json").read_text(encoding="utf-8"))
+        self.assertEqual((solution["definition"], solution["spec"]["entry_point"]), ("scaled_h64", "main.py::run"))
+        place = self.folder / "unpacked"
+        place.mkdir()
+        for source in solution["sources"]:
+            (place / source["path"]).write_text(source["content"], encoding="utf-8")
+        script = ("import torch, main\nx = torch.randn(5, 64).bfloat16()\ny = main.run(x, 0.5)\n"
+                  "assert torch.allclose(y, torch.cat([x, x], 1).float() / 2), y\n"
+                  "try:\n    main.run(x, 2.0)\nexcept ValueError as error:\n    print(error)\n")
+        tried = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=place)
+        self.assertEqual(tried.stdout, "the kernel is for scale = 0.5, not 2.0\n", tried.stderr)
+        self.problem("shifted")
+        strop("optimize", "shifted", "--budget", "1ms", "--quiet", cwd=self.folder)
+        done = strop("export", "shifted", "--solution", "other.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("its problem is no definition of flashinfer-bench", done.stderr)
+
+    def test_a_definition_that_is_none(self):
+        other = {"x": {"type": "safetensors", "path": "x.safetensors", "tensor_key": "x"}}
+        for workloads, changes, said in (
+                ([], {}, "the scalar 'scale' has no value"),
+                ([workload(7), workload(8, 0.25)], {}, "the scalar 'scale' has 2 values in its workloads"),
+                ([workload(7, **other)], {}, "'x' is read from a file in its workloads"),
+                ([workload(7)], {"reference": "def go(x): return x"}, "the reference has no function 'run'"),
+                ([workload(7)], {"axes": {"rows": {"type": "vary"}}}, "axis 'rows' is neither const with a value, var nor expr"),
+                ([workload(7)], {"outputs": None}, "has no 'outputs'")):
+            with self.subTest(said):
+                self.definition(workloads, **changes)
+                done = strop("import", "scaled_h64.json", "made", cwd=self.folder)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Astrop: \S+scaled_h64\.json: " + said + r"[^\n]*\nhint: [^\n]+\n\Z")
+
+    def test_a_task(self):
+        self.task()
+        done = strop("import", "scaled_py", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.folder / "made" / "problem.yaml").read_text(encoding="utf-8")
+        self.assertRegex(text, r"shapes:\n  8_12: \{M: 8, N: 12\}\n  32_24: \{M: 32, N: 24\}\n")
+        self.assertEqual((self.folder / "made" / "task_reference.py").read_text(encoding="utf-8"), TASK)
+        self.right("made")
+
+    def test_a_task_that_names_its_device_runs_as_if_it_named_another(self):
+        self.task(TASK.replace("x * scale + 1", "x * scale.half().to('cuda') + torch.ones(1, device='cuda:0', "
+                                                "dtype=torch.bfloat16).cuda()"))
+        done = strop("import", "scaled_py", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        original = (self.folder / "made" / "original.py").read_text(encoding="utf-8")
+        self.assertEqual(original.count("OnProcessor()"), 1, "only where inputs are made, which is not timed")
+        self.right("made")
+
+    def test_a_task_that_is_none(self):
+        for reference, cases, said in (
+                (TASK.replace("def ref_kernel", "def other"), CASES, r"reference\.py:\d+: NameError.*|reference\.py: no function 'ref_kernel'"),
+                (TASK, "lang: py\n", r"scaled_py/task\.yml:1: no tests and no benchmarks"),
+                (TASK, "multi_gpu: true\n" + CASES, r"scaled_py/task\.yml:1: a task for several GPUs"),
+                (TASK, CASES.replace('"source": "reference.py"', '"source": "../../reference.py"'),
+                 r"scaled_py/task\.yml:2: reference\.py is '\.\./\.\./reference\.py'"),
+                (TASK.replace("x * scale + 1", "torch.cuda.synchronize()"), CASES,
+                 r"reference\.py:\d+: on the processor and in float32, ref_kernel raises AssertionError"),
+                (TASK, CASES.replace("size", "length"), r"reference\.py: generate_input raises TypeError")):
+            with self.subTest(said):
+                self.task(reference, cases)
+                done = strop("import", "scaled_py", "made", cwd=self.folder)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertRegex(done.stderr, r"\Astrop: (\S*/)?(" + said + r")[^\n]*\nhint: [^\n]+\n\Z")
+
+    def test_a_folder_of_modules_is_a_batch(self):
+        place = self.folder / "level1"
+        place.mkdir()
+        for name in ("1_first", "2_second"):
+            (place / f"{name}.py").write_text("class Model:\n    pass\n", encoding="utf-8")
+        (place / "notes.py").write_text("x = 1\n", encoding="utf-8")
+        done = strop("optimize", "level1", "--quiet", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"(?m)^level1/1_first\.py +failed(.*\n)level1/2_second\.py +failed")
+        self.assertNotIn("notes", done.stdout)
 
 
 if __name__ == "__main__":

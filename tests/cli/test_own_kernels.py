@@ -56,7 +56,7 @@ class OwnKernels(InFolder):
         first = self.optimize("--evaluations", "12", "--winners", "1")
         winner = first["regimes"][0]
         self.problem("capped", "return np.minimum(np.maximum(x + b, 0), 6)")
-        known = json.loads(strop("query", "--store", "runs.db", "--similar", "capped", "--json", cwd=self.folder).stdout)
+        known = json.loads(strop("query", "--store", "runs.db", "--similar", "capped", "--json", cwd=self.folder).stdout)["runs"]
         self.assertEqual([found["run"] for found in known], [first["run"]])
         self.assertTrue(0.5 <= known[0]["similarity"] < 1, known)
         self.assertEqual(known[0]["winners"][0]["configuration"], winner["configuration"])
@@ -77,7 +77,7 @@ class OwnKernels(InFolder):
 
     def test_a_file_that_is_not_there(self):
         self.fails(["optimize", "shifted", "--kernel", "nowhere.cpp"], 2, "nowhere.cpp: there is no such kernel",
-                   'give a C++ file: extern "C" void NAME(inputs..., outputs..., dimensions...)')
+                   'give a C++ file: extern "C" void NAME(inputs..., outputs..., dimensions...), or an OpenCL program (.cl)')
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -74,10 +75,11 @@ class Optimizing(InEmptyFolder):
         self.assertEqual(verdict["verdict"], "compile_failed")
 
     def test_an_interrupt_ends_the_program_and_saves_its_state(self):
-        script = ("import strop\ntry:\n    strop.optimize('softmax', budget='60s', point='small')\n"
+        # A shell starts what runs in the background with interrupts ignored.
+        script = ("import signal, strop\nsignal.signal(signal.SIGINT, signal.default_int_handler)\ntry:\n    strop.optimize('softmax', budget='600s', point='small')\n"
                   "except KeyboardInterrupt:\n    print('interrupted')\n")
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-        killer = threading.Timer(60, process.kill)
+        killer = threading.Timer(300, process.kill)
         killer.start()
         while process.poll() is None and not strop.Archive().runs():
             time.sleep(0.05)
@@ -101,6 +103,20 @@ class Decorated(InEmptyFolder):
         self.assertEqual(len(runs()), 1)
         decorate(shifted)(seen)    # as another process would: the winner is there
         self.assertEqual(len(runs()), 1)
+
+
+class OfAWheel(unittest.TestCase):
+    def test_references_run_in_the_python_that_has_the_package(self):
+        from strop import program    # pylint: disable=import-outside-toplevel
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(program, "PACKAGE", pathlib.Path(folder)), \
+                mock.patch.dict(os.environ):
+            os.environ.pop("STROP_PYTHON", None)
+            self.assertNotIn("STROP_PYTHON", program.environment())    # a checkout's program looks for its own
+            (pathlib.Path(folder) / "bin").mkdir()
+            (pathlib.Path(folder) / "bin" / "strop").touch()
+            self.assertEqual(program.environment()["STROP_PYTHON"], sys.executable)
+            os.environ["STROP_PYTHON"] = "chosen"
+            self.assertEqual(program.environment()["STROP_PYTHON"], "chosen")
 
 
 if __name__ == "__main__":

@@ -92,9 +92,43 @@ protected:
             seats[i].model = std::make_unique<TableModel>(
                 "fake/one", [this](const llm::Request& request, int) { return model_->ask(request, {}); });
         panel_ = std::make_unique<Panel>(std::move(seats), caller_);
+        options.parallel = 1;  // replies come in the order of asking
         agent_ = std::make_unique<Agent>(briefing(), *panel_, judge_, options);
         return *agent_;
     }
+    // What comes of all that was asked.
+    std::vector<Proposal> proposals() {
+        std::vector<Proposal> all;
+        while (agent_->expected() > 0)
+            for (Answer& answer : agent_->arrived(true))
+                for (Proposal& proposal : answer.proposals) all.push_back(std::move(proposal));
+        return all;
+    }
+    std::vector<Proposal> plan() {
+        EXPECT_TRUE(agent_->plan().empty());
+        return proposals();
+    }
+    std::vector<Proposal> widen(const std::vector<Strategy>& tried) {
+        agent_->widen(tried);
+        return proposals();
+    }
+    std::vector<Proposal> deepen(const Strategy& strategy, const Kernel& kernel, const Evaluation& evaluation,
+                                 const std::vector<std::string>& tried) {
+        EXPECT_TRUE(agent_->deepen(strategy, kernel, evaluation, tried).empty());
+        return proposals();
+    }
+    std::optional<Proposal> repair(const Strategy& strategy, const Kernel& kernel, const Evaluation& failed) {
+        agent_->repair(strategy, kernel, failed);
+        std::vector<Proposal> mended = proposals();
+        return mended.empty() ? std::nullopt : std::optional(mended.front());
+    }
+    std::map<std::string, double> score(const std::vector<Strategy>& strategies) {
+        for (bool asked = agent_->score(strategies); asked;)
+            for (const Answer& answer : agent_->arrived(true))
+                if (answer.kind == Answer::Kind::opinions) return answer.opinions;
+        return {};
+    }
+
     int asked(const std::string& role) const {
         return static_cast<int>(std::count_if(model_->requests.begin(), model_->requests.end(),
                                               [&](const llm::Request& r) { return r.role == role; }));

@@ -16,12 +16,12 @@ namespace strop::tune {
 
 // For EXPECT_EQ.
 inline bool operator==(const Measured& a, const Measured& b) {
-    return a.configuration == b.configuration && a.failure == b.failure && a.value == b.value &&
-           a.runs == b.runs && a.phases == b.phases && a.metrics == b.metrics && a.timestamp == b.timestamp;
+    return a.configuration == b.configuration && a.failure == b.failure && a.value == b.value && a.runs == b.runs &&
+           a.phases == b.phases && a.metrics == b.metrics && a.timestamp == b.timestamp;
 }
 inline std::ostream& operator<<(std::ostream& out, const Measured& entry) {
-    return out << describe(entry.configuration) << ": failure " << static_cast<int>(entry.failure)
-               << ", value " << entry.value;
+    return out << describe(entry.configuration) << ": failure " << static_cast<int>(entry.failure) << ", value "
+               << entry.value;
 }
 
 }  // namespace strop::tune
@@ -72,9 +72,8 @@ inline MeasuredSpace sample_space() {
                             {"unroll", {int64_t{0}, int64_t{1}}},
                             {"layout", {std::string("column"), std::string("row, padded")}}};
     space.booleans = {"unroll"};
-    const Failure failures[] = {Failure::none,        Failure::compile, Failure::runtime,
-                                Failure::correctness, Failure::timeout, Failure::constraints,
-                                Failure::other};
+    const Failure failures[] = {Failure::none,    Failure::compile,     Failure::runtime, Failure::correctness,
+                                Failure::timeout, Failure::constraints, Failure::other};
     for (int64_t i = 0; i < 7; ++i) {
         Measured entry;
         entry.configuration = {{"block", i % 2 ? int64_t{32} : int64_t{16}},
@@ -89,8 +88,7 @@ inline MeasuredSpace sample_space() {
     Measured& good = space.entries[0];
     good.value = 0.1 + 0.2;
     good.runs = {0.25, 0.35, 1e-09};
-    good.phases = {
-        {"benchmark", 31}, {"compilation", 120.5}, {"framework", 1e-3}, {"search", 2}, {"validation", 7}};
+    good.phases = {{"benchmark", 31}, {"compilation", 120.5}, {"framework", 1e-3}, {"search", 2}, {"validation", 7}};
     good.metrics = {{"GFLOP/s", 1234.5}, {"registers", 40}};
     return space;
 }
@@ -104,9 +102,8 @@ inline const std::string cache_header = json(R"({
 
 inline std::string t1(const std::string& parameters, const std::string& conditions = "",
                       const std::string& kernel = "'KernelName': 'gemm'") {
-    return json("{'General': {'BenchmarkName': 'bench'}, 'ConfigurationSpace': {'TuningParameters': [" +
-                parameters + "], 'Conditions': [" + conditions + "]}, 'KernelSpecification': {" + kernel +
-                "}}");
+    return json("{'General': {'BenchmarkName': 'bench'}, 'ConfigurationSpace': {'TuningParameters': [" + parameters +
+                "], 'Conditions': [" + conditions + "]}, 'KernelSpecification': {" + kernel + "}}");
 }
 
 inline std::string t4(const std::string& rows, const std::string& metadata = "'timeunit': 'milliseconds'") {

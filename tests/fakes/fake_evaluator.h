@@ -13,8 +13,7 @@ namespace strop::fakes {
 
 class FakeEvaluator : public Evaluator {
 public:
-    using Model =
-        std::function<double(const Kernel&, const Configuration&, const ShapePoint&)>;  // nanoseconds
+    using Model = std::function<double(const Kernel&, const Configuration&, const ShapePoint&)>;  // nanoseconds
     using Judgement = std::function<Verdict(const Kernel&, const Configuration&, const ShapePoint&)>;
 
     explicit FakeEvaluator(Model model) : model_(std::move(model)) {}
@@ -58,11 +57,9 @@ public:
                 result.name = contender.name;
                 const Judgement& judge_by = thorough_judgement ? thorough_judgement : judgement;
                 if (judge_by) result.verdict = judge_by(contender.kernel, contender.configuration, point);
-                if (result.verdict == Verdict::ok)
-                    result.time = time(contender.kernel, contender.configuration, point);
+                if (result.verdict == Verdict::ok) result.time = time(contender.kernel, contender.configuration, point);
                 double first = at.results.empty() ? result.time.median_ns : at.results[0].time.median_ns;
-                if (result.verdict == Verdict::ok && first > 0)
-                    result.speedup.ratio = result.time.median_ns / first;
+                if (result.verdict == Verdict::ok && first > 0) result.speedup.ratio = result.time.median_ns / first;
                 at.results.push_back(result);
             }
             comparison.points.push_back(at);
@@ -93,8 +90,7 @@ private:
 
     Measurement time(const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
         double nanoseconds = model_(kernel, configuration, point);
-        uint64_t mixed =
-            mix64(std::hash<std::string>()(kernel.id + describe(configuration) + describe(point.dims)));
+        uint64_t mixed = mix64(std::hash<std::string>()(kernel.id + describe(configuration) + describe(point.dims)));
         nanoseconds *= 1 + noise * (static_cast<double>(mixed >> 11) * 0x1.0p-53 - 0.5);
         return {{nanoseconds}, nanoseconds, nanoseconds, nanoseconds, false};
     }

@@ -55,11 +55,11 @@ public:
         const std::vector<Expression>& shape = graph.at(operand).shape;
         for (size_t a = 0; a < shape.size(); ++a) {
             bool reduced = std::find(axes.begin(), axes.end(), static_cast<int>(a)) != axes.end();
-            if (!reduced)
-                node.shape.push_back(shape[a]);
-            else if (keepdims)
-                node.shape.push_back(Expression(1));
+            if (!reduced) node.shape.push_back(shape[a]);
+            else if (keepdims) node.shape.push_back(Expression(1));
         }
+        const Operation* known = find_operation(Family::reduction, op);
+        if (known && known->result == Operation::Result::index) node.dtype = DType::int64;
         return add(node);
     }
     int einsum(int a, int b, const std::vector<std::string>& labels, const std::vector<std::string>& shape) {
@@ -79,6 +79,51 @@ public:
     }
     int reshape(int operand, const std::vector<std::string>& shape) {
         return add(make(Family::layout, "reshape", {operand}, parse(shape)));
+    }
+    int pad(int operand, const std::vector<std::string>& begin, const std::vector<std::string>& end, double value) {
+        Node node = make(Family::layout, "pad", {operand}, graph.at(operand).shape);
+        node.begin = parse(begin);
+        node.end = parse(end);
+        node.pad_value = value;
+        for (size_t a = 0; a < node.shape.size(); ++a) node.shape[a] = node.begin[a] + node.shape[a] + node.end[a];
+        return add(node);
+    }
+    // Windows of `taps` elements `dilation` apart, `stride` apart, over some axes; the taps' axes are the last.
+    int windows(int operand, const std::vector<int>& axes, const std::vector<int64_t>& taps,
+                const std::vector<int64_t>& stride, const std::vector<int64_t>& dilation) {
+        Node node = make(Family::layout, "window", {operand}, graph.at(operand).shape);
+        node.axes = axes;
+        for (size_t k = 0; k < axes.size(); ++k) {
+            const int64_t reach = (taps[k] - 1) * dilation[k] + 1;
+            Expression& extent = node.shape[static_cast<size_t>(axes[k])];
+            extent = extent - (reach - 1);
+            node.window.push_back(reach);
+        }
+        node.shape.insert(node.shape.end(), node.window.begin(), node.window.end());
+        const int view = add(node);
+        Node slice = make(Family::layout, "slice", {view}, node.shape);
+        const size_t rank = node.shape.size() - axes.size();
+        slice.begin.assign(node.shape.size(), 0);
+        slice.end = node.shape;
+        slice.step.assign(node.shape.size(), 1);
+        for (size_t k = 0; k < axes.size(); ++k) {
+            const size_t axis = static_cast<size_t>(axes[k]);
+            slice.step[axis] = stride[k];
+            slice.step[rank + k] = dilation[k];
+            slice.shape[axis] = Expression::floor_divide(node.shape[axis] + (stride[k] - 1), stride[k]);
+            slice.shape[rank + k] = taps[k];
+        }
+        return add(slice);
+    }
+    int scan(const std::string& op, int operand, int axis) {
+        Node node = make(Family::scan, op, {operand}, graph.at(operand).shape);
+        node.axes = {axis};
+        return add(node);
+    }
+    int reverse(int operand, int axis) {
+        Node node = make(Family::layout, "reverse", {operand}, graph.at(operand).shape);
+        node.axes = {axis};
+        return add(node);
     }
     void output(const std::string& name, int id) {
         graph.outputs.push_back(id);
@@ -107,8 +152,7 @@ private:
         for (const std::string& extent : shape) result.push_back(Expression::parse(extent));
         return result;
     }
-    static Node make(Family family, const std::string& op, std::vector<int> operands,
-                     std::vector<Expression> shape) {
+    static Node make(Family family, const std::string& op, std::vector<int> operands, std::vector<Expression> shape) {
         Node node;
         node.family = family;
         node.op = op;

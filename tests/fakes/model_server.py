@@ -11,7 +11,8 @@ words behind the model's name, "gpt-6--bytes--retry-after": see SCENARIOS, ENDIN
 A word that ends in "-once" goes wrong only the first time that a model of this name is asked.
 
 `--script FILE`: a JSON object of a role ("planner") to its list of replies (text, or any JSON); the role is found in
-the first line of the system prompt, "role: planner". The last reply of a list is repeated.
+the first line of the system prompt, "role: planner". The last reply of a list is repeated. `--hold FILE`: they are sent
+once that file is there.
 
 /control/count says how many requests came, in all and by model, /control/last shows the last one, /control/reset
 forgets them (GET or POST).
@@ -21,6 +22,7 @@ import argparse
 import email.utils
 import http.server
 import json
+import pathlib
 import re
 import sys
 import threading
@@ -335,6 +337,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return f"Your key is {self.key_of(protocol)}."
         role = re.match(r"role: *(\S+)", system_of(protocol, body).split("\n")[0])
         if role and role[1] in self.server.state.script:
+            while self.server.hold and not self.server.hold.exists() and not self.server.ending.is_set():
+                self.sleep(0.02)
             return self.server.state.scripted(role[1])
         schema = schema_of(protocol, body)
         return json.dumps(example_of(schema), ensure_ascii=False) if schema else TEXT.format(model=model)
@@ -416,6 +420,7 @@ def main():
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--key", default="test-key-0123456789abcdef")
     parser.add_argument("--script", help="a JSON file of role to list of replies")
+    parser.add_argument("--hold", type=pathlib.Path, help="scripted replies wait for this file")
     options = parser.parse_args()
     script = {}
     if options.script:
@@ -423,6 +428,7 @@ def main():
             script = json.load(file)
     server = Server(("127.0.0.1", options.port), Handler)
     server.state = State(options.key, script)
+    server.hold = options.hold
     server.ending = threading.Event()
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_address[1], flush=True)

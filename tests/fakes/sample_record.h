@@ -34,14 +34,18 @@ inline Machine sample_machine() {
 inline InProcess sample_in_process(const std::vector<ShapeReport>& shapes, double speedup) {
     InProcess inside{"pytorch", "", {speedup, 0.95 * speedup, 1.05 * speedup}, {}};
     for (const ShapeReport& shape : shapes)
-        inside.points.push_back({shape.label, 1.1 * shape.nanoseconds, {{"pytorch", 1.1 * speedup * shape.nanoseconds}},
-                                 {{"pytorch", inside.headline}}, "pytorch", 1.2});
+        inside.points.push_back({shape.label,
+                                 1.1 * shape.nanoseconds,
+                                 {{"pytorch", 1.1 * speedup * shape.nanoseconds}},
+                                 {{"pytorch", inside.headline}},
+                                 "pytorch",
+                                 1.2});
     return inside;
 }
 
 inline std::vector<Strategy> sample_strategies(bool long_texts) {
-    auto make = [](std::string id, std::string parent, Strategy::State state, double confidence,
-                   std::string bottleneck, std::string hypothesis, std::string reason) {
+    auto make = [](std::string id, std::string parent, Strategy::State state, double confidence, std::string bottleneck,
+                   std::string hypothesis, std::string reason) {
         Strategy strategy;
         strategy.id = std::move(id);
         strategy.family = "row_reduction";
@@ -60,8 +64,7 @@ inline std::vector<Strategy> sample_strategies(bool long_texts) {
              "One pass keeps a running maximum and sum, so that a row is read from memory once.",
              "wins where a row does not fit in L2"),
         make("three_pass_cached", "", State::winner, 0.84, "compute",
-             "A row that fits in L2 may be read three times at the cache's speed.",
-             "wins where a row fits in L2"),
+             "A row that fits in L2 may be read three times at the cache's speed.", "wins where a row fits in L2"),
         make("row_blocked", "", State::pruned, 0.12, "latency",
              "Several rows at a time hide the latency of the reduction.",
              "behind three_pass_cached at every shape, by 1.18× at best"),
@@ -90,8 +93,7 @@ inline std::vector<Strategy> sample_strategies(bool long_texts) {
 inline ShapeReport sample_shape(int i, const SampleOptions& options) {
     static const char* labels[] = {"small", "medium", "large", "ragged"};
     static const int64_t sizes[][2] = {{64, 128}, {1024, 1024}, {4096, 8192}, {77, 1003}};
-    static const char* names[] = {"onednn", "pytorch",   "jax",
-                                  "numpy",  "naive_cpp", "torch_compile_max_autotune"};
+    static const char* names[] = {"onednn", "pytorch", "jax", "numpy", "naive_cpp", "torch_compile_max_autotune"};
     static const double factors[] = {1.24, 1.46, 1.93, 8.4, 2.7, 1.31};
     ShapeReport shape;
     shape.label = i < 4 ? labels[i] : "shape_" + std::to_string(i);
@@ -125,8 +127,7 @@ inline ShapeReport sample_shape(int i, const SampleOptions& options) {
 }
 
 inline std::vector<HistoryEntry> sample_history(const std::vector<ShapeReport>& shapes) {
-    static const char* kernels[] = {"online_single_read", "three_pass_cached", "row_blocked",
-                                    "column_vectorized"};
+    static const char* kernels[] = {"online_single_read", "three_pass_cached", "row_blocked", "column_vectorized"};
     std::vector<HistoryEntry> history;
     for (int i = 0; i < 60; ++i) {
         HistoryEntry entry;
@@ -140,8 +141,8 @@ inline std::vector<HistoryEntry> sample_history(const std::vector<ShapeReport>& 
         if (entry.verdict == Verdict::ok)
             for (const ShapeReport& shape : shapes)
                 entry.nanoseconds[shape.label] =
-                    shape.nanoseconds * (1.02 + 2.5 * std::exp(-0.06 * i) * (1 + 0.5 * std::sin(5.0 * i)) +
-                                         (i % 4 == 3 ? 1.5 : 0.0));
+                    shape.nanoseconds *
+                    (1.02 + 2.5 * std::exp(-0.06 * i) * (1 + 0.5 * std::sin(5.0 * i)) + (i % 4 == 3 ? 1.5 : 0.0));
         history.push_back(entry);
     }
     return history;
@@ -178,8 +179,7 @@ inline RunRecord sample_record(const SampleOptions& options = {}) {
     record.machine = sample_machine();
     record.outcome = options.pace >= 0.9 ? Outcome::improved : Outcome::no_improvement;
     record.verified = true;
-    record.verification =
-        "12 fresh seeds over 5 distributions, 40 paired batches a shape, 24 held-out shapes";
+    record.verification = "12 fresh seeds over 5 distributions, 40 paired batches a shape, 24 held-out shapes";
     record.stopped_by = "plateau";
     double logs = 0;
     for (int i = 0; i < options.shapes; ++i) {

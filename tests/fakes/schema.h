@@ -24,8 +24,7 @@ inline bool has_type(const std::string& type, const SchemaJson& value) {
 
 inline bool has_some_type(const SchemaJson& types, const SchemaJson& value) {
     if (types.is_string()) return has_type(types, value);
-    return std::any_of(types.begin(), types.end(),
-                       [&](const SchemaJson& type) { return has_type(type, value); });
+    return std::any_of(types.begin(), types.end(), [&](const SchemaJson& type) { return has_type(type, value); });
 }
 
 std::string violation_at(const SchemaJson& root, const SchemaJson& rules, const SchemaJson& value,
@@ -40,8 +39,7 @@ inline std::string object_violation(const SchemaJson& root, const SchemaJson& ru
         std::string where = path + "/" + key, found;
         if (rules.contains("propertyNames")) found = violation_at(root, rules["propertyNames"], key, where);
         if (!found.empty()) return found;
-        if (properties.contains(key))
-            found = violation_at(root, properties[key], child, where);
+        if (properties.contains(key)) found = violation_at(root, properties[key], child, where);
         else if (rules.contains("additionalProperties") && rules["additionalProperties"] == false)
             found = where + ": is not allowed";
         else if (rules.contains("additionalProperties"))
@@ -66,11 +64,9 @@ inline std::string violation_at(const SchemaJson& root, const SchemaJson& rules,
     if (rules.contains("type") && !has_some_type(rules["type"], value))
         return path + ": wrong type " + value.type_name();
     if (rules.contains("const") && rules["const"] != value) return path + ": is not " + rules["const"].dump();
-    if (rules.contains("enum") &&
-        std::find(rules["enum"].begin(), rules["enum"].end(), value) == rules["enum"].end())
+    if (rules.contains("enum") && std::find(rules["enum"].begin(), rules["enum"].end(), value) == rules["enum"].end())
         return path + ": is none of " + rules["enum"].dump();
-    if (rules.contains("minimum") && value.is_number() && value < rules["minimum"])
-        return path + ": is too small";
+    if (rules.contains("minimum") && value.is_number() && value < rules["minimum"]) return path + ": is too small";
     if (rules.contains("items") && value.is_array())
         for (const SchemaJson& element : value)
             if (std::string found = violation_at(root, rules["items"], element, path + "[]"); !found.empty())

@@ -1,6 +1,6 @@
 // The text of a problem.yaml, beside the reference and the baselines of a shipped problem.
-#include "base/strings.h"
 #include "core/problem.h"
+#include "base/strings.h"
 #include "fuzz/fuzz.h"
 #include "language/contract.h"
 #include "problem/loader.h"

@@ -21,9 +21,8 @@ void check(const Expression& expression, const Configuration& configuration) {
     fuzz::accepted([&] { expression.evaluate_integer(configuration); });
     std::map<std::string, Expression> replacement;
     for (const std::string& name : expression.symbols()) replacement.emplace(name, int64_t{8});
-    fuzz::accepted([&] {
-        fuzz::must(expression.substitute(replacement).symbols().empty(), "a name is left: " + text);
-    });
+    fuzz::accepted(
+        [&] { fuzz::must(expression.substitute(replacement).symbols().empty(), "a name is left: " + text); });
     fuzz::accepted([&] { expression.cpp(); });
 }
 

@@ -231,6 +231,17 @@ def without_numbers(x):
     return np.argmax(gaps, axis=1), np.argmin(gaps, axis=0), np.where(np.isnan(running), -1, running)
 
 
+def pooled_activations(x):
+    padded = np.pad(np.maximum(x, 0.1), ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    pooled = sliding_window_view(padded, (3, 3), axis=(2, 3))[:, :, ::2, ::2].max(axis=(4, 5))
+    return np.tanh(pooled).mean(axis=(2, 3))
+
+
+def where_the_sum_peaks(x):
+    running = np.cumsum(x * 2, axis=1)
+    return np.argmax(running - x, axis=1), running.max(axis=1)
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -272,5 +283,7 @@ COMPUTATIONS = {
     "max_pool": ("x float32[N,C,H,W]", ["N=2,C=3,H=9,W=600", "N=1,C=1,H=2,W=3"]),
     "over_middle_axes": ("x float32[A,B,C]", ["A=3,B=5,C=300", "A=1,B=1,C=1"]),
     "along_long_rows": ("x float32[M,N]", ["M=5,N=700", "M=1,N=1"]),
+    "pooled_activations": ("x float32[N,C,H,W]", ["N=2,C=3,H=9,W=41", "N=1,C=1,H=2,W=3"]),
+    "where_the_sum_peaks": ("x float32[M,N]", ["M=5,N=300", "M=3,N=1"]),
     "without_numbers": ("x float32[M,N]", ["M=5,N=300", "M=3,N=1"]),
 }

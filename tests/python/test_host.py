@@ -1,5 +1,6 @@
 """The process of the reference: what it does with results that are not as declared."""
 
+import importlib.util
 import os
 import sys
 import tempfile
@@ -37,6 +38,16 @@ class Types(unittest.TestCase):
             text, note, _ = self.stored(result, declared)
             self.assertIn(f"returns dtype {result.dtype} for 'y'", text)
             self.assertEqual(note, "")
+
+
+class Frameworks(unittest.TestCase):
+    @unittest.skipIf(importlib.util.find_spec("jax"), "jax is installed")
+    def test_one_that_is_missing_is_not_the_baseline_of_its_name(self):
+        """softmax/jax.py imports jax: itself, where only its folder is searched."""
+        path = os.path.join(ROOT, "problems", "softmax", "jax.py")
+        spec = {"reference": path, "function": "softmax", "framework": "jax", "threads": 1, "inputs": [], "parameters": []}
+        with self.assertRaises(ModuleNotFoundError):
+            host.Baseline(spec)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,22 @@ REFUSED = {
 
 
 @unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Types(unittest.TestCase):
+    def test_what_an_extent_is_scaled_by_is_no_whole_number(self):
+        bodies = ("F.scaled_dot_product_attention(x, x, x)", "x * torch.tensor(x.shape[1]).rsqrt()")
+        for body in bodies:
+            with self.subTest(body), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "reference.py")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(f"import torch\nimport torch.nn.functional as F\ndef f(x):\n return {body}\n")
+                graph = document(path, "f", typed({"x": "B M N"}))
+                self.assertNotIn("untraceable", graph)
+                roots = [node["dtype"] for node in graph["nodes"] if node["op"] in ("sqrt", "rsqrt")]
+                self.assertTrue(roots)
+                self.assertTrue(all(dtype.startswith("float") for dtype in roots), roots)
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
 class Refused(unittest.TestCase):
     """What has no graph is named with its line."""
 
@@ -207,6 +223,34 @@ class Files(unittest.TestCase):
         self.assertNotIn("mask", self.imported("causal_attention")["files"]["problem.yaml"])
         self.assertIn("index: {dtype: int64, shape: [16, 16], fill: integers, limit: 49}",
                       self.imported("window_bias")["files"]["problem.yaml"])
+
+    def test_attention_has_as_many_keys_as_values(self):
+        from strop import import_file
+
+        text = MODULE + "class Model(nn.Module):\n def forward(self, q, k, v):\n"
+        text += "  return nn.functional.scaled_dot_product_attention(q, k, v)\n"
+        text += INPUTS.format("torch.randn(2, 4, 16, 32), torch.randn(2, 4, 48, 32), torch.randn(2, 4, 48, 32)")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        self.assertIn("k: {dtype: float32, shape: [B, C, H_, W]}", problem)
+        self.assertIn("v: {dtype: float32, shape: [B, C, H_, W]}", problem)
+
+    def test_extents_that_only_computing_compares(self):
+        """PyTorch looks at what each pixel's class belongs to when it computes the loss, not before."""
+        from strop import import_file
+
+        text = MODULE + MODEL.replace("self, x", "self, x, t").format("nn.functional.cross_entropy(x, t)")
+        text += INPUTS.format("torch.randn(4, 5, 8, 8), torch.randint(0, 5, (4, 8, 8))")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        self.assertIn("t: {dtype: int64, shape: [B, 8, 8]", problem)
+        self.assertIn("half: {B: 2}", problem)
 
     def test_extents_that_indices_may_reach_do_not_vary(self):
         text = self.imported("recurrent")["files"]["problem.yaml"]

@@ -207,6 +207,47 @@ def gathering(table, i, x, j):
     )
 
 
+def ordering(x):
+    """x: B M N"""
+    return (
+        torch.sort(x)[0], torch.sort(x, dim=1, descending=True), torch.argsort(x, dim=0), torch.topk(x, 3, dim=1),
+        torch.topk(x, 2, largest=False)[0], torch.topk(x, 1), torch.median(x, dim=1), torch.median(x),
+        torch.kthvalue(x, 2, dim=1, keepdim=True), torch.cummax(x, 1), torch.cummin(x.round(), 2),
+        torch.bucketize(x, x[0, :3, 0].sort()[0]), torch.searchsorted(x.sort()[0], x[:, :, :2].contiguous(), right=True), torch.sort(torch.round(x), dim=2, stable=True),
+    )
+
+
+def scattering(x, i, y, k):
+    """x: M N, i: int64 K N, y: K N, k: int64 K"""
+    return (
+        x.scatter_add(0, i, y), x.scatter_reduce(0, i, y, "amax"), x.scatter(0, i, 1.5), x.index_add(0, k, y),
+        torch.index_put(x, (k,), y[:, :1], accumulate=True), torch.index_put(x, (k, k), y[:, 0], accumulate=True),
+        torch.zeros(4, x.shape[1]).scatter_add(0, i, y), x.scatter(0, k[:1, None].expand(1, x.shape[1]), y[:1]),
+        torch.index_put(x, (torch.tensor([2, 0]),), y[:2]), F.fold(y[:1, :4].reshape(1, 4, 1).expand(1, 4, 4), (3, 3), 2),
+    )
+
+
+def interpolated(x):
+    """x: B 3 P Q"""
+    return (
+        F.interpolate(x, scale_factor=2, mode="bilinear"), F.interpolate(x, size=(7, 5), mode="bilinear", align_corners=True),
+        F.interpolate(x[:, :, 0], scale_factor=3, mode="linear"), F.interpolate(x[..., None], size=(3, 4, 2), mode="trilinear"),
+    )
+
+
+def padded(x):
+    """x: B 3 P Q"""
+    return (
+        F.pad(x, (1, 2, 0, 3), mode="circular"), F.pad(x, (2, 1, 0, 1), mode="reflect"), F.pad(x, (1, 0, 2, 2), mode="replicate"),
+        F.pad(x, (1, -1, 0, 2), value=0.5), F.pad(x[0], (0, 0, 2, 1), mode="circular"),
+    )
+
+
+def running_log_sum(x):
+    """x: M N"""
+    return torch.logcumsumexp(x * 300, 1), torch.logcumsumexp(x, 0)
+
+
 def images(x):
     """x: B 8 P Q"""
     return (

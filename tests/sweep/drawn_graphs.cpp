@@ -1,6 +1,7 @@
 #include "sweep/drawn_graphs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 
@@ -20,7 +21,7 @@ struct LoopAxes {
     std::string name;
     std::vector<std::string> axes;
     std::vector<int> reduced;
-    std::vector<std::vector<std::string>> narrow;   // shapes of operands that are broadcast
+    std::vector<std::vector<std::string>> narrow;  // shapes of operands that are broadcast
     std::vector<Sizes> shapes;
 };
 
@@ -28,8 +29,8 @@ Sizes mn(int64_t m, int64_t n) { return {{"M", m}, {"N", n}}; }
 Sizes bmn(int64_t b, int64_t m, int64_t n) { return {{"B", b}, {"M", m}, {"N", n}}; }
 
 const std::vector<Sizes>& matrix_shapes() {
-    static const std::vector<Sizes> shapes = {mn(1, 1),  mn(3, 37),   mn(17, 7),   mn(2, 301), mn(9, 64),
-                                              mn(130, 33), mn(1, 259), mn(2, 16401)};
+    static const std::vector<Sizes> shapes = {mn(1, 1),  mn(3, 37),   mn(17, 7),  mn(2, 301),
+                                              mn(9, 64), mn(130, 33), mn(1, 259), mn(2, 16401)};
     return shapes;
 }
 
@@ -114,7 +115,8 @@ std::vector<std::string> some_reduction(const LoopAxes& nest, const std::vector<
 std::vector<std::vector<std::string>> deal(const LoopAxes& nest, uint64_t seed) {
     std::vector<std::string> deck;
     for (const Operation& operation : operations()) {
-        if (operation.family != Family::pointwise || operation.arity > 2) continue;   // where has its place in every chain
+        if (operation.family != Family::pointwise || operation.arity > 2)
+            continue;  // where has its place in every chain
         const DrawnGraph single = Chain(nest, seed).draw({operation.name}, some_reduction(nest, {"sum"}));
         if (taken(single.problem, single.graph)) deck.push_back(operation.name);
     }
@@ -155,7 +157,9 @@ DrawnGraph product(const std::string& left, const std::string& right, bool epilo
         y = b.point("add", {b.point("multiply", {y, b.input("scale", {"M", "1"})}), b.input("more", {"M", "N"})});
     }
     b.output("y", y);
-    return {fmt::format("product-{}-{}{}", left, right, epilogue ? "-epilogue" : ""), b.problem, b.graph,
+    return {fmt::format("product-{}-{}{}", left, right, epilogue ? "-epilogue" : ""),
+            b.problem,
+            b.graph,
             {mnk(1, 1, 1), mnk(3, 5, 0), mnk(7, 17, 9), mnk(1, 100, 70), mnk(50, 1, 33), mnk(5, 19, 600),
              mnk(77, 103, 91)}};
 }
@@ -168,17 +172,22 @@ void add_products(std::vector<DrawnGraph>& graphs) {
     GraphBuilder batches("sweep");
     const int x = batches.input("x", {"B", "M", "K"}), w = batches.input("w", {"B", "K", "N"});
     batches.output("y", batches.einsum(x, w, {"bmk", "bkn", "bmn"}, {"B", "M", "N"}));
-    graphs.push_back({"product-batches", batches.problem, batches.graph,
+    graphs.push_back({"product-batches",
+                      batches.problem,
+                      batches.graph,
                       {{{"B", 3}, {"M", 9}, {"N", 21}, {"K", 10}}, {{"B", 2}, {"M", 50}, {"N", 40}, {"K", 50}}}});
     GraphBuilder vector("sweep");
     const int a = vector.input("x", {"M", "K"}), v = vector.input("v", {"K"});
     vector.output("y", vector.einsum(a, v, {"mk", "k", "m"}, {"M"}));
-    graphs.push_back({"product-vector", vector.problem, vector.graph,
+    graphs.push_back({"product-vector",
+                      vector.problem,
+                      vector.graph,
                       {{{"M", 37}, {"K", 100}}, {{"M", 1}, {"K", 3}}, {{"M", 3}, {"K", 0}}, {{"M", 30}, {"K", 700}}}});
 }
 
 Sizes convolution_sizes(const std::vector<int64_t>& sizes) {
-    const std::vector<std::string> names = {"stride", "padding", "dilation", "groups", "N", "C", "H", "W", "K", "R", "S"};
+    const std::vector<std::string> names = {"stride", "padding", "dilation", "groups", "N", "C",
+                                            "H",      "W",       "K",        "R",      "S"};
     Sizes result;
     for (size_t i = 0; i < names.size(); ++i) result[names[i]] = sizes.at(i);
     return result;
@@ -192,7 +201,8 @@ DrawnGraph convolution(bool epilogue) {
                           {"N", "K", "(H + 2*padding - dilation*(R - 1) - 1)//stride + 1",
                            "(W + 2*padding - dilation*(S - 1) - 1)//stride + 1"});
     if (epilogue)
-        y = b.point("maximum", {b.point("add", {y, b.reshape(b.input("bias", {"K"}), {"1", "K", "1", "1"})}), b.constant(0)});
+        y = b.point("maximum",
+                    {b.point("add", {y, b.reshape(b.input("bias", {"K"}), {"1", "K", "1", "1"})}), b.constant(0)});
     b.output("y", y);
     DrawnGraph drawn{epilogue ? "convolution-epilogue" : "convolution", b.problem, b.graph, {}};
     for (const std::vector<int64_t>& sizes : std::vector<std::vector<int64_t>>{{1, 1, 1, 1, 2, 3, 9, 11, 5, 3, 3},
@@ -211,6 +221,68 @@ DrawnGraph convolution(bool epilogue) {
     return drawn;
 }
 
+// Windows of images: `behind`: a channel lies behind each pixel.
+DrawnGraph pool(const std::string& op, int64_t taps, int64_t stride, int64_t padding, bool behind) {
+    GraphBuilder b("sweep");
+    int x = b.point("maximum", {b.input("x", behind ? std::vector<std::string>{"N", "H", "W", "C"}
+                                                    : std::vector<std::string>{"N", "H", "W"}),
+                                b.constant(0.2)});
+    if (padding > 0) {
+        const std::string amount = std::to_string(padding);
+        const std::vector<std::string> amounts =
+            behind ? std::vector<std::string>{"0", amount, amount, "0"} : std::vector<std::string>{"0", amount, amount};
+        x = b.pad(x, amounts, amounts, op == "sum" ? 0 : -INFINITY);
+    }
+    const int rank = behind ? 4 : 3;
+    const int view = b.windows(x, {1, 2}, {taps, taps}, {stride, stride}, {1, 1});
+    b.output("y", b.point("add", {b.reduce(op, view, {rank, rank + 1}, false), b.input("c", {"1"})}));
+    DrawnGraph drawn{fmt::format("pool-{}-{}-{}{}", op, taps, stride, behind ? "-behind" : ""), b.problem, b.graph, {}};
+    for (const std::vector<int64_t>& sizes :
+         std::vector<std::vector<int64_t>>{{1, 6, 6}, {2, 9, 41}, {3, 12, 64}, {1, 7, 200}, {2, 8, 7}}) {
+        drawn.shapes.push_back({{"N", sizes[0]}, {"H", sizes[1]}, {"W", sizes[2]}});
+        if (behind) drawn.shapes.back()["C"] = sizes[2] % 19;
+    }
+    drawn.races = taps == 3;
+    return drawn;
+}
+
+void add_windows(std::vector<DrawnGraph>& graphs) {
+    graphs.push_back(pool("max", 3, 2, 1, false));
+    graphs.push_back(pool("max", 6, 1, 3, false));
+    graphs.push_back(pool("sum", 2, 2, 0, false));
+    graphs.push_back(pool("min", 3, 5, 1, false));
+    graphs.push_back(pool("max", 3, 2, 1, true));
+    graphs.push_back(pool("max", 5, 1, 2, true));
+}
+
+// Searches and scans along the axis that a nest reduces, of a value that is computed.
+void add_searches_and_scans(std::vector<DrawnGraph>& graphs) {
+    for (const LoopAxes& nest : nests()) {
+        if (nest.reduced.size() != 1) continue;
+        std::vector<Sizes> shapes = nest.shapes;
+        for (const char* op : {"argmax", "argmin"}) {
+            GraphBuilder b("sweep");
+            const int x = b.point("multiply", {b.input("x", nest.axes), b.input("w", nest.narrow[0])});
+            b.output("place", b.reduce(op, x, nest.reduced, false));
+            if (std::string(op) == "argmax") b.output("best", b.reduce("max", x, nest.reduced, false));
+            graphs.push_back(
+                {fmt::format("{}-{}", op, nest.name), b.problem, b.graph, shapes, std::string(op) == "argmax"});
+        }
+        const std::vector<std::pair<std::string, bool>> scans = {
+            {"sum", false}, {"sum", true}, {"prod", false}, {"max", true}};
+        for (const auto& [op, backwards] : scans) {
+            GraphBuilder b("sweep");
+            const int axis = nest.reduced[0];
+            const int x = b.input("x", nest.axes), value = b.point("multiply", {x, b.input("w", nest.narrow[0])});
+            const int scan =
+                backwards ? b.reverse(b.scan(op, b.reverse(value, axis), axis), axis) : b.scan(op, value, axis);
+            b.output("y", b.point("subtract", {scan, x}));
+            graphs.push_back({fmt::format("scan-{}-{}{}", op, nest.name, backwards ? "-backwards" : ""), b.problem,
+                              b.graph, shapes, op == "sum"});
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<DrawnGraph> drawn_graphs(uint64_t seed) {
@@ -218,6 +290,8 @@ std::vector<DrawnGraph> drawn_graphs(uint64_t seed) {
     add_loops(graphs, seed);
     add_products(graphs);
     for (bool epilogue : {false, true}) graphs.push_back(convolution(epilogue));
+    add_windows(graphs);
+    add_searches_and_scans(graphs);
     for (DrawnGraph& drawn : graphs) drawn.graph = simplify(drawn.graph);
     return graphs;
 }

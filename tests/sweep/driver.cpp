@@ -19,7 +19,7 @@ using Entry = void (*)(void* const* tensors, const double* parameters, const int
 
 struct Allocation {
     char* memory = nullptr;
-    size_t lead = 0;   // bytes that belong to nobody
+    size_t lead = 0;  // bytes that belong to nobody
     void* tensor() const { return memory + lead; }
 };
 
@@ -52,7 +52,8 @@ void call(Entry entry, std::istream& line, bool shifted) {
     line >> dimensions;
     std::vector<int64_t> extents(dimensions);
     for (int64_t& extent : extents) line >> extent;
-    for (int repeat = 0; repeat < 2; ++repeat) entry(pointers.data(), values.data(), extents.data());   // scratch is used
+    for (int repeat = 0; repeat < 2; ++repeat)
+        entry(pointers.data(), values.data(), extents.data());  // scratch is used
     for (const Allocation& allocation : allocations) std::free(allocation.memory);
 }
 

@@ -1,0 +1,268 @@
+"""PyTorch's sorting, scattering and interpolation as nodes of the graph.
+
+The graph has no node for an order or for a scatter: an element's place is how many come before it, and a target
+takes what is meant for it. So n elements cost n² comparisons, and n values for t targets cost n·t. NaN is not ordered.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from strop import trace_layout as layout
+from strop.import_layout import _from_front, part
+from strop.import_reductions import scan
+from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
+from strop.trace_array import Traced, astype, axis_of, broadcast_shapes, broadcast_to, full, pointwise, product, reduce
+from strop.trace_dims import Untraceable, is_int, same
+
+# ---- order -----------------------------------------------------------------------------------------------
+
+
+def _zero(dtype) -> Traced:
+    return full((), 0, dtype)
+
+
+def _places(x: Traced, descending: bool) -> Traced:
+    """Along the last axis: how many elements come before each; of equal ones the first."""
+    one, other = layout.expand_dims(x, -1), layout.expand_dims(x, -2)
+    i, j = layout.index_grid(x.shape[-1], x.shape[-1])
+    before = pointwise("greater" if descending else "less", other, one)
+    earlier = pointwise("logical_and", pointwise("equal", other, one), pointwise("less", j, i))
+    return reduce("sum", astype(pointwise("logical_or", before, earlier), np.int64), x.ndim)
+
+
+def _at(places: Traced, wanted, values: Traced) -> Traced:
+    """The value whose place is wanted: [..., n] and [k] give [..., k], a number gives [...]."""
+    if isinstance(wanted, Traced) and wanted.ndim:
+        places, values = layout.expand_dims(places, -2), layout.expand_dims(values, -2)
+        wanted = layout.expand_dims(wanted, -1)
+    chosen = pointwise("where", pointwise("equal", places, wanted), values, _zero(values.dtype))
+    return reduce("sum", chosen, chosen.ndim - 1, False, values.dtype)
+
+
+def _ordered(x: Traced, axis, wanted, descending=False, keepdim=True):
+    """What is at these places of the order along the axis, and where it was."""
+    if not x.ndim:
+        return x, _zero(np.int64)
+    axis = axis_of(axis, x.ndim)
+    last = layout.moveaxis(x, axis, -1)
+    places = _places(last, descending)
+    values, indices = _at(places, wanted, last), _at(places, wanted, layout.arange(last.shape[-1]))
+    if isinstance(wanted, Traced) and wanted.ndim:
+        return layout.moveaxis(values, -1, axis), layout.moveaxis(indices, -1, axis)
+    return tuple(layout.expand_dims(one, axis) if keepdim else one for one in (values, indices))
+
+
+def _extent(x: Traced, axis):
+    return x.shape[axis_of(axis, x.ndim)] if x.ndim else 1
+
+
+@imports("sort")
+def _sort(out, x, axis=-1, descending=False, **_):
+    return _ordered(x, axis, layout.arange(_extent(x, axis)), descending)
+
+
+@imports("sort.stable")
+def _sort_stable(out, x, *, stable=None, dim=-1, descending=False):
+    return _sort(out, x, dim, descending)
+
+
+@imports("argsort")
+def _argsort(out, x, axis=-1, descending=False, **_):
+    return _sort(out, x, axis, descending)[1]
+
+
+@imports("topk")
+def _topk(out, x, count, axis=-1, largest=True, *_):
+    if is_int(count) and count == 1 and x.ndim:
+        op = "max" if largest else "min"
+        return reduce(op, x, axis, True), reduce("arg" + op, x, axis, True)
+    return _ordered(x, axis, layout.arange(count), largest)
+
+
+@imports("kthvalue")
+def _kth_value(out, x, k, axis=-1, keepdim=False):
+    return _ordered(x, axis, k - 1, keepdim=keepdim)
+
+
+@imports("median.dim", "nanmedian.dim")
+def _median(out, x, axis, keepdim=False):
+    return _ordered(x, axis, (_extent(x, axis) - 1) // 2, keepdim=keepdim)
+
+
+@imports("median", "nanmedian")
+def _median_of_all(out, x):
+    return _median(out, layout.reshape(x, (x.size,)), 0)[0]
+
+
+@imports("bucketize")
+def _bucketize(out, x, boundaries, *, out_int32=False, right=False):
+    inside = pointwise("less_equal" if right else "less", boundaries, layout.expand_dims(x, -1))
+    return astype(reduce("sum", astype(inside, np.int64), x.ndim), out)
+
+
+@imports("searchsorted")
+def _search_sorted(out, boundaries, x, *, out_int32=False, right=False, side=None, sorter=None):
+    if sorter is not None:
+        raise Untraceable("'aten.searchsorted' with a sorter has no graph operation")
+    apart = boundaries if boundaries.ndim == 1 else layout.expand_dims(boundaries, -2)
+    return _bucketize(out, x, apart, right=right or side == "right")
+
+
+# ---- scattering ------------------------------------------------------------------------------------------
+
+
+def _targets(x: Traced, axis: int, index: Traced, source):
+    """With the axis last: the target, the source, and [..., t, n]: is source n meant for target t?"""
+    for i, (have, want) in enumerate(zip(x.shape, index.shape)):
+        if i != axis and not same(have, want):
+            raise Untraceable("a scatter whose indices are smaller than its target has no graph operation")
+    if isinstance(source, Traced) and source.ndim:
+        for i, extent in enumerate(index.shape):
+            source = source if same(source.shape[i], extent) else part(source, i, 0, extent)
+    else:
+        source = broadcast_to(as_tensor(source, x.dtype), index.shape)
+    x, index, source = (layout.moveaxis(one, axis, -1) for one in (x, index, as_dtype(source, x.dtype)))
+    places = layout.expand_dims(layout.arange(x.shape[-1]), -1)
+    return x, source, pointwise("equal", layout.expand_dims(index, -2), places)
+
+
+def _gathered(op, hit, source, neutral, dtype) -> Traced:
+    values = pointwise("where", hit, layout.expand_dims(source, -2), full((), neutral, dtype))
+    return reduce(op, values, values.ndim - 1, False, dtype if op == "sum" else None)
+
+
+def _last(hit) -> Traced:
+    """The last source of each target, -1 where there is none: what a loop over the sources leaves."""
+    at = layout.arange(hit.shape[-1])
+    return reduce("max", pointwise("where", hit, at, full((), -1, np.int64)), hit.ndim - 1)
+
+
+SCATTERED = {"sum": "sum", "add": "sum", "amax": "max", "amin": "min"}
+NEUTRAL = {"sum": 0, "max": -math.inf, "min": math.inf}
+COMBINED = {"sum": "add", "max": "maximum", "min": "minimum"}
+
+
+@imports("scatter_reduce")
+def _scatter_reduce(out, x, axis, index, source, how, *, include_self=True):
+    if how not in SCATTERED or not include_self or (how != "sum" and out.kind != "f"):
+        raise Untraceable(f"'aten.scatter_reduce' with '{how}' has no graph operation here")
+    op, axis = SCATTERED[how], axis_of(axis, x.ndim)
+    x, source, hit = _targets(x, axis, index, source)
+    result = pointwise(COMBINED[op], x, _gathered(op, hit, source, NEUTRAL[op], out))
+    return layout.moveaxis(result, -1, axis)
+
+
+OPERATIONS["scatter_add"] = lambda out, x, axis, index, source: _scatter_reduce(out, x, axis, index, source, "sum")
+
+
+@imports("scatter", "scatter.src", "scatter.value")
+def _scatter(out, x, axis, index, source, **options):
+    if options.get("reduce"):
+        return _scatter_reduce(out, x, axis, index, source, options["reduce"])
+    axis = axis_of(axis, x.ndim)
+    x, source, hit = _targets(x, axis, index, source)
+    last = _last(hit)
+    written = layout.take_along_axis(source, pointwise("maximum", last, 0), -1)
+    return layout.moveaxis(pointwise("where", pointwise("less", last, 0), x, written), -1, axis)
+
+
+@imports("index_put", "_unsafe_index_put")
+def _index_put(out, x, indices, values, accumulate=False, *_):
+    """Index tensors in neighbouring axes, as one index into those axes flattened, which come first meanwhile."""
+    axes = [i for i, index in enumerate(indices) if index is not None]
+    if axes != list(range(axes[0], axes[-1] + 1)) or any(indices[i].dtype.kind == "b" for i in axes):
+        raise Untraceable("this form of indexed assignment has no graph operation")
+    shape = broadcast_shapes(*(indices[i].shape for i in axes))
+    before, after = x.shape[: axes[0]], x.shape[axes[-1] + 1 :]
+    flat = None
+    for i in axes:
+        index = _from_front(broadcast_to(astype(indices[i], np.int64), shape), x.shape[i])
+        flat = index if flat is None else flat * x.shape[i] + index
+    count, merged = product(shape), product(x.shape[i] for i in axes)
+    flat = layout.reshape(flat, (count,))
+    values = layout.reshape(broadcast_to(as_dtype(values, out), (*before, *shape, *after)), (*before, count, *after))
+    values, target = (layout.moveaxis(one, len(before), 0) for one in (values, layout.reshape(x, (*before, merged, *after))))
+    hit = pointwise("equal", layout.expand_dims(layout.arange(merged), -1), flat)
+    if accumulate:
+        wide = layout.reshape(hit, (merged, count, *(1 for _ in (*before, *after))))
+        chosen = pointwise("where", wide, layout.expand_dims(values, 0), _zero(out))
+        result = target + reduce("sum", chosen, 1, False, out)
+    else:
+        last = _last(hit)
+        written = layout.take(values, pointwise("maximum", last, 0), 0)
+        none = layout.reshape(pointwise("less", last, 0), (merged, *(1 for _ in (*before, *after))))
+        result = pointwise("where", none, target, written)
+    return layout.reshape(layout.moveaxis(result, 0, len(before)), x.shape)
+
+
+# ---- scans without a node of their own ------------------------------------------------------------------------
+
+
+def _running(op):
+    """Running extrema, and where the last of each was."""
+
+    def apply(out, x, axis):
+        if not x.ndim:
+            return x, _zero(np.int64)
+        axis = axis_of(axis, x.ndim)
+        values = scan(op, x, axis)
+        at = layout.reshape(layout.arange(x.shape[axis]), (x.shape[axis],) + (1,) * (x.ndim - 1 - axis))
+        places = pointwise("where", pointwise("equal", x, values), at, _zero(np.int64))
+        return values, scan("max", places, axis)
+
+    return apply
+
+
+OPERATIONS["cummax"], OPERATIONS["cummin"] = _running("max"), _running("min")
+
+
+@imports("logcumsumexp")
+def _log_cumulative_sum(out, x, axis):
+    """Each sum has its own shift, so no exponential overflows and none that counts vanishes."""
+    if not x.ndim:
+        return x
+    axis = axis_of(axis, x.ndim)
+    last = layout.moveaxis(x, axis, -1)
+    top = scan("max", last, -1)
+    shift = pointwise("where", pointwise("equal", top, -math.inf), _zero(out), top)
+    terms = pointwise("exp", layout.expand_dims(last, -2) - layout.expand_dims(shift, -1))
+    kept = layout.triangle(last.shape[-1], last.shape[-1], 0, True)
+    total = reduce("sum", pointwise("where", kept, terms, _zero(out)), last.ndim)
+    return layout.moveaxis(pointwise("log", total) + shift, -1, axis)
+
+
+# ---- interpolation -----------------------------------------------------------------------------------------
+
+
+def _between(x: Traced, axis: int, extent, aligned: bool, scale) -> Traced:
+    """Linear interpolation along an axis, as PyTorch places its samples."""
+    have, dtype = x.shape[axis], x.dtype
+    at = astype(layout.arange(extent), dtype)
+    if aligned:
+        at = at * ((have - 1) / (extent - 1)) if not same(extent, 1) else at * 0
+    else:
+        ratio = 1 / scale if scale else have / extent
+        at = pointwise("maximum", (at + 0.5) * ratio - 0.5, 0)
+    below = pointwise("floor", at)
+    low = pointwise("minimum", astype(below, np.int64), have - 1)
+    high = pointwise("minimum", low + 1, have - 1)
+    share = layout.reshape(at - below, (extent,) + (1,) * (x.ndim - 1 - axis))
+    return layout.take(x, low, axis) * (1 - share) + layout.take(x, high, axis) * share
+
+
+@imports("upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d")
+def _upsample_linear(out, x, size, aligned, *scales):
+    scales = scales[0] if scales and isinstance(scales[0], (list, tuple)) else scales
+    scales = list(scales) if any(scales) else [None] * (x.ndim - 2)
+    for axis, scale in enumerate(scales, 2):
+        if size is not None:
+            extent = size[axis - 2]
+        elif float(scale).is_integer() or is_int(x.shape[axis]):
+            extent = x.shape[axis] * int(scale) if float(scale).is_integer() else math.floor(x.shape[axis] * scale)
+        else:
+            raise Untraceable("interpolation by a factor that is not whole, of an extent that varies, has no graph operation")
+        x = _between(x, axis, extent, aligned, scale)
+    return x

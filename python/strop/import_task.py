@@ -1,0 +1,221 @@
+"""A task of GPU MODE as a problem: import_task.py FOLDER, with its cases (a list of {name: value}) on standard input.
+
+FOLDER has reference.py with `generate_input(**case)` and `ref_kernel(data)`. They are run on the processor, whatever
+device they name. Of the modules that the task's evaluator brings (`task`, `utils`) only names are needed, and any name
+is there. What generate_input returns, a tensor or a tuple, becomes the inputs; the sweep is the task's cases.
+To standard output goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"}.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import types
+import warnings
+
+if __name__ == "__main__":
+    sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # as in trace.py
+
+import torch  # noqa: E402
+
+from strop import import_file  # noqa: E402
+from strop.import_file import blaming  # noqa: E402
+from strop.import_names import Refusal, problem_name  # noqa: E402
+
+FORM = "the folder needs reference.py with generate_input(**case) and ref_kernel(data), and task.yml with tests"
+MOST_POINTS = 8
+
+# What original.py of the problem begins with: the reference, on the processor and in float32. Its source is changed once, so
+# that PyTorch's baseline runs as fast as if it had been written so.
+ADAPTER = '''"""ref_kernel of task_reference.py as a module, on the processor; halves are float32."""
+
+import ast
+import os
+import sys
+import types
+
+import torch
+
+
+class _Names(types.ModuleType):
+    """Whatever the evaluator's modules have: only names are needed."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return lambda *arguments, **named: None
+
+
+def _widened(dtype):
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def _moved(value):
+    if isinstance(value, torch.dtype):
+        return _widened(value)
+    if isinstance(value, torch.device) or (isinstance(value, str) and value.split(":")[0] in ("cuda", "hip")):
+        return "cpu"
+    return value
+
+
+class _ForProcessor(ast.NodeTransformer):
+    def visit_Constant(self, node):
+        device = isinstance(node.value, str) and node.value.split(":")[0] in ("cuda", "hip")
+        return ast.copy_location(ast.Constant("cpu"), node) if device else node
+
+    def visit_Attribute(self, node):
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Name) and node.value.id == "torch" and node.attr in ("float16", "half", "bfloat16"):
+            node.attr = "float32"
+        return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        moves = isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "half", "bfloat16")
+        return node.func.value if moves and not (node.func.attr != "cuda" and node.args) else node
+
+
+class OnProcessor(torch.overrides.TorchFunctionMode):
+    """For generate_input, whose devices and types may come from its arguments."""
+
+    def __torch_function__(self, function, types_, arguments=(), named=None):
+        if getattr(function, "__name__", "") in ("cuda", "half", "bfloat16"):
+            return arguments[0]
+        named = {name: _moved(value) for name, value in (named or {}).items()}
+        return function(*[_moved(value) for value in arguments], **named)
+
+
+def _load():
+    for name in ("task", "utils"):
+        sys.modules[name] = _Names(name)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "task_reference.py")
+    with open(path, encoding="utf-8") as file:
+        tree = ast.fix_missing_locations(_ForProcessor().visit(ast.parse(file.read(), path)))
+    module = types.ModuleType("task_reference")
+    module.__file__ = path
+    exec(compile(tree, path, "exec"), module.__dict__)
+    return module
+
+
+TASK = _load()
+
+
+def inputs_of(case):
+    """What generate_input gives, as a list."""
+    made = torch.Generator
+    torch.Generator = lambda device=None: made()
+    try:
+        with OnProcessor():
+            data = TASK.generate_input(**case)
+    finally:
+        torch.Generator = made
+    return list(data) if isinstance(data, (tuple, list)) else [data]
+
+
+class Model(torch.nn.Module):
+    def forward(self, *data):
+        result = TASK.ref_kernel(data if @several@ else data[0])
+        return tuple(result) if isinstance(result, list) else result
+
+
+def get_inputs():
+    return inputs_of(@case@)
+'''
+
+
+class CasesOf:
+    """The sweep: the extents that the task's cases give to the dimensions."""
+
+    def __init__(self, module, cases, path):
+        self.module, self.cases, self.path = module, cases, path
+
+    def points(self, dimensions):
+        points = {}
+        for case in self.cases:
+            with blaming(self.path, "generate_input raises ", FORM):
+                values = [v for v in self.module.inputs_of(case) if isinstance(v, torch.Tensor)]
+            dims = {extent: size for shape, value in zip(dimensions.shapes.values(), values)
+                    for extent, size in zip(shape, value.shape) if isinstance(extent, str)}
+            fixed = all(isinstance(extent, str) or extent == size
+                        for shape, value in zip(dimensions.shapes.values(), values)
+                        for extent, size in zip(shape, value.shape))
+            if fixed and dims not in points.values() and len(points) < MOST_POINTS:
+                label = "_".join(str(v) for n, v in case.items() if n != "seed" and isinstance(v, int)) or str(len(points))
+                points[label if label not in points else f"{label}_{len(points)}"] = dims
+        return points or {"file": dict(dimensions.values)}
+
+
+
+def largest_input(module, cases, path):
+    """The case with most elements: dimensions may shrink from there."""
+    def elements(case):
+        with blaming(path, "generate_input raises ", FORM):
+            return sum(v.numel() for v in module.inputs_of(case) if isinstance(v, torch.Tensor))
+    return max(cases, key=elements)
+
+
+def run_once(module, case, path):
+    """On the processor, with results of types that are known."""
+    with blaming(path, "generate_input raises ", FORM):
+        data = module.inputs_of(case)
+    with blaming(path, "on the processor and in float32, ref_kernel raises ",
+                  "what only a GPU has cannot be the reference of a problem for the processor"):
+        result = module.TASK.ref_kernel(tuple(data) if len(data) > 1 else data[0])
+    for one in result if isinstance(result, (tuple, list)) else [result]:
+        dtype = str(getattr(one, "dtype", type(one).__name__)).removeprefix("torch.")
+        if dtype not in import_file.DTYPES:
+            raise Refusal(f"{path}: ref_kernel returns {dtype}", FORM)
+
+
+def load_adapter(folder, text):
+    module = types.ModuleType("original")
+    module.__file__ = os.path.join(folder, "original.py")
+    path = os.path.join(folder, "reference.py")
+    with blaming(path, "", FORM):
+        exec(compile(text, module.__file__, "exec"), module.__dict__)  # pylint: disable=exec-used
+    for name in ("generate_input", "ref_kernel"):
+        if not callable(getattr(module.TASK, name, None)):
+            raise Refusal(f"{path}: no function '{name}'", FORM)
+    return module
+
+
+def import_task(folder: str, cases: list) -> dict:
+    path = os.path.join(folder, "reference.py")
+    with open(path, encoding="utf-8") as file:
+        theirs = file.read()
+    draft = ADAPTER.replace('"task_reference.py"', '"reference.py"')
+    module = load_adapter(folder, draft.replace("@several@", "True").replace("@case@", "{}"))
+    case = largest_input(module, cases, path)
+    with blaming(path, "generate_input raises ", FORM):
+        several = len(module.inputs_of(case)) > 1
+    run_once(module, case, path)
+    fields = {"@several@": repr(several), "@case@": repr(case)}
+    final = ADAPTER
+    for key, value in fields.items():
+        draft, final = draft.replace(key, value), final.replace(key, value)
+    import_file.load = lambda _: sys.modules.setdefault("original", load_adapter(folder, draft))
+    import_file.problem_name = lambda _: problem_name(os.path.basename(folder))
+    sweep = CasesOf(module, cases, path)
+    import_file.Dimensions.points = lambda dimensions: sweep.points(dimensions)  # pylint: disable=unnecessary-lambda
+    result = import_file.import_file(path)
+    del result["files"]["module.py"]  # a task has no module to take the place of
+    result["files"] |= {"original.py": final, "task_reference.py": theirs}
+    result["notes"].append("made of a task: tensors of half precision, if there are any, became float32")
+    return result
+
+
+def main(arguments) -> int:
+    warnings.simplefilter("ignore")
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            document = import_task(os.path.abspath(arguments[0]), json.load(sys.stdin))
+    except Refusal as refusal:
+        document = {"error": str(refusal), "hint": refusal.hint}
+    print(json.dumps(document))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

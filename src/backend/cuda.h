@@ -1,0 +1,12 @@
+// A schedule as CUDA source: extern "C" void NAME(inputs, outputs, parameters, dimensions, cudaStream_t),
+// which launches on that stream and does not wait. Tunables are `strop:` comments and macros. What CUDA
+// answers is not looked at: the caller asks cudaGetLastError().
+#pragma once
+
+#include "backend/source_text.h"
+
+namespace strop::backend {
+
+SourceText write_cuda(const Problem& problem, const schedule::Schedule& schedule);
+
+}  // namespace strop::backend

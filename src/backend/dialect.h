@@ -1,0 +1,24 @@
+// How a language for threads in blocks spells what the block writer says: everything that differs between
+// OpenCL, CUDA and HIP.
+#pragma once
+
+#include <string>
+
+#include "core/problem.h"
+
+namespace strop::backend {
+
+struct Dialect {
+    std::string kernel;           // before the name of a kernel: "__kernel void"
+    std::string global;           // before a pointer into the device's memory; may be empty
+    std::string shared;           // before an array that a block shares: "__local"
+    std::string shared_pointer;   // before a pointer to it, where that differs from a plain one
+    std::string restrict_word;    // "restrict"
+    std::string device_function;  // before a helper: "static inline"
+    std::string thread, block;    // the thread's number in its block, the block's number
+    std::string barrier;          // a statement
+    std::string infinity, nan;
+    std::string (*type)(DType) = nullptr;  // "long"
+};
+
+}  // namespace strop::backend

@@ -1,0 +1,33 @@
+// What every writer asks of a launch before it writes it.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "schedule/schedule.h"
+
+namespace strop::backend {
+
+std::vector<int> terms_of(const schedule::Step& step);  // that the step reads
+const std::vector<schedule::Store>* stores_of(const schedule::Step& step);
+
+using Shapes = std::map<std::string, std::vector<Expression>>;  // of tensors and buffers, by name
+Shapes shapes_of(const Problem& problem, const schedule::Schedule& schedule);
+
+// The place in a tensor's memory, of an index or of a place.
+Expression offset_of(const std::vector<Expression>& at, const std::vector<Expression>& shape);
+
+// What a launch uses, each in the order of the problem and the schedule.
+struct LaunchArguments {
+    std::vector<std::string> tensors, parameters, dimensions, tunables;
+};
+LaunchArguments arguments_of(const Problem& problem, const schedule::Schedule& schedule,
+                             const schedule::Launch& launch);
+
+// Names that the launch cannot give to something else.
+std::set<std::string> names_in(const Problem& problem, const schedule::Schedule& schedule,
+                               const schedule::Launch& launch);
+
+}  // namespace strop::backend

@@ -1,0 +1,62 @@
+// strop knowledge: what runs found as files for other people and machines, and back.
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/store_access.h"
+#include "core/json.h"
+#include "knowledge/folder.h"
+
+namespace strop::cli {
+
+namespace {
+
+Json to_document(const FolderReport& report) {
+    Json quarantined = Json::array(), complaints = Json::array();
+    for (const Quarantined& one : report.quarantined)
+        quarantined.push_back({{"run", one.run}, {"file", one.origin}, {"reason", one.reason}});
+    for (const Complaint& one : report.complaints) complaints.push_back({{"what", one.phrase}, {"hint", one.hint}});
+    return {{"runs", report.runs},   {"lessons", report.lessons},  {"patterns", report.patterns},
+            {"known", report.known}, {"quarantined", quarantined}, {"complaints", complaints}};
+}
+
+std::string counted(int count, const std::string& what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string summary(const std::string& action, const FolderReport& report) {
+    std::string text = counted(report.runs, "run") + ", " + counted(report.lessons, "lesson");
+    if (action != "import") text += ", " + counted(report.patterns, "pattern");
+    if (action == "check") text += " as they should be";
+    else text += fmt::format(" {}; {} there already", action == "export" ? "written" : "taken in", report.known);
+    if (!report.quarantined.empty())
+        text += "; " + counted(static_cast<int>(report.quarantined.size()), "run") + " quarantined";
+    return text;
+}
+
+FolderReport carry_out(const std::string& action, const std::string& folder, const Arguments& arguments) {
+    if (action == "import") {
+        check_knowledge_folder(folder);  // before a store is made
+        Store store(store_path(arguments));
+        return import_knowledge(folder, store);
+    }
+    std::unique_ptr<Store> store = existing_store(arguments);
+    if (action == "check") return check_knowledge(folder, store.get());
+    if (!store)
+        throw UsageError(fmt::format("{}: there is no such store", store_path(arguments).string()),
+                         "runs are kept by `strop optimize`; --store names another file");
+    return export_knowledge(*store, folder);
+}
+
+}  // namespace
+
+int command_knowledge(const Arguments& arguments) {
+    const std::string action = arguments.text("ACTION"), folder = arguments.text("DIR");
+    const FolderReport report = carry_out(action, folder, arguments);
+    for (const Complaint& one : report.complaints) fmt::print(stderr, "! {}\n  hint: {}\n", one.phrase, one.hint);
+    if (arguments.has("--json")) fmt::print("{}\n", dump(to_document(report), 2));
+    else fmt::print("{}: {}\n", folder, summary(action, report));
+    return report.complaints.empty() ? 0 : static_cast<int>(Exit::usage);
+}
+
+}  // namespace strop::cli

@@ -1,0 +1,96 @@
+#include "cli/sources.h"
+
+#include <fmt/format.h>
+
+#include "backend/cuda.h"
+#include "backend/opencl.h"
+#include "backend/triton.h"
+#include "base/error.h"
+#include "device/machine.h"
+#include "graph/rewrite.h"
+#include "playbook/playbook.h"
+#include "playbook/scheduled_strategies.h"
+
+namespace strop::cli {
+
+namespace {
+
+Sources written_in_cpp(const Problem& problem, const std::string& graph) {
+    playbook::Playbook playbook(problem, graph, detect_machine());
+    Sources sources{{}, {}, playbook.why_nothing()};
+    auto add = [&](const Proposal& proposal) {
+        const Kernel& kernel = proposal.kernel;
+        sources.written.push_back(
+            {kernel.id, kernel.parent, proposal.strategy.hypothesis, kernel.source, kernel.condition, kernel.initial});
+    };
+    for (const Proposal& planned : playbook.plan()) {
+        add(planned);
+        std::vector<std::string> tried;
+        for (;;) {
+            const std::vector<Proposal> more = playbook.deepen(planned.strategy, planned.kernel, {}, tried);
+            if (more.empty()) break;
+            for (const Proposal& variant : more) {
+                add(variant);
+                tried.push_back(variant.strategy.id);
+            }
+        }
+    }
+    return sources;
+}
+
+using Writer = backend::SourceText (*)(const Problem&, const schedule::Schedule&);
+
+Sources written_from_schedules(const Problem& problem, const std::string& graph_json, Writer write) {
+    const Graph graph = parse_graph(graph_json);
+    if (!graph.untraceable.empty())
+        return {{}, {}, fmt::format("the reference cannot be traced: {}", graph.untraceable)};
+    const playbook::ScheduledStrategies scheduled = playbook::scheduled_strategies(problem, simplify(graph));
+    Sources sources{{}, {}, scheduled.lacks};
+    auto add = [&](const playbook::ScheduledStrategy& one, const std::string& parent) {
+        const backend::SourceText text = write(problem, one.schedule);
+        const std::string id = parent.empty() ? one.strategy.id : parent + "+" + one.suffix;
+        if (!text.lacks.empty()) {
+            sources.lacks = fmt::format("the language lacks {}", text.lacks);
+            sources.lacking[id] = text.lacks;
+        } else
+            sources.written.push_back({id, parent, one.strategy.hypothesis, text.source, one.schedule.condition, {}});
+    };
+    for (const playbook::ScheduledStrategy& one : scheduled.strategies) {
+        add(one, "");
+        for (const playbook::ScheduledStrategy& variant : one.variants) add(variant, one.strategy.id);
+    }
+    return sources;
+}
+
+}  // namespace
+
+Sources sources_in(Language language, const Problem& problem, const std::string& graph) {
+    switch (language) {
+        case Language::opencl: return written_from_schedules(problem, graph, backend::write_opencl);
+        case Language::cuda: return written_from_schedules(problem, graph, backend::write_cuda);
+        case Language::triton: return written_from_schedules(problem, graph, backend::write_triton);
+        case Language::cpp: return written_in_cpp(problem, graph);
+        case Language::tilelang: break;
+    }
+    return {{}, {}, "there is no writer for " + name_of(language)};
+}
+
+Language written_language(const std::string& name) {
+    for (Language language : {Language::cpp, Language::opencl, Language::cuda, Language::triton})
+        if (name == name_of(language)) return language;
+    throw UsageError(fmt::format("{}: there is no writer for this language", name),
+                     "choose from cpp, opencl, cuda, triton");
+}
+
+std::string file_ending(Language language) {
+    switch (language) {
+        case Language::opencl: return ".cl";
+        case Language::cuda: return ".cu";
+        case Language::triton:
+        case Language::tilelang: return ".py";
+        case Language::cpp: break;
+    }
+    return ".cpp";
+}
+
+}  // namespace strop::cli

@@ -1,0 +1,74 @@
+// strop write: the sources of the playbook's strategies. Nothing is compiled or measured.
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "cli/commands.h"
+#include "cli/problem_argument.h"
+#include "cli/sources.h"
+#include "core/json.h"
+#include "problem/trace.h"
+
+namespace strop::cli {
+
+namespace {
+
+std::vector<Written> chosen(std::vector<Written> all, const std::string& id) {
+    if (id.empty()) return all;
+    std::vector<std::string> ids;
+    for (Written& one : all) {
+        if (one.id == id) return {std::move(one)};
+        ids.push_back(one.id);
+    }
+    const std::vector<std::string> near = nearest(id, ids);
+    throw UsageError(fmt::format("--strategy {}: there is no such strategy", id),
+                     "there is " + join(near.empty() ? ids : near, ", "));
+}
+
+void print_json(const Problem& problem, const std::string& language, const std::vector<Written>& written) {
+    Json strategies = Json::array();
+    for (const Written& one : written) {
+        Json entry = {{"id", one.id}, {"hypothesis", one.hypothesis}, {"source", one.source}};
+        if (!one.parent.empty()) entry["parent"] = one.parent;
+        if (one.condition) entry["condition"] = one.condition->text();
+        strategies.push_back(std::move(entry));
+    }
+    fmt::print("{}\n", dump({{"problem", problem.name}, {"language", language}, {"strategies", strategies}}, 2));
+}
+
+void write_files(Language language, const std::vector<Written>& written, const fs::path& folder) {
+    const std::string ending = file_ending(language);
+    for (const Written& one : written) {
+        const fs::path file = folder / (one.id + ending);
+        write_file(file, one.source);
+        fmt::print("{}\n", file.string());
+    }
+}
+
+void print_list(const std::vector<Written>& written) {
+    for (const Written& one : written) {
+        fmt::print("{}\n    {}\n", one.id, one.hypothesis);
+        if (one.condition) fmt::print("    for {}\n", one.condition->text());
+    }
+}
+
+}  // namespace
+
+int command_write(const Arguments& arguments) {
+    const std::string language = arguments.text("--language"), id = arguments.text("--strategy");
+    const Problem problem = problem_argument(arguments.text("PROBLEM"));
+    Sources sources = sources_in(written_language(language), problem, trace_reference(problem));
+    if (sources.written.empty()) {
+        fmt::print(stderr, "{}: nothing to write in {}: {}\n", problem.name, language, sources.lacks);
+        return static_cast<int>(Exit::no_improvement);
+    }
+    const std::vector<Written> written = chosen(std::move(sources.written), id);
+    if (arguments.has("--out")) write_files(written_language(language), written, arguments.text("--out"));
+    else if (arguments.has("--json")) print_json(problem, language, written);
+    else if (!id.empty()) fmt::print("{}", written[0].source);
+    else print_list(written);
+    return 0;
+}
+
+}  // namespace strop::cli

@@ -1,0 +1,64 @@
+// CUDA kernels without a GPU: verdicts of the emulator, no times.
+#include <algorithm>
+#include <limits>
+
+#include "base/interrupt.h"
+#include "judge/referee.h"
+
+namespace strop::judge {
+
+namespace {
+
+const Seconds least_limit{10};  // of a call, however little time is left
+
+}  // namespace
+
+// Inputs as they are timed and one set that is only checked, each with all of its outputs compared.
+PointResult Referee::emulate_point(const Built& built, const ShapePoint& point, Seconds limit) {
+    const std::vector<Buffers*> buffers = buffers_for({point});
+    const std::unique_ptr<Runner> runner = Runner::kernel(built, problem_, buffers, 1);
+    Runner::Outcome outcome = runner->prepare(0, prepare_limit);
+    for (uint32_t set : {0u, static_cast<uint32_t>(buffers.front()->timed())})
+        if (outcome.ok()) outcome = check(*runner, 0, set, true, limit);
+    return {point, outcome.verdict, outcome.evidence, {}};
+}
+
+Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
+    Evaluation evaluation;
+    evaluation.key = key(request);
+    evaluation.kernel = request.kernel.id;
+    evaluation.configuration = request.configuration;
+    Build build{request.kernel.source, request.configuration, request.kernel.space, {}, false, true};
+    const Built built = toolchain_.build(problem_, {build}, folder_.path(), machine_.cores).front();
+    evaluation.compile_seconds = built.seconds;
+    if (!built.ok) {
+        evaluation.verdict = Verdict::compile_failed;
+        evaluation.evidence = built.message;
+        return evaluation;
+    }
+    std::vector<ShapePoint> points = request.points;
+    std::stable_sort(points.begin(), points.end(), [&](const ShapePoint& a, const ShapePoint& b) {
+        return tensor_bytes(problem_, a.dims) < tensor_bytes(problem_, b.dims);
+    });
+    const Clock::time_point start = Clock::now();
+    double seconds_per_byte = std::numeric_limits<double>::infinity();  // the least so far
+    for (size_t i = 0; i < points.size(); ++i) {
+        check_interrupt();
+        const Seconds left = limit - Seconds(seconds_since(start));
+        const double bytes = static_cast<double>(tensor_bytes(problem_, points[i].dims));
+        if (i > 0 && seconds_per_byte * bytes > left.count()) break;
+        const Clock::time_point call = Clock::now();
+        PointResult result = emulate_point(built, points[i], i == 0 ? limit : std::max(least_limit, left));
+        seconds_per_byte = std::min(seconds_per_byte, seconds_since(call) / std::max(1.0, bytes));
+        if (i > 0 && result.verdict == Verdict::timed_out) break;  // not the kernel's fault: small ones came to an end
+        evaluation.points.push_back(result);
+        if (result.verdict == Verdict::ok) continue;
+        evaluation.verdict = result.verdict;
+        evaluation.evidence = result.evidence;
+        break;
+    }
+    evaluation.check_seconds = seconds_since(start);
+    return evaluation;
+}
+
+}  // namespace strop::judge

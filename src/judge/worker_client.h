@@ -1,0 +1,86 @@
+// The other end of worker.h: an Evaluator that asks a worker process, and starts it again when it is lost.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "core/evaluator.h"
+#include "core/json.h"
+#include "core/profile.h"
+#include "core/record.h"
+#include "judge/worker_command.h"
+#include "judge/worker_greeting.h"
+
+namespace strop::judge {
+
+class WorkerConnection;
+
+// The worker is gone and could not be had again. What was recorded before is worth going on with.
+class LostWorker : public EnvironmentError {
+public:
+    using EnvironmentError::EnvironmentError;
+};
+
+class WorkerClient : public Evaluator {
+public:
+    // Starts a worker and hears who it is. `idle` is called while waiting and may throw; `say` gets a line when the
+    // worker was lost and had to be started again. EnvironmentErrors as of WorkerConnection.
+    WorkerClient(WorkerCommand command, std::function<void()> idle, std::function<void(const std::string&)> say = {});
+    ~WorkerClient() override;
+
+    const Greeting& greeting() const { return greeting_; }
+    const std::string& machine_fingerprint() const { return greeting_.machine.fingerprint; }
+    // With ceilings; measured again there where they are older than this.
+    Machine machine(Seconds lasting);
+
+    // What comes after needs an open problem. The worker sees the problem's folder or gets its files. `points`: labels
+    // of the sweep's shapes that matter; empty: all. `reference_limit`: what one call of the reference may take.
+    void open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
+              Seconds reference_limit = Seconds(60));
+
+    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
+    Comparison compare(const ComparisonRequest& request) override;
+    Profile profile(const EvaluationRequest& request);
+    std::vector<SanitizerRun> sanitize(const EvaluationRequest& request, Seconds limit);
+    Evaluation emulate(const EvaluationRequest& request, Seconds limit);
+    std::vector<std::string> baselines(std::vector<MissingBaseline>& missing);
+    std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
+    void reseed(uint64_t seed);
+
+    const std::string& toolchain() const { return toolchain_; }
+    // With a compiler of that name; empty, or unknown: with the usual one.
+    const std::string& toolchain(const std::string& compiler) const;
+    double reference_seconds() const { return earlier_reference_seconds_ + reference_seconds_; }
+
+private:
+    struct Opening {
+        Problem problem;
+        Json message;
+    };
+
+    Json ask(const std::string& message);  // throws what the worker reports, and LostWorker
+    bool ask_once(const std::string& message, std::string& answer);
+    void start_again();               // leaves no connection where that fails
+    std::optional<Json> open_once();  // nothing when the worker is gone
+
+    WorkerCommand command_;
+    std::function<void()> idle_;
+    std::function<void(const std::string&)> say_;
+    TemporaryFolder scratch_;  // the worker's, where it is ours: it ends by a signal and cannot clean up
+    std::unique_ptr<WorkerConnection> connection_;
+    Greeting greeting_;
+    std::optional<Opening> opening_;
+    std::string toolchain_, how_it_was_lost_;
+    std::map<std::string, std::string> toolchains_;  // by compiler
+    double reference_seconds_ = 0, earlier_reference_seconds_ = 0;
+};
+
+}  // namespace strop::judge

@@ -1,0 +1,41 @@
+// A worker's process as who asks it sees it: started by a command, greeted, then a line there and a line back.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "judge/worker_command.h"
+#include "judge/worker_greeting.h"
+#include "sandbox/line_process.h"
+
+namespace strop::judge {
+
+class WorkerConnection {
+public:
+    // `idle` is called a few times a second while waiting and may throw. EnvironmentErrors: what was started ends,
+    // prints too much that no worker says, says nothing for as long as the command has patience, or is of another
+    // version.
+    WorkerConnection(const WorkerCommand& command, const std::function<void()>& idle);
+    // The worker gets a moment to tidy up, unless it is ours.
+    ~WorkerConnection();
+    WorkerConnection(const WorkerConnection&) = delete;
+    WorkerConnection& operator=(const WorkerConnection&) = delete;
+
+    const Greeting& greeting() const { return greeting_; }
+    // False when it is gone.
+    bool ask(const std::string& message, std::string& answer, const std::function<void()>& idle);
+    // How it went, with the last words of its standard error. Ends it.
+    std::string end();
+
+private:
+    void greet(const std::function<void()>& idle);
+    bool is_greeting(const std::string& line);
+    [[noreturn]] void fail_to_start();
+
+    WorkerCommand command_;
+    sandbox::LineProcess process_;
+    Greeting greeting_;
+    std::string last_printed_;  // before the greeting
+};
+
+}  // namespace strop::judge

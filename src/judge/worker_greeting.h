@@ -1,0 +1,31 @@
+// What a worker says first, so that both ends know whom they talk to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+
+namespace strop::judge {
+
+inline constexpr int worker_protocol = 2;  // of the messages in worker.h
+
+struct Greeting {
+    std::string strop;  // version
+    int protocol = worker_protocol;
+    Machine machine;                  // without ceilings, which take a while to measure
+    std::string toolchain;            // the usual compiler and its flags
+    std::vector<std::string> weaker;  // protections that its system does not offer
+};
+
+Greeting greeting_of_this_machine();
+const char* this_version();
+
+Json to_json(const Greeting& greeting);
+// Throws what the parser throws.
+Greeting greeting_from_json(const Json& json);
+
+// "AMD EPYC 7B13 (avx512), 8 cores"
+std::string machine_text(const Machine& machine);
+
+}  // namespace strop::judge

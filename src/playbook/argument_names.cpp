@@ -1,0 +1,29 @@
+#include "playbook/argument_names.h"
+
+#include <vector>
+
+namespace strop::playbook {
+
+std::map<std::string, Expression> free_names(Problem& problem, Graph& graph, const std::set<std::string>& reserved) {
+    std::map<std::string, Expression> renamed, original;
+    auto free = [&](std::string& name, bool symbol) {
+        if (!reserved.contains(name)) return;
+        if (symbol) renamed.emplace(name, Expression::symbol(name + "_"));
+        if (symbol) original.emplace(name + "_", Expression::symbol(name));
+        name += "_";
+    };
+    for (std::string& name : problem.dimensions) free(name, true);
+    for (Parameter& parameter : problem.parameters) free(parameter.name, true);
+    for (std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
+        for (Tensor& tensor : *tensors) free(tensor.name, false);
+    for (Node& node : graph.nodes) {
+        if (node.family == Family::input || node.family == Family::parameter) free(node.op, false);
+        for (std::vector<Expression>* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window,
+                                              &node.stride, &node.padding, &node.dilation})
+            for (Expression& expression : *list) expression = expression.substitute(renamed);
+        if (node.dim) node.dim = node.dim->substitute(renamed);
+    }
+    return original;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,87 @@
+// Which strategies a scan gets, with their tunables, first guesses and variants.
+#include <algorithm>
+
+#include "playbook/kernel_source.h"
+#include "playbook/recipe.h"
+#include "playbook/scan_form.h"
+#include "playbook/scan_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+struct Choice {
+    ScanPlan::Kind kind;
+    std::string id, hypothesis, bottleneck;
+    double confidence;
+};
+
+std::vector<Choice> choices(const ScanForm& form) {
+    using Kind = ScanPlan::Kind;
+    if (form.nest.has_columns())
+        return {
+            {Kind::tiles, "blocked_scan",
+             "running values of a tile of columns stay in L1 while several rows at a time stream past in "
+             "order",
+             "memory", 0.6},
+            {Kind::panels, "panel_scan",
+             "running values of a panel of columns stay in registers from the first row to the last", "memory", 0.5}};
+    return {{Kind::prefix, "prefix_in_lanes",
+             "each vector is scanned by itself; only one step a vector waits for the one before", "memory", 0.6},
+            {Kind::split, "split_scan", "few long rows: the threads share each row, fold their shares, then scan them",
+             "parallelism", 0.4}};
+}
+
+// A barrier costs as much as some ten thousand elements.
+constexpr int64_t least_split = 16384;
+constexpr int64_t mebi = 1 << 20;
+
+Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice& choice, bool stream, std::string& lacks) {
+    const ScanKernel kernel = write_scan(form, {choice.kind, stream});
+    if (lacks.empty()) lacks = kernel.lacks;
+    KernelSource source(form.problem.name + ": " + choice.hypothesis);
+    const int64_t lanes = std::max(4, machine.vector_bytes / 4);
+    source.tune("VL", {lanes, 2 * lanes, lanes > 4 ? lanes / 2 : 4 * lanes}, lanes);
+    source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);
+    if (!form.nest.has_columns()) source.tune("UNROLL", {4, 1, 2, 8}, 4);
+    if (choice.kind == ScanPlan::Kind::tiles) {
+        source.tune("TILE", {1024, 256, 512, 2048}, 1024);
+        source.tune("ROWS", {4, 1, 2, 8}, 4);
+    }
+    if (choice.kind == ScanPlan::Kind::panels) source.tune("PANEL", {4, 1, 2, 8}, 4);
+    if (stream) source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40}, 32 * mebi);
+    Recipe recipe;
+    recipe.source = source.text(kernel.used, kernel.helpers, kernel.body);
+    recipe.initial = source.initial;
+    recipe.strategy.id = choice.id;
+    recipe.strategy.family = "scan";
+    recipe.strategy.proposer = "playbook";
+    recipe.strategy.hypothesis = choice.hypothesis;
+    recipe.strategy.bottleneck = choice.bottleneck;
+    recipe.strategy.confidence = choice.confidence;
+    if (choice.kind == ScanPlan::Kind::split)
+        recipe.condition = Expression::parse("(" + form.depth.text() + ") >= " + std::to_string(least_split));
+    return recipe;
+}
+
+}  // namespace
+
+Recipes emit_scan(const Problem& problem, const Graph& graph, const Machine& machine) {
+    const ScanForm form = scan_form(problem, graph);
+    if (!form.lacks.empty()) return {{}, form.lacks};
+    Recipes result;
+    for (const Choice& choice : choices(form)) {
+        const bool stream = !form.backwards;  // an end is aligned where a begin is not
+        Recipe recipe = recipe_of(form, machine, choice, stream, result.lacks);
+        if (stream) {
+            recipe.variants.push_back(recipe_of(form, machine, choice, false, result.lacks));
+            recipe.variants.back().suffix = "plain";
+        }
+        result.recipes.push_back(std::move(recipe));
+    }
+    if (!result.lacks.empty()) return {{}, result.lacks};
+    exclude_each_other(result.recipes);
+    return result;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,77 @@
+// Which strategies pooling gets, with their tunables and first guesses.
+#include <algorithm>
+
+#include "playbook/kernel_source.h"
+#include "playbook/recipe.h"
+#include "playbook/window_form.h"
+#include "playbook/window_text.h"
+
+namespace strop::playbook {
+
+namespace {
+
+struct Choice {
+    WindowPlan::Kind kind;
+    std::string id, hypothesis, bottleneck;
+    double confidence;
+};
+
+// From so many taps on, doubling takes fewer steps than taking them one by one.
+constexpr int64_t least_doubled = 4;
+
+std::vector<Choice> choices(const WindowForm& form) {
+    std::vector<Choice> result;
+    const WindowAxis& last = form.axes.back();
+    const bool inner = !form.inner.is_literal(1), rows = form.axes.size() > 1;
+    const bool apart = last.stride.is_literal() && last.taps.is_literal() &&
+                       last.taps.evaluate_integer({}) <= last.stride.evaluate_integer({});
+    if (has_direct_windows(form))
+        result.push_back({WindowPlan::Kind::direct, "direct_windows",
+                          inner
+                              ? "lanes lie behind the windows, so that each is folded in registers where it lies"
+                              : "vectors of windows are folded in registers where they lie; what reaches over a border "
+                                "is apart",
+                          "compute", apart || inner ? 0.6 : 0.5});
+    if (rows || !inner)
+        result.push_back({WindowPlan::Kind::folded, "rows_folded_first",
+                          "the rows of a window are folded into one row of scratch, which all windows of a row share",
+                          "memory", apart ? 0.5 : 0.6});
+    const bool few = last.taps.is_literal() && last.taps.evaluate_integer({}) < least_doubled;
+    if ((rows || !inner) && form.op != "sum" && !few)
+        result.push_back({WindowPlan::Kind::doubled, "doubled_windows",
+                          "wide windows are the extrema of two that are half as wide, in as many steps as "
+                          "the width has digits",
+                          "compute", 0.5});
+    return result;
+}
+
+}  // namespace
+
+Recipes emit_windows(const Problem& problem, const Graph& graph, const Machine& machine) {
+    const WindowForm form = window_form(problem, graph);
+    if (!form.lacks.empty()) return {{}, form.lacks};
+    Recipes result;
+    for (const Choice& choice : choices(form)) {
+        const WindowKernel kernel = write_windows(form, {choice.kind});
+        if (!kernel.lacks.empty()) return {{}, kernel.lacks};
+        KernelSource source(form.problem.name + ": " + choice.hypothesis);
+        const int64_t lanes = std::max(4, machine.vector_bytes / 4);
+        source.tune("VL", {lanes, 2 * lanes, lanes > 4 ? lanes / 2 : 4 * lanes}, lanes);
+        source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);
+        if (kernel.body.find("TILE") != std::string::npos) source.late("TILE", {4096, 256, 1024, 16384}, 4096);
+        Recipe recipe;
+        recipe.source = source.text(kernel.used, kernel.helpers, kernel.body);
+        recipe.initial = source.initial;
+        recipe.strategy.id = choice.id;
+        recipe.strategy.family = "pooling";
+        recipe.strategy.proposer = "playbook";
+        recipe.strategy.hypothesis = choice.hypothesis;
+        recipe.strategy.bottleneck = choice.bottleneck;
+        recipe.strategy.confidence = choice.confidence;
+        result.recipes.push_back(std::move(recipe));
+    }
+    exclude_each_other(result.recipes);
+    return result;
+}
+
+}  // namespace strop::playbook

@@ -1,0 +1,44 @@
+// The source of one kernel: comment, tunables, helpers, function.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/strings.h"
+#include "core/kernel.h"
+#include "playbook/vector_code.h"
+
+namespace strop::playbook {
+
+class KernelSource {
+public:
+    explicit KernelSource(const std::string& comment) : comment_("// " + comment + "\n") {}
+
+    // The first value is the default; `guess` is what should fit this machine.
+    void tune(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
+        declare("tune", name, values, guess);
+    }
+    // Nothing is compiled anew for another value.
+    void late(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
+        declare("late", name, values, guess);
+    }
+    // `used`: of vector_prelude.
+    std::string text(const std::set<std::string>& used, const std::string& helpers, const std::string& body) const {
+        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(used) + helpers + "\n" + body;
+    }
+
+    Configuration initial;
+
+private:
+    void declare(const std::string& kind, const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
+        std::vector<std::string> texts;
+        for (int64_t value : values) texts.push_back(std::to_string(value));
+        tunables_ += "// strop:" + kind + " " + name + " = " + join(texts, " | ") + "\n";
+        initial[name] = guess;
+    }
+
+    std::string comment_, tunables_;
+};
+
+}  // namespace strop::playbook

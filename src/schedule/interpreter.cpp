@@ -1,0 +1,256 @@
+#include "schedule/interpreter.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "graph/operations.h"
+
+namespace strop::schedule {
+
+namespace {
+
+struct Memory {
+    Array array;
+    std::vector<char> written;
+};
+
+using Position = std::vector<int64_t>;
+using Results = std::map<std::string, double>;  // of folds, scans and dots at this position of the grid
+
+class Interpreter {
+public:
+    Interpreter(const Problem& problem, const Schedule& schedule, const Arguments& arguments,
+                const Configuration& tunables)
+        : problem_(problem),
+          schedule_(schedule),
+          arguments_(arguments),
+          bindings_(arguments.bindings) {
+        bindings_.insert(tunables.begin(), tunables.end());
+        for (const Tensor& input : problem.inputs) {
+            const Array& array = arguments.inputs.at(input.name);
+            memory_[input.name] = {array, std::vector<char>(array.values.size(), 1)};
+        }
+        for (const Tensor& output : problem.outputs) make(output.name, output.shape);
+        for (const Buffer& buffer : schedule.buffers) make(buffer.name, buffer.shape);
+    }
+
+    std::vector<Array> run() {
+        for (const Launch& launch : schedule_.launches) {
+            launch_ = &launch;
+            each(launch.grid, [&] { at_position(); });
+        }
+        std::vector<Array> outputs;
+        for (const Tensor& output : problem_.outputs) {
+            const Memory& memory = memory_.at(output.name);
+            for (char written : memory.written)
+                if (!written) fail(fmt::format("an element of '{}' is never written", output.name));
+            outputs.push_back(memory.array);
+        }
+        return outputs;
+    }
+
+private:
+    [[noreturn]] static void fail(const std::string& what) { throw UsageError(what, "the schedule has a defect"); }
+
+    void make(const std::string& name, const std::vector<Expression>& shape) {
+        Memory memory;
+        for (const Expression& extent : shape) memory.array.shape.push_back(extent.evaluate_integer(bindings_));
+        const auto count = static_cast<size_t>(element_count(memory.array.shape));
+        memory.array.values.assign(count, std::numeric_limits<double>::quiet_NaN());
+        memory.written.assign(count, 0);
+        memory_[name] = std::move(memory);
+    }
+
+    void each(const std::vector<Axis>& axes, const std::function<void()>& body, size_t from = 0) {
+        if (from == axes.size()) return body();
+        const int64_t extent = axes[from].extent.evaluate_integer(bindings_);
+        for (int64_t i = 0; i < extent; ++i) {
+            bindings_[axes[from].name] = i;
+            each(axes, body, from + 1);
+        }
+        bindings_.erase(axes[from].name);
+    }
+
+    void at_position() {
+        results_.clear();
+        kept_.clear();
+        for (const Step& step : launch_->steps) {
+            step_ = &step;
+            std::visit([&](const auto& what) { run(what); }, step.what);
+        }
+    }
+
+    void run(const FoldStep& step) {
+        std::vector<std::vector<double>> states;
+        for (const Fold& fold : step.folds) {
+            states.emplace_back();
+            for (const Law::Part& part : fold.law.parts) states.back().push_back(part.start);
+        }
+        each(step_->axes, [&] {
+            for (size_t k = 0; k < step.folds.size(); ++k) {
+                std::vector<double> element;
+                for (int term : step.folds[k].terms) element.push_back(value(term));
+                states[k] = merge(step.folds[k].law, states[k], element);
+            }
+        });
+        for (size_t k = 0; k < step.folds.size(); ++k)
+            for (size_t part = 0; part < states[k].size(); ++part)
+                results_[step.folds[k].names[part]] = states[k][part];
+    }
+
+    void run(const ScanStep& step) {
+        std::vector<Axis> outer(step_->axes.begin(), step_->axes.end() - 1);
+        each(outer, [&] {
+            std::vector<double> state = {step.law.parts[0].start};
+            each({step_->axes.back()}, [&] {
+                state = merge(step.law, state, {value(step.term)});
+                results_[step.name] = state[0];
+                for (const Store& store : step.stores) write(store);
+            });
+        });
+        results_.erase(step.name);
+    }
+
+    void run(const DotStep& step) {
+        double total = 0;
+        each(step_->axes, [&] { total += value(step.a) * value(step.b); });
+        results_[step.name] = total;
+    }
+
+    void run(const KeepStep& step) {
+        each(step_->axes, [&] {
+            for (const Keep& keep : step.values) kept_[keep.name][positions()] = value(keep.term);
+        });
+    }
+
+    void run(const StoreStep& step) {
+        each(step_->axes, [&] {
+            for (const Store& store : step.stores) write(store);
+        });
+    }
+
+    Position positions() const {
+        Position result;
+        for (const Axis& axis : step_->axes) result.push_back(std::get<int64_t>(bindings_.at(axis.name)));
+        return result;
+    }
+
+    size_t offset(const Array& array, const std::vector<Expression>& at, const std::string& name) const {
+        if (at.size() == 1 && array.shape.size() != 1) {
+            const int64_t place = at[0].evaluate_integer(bindings_);
+            if (place < 0 || place >= element_count(array.shape))
+                fail(fmt::format("{}: {} is outside of its memory", name, place));
+            return static_cast<size_t>(place);
+        }
+        if (at.size() != array.shape.size())
+            fail(fmt::format("'{}' has {} axes, not {}", name, array.shape.size(), at.size()));
+        size_t offset = 0;
+        for (size_t axis = 0; axis < at.size(); ++axis) {
+            const int64_t place = at[axis].evaluate_integer(bindings_);
+            if (place < 0 || place >= array.shape[axis])
+                fail(fmt::format("{}: {} is outside of axis {} of {}", name, place, axis, array.shape[axis]));
+            offset = offset * static_cast<size_t>(array.shape[axis]) + static_cast<size_t>(place);
+        }
+        return offset;
+    }
+
+    void write(const Store& store) {
+        Memory& memory = memory_.at(store.tensor);
+        const double written = value(store.term);
+        const size_t place = offset(memory.array, store.at, store.tensor);
+        const DType dtype = dtype_of(problem_, schedule_, store.tensor);
+        memory.array.values[place] = is_floating(dtype) ? written : as_stored(written, dtype);
+        memory.written[place] = 1;
+    }
+
+    double value(int term) { return evaluate(launch_->terms, term, results_, true); }
+
+    std::vector<double> merge(const Law& law, const std::vector<double>& a, const std::vector<double>& b) {
+        Results states;
+        for (size_t k = 0; k < law.parts.size(); ++k) {
+            states["a_" + law.parts[k].name] = a[k];
+            states["b_" + law.parts[k].name] = b[k];
+        }
+        std::vector<double> merged;
+        for (int term : law.merged) merged.push_back(evaluate(law.terms, term, states, false));
+        return merged;
+    }
+
+    double evaluate(const std::vector<Term>& terms, int id, const Results& results, bool places) {
+        const Term& term = terms[static_cast<size_t>(id)];
+        if (places)
+            for (const Expression& expression : term.at)
+                for (const std::string& symbol : expression.symbols()) bind_place(terms, id, symbol, results);
+        switch (term.kind) {
+            case Term::Kind::number: return term.value;
+            case Term::Kind::index: return to_double(term.at[0].evaluate(bindings_));
+            case Term::Kind::parameter: return parameter(term.name);
+            case Term::Kind::load: return load(term);
+            case Term::Kind::result: return result(term.name, results);
+            case Term::Kind::guarded: {
+                const bool holds = truthy(term.at[0].evaluate(bindings_));
+                return evaluate(terms, term.operands[holds ? 0 : 1], results, places);
+            }
+            case Term::Kind::pointwise: break;
+        }
+        std::vector<double> operands;
+        for (int operand : term.operands) operands.push_back(evaluate(terms, operand, results, places));
+        if (term.name == "cast") return is_floating(term.dtype) ? operands[0] : as_stored(operands[0], term.dtype);
+        return find_operation(Family::pointwise, term.name)->in_double(operands.data());
+    }
+
+    void bind_place(const std::vector<Term>& terms, int before, const std::string& symbol, const Results& results) {
+        for (int earlier = 0; earlier < before; ++earlier)
+            if (terms[static_cast<size_t>(earlier)].place == symbol)
+                bindings_[symbol] = static_cast<int64_t>(evaluate(terms, earlier, results, true));
+    }
+
+    double parameter(const std::string& name) const {
+        for (const Parameter& one : problem_.parameters)
+            if (one.name == name) {
+                auto given = arguments_.inputs.find(name);
+                return given == arguments_.inputs.end() ? one.value : given->second.values.at(0);
+            }
+        fail(fmt::format("'{}' is not a parameter", name));
+    }
+
+    double load(const Term& term) const {
+        auto found = memory_.find(term.name);
+        if (found == memory_.end()) fail(fmt::format("'{}' is not a tensor", term.name));
+        const size_t place = offset(found->second.array, term.at, term.name);
+        if (!found->second.written[place]) fail(fmt::format("'{}' is read before it is written", term.name));
+        return found->second.array.values[place];
+    }
+
+    double result(const std::string& name, const Results& results) const {
+        if (auto found = results.find(name); found != results.end()) return found->second;
+        auto kept = kept_.find(name);
+        if (kept == kept_.end()) fail(fmt::format("'{}' is read before it is known", name));
+        auto at = kept->second.find(positions());
+        if (at == kept->second.end()) fail(fmt::format("'{}' was not kept at this position", name));
+        return at->second;
+    }
+
+    const Problem& problem_;
+    const Schedule& schedule_;
+    const Arguments& arguments_;
+    Bindings bindings_;
+    std::map<std::string, Memory> memory_;
+    const Launch* launch_ = nullptr;
+    const Step* step_ = nullptr;
+    Results results_;
+    std::map<std::string, std::map<Position, double>> kept_;
+};
+
+}  // namespace
+
+std::vector<Array> interpret(const Problem& problem, const Schedule& schedule, const Arguments& arguments,
+                             const Configuration& tunables) {
+    return Interpreter(problem, schedule, arguments, tunables).run();
+}
+
+}  // namespace strop::schedule

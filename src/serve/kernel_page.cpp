@@ -1,0 +1,82 @@
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "report/svg.h"
+#include "serve/diff.h"
+#include "serve/frame.h"
+#include "serve/progress.h"
+
+namespace strop::serve {
+
+using report::escaped;
+using report::escaped_name;
+
+namespace {
+
+constexpr size_t context_lines = 3;
+
+std::string numbered(std::string_view source) {
+    if (source.ends_with('\n')) source.remove_suffix(1);
+    std::string text = "<pre class=\"source\">";
+    for (const std::string& line : split(source, '\n')) text += fmt::format("<span>{}</span>", escaped(line));
+    return text + "</pre>\n";
+}
+
+std::string changed(const DiffLine& line) {
+    switch (line.kind) {
+        case DiffLine::Kind::removed: return fmt::format("<del>− {}</del>", escaped(line.text));
+        case DiffLine::Kind::added: return fmt::format("<ins>+ {}</ins>", escaped(line.text));
+        case DiffLine::Kind::same: break;
+    }
+    return fmt::format("<span>  {}</span>", escaped(line.text));
+}
+
+std::string difference(const Kernel& parent, const Kernel& kernel) {
+    const auto parts = hunks(diff(parent.source, kernel.source), context_lines);
+    if (parts.empty()) return "<p class=\"note\">The source is the parent's.</p>\n";
+    std::string text;
+    for (const std::vector<DiffLine>& hunk : parts) {
+        text +=
+            fmt::format("<p class=\"note\">line {}</p>\n<pre class=\"diff\">", std::max(hunk[0].after, hunk[0].before));
+        for (const DiffLine& line : hunk) text += changed(line);
+        text += "</pre>\n";
+    }
+    return text;
+}
+
+std::string parent_section(const RunRecord& record, const Kernel& kernel, const Kernel* parent) {
+    if (kernel.parent.empty()) return {};
+    const std::string name = fmt::format("<code>{}</code>", escaped_name(kernel.parent));
+    if (!parent) return fmt::format("<h2>Change to its parent</h2>\n<p class=\"note\">{} was not kept.</p>\n", name);
+    return fmt::format("<h2>Change to its parent, <a href=\"{}\">{}</a></h2>\n", kernel_address(record.run, parent->id),
+                       name) +
+           difference(*parent, kernel);
+}
+
+std::string facts_of(const RunRecord& record, const Kernel& kernel) {
+    const KernelSeen seen = seen_of(record, kernel.id);
+    std::string text = fmt::format("{}, by {}; judged in {} configurations, right in {}", name_of(kernel.language),
+                                   kernel.author, seen.judged, seen.right);
+    if (kernel.condition) text += "; only where " + kernel.condition->text();
+    return fmt::format("<p class=\"lead\">{}</p>\n", escaped(text));
+}
+
+}  // namespace
+
+std::string kernel_page(const RunRecord& record, const Kernel& kernel, const Kernel* parent, const Frame& frame) {
+    std::string body = fmt::format("<h1><code>{}</code></h1>\n", escaped_name(kernel.id)) + facts_of(record, kernel);
+    for (const Strategy& strategy : record.strategies)
+        if (strategy.id == kernel.strategy) {
+            body += fmt::format("<p>{}</p>\n", escaped(strategy.hypothesis));
+            if (!strategy.reason.empty())
+                body += fmt::format("<p>{}: {}</p>\n", name_of(strategy.state), escaped(strategy.reason));
+        }
+    body += parent_section(record, kernel, parent) + "<h2>Source</h2>\n" + numbered(kernel.source);
+    return framed(kernel.id,
+                  {{record.problem, "/?problem=" + address_part(record.problem)},
+                   {record.run, run_address(record.run)},
+                   {kernel.id, ""}},
+                  body, frame);
+}
+
+}  // namespace strop::serve

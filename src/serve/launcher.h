@@ -1,0 +1,53 @@
+// The runs that this server starts, as children that run the program: one at a time, because two would disturb each
+// other's times.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace strop::serve {
+
+struct Launched {
+    std::string problem;  // as it was given
+    std::string run;      // empty until it has said its name
+    bool running = false, stopping = false;
+    int exit_code = 0;              // once it has ended
+    std::vector<std::string> said;  // its latest lines
+};
+
+class Launcher {
+public:
+    Launcher(std::filesystem::path program, std::filesystem::path store)
+        : program_(std::move(program)),
+          store_(std::move(store)) {}
+    ~Launcher();  // interrupts what still runs and waits until it has saved its state
+    Launcher(const Launcher&) = delete;
+    Launcher& operator=(const Launcher&) = delete;
+
+    // False, and nothing is started, while another one runs.
+    bool optimize(const std::string& problem, const std::string& budget);
+    bool resume(const std::string& run, const std::string& problem, const std::string& budget);  // empty: what is left
+    // An interrupt; false unless this run was started here and goes on.
+    bool stop(const std::string& run);
+
+    Launched latest() const;
+    // Waits until the latest one has a name or has ended.
+    Launched named(std::chrono::milliseconds patience) const;
+
+private:
+    bool start(Launched launched, const std::vector<std::string>& words);
+    void hear(const std::string& line);
+
+    std::filesystem::path program_, store_;
+    mutable std::mutex mutex_;
+    mutable std::condition_variable changed_;
+    Launched latest_;
+    std::thread follower_;  // also the child's parent: it is killed when this thread ends
+};
+
+}  // namespace strop::serve

@@ -1,0 +1,80 @@
+"""CUDA kernels in the emulator, from outside."""
+
+import json
+import shutil
+import unittest
+
+from tests.cli.strop_cli import InFolder, strop
+
+SHIFTED = """// strop:tune BLOCK = 128 | 32
+__global__ void shift(const float* x, const float* b, float* y, int64_t M, int64_t N) {
+    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < M * N) y[i] = fmaxf(x[i] + b[i % N], 0.0f);
+}
+
+extern "C" void shifted(const float* x, const float* b, float* y, int64_t M, int64_t N, cudaStream_t stream) {
+    shift<<<(M * N + BLOCK - 1) / BLOCK, BLOCK, 0, stream>>>(x, b, y, M, N);
+}
+"""
+
+
+@unittest.skipUnless(shutil.which("clang++-19") or shutil.which("clang++"), "clang is missing")
+class Emulated(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.problem("shifted")
+
+    def write(self, name, source):
+        (self.folder / name).write_text(source, encoding="utf-8")
+
+    def judge(self, *words):
+        return strop("judge", *words, "--problem", "shifted", "--device", "emulated", cwd=self.folder)
+
+    def test_right_and_wrong_ones(self):
+        self.write("good.cu", SHIFTED)
+        self.write("tail.cu", SHIFTED.replace("if (i < M * N) ", ""))
+        self.write("wrong.cu", SHIFTED.replace("b[i % N]", "b[0]"))
+        self.write("broken.cu", SHIFTED.replace("y[i] =", "z[i] ="))
+        done = self.judge("good.cu", "tail.cu", "wrong.cu", "broken.cu", "--json")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        good, tail, wrong, broken = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual((good["verdict"], good["evidence"], good["not_run"], good["device"]), ("ok", "", [], "emulated"))
+        self.assertGreater(len(good["shapes"]), 8)
+        self.assertNotIn("nanoseconds", good["shapes"][0])
+        self.assertEqual(tail["verdict"], "crashed")
+        self.assertRegex(tail["evidence"], "^out of bounds: a read of 4 bytes that begins 0 bytes behind the end of x "
+                                           r"\(\d+ bytes\) at tail.cu:4 in kernel shift, block \(0, 0, 0\), thread ")
+        self.assertEqual(wrong["verdict"], "wrong_output")
+        self.assertEqual(broken["verdict"], "compile_failed")
+        self.assertIn("broken.cu:4:", broken["evidence"])
+
+    def test_text_and_tunables(self):
+        self.write("good.cu", SHIFTED)
+        done = self.judge("good.cu", "--set", "BLOCK=32")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.startswith("verdict: ok, in the CUDA emulator: checked, not timed\n\nSHAPE "), done.stdout)
+
+    def test_what_the_playbook_writes(self):
+        names = strop("write", "shifted", "--language", "cuda", "--out", "sources", cwd=self.folder).stdout.split()
+        done = self.judge(*names)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_bad_input(self):
+        self.write("good.cu", SHIFTED)
+        self.write("assembly.cu", SHIFTED.replace("    if (i", "    asm volatile(\"membar.gl;\");\n    if (i"))
+        self.write("kernel.cpp", "void shifted() {}\n")
+        self.fails(("judge", "good.cu", "--problem", "shifted"), 2, "good.cu: CUDA kernels are not timed, only checked",
+                   "use `strop judge --device emulated`")
+        emulated = ("--problem", "shifted", "--device", "emulated")
+        self.fails(("judge", "assembly.cu", *emulated), 2,
+                   "assembly.cu:4: inline assembly, which the CUDA emulator cannot run",
+                   "write it in CUDA C++, or judge the kernel on a GPU")
+        give = 'give a CUDA file (.cu): extern "C" void NAME(inputs..., outputs..., dimensions..., cudaStream_t)'
+        self.fails(("judge", "kernel.cpp", *emulated), 2, "kernel.cpp: --device emulated is for CUDA kernels", give)
+        self.fails(("judge", "none.cu", *emulated), 2, "none.cu: there is no such kernel", give)
+        self.fails(("judge", "good.cu", *emulated, "--sanitize"), 2,
+                   "--sanitize and --device emulated: the emulator watches every access itself", "leave one of them out")
+
+
+if __name__ == "__main__":
+    unittest.main()

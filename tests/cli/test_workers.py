@@ -1,0 +1,212 @@
+"""Workers that a command starts: with banners, elsewhere, of other versions, lost in the middle."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from tests.cli.strop_cli import BINARY, InFolder, environment, recorded, strop
+
+KERNEL = """extern "C" void shifted(const float* x, const float* b, float* y, long M, long N) {
+    for (long i = 0; i < M; ++i)
+        for (long j = 0; j < N; ++j) y[i * N + j] = x[i * N + j] + b[j] > 0 ? x[i * N + j] + b[j] : 0;
+}
+"""
+WORKER = f"{os.path.abspath(BINARY)} worker"
+RUN = ["optimize", "shifted", "--budget", "3s", "--evaluations", "4", "--seed", "5", "--store", "runs.db", "--quiet"]
+
+
+def may_mount():
+    done = subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+class Workers(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.place = self.problem("shifted")
+        (self.folder / "kernel.cpp").write_text(KERNEL, encoding="utf-8")
+
+    def script(self, text):
+        """A command that runs this text in a shell."""
+        path = self.folder / "start"
+        path.write_text("#!/bin/sh\n" + text + "\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    def judge(self, worker, *words, **changes):
+        return strop("judge", "kernel.cpp", "--problem", str(self.place), "--per-shape", "20ms", "--worker", worker,
+                     *words, cwd=self.folder, **changes)
+
+    def refused(self, worker, phrase, hint=None, *words):
+        done = self.judge(worker, *words)
+        said = done.stderr.splitlines()
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(said[0], f"^strop: the worker '.*' {phrase}$")
+        self.assertEqual(len(said), 2)
+        if hint:
+            self.assertEqual(said[1], f"hint: {hint}")
+
+
+class Starting(Workers):
+    def test_a_banner_is_passed_over(self):
+        worker = self.script(f"echo 'Welcome to node 7!'; echo; echo '[1, 2]'; echo 'warned' >&2; exec {WORKER}")
+        done = self.judge(worker)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("verdict: ok", done.stdout)
+
+    def test_a_command_is_split_into_words_without_a_shell(self):
+        done = self.judge(f"sh -c 'echo \"a $0\"; exec {WORKER}' ;")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_one_that_ends_at_once_is_quoted(self):
+        worker = self.script("echo 'Permission denied (publickey).' >&2; exit 255")
+        self.refused(worker, r"ended before it began: exit 255: Permission denied \(publickey\)\.",
+                     "try the command by itself: it has to wait for a line of input")
+        self.refused(str(self.folder / "none"), "ended before it began: exit 127: .*none: No such file or directory")
+
+    def test_other_versions_are_named(self):
+        worker = self.script("read line; echo '{\"strop\": \"9.8\", \"protocol\": 77}'; read line")
+        self.refused(worker, r"is of another version: strop 9\.8 \(protocol 77\), this one is \S+ \(protocol \d+\)",
+                     "install the same version on both machines")
+        worker = self.script("read line; echo '{\"error\": {\"phrase\": \"worker: unknown op\", \"hint\": \"\", \"exit\": 2}}'")
+        self.refused(worker, r"is of another version: strop an earlier version \(protocol 1\).*")
+
+    def test_a_greeting_in_another_form_is_none(self):
+        worker = self.script("read line; echo '{\"strop\": 3, \"protocol\": \"two\"}'; read line")
+        self.refused(worker, "does not greet as a worker does: .*", "the command has to end in `strop worker`")
+
+    def test_one_that_says_nothing_is_not_waited_for(self):
+        worker = self.script("echo 'Password:'; sleep 60")
+        self.refused(worker, "said nothing that a worker says for 1 s; it printed last: Password:", None,
+                     "--worker-wait", "1s")
+
+    def test_one_that_never_ends_its_banner_is_left(self):
+        self.refused(self.script("yes hello"), "printed 101 lines and no word of a worker; the last: hello")
+        self.refused(self.script("yes | tr -d '\\n'"), "printed 64.* KiB and no word of a worker; the last: y+[.]{3}")
+
+
+class Named(Workers):
+    def named(self, text):
+        file = self.folder / "workers.yaml"
+        file.write_text(text, encoding="utf-8")
+        return str(file)
+
+    def test_a_worker_has_a_name(self):
+        file = self.named(f"near: {{start: '{WORKER}', wait: 20s}}\n")
+        done = self.judge("near", STROP_WORKERS=file)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_mistakes_in_names_and_files(self):
+        file = self.named(f"near: {{start: '{WORKER}'}}\nfar: {{start: 'ssh far \"strop'}}\nbare: {{wait: 3s}}\n")
+        for name, phrase, hint in (
+                ("nearr", f"--worker nearr: {file} has no such worker", "did you mean 'near'? known: near, far, bare"),
+                ("far", f"{file}:2: 'ssh far \"strop': a quote has no end", "close it with \""),
+                ("bare", f"{file}:3: 'bare' has no 'start'",
+                 "for example `h100: {start: \"ssh gpu1 strop worker\"}`")):
+            done = self.judge(name, STROP_WORKERS=file)
+            self.assertEqual((done.returncode, done.stderr), (2, f"strop: {phrase}\nhint: {hint}\n"))
+        done = self.judge("near", STROP_WORKERS=str(self.folder / "none.yaml"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("strop: --worker near: there is no ", done.stderr)
+
+
+class Elsewhere(Workers):
+    def away(self):
+        """A command whose worker sees nothing of this test's folder."""
+        if not may_mount():
+            self.skipTest("no mount namespaces for this user")
+        hide = self.folder / "problems"
+        return (f"unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs none {hide} && cd / && exec {WORKER}'")
+
+    def test_the_problem_travels(self):
+        (self.place / "helper.py").write_text("import numpy as np\nzero = np.load(__file__.replace('helper.py', 'z.npy'))\n",
+                                              encoding="utf-8")
+        subprocess.run([os.environ.get("STROP_PYTHON", f"{environment()['STROP_HOME']}/.venv/bin/python"), "-c",
+                        "import numpy, sys; numpy.save(sys.argv[1], numpy.float32(0))", str(self.place / "z.npy")], check=True)
+        self.problem("shifted", "import helper; return np.maximum(x + b, helper.zero)")
+        done = self.judge(self.away())
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("verdict: ok", done.stdout)
+
+    def test_a_run_finishes_and_says_what_was_left_out(self):
+        worker = self.away()
+        done = strop(*RUN, "--json", "--worker", worker, cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertTrue(record["verified"], record["verification"])
+        self.assertEqual(record["settings"]["worker"], worker)
+        self.assertEqual(record["in_process"]["missing"], "the worker may be on another machine")
+        self.assertGreater(record["machine"]["ceilings"]["memory_copy"], 0)
+
+    def test_errors_name_the_users_files(self):
+        self.problem("shifted", "raise ValueError('no')")
+        mine = strop("judge", "kernel.cpp", "--problem", str(self.place), cwd=self.folder)
+        away = self.judge(self.away())
+        self.assertIn(f"{self.place}/reference.py:", mine.stderr)
+        self.assertEqual((away.returncode, away.stderr), (mine.returncode, mine.stderr))
+
+    def test_what_cannot_travel_is_named(self):
+        worker = self.away()
+        (self.place / "reference.py").rename(self.folder / "reference.py")
+        (self.place / "reference.py").symlink_to(self.folder / "reference.py")
+        done = self.judge(worker)
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (2, f"strop: {self.place}/reference.py: is a link"))
+
+
+class Lost(Workers):
+    def loses(self, then, first=WORKER):
+        """The worker `first` is killed while it judges its first kernels; from then on `then` is started."""
+        return self.script(f"""[ -e died ] && {{ {then}; }}
+mkfifo pipe
+{first} < pipe &
+while read -r line; do
+    printf '%s\\n' "$line"
+    case "$line" in *'"op":"evaluate"'*) touch died; kill -9 $!; exit 9;; esac
+done > pipe""")
+
+    def outcome(self):
+        [run] = json.loads(strop("runs", "--store", "runs.db", "--json", cwd=self.folder).stdout)
+        return run["run"], run["outcome"]
+
+    def test_a_run_goes_on_with_a_new_one(self):
+        done = strop(*RUN, "--json", "--worker", self.loses(f"exec {WORKER}"), cwd=self.folder)
+        self.assertTrue((self.folder / "died").exists())
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertTrue(record["verified"], record["verification"])
+        keys = recorded(self.folder / "runs.db")
+        self.assertEqual(len(keys), len(set(keys)))
+        self.assertEqual(len(keys), record["evaluations"]["total"])
+
+    def test_one_that_does_not_come_back_leaves_a_run_to_resume(self):
+        worker = self.loses("echo 'no route to host' >&2; exit 255")
+        done = strop(*RUN, "--worker", worker, cwd=self.folder)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^strop: the worker '.*' was lost and does not come back: .*no route to host$")
+        run, outcome = self.outcome()
+        self.assertEqual(outcome, "interrupted")
+        documents = recorded(self.folder / "runs.db", "SELECT key FROM documents")
+        self.script(f"exec {WORKER}")
+        done = strop("resume", run, "--store", "runs.db", "--json", "--quiet", "--budget", "3s", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertTrue(json.loads(done.stdout)["verified"])
+        self.assertLessEqual(set(documents), set(recorded(self.folder / "runs.db", "SELECT key FROM documents")))
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core only: there is no other machine")
+    def test_machines_are_not_mixed(self):
+        one_core = f"taskset -c {min(os.sched_getaffinity(0))} {WORKER}"
+        done = strop(*RUN, "--worker", self.loses(f"exec {WORKER}", one_core), cwd=self.folder)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^strop: the worker '.*' was lost and came back on another machine: "
+                                      r".*, [0-9]+ cores, before: .*, 1 core$")
+        run, outcome = self.outcome()
+        self.assertEqual(outcome, "interrupted")
+        done = strop("resume", run, "--store", "runs.db", "--quiet", cwd=self.folder)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, f"(?m)^strop: run {run} began on another machine: .*, 1 core; the worker's is .* cores$")
+        self.assertEqual(self.outcome(), (run, "interrupted"))
+
+
+if __name__ == "__main__":
+    unittest.main()

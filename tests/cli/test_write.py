@@ -1,0 +1,66 @@
+"""strop write, from outside."""
+
+import json
+import os
+import pathlib
+import unittest
+
+from tests.cli.strop_cli import HOME, InFolder, strop
+
+SOFTMAX = os.path.join(HOME, "problems", "softmax")
+
+
+class Write(InFolder):
+    def test_strategies_are_listed_and_one_is_printed(self):
+        for language, sign in (("cpp", 'extern "C" void softmax('), ("opencl", "__kernel void"), ("triton", "@triton.jit")):
+            done = strop("write", SOFTMAX, "--language", language, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            first = done.stdout.splitlines()[0]
+            done = strop("write", SOFTMAX, "--language", language, "--strategy", first, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(sign, done.stdout)
+            self.assertIn("strop:tune", done.stdout)
+
+    def test_files(self):
+        done = strop("write", SOFTMAX, "--language", "triton", "--out", "sources", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        written = done.stdout.splitlines()
+        self.assertIn("sources/block_keeps_row.py", written)
+        for file in written:
+            compile(pathlib.Path(self.folder, file).read_text(), file, "exec")
+
+    def test_json_says_where_a_strategy_may_be_used(self):
+        done = strop("write", SOFTMAX, "--language", "triton", "--json", cwd=self.folder)
+        found = {one["id"]: one for one in json.loads(done.stdout)["strategies"]}
+        self.assertEqual(found["block_keeps_row"]["condition"], "N <= 4096")
+        self.assertNotIn("condition", found["block_per_row"])
+
+    def test_sources_say_where_they_may_be_used(self):
+        for language, comment in (("opencl", "//"), ("cuda", "//"), ("triton", "#")):
+            done = strop("write", SOFTMAX, "--language", language, "--strategy", "block_keeps_row", cwd=self.folder)
+            self.assertIn(f"\n{comment} for N <= 4096\n", done.stdout)
+
+    def test_bad_input(self):
+        done = strop("write", SOFTMAX, "--language", "triton", "--strategy", "block_per_rov", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--strategy block_per_rov: there is no such strategy", done.stderr)
+        self.assertIn("block_per_row", done.stderr)
+        done = strop("write", SOFTMAX, "--language", "fortran", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("fortran", done.stderr)
+
+    def test_a_reference_that_cannot_be_traced(self):
+        problem = pathlib.Path(self.folder, "odd")
+        problem.mkdir()
+        problem.joinpath("problem.yaml").write_text(
+            "name: odd\ninputs:\n  x: {dtype: float32, shape: [N]}\n"
+            "outputs:\n  y: {dtype: float32, shape: [N]}\nshapes:\n  one: {N: 8}\n")
+        problem.joinpath("reference.py").write_text("import numpy as np\n\ndef odd(x):\n    return np.sort(x)\n")
+        done = strop("write", str(problem), "--language", "triton", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("odd: nothing to write in triton: the reference cannot be traced", done.stderr)
+        self.assertEqual(done.stdout, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
