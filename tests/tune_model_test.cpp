@@ -100,7 +100,7 @@ TEST(CostModel, FindsTheHighestExpectedImprovementThatProbablyWorks) {
     std::vector<float> success;
     for (size_t row : seen.rows) success.push_back(row % 3 == 0 ? 1.0f : row % 3 == 1 ? 0.4f : 0.01f);
     for (const auto& [best, widening] : {std::pair{0.3, 1.0}, {0.1, 1.0}, {0.05, 1.0}, {0.1, 4.0}}) {
-        auto improvement = [&, best = best, widening = widening](size_t row) {
+        auto improvement = [&](size_t row) {
             double spread = widening * seen.model.deviation(row), z = (best - seen.model.mean(row)) / spread;
             double below = 0.5 * std::erfc(-z / std::sqrt(2.0)), density = std::exp(-z * z / 2) / std::sqrt(2 * M_PI);
             return success[row] * spread * (z * below + density);

@@ -154,7 +154,8 @@ std::string fish() {
             const char* ask = positional.completes == Completes::problems ? ask_problems
                               : positional.completes == Completes::runs   ? ask_runs
                                                                           : nullptr;
-            std::string values = ask ? fmt::format("((commandline -po)[1] {})", ask) : join(positional.choices, " ");
+            const std::string values =
+                ask ? fmt::format("((commandline -po)[1] {})", ask) : join(positional.choices, " ");
             if (!values.empty()) text += fish_line(inside, "-a " + quoted(values));
         }
     }

@@ -36,7 +36,6 @@ Directive directive_of(std::string_view line) {
 // An #include with the conditions around it ("defined(_OPENMP)"), empty when there are none.
 struct Include {
     std::string condition, target;
-    friend bool operator==(const Include&, const Include&) = default;
 };
 
 // A kernel's source, taken apart so that it can live in a namespace.
