@@ -234,7 +234,12 @@ TEST_F(StateTest, waiting_in_short_batches_is_found) {
         total[i] = sum;
     }
     if (left > 0 && --left == 0 && calls < 40) wait(12 * (40 - static_cast<int>(calls)));)");
-    EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+    // On a loaded machine it may fail to look faster than it is, or be timed anew: nothing is gained either way.
+    if (evaluation.verdict == Verdict::ok) {
+        EXPECT_GT(evaluation.points.at(0).time.median_ns, 20e3 / 1.3);
+    } else {
+        EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+    }
 }
 
 // Ceilings of a machine that takes ages: nobody is accused for them, but it is said.

@@ -84,7 +84,7 @@ TEST(Retry, WaitingCanBeCancelled) {
     EXPECT_TRUE(wait(Seconds(0.01), {}));
     auto start = Clock::now();
     EXPECT_FALSE(wait(Seconds(60), [&] { return seconds_since(start) > 0.05; }));
-    EXPECT_LT(seconds_since(start), 1);
+    EXPECT_LT(seconds_since(start), 30);
 }
 
 TEST(WireError, EveryForm) {

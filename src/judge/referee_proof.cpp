@@ -35,7 +35,8 @@ constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;  // of calls w
 constexpr double alone_ratio = 3;                                  // of a call by itself over those of batches
 constexpr double waking_ns = 3e5;                                  // of the threads that a kernel computes on
 constexpr double fetched_ns_of_a_byte = 0.4;                       // from another core's cache, or from memory
-constexpr double longer_than_claimed = 2;                          // of calls of whole batches
+constexpr double longer_than_believed = 1.25;  // of calls of whole batches over the claim: measured anew
+constexpr double longer_than_honest = 2;       // over batches beside them: padded
 constexpr int looks_at_lengths = 20;
 constexpr double telling_pairs = 0.75;  // of those that disagree in one who pads
 constexpr double branches_ratio = 3;    // of new ones over known ones, more than predicted branches save
@@ -51,8 +52,8 @@ double slowest_honest_pace(const Runner& runner) {
     return out_of_pace * std::clamp(static_cast<double>(runner.threads().size()), 1.0, most_shares);
 }
 
-bool agrees_with_claim(double whole_batch_call_ns, double claimed_ns) {
-    return whole_batch_call_ns <= longer_than_claimed * claimed_ns + shortest_call_ns;
+bool is_longer(double whole_batch_call_ns, double claimed_ns, double ratio) {
+    return whole_batch_call_ns > ratio * claimed_ns + shortest_call_ns;
 }
 
 }  // namespace
@@ -350,7 +351,7 @@ Runner::Outcome Referee::compare_lengths(Runner& runner, size_t index, Measureme
     for (int look = 0; look < looks_at_lengths; ++look) {
         double call_ns = 0;
         Runner::Outcome outcome = whole_batch(runner, index, median_ns, call_ns);
-        if (!outcome.ok() || agrees_with_claim(call_ns, median_ns)) return outcome;
+        if (!outcome.ok() || !is_longer(call_ns, median_ns, longer_than_believed)) return outcome;
     }
     return compare_lengths_in_pairs(runner, index, time);
 }
@@ -372,7 +373,7 @@ Runner::Outcome Referee::compare_lengths_in_pairs(Runner& runner, size_t index, 
         if (!outcome.ok()) return outcome;
         wholes.push_back(whole_ns);
         claims.push_back(stats::call_time_ns(parts.pairs));
-        telling += !agrees_with_claim(whole_ns, claims.back());
+        telling += is_longer(whole_ns, claims.back(), longer_than_honest);
     }
     const double whole_ns = stats::median(wholes);
     if (telling >= telling_pairs * looks_at_lengths)
