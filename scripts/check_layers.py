@@ -25,6 +25,7 @@ LAYERS = read_layers(HOME / "cmake/layers.txt")
 # Headers that only one module may include.
 RESERVED = {
     re.compile(r"sqlite3\.h|SQLiteCpp/"): "knowledge",
+    re.compile(r"libpq-fe\.h|libpq/"): "knowledge",
     re.compile(r"seccomp\.h|linux/seccomp\.h"): "sandbox",
     re.compile(r"yaml-cpp/"): "yaml",
     re.compile(r"CLI/"): "cli",
@@ -91,6 +92,7 @@ PLANTED = {
     "search/bad.cpp": ('#  include "playbook/graph.h"\n', "search includes"),
     "report/bad.cpp": ("#include <sqlite3.h>\n", "only knowledge may"),
     "judge/bad.cpp": ("#include <SQLiteCpp/SQLiteCpp.h>\n", "only knowledge may"),
+    "run/worse.cpp": ("#include <libpq-fe.h>\n", "only knowledge may"),
     "judge/worse.cpp": ("#include <seccomp.h>\n", "only sandbox may"),
     "run/bad.cpp": ("#include <yaml-cpp/yaml.h>\n", "only yaml may"),
     "language/bad.cpp": ("#include <CLI/CLI.hpp>\n", "only cli may"),

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/json.h"
+#include "fakes/any_store.h"
 #include "fakes/sample_record.h"
 #include "knowledge/digest.h"
 #include "knowledge/pattern.h"
@@ -149,82 +150,90 @@ TEST(Patterns, EscapeTextsOfOthers) {
     EXPECT_THAT(text, HasSubstr("family: \"../<script> ---\"")) << "a text of YAML, on one line";
 }
 
-class KnowledgeFolder : public testing::Test {
+class KnowledgeFolder : public fakes::AnyStore {
 protected:
-    TemporaryFolder folder_{"strop-folder"};
+    void SetUp() override {
+        AnyStore::SetUp();
+        if (IsSkipped()) return;
+        store_ = std::make_unique<Store>(address_);
+        other_ = std::make_unique<Store>(place());
+    }
+
     fs::path files_ = folder_.path() / "knowledge";
-    Store store_{folder_.path() / "a.db"}, other_{folder_.path() / "b.db"};
+    std::unique_ptr<Store> store_, other_;
 };
 
-TEST_F(KnowledgeFolder, GoesFromStoreToStore) {
+INSTANTIATE_TEST_SUITE_P(Of, KnowledgeFolder, fakes::every_database(), fakes::name_of_database);
+
+TEST_P(KnowledgeFolder, GoesFromStoreToStore) {
     const SharedRun run = shared();
-    store_.save_run(run.record);
-    store_.save_signature(run.record.run, run.signature, run.record.machine);
-    store_.add_testimony(run.testimonies[0]);
-    store_.learn(digest_of(run.record));
-    const FolderReport written = export_knowledge(store_, files_);
+    store_->save_run(run.record);
+    store_->save_signature(run.record.run, run.signature, run.record.machine);
+    store_->add_testimony(run.testimonies[0]);
+    store_->learn(digest_of(run.record));
+    const FolderReport written = export_knowledge(*store_, files_);
     EXPECT_EQ(written.runs, 1);
     EXPECT_EQ(written.patterns, 1);
-    EXPECT_EQ(export_knowledge(store_, files_).runs, 0) << "the same bytes again";
-    const FolderReport taken = import_knowledge(files_, other_);
+    EXPECT_EQ(export_knowledge(*store_, files_).runs, 0) << "the same bytes again";
+    const FolderReport taken = import_knowledge(files_, *other_);
     EXPECT_THAT(taken.complaints, IsEmpty());
     EXPECT_EQ(taken.runs, 1);
     EXPECT_EQ(taken.lessons, written.lessons);
-    EXPECT_EQ(other_.load_run(run.record.run)->origin, files_.string());
-    EXPECT_EQ(other_.runs()[0].origin, files_.string());
-    EXPECT_EQ(other_.digests()[0].origin, files_.string());
-    EXPECT_EQ(other_.relatives(run.signature, 0.5, "avx2").size(), 1u);
-    EXPECT_EQ(other_.lessons().size(), store_.lessons().size());
-    EXPECT_EQ(import_knowledge(files_, other_).known, 1 + written.lessons);
-    EXPECT_EQ(import_knowledge(files_, store_).known, 1 + written.lessons) << "one's own";
-    EXPECT_EQ(store_.load_run(run.record.run)->origin, "");
-    export_knowledge(other_, folder_.path() / "again");
+    EXPECT_EQ(other_->load_run(run.record.run)->origin, files_.string());
+    EXPECT_EQ(other_->runs()[0].origin, files_.string());
+    EXPECT_EQ(other_->digests()[0].origin, files_.string());
+    EXPECT_EQ(other_->relatives(run.signature, 0.5, "avx2").size(), 1u);
+    EXPECT_EQ(other_->lessons().size(), store_->lessons().size());
+    EXPECT_EQ(import_knowledge(files_, *other_).known, 1 + written.lessons);
+    EXPECT_EQ(import_knowledge(files_, *store_).known, 1 + written.lessons) << "one's own";
+    EXPECT_EQ(store_->load_run(run.record.run)->origin, "");
+    export_knowledge(*other_, folder_.path() / "again");
     EXPECT_EQ(read_file(folder_.path() / "again/runs" / (run.record.run + ".json")),
               read_file(files_ / "runs" / (run.record.run + ".json")));
 }
 
-TEST_F(KnowledgeFolder, QuarantinesAndTakesTheRest) {
-    store_.save_run(fakes::sample_record());
+TEST_P(KnowledgeFolder, QuarantinesAndTakesTheRest) {
+    store_->save_run(fakes::sample_record());
     RunRecord fast = fakes::sample_record();
     fast.run = "fast";
     for (ShapeReport& shape : fast.shapes) shape.nanoseconds /= 1000;
-    store_.save_run(fast);
-    export_knowledge(store_, files_);
+    store_->save_run(fast);
+    export_knowledge(*store_, files_);
     write_file(files_ / "runs" / "broken.json", "{");
     write_file(files_ / "lessons" / "broken.json", "{}");
-    const FolderReport report = import_knowledge(files_, other_);
+    const FolderReport report = import_knowledge(files_, *other_);
     EXPECT_EQ(report.runs, 1);
     EXPECT_EQ(report.complaints.size(), 3u);
-    ASSERT_EQ(other_.quarantined().size(), 1u);
-    EXPECT_EQ(other_.quarantined()[0].run, "fast");
-    EXPECT_EQ(shared_run_from(other_.quarantined()[0].document).record.run, "fast") << "nothing is lost";
-    EXPECT_FALSE(other_.load_named("fast"));
-    store_.save_run([&] {
+    ASSERT_EQ(other_->quarantined().size(), 1u);
+    EXPECT_EQ(other_->quarantined()[0].run, "fast");
+    EXPECT_EQ(shared_run_from(other_->quarantined()[0].document).record.run, "fast") << "nothing is lost";
+    EXPECT_FALSE(other_->load_named("fast"));
+    store_->save_run([&] {
         RunRecord right = fakes::sample_record();
         right.run = "fast";
         return right;
     }());
-    export_knowledge(store_, files_);
-    EXPECT_EQ(import_knowledge(files_, other_).runs, 1);
-    EXPECT_THAT(other_.quarantined(), IsEmpty());
+    export_knowledge(*store_, files_);
+    EXPECT_EQ(import_knowledge(files_, *other_).runs, 1);
+    EXPECT_THAT(other_->quarantined(), IsEmpty());
 }
 
-TEST_F(KnowledgeFolder, WhatWasMeasuredHereStays) {
+TEST_P(KnowledgeFolder, WhatWasMeasuredHereStays) {
     RunRecord record = fakes::sample_record();
-    store_.save_run(record);
-    export_knowledge(store_, files_);
+    store_->save_run(record);
+    export_knowledge(*store_, files_);
     record.note = "another";
-    other_.save_run(record);
-    const FolderReport report = import_knowledge(files_, other_);
+    other_->save_run(record);
+    const FolderReport report = import_knowledge(files_, *other_);
     ASSERT_EQ(report.complaints.size(), 1u);
     EXPECT_THAT(report.complaints[0].phrase, HasSubstr("differs from the run"));
-    EXPECT_EQ(other_.load_named(record.run)->note, "another");
+    EXPECT_EQ(other_->load_named(record.run)->note, "another");
 }
 
-TEST_F(KnowledgeFolder, FollowsNoLinks) {
+TEST_P(KnowledgeFolder, FollowsNoLinks) {
     fs::create_directories(files_ / "runs");
     fs::create_symlink("/etc/hostname", files_ / "runs" / "a.json");
-    EXPECT_THAT(import_knowledge(files_, store_).complaints, IsEmpty());
+    EXPECT_THAT(import_knowledge(files_, *store_).complaints, IsEmpty());
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "core/json.h"
+#include "fakes/any_store.h"
 #include "fakes/sample_record.h"
 #include "knowledge/digest.h"
 #include "knowledge/store.h"
@@ -125,9 +125,12 @@ TEST(Learning, OppositeAdviceContradicts) {
     EXPECT_FALSE(contradict(four, a));
 }
 
-TEST(Learning, ALessonIsWithdrawnWhenTwoRunsContradictIt) {
-    TemporaryFolder folder("strop-learning");
-    Store store(folder.path() / "strop.db");
+class LearningStore : public fakes::AnyStore {};
+
+INSTANTIATE_TEST_SUITE_P(Of, LearningStore, fakes::every_database(), fakes::name_of_database);
+
+TEST_P(LearningStore, ALessonIsWithdrawnWhenTwoRunsContradictIt) {
+    Store store(address_);
     EXPECT_EQ(store.learn(digest_of(run("a", online_wins))).size(), 3u);
     EXPECT_EQ(store.learn(digest_of(run("a", online_wins))).size(), 3u) << "a resumed run draws them again";
     EXPECT_TRUE(store.learn(digest_of(run("b", online_wins))).empty()) << "known already";

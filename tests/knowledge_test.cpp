@@ -4,9 +4,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <thread>
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "core/json.h"
+#include "fakes/any_store.h"
 #include "fakes/sample_record.h"
 #include "knowledge/digest.h"
 
@@ -25,7 +26,10 @@ namespace strop {
 namespace {
 
 using namespace std::chrono_literals;
+using fakes::AnyStore;
 using testing::HasSubstr;
+
+INSTANTIATE_TEST_SUITE_P(Of, AnyStore, fakes::every_database(), fakes::name_of_database);
 
 class KnowledgeStore : public testing::Test {
 protected:
@@ -51,21 +55,21 @@ RunRecord record_named(const std::string& run, const std::string& started = "202
 
 // The error must name the path, and say what to do.
 template <class Work>
-void expect_environment_error(const fs::path& path, const std::string& phrase, Work work) {
+void expect_environment_error(const StoreAddress& address, const std::string& phrase, Work work) {
     try {
         work();
         FAIL() << "no error, expected: " << phrase;
     } catch (const EnvironmentError& error) {
-        EXPECT_THAT(error.what(), HasSubstr(path.string()));
+        EXPECT_THAT(error.what(), HasSubstr(address.shown()));
         EXPECT_THAT(error.what(), HasSubstr(phrase));
         EXPECT_FALSE(error.hint().empty());
     }
 }
 
-TEST_F(KnowledgeStore, KeepsRunsAcrossOpening) {
+TEST_P(AnyStore, KeepsRunsAcrossOpening) {
     RunRecord record = record_named("softmax-1");
-    Store(path_).save_run(record);
-    std::optional<RunRecord> loaded = Store(path_).load_run("softmax-1");
+    Store(address_).save_run(record);
+    std::optional<RunRecord> loaded = Store(address_).load_run("softmax-1");
     ASSERT_TRUE(loaded);
     EXPECT_EQ(Json(*loaded), Json(record));
 }
@@ -76,8 +80,8 @@ TEST_F(KnowledgeStore, CreatesMissingFolders) {
     EXPECT_TRUE(fs::exists(deep));
 }
 
-TEST_F(KnowledgeStore, SavingAgainReplaces) {
-    Store store(path_);
+TEST_P(AnyStore, SavingAgainReplaces) {
+    Store store(address_);
     RunRecord record = record_named("r");
     record.outcome = Outcome::running;
     store.save_run(record);
@@ -88,8 +92,8 @@ TEST_F(KnowledgeStore, SavingAgainReplaces) {
     EXPECT_EQ(store.load_run("r")->outcome, Outcome::improved);
 }
 
-TEST_F(KnowledgeStore, ListsRunsNewestFirst) {
-    Store store(path_);
+TEST_P(AnyStore, ListsRunsNewestFirst) {
+    Store store(address_);
     store.save_run(record_named("old", "2026-01-01T00:00:00Z"));
     store.save_run(record_named("new", "2026-03-01T00:00:00Z"));
     RunRecord other = record_named("other", "2026-02-01T00:00:00Z");
@@ -111,8 +115,8 @@ TEST_F(KnowledgeStore, ListsRunsNewestFirst) {
     EXPECT_TRUE(store.runs("nothing").empty());
 }
 
-TEST_F(KnowledgeStore, ListsPartsOfALongList) {
-    Store store(path_);
+TEST_P(AnyStore, ListsPartsOfALongList) {
+    Store store(address_);
     for (int i = 0; i < 5; ++i) {
         RunRecord record = record_named(fmt::format("run-{}", i), fmt::format("2026-01-01T00:00:0{}Z", i));
         if (i % 2) record.problem = "layernorm";
@@ -130,8 +134,8 @@ TEST_F(KnowledgeStore, ListsPartsOfALongList) {
     EXPECT_EQ(store.runs_by_problem(), (std::map<std::string, int64_t>{{"layernorm", 2}, {"softmax", 3}}));
 }
 
-TEST_F(KnowledgeStore, KeepsEveryKernelOfARun) {
-    Store store(path_);
+TEST_P(AnyStore, KeepsEveryKernelOfARun) {
+    Store store(address_);
     store.add_kernel("a", fakes::sample_kernel("one"));
     store.add_kernel("a", fakes::sample_kernel("two+more"));
     store.add_kernel("a", fakes::sample_kernel("one"));
@@ -142,8 +146,8 @@ TEST_F(KnowledgeStore, KeepsEveryKernelOfARun) {
     EXPECT_TRUE(store.kernels("none").empty());
 }
 
-TEST_F(KnowledgeStore, FindsRunsByUniquePrefix) {
-    Store store(path_);
+TEST_P(AnyStore, FindsRunsByUniquePrefix) {
+    Store store(address_);
     store.save_run(record_named("softmax-1"));
     store.save_run(record_named("softmax-12"));
     store.save_run(record_named("gemm-1"));
@@ -164,8 +168,8 @@ TEST_F(KnowledgeStore, FindsRunsByUniquePrefix) {
     }
 }
 
-TEST_F(KnowledgeStore, KeepsEvaluationsInOrderAndApartByRun) {
-    Store store(path_);
+TEST_P(AnyStore, KeepsEvaluationsInOrderAndApartByRun) {
+    Store store(address_);
     for (const char* key : {"c", "a", "b"}) store.add_evaluation("r", evaluation_named(key));
     store.add_evaluation("other", evaluation_named("z"));
     std::vector<Evaluation> found = store.evaluations("r");
@@ -179,8 +183,8 @@ TEST_F(KnowledgeStore, KeepsEvaluationsInOrderAndApartByRun) {
     EXPECT_FALSE(store.find_evaluation("r", "z"));
 }
 
-TEST_F(KnowledgeStore, TheNewerOfTwoEvaluationsIsFound) {
-    Store store(path_);
+TEST_P(AnyStore, TheNewerOfTwoEvaluationsIsFound) {
+    Store store(address_);
     Evaluation evaluation = evaluation_named("a");
     store.add_evaluation("r", evaluation);
     evaluation.verdict = Verdict::timed_out;
@@ -189,23 +193,36 @@ TEST_F(KnowledgeStore, TheNewerOfTwoEvaluationsIsFound) {
     EXPECT_EQ(store.evaluations("r").size(), 2u);
 }
 
-TEST_F(KnowledgeStore, KeepsDocuments) {
-    Store store(path_);
+TEST_P(AnyStore, TheSameEvaluationAgainIsOne) {
+    Store store(address_);
+    Evaluation first = evaluation_named("a"), second = first;
+    second.time_seconds = 2;
+    for (const Evaluation& evaluation : {first, first, second, first}) store.add_evaluation("r", evaluation);
+    EXPECT_EQ(store.evaluations("r").size(), 3u);
+    EXPECT_EQ(store.find_evaluation("r", "a")->time_seconds, 0);
+}
+
+TEST_P(AnyStore, KeepsDocuments) {
+    Store store(address_);
     store.add_document("r", "plan", "{\"a\": 1}");
     EXPECT_EQ(store.find_document("r", "plan"), "{\"a\": 1}");
     store.add_document("r", "plan", "[]");
     EXPECT_EQ(store.find_document("r", "plan"), "[]");
     EXPECT_FALSE(store.find_document("r", "other"));
     EXPECT_FALSE(store.find_document("s", "plan"));
+    store.add_document("r", "kernel:ü", "1");
+    EXPECT_EQ(store.documents("r", "kernel:ü").size(), 1u);
+    EXPECT_EQ(store.documents("r", "%").size(), 0u);
+    EXPECT_EQ(store.documents("r").size(), 2u);
 }
 
 TEST_F(KnowledgeStore, DefaultPathComesFromTheEnvironment) {
     setenv("STROP_STORE", "/somewhere/x.db", 1);
-    EXPECT_EQ(Store::default_path(), "/somewhere/x.db");
+    EXPECT_EQ(StoreAddress::standard().given(), "/somewhere/x.db");
     setenv("STROP_STORE", "", 1);
-    EXPECT_EQ(Store::default_path(), "strop-out/strop.db");
+    EXPECT_EQ(StoreAddress::standard().given(), "strop-out/strop.db");
     unsetenv("STROP_STORE");
-    EXPECT_EQ(Store::default_path(), "strop-out/strop.db");
+    EXPECT_EQ(StoreAddress::standard().given(), "strop-out/strop.db");
 }
 
 TEST_F(KnowledgeStore, FolderInItsPlace) {
@@ -257,12 +274,12 @@ TEST_F(KnowledgeStore, ReadOnlyFolder) {
     chmod(folder_.path().c_str(), 0755);
 }
 
-TEST_F(KnowledgeStore, NewerVersion) {
+TEST_P(AnyStore, NewerVersion) {
     {
-        Store store(path_);
-        SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("PRAGMA user_version = 99");
+        Store store(address_);
+        sql(on_server() ? "UPDATE strop_store SET version = 99" : "PRAGMA user_version = 99");
     }
-    expect_environment_error(path_, "newer Strop (store version 99", [&] { Store store(path_); });
+    expect_environment_error(address_, "newer Strop (store version 99", [&] { Store store(address_); });
 }
 
 // As stores were before there were digests (2), and before there were signatures (1).
@@ -305,18 +322,22 @@ TEST_F(KnowledgeStore, OlderVersionIsBroughtUpToDateWithAllItsRuns) {
     }
 }
 
-TEST_F(KnowledgeStore, ReadsOnlyWhatIsThereAndUpToDate) {
-    auto open = [&] { Store store(path_, 30ms, Store::Access::read); };
-    expect_environment_error(path_, "cannot be opened", open);
-    EXPECT_FALSE(fs::exists(path_));
-    Store(path_).save_run(record_named("r"));
-    EXPECT_EQ(Store(path_, 30ms, Store::Access::read).runs().size(), 1u);
-    make_older(path_, 2);
-    expect_environment_error(path_, "older Strop", open);
+TEST_P(AnyStore, ReadsOnlyWhatIsThereAndUpToDate) {
+    auto open = [&] { Store store(address_, 30ms, Store::Access::read); };
+    expect_environment_error(address_, on_server() ? "holds no store" : "cannot be opened", open);
+    EXPECT_FALSE(Store::existing(address_));
+    Store(address_).save_run(record_named("r"));
+    ASSERT_TRUE(Store::existing(address_));
+    EXPECT_EQ(Store::existing(address_)->runs().size(), 1u);
+    EXPECT_EQ(Store(address_, 30ms, Store::Access::read).runs().size(), 1u);
+    Store reader(address_, 30ms, Store::Access::read);
+    expect_environment_error(address_, "is read-only", [&] { reader.save_run(record_named("s")); });
+    sql(on_server() ? "UPDATE strop_store SET version = 2" : "PRAGMA user_version = 2");
+    expect_environment_error(address_, "older Strop", open);
 }
 
-TEST_F(KnowledgeStore, GivesFinishedRunsThatComputeAlike) {
-    Store store(path_);
+TEST_P(AnyStore, GivesFinishedRunsThatComputeAlike) {
+    Store store(address_);
     const Signature exact{"abc", {{"pointwise exp", 2}}}, near{"def", {{"pointwise exp", 2}, {"pointwise log", 1}}};
     RunRecord running = record_named("running");
     running.outcome = Outcome::running;
@@ -339,8 +360,8 @@ TEST_F(KnowledgeStore, GivesFinishedRunsThatComputeAlike) {
     EXPECT_FALSE(store.signature("none"));
 }
 
-TEST_F(KnowledgeStore, FindsDigestsByHardwareTagsAndLanguage) {
-    Store store(path_);
+TEST_P(AnyStore, FindsDigestsByHardwareTagsAndLanguage) {
+    Store store(address_);
     RunRecord here = record_named("here"), neon = record_named("neon");
     here.tags = {"Reduction", "rows"};
     neon.machine.isa = "neon";
@@ -366,9 +387,9 @@ TEST_F(KnowledgeStore, FindsDigestsByHardwareTagsAndLanguage) {
     EXPECT_EQ(found(one), "neon ");
 }
 
-TEST_F(KnowledgeStore, AnotherProgramsDatabase) {
-    SQLite::Database(path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec("CREATE TABLE t (a)");
-    expect_environment_error(path_, "another program's database", [&] { Store store(path_); });
+TEST_P(AnyStore, AnotherProgramsDatabase) {
+    sql("CREATE TABLE runs (a integer)");
+    expect_environment_error(address_, "another program", [&] { Store store(address_); });
 }
 
 TEST_F(KnowledgeStore, Garbage) {
@@ -389,7 +410,14 @@ TEST_F(KnowledgeStore, DamagedPages) {
     expect_environment_error(path_, "is corrupt", [&] { Store(path_).evaluations("r"); });
 }
 
-TEST_F(KnowledgeStore, DamagedText) {
+TEST_P(AnyStore, DamagedText) {
+    Store store(address_);
+    store.save_run(record_named("r"));
+    sql("UPDATE digests SET digest = '{'");
+    expect_environment_error(address_, "is corrupt", [&] { store.digests(); });
+}
+
+TEST_F(KnowledgeStore, DamagedRecord) {  // a server takes none
     Store store(path_);
     store.save_run(record_named("r"));
     SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("UPDATE runs SET record = '{\"run\": '");
@@ -425,31 +453,61 @@ TEST_F(KnowledgeStore, WaitsForALockThatIsGivenBack) {
     release.join();
 }
 
-TEST_F(KnowledgeStore, ManyOpenANewStoreAtOnce) {
+TEST_P(AnyStore, ManyOpenANewStoreAtOnce) {
     std::vector<std::thread> threads;
     for (int t = 0; t < 8; ++t)
         threads.emplace_back([&, t] {
-            Store store(path_);
+            Store store(address_);
             for (int i = 0; i < 5; ++i) store.add_evaluation("r", evaluation_named(fmt::format("{}-{}", t, i)));
         });
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(Store(path_).evaluations("r").size(), 40u);
+    EXPECT_EQ(Store(address_).evaluations("r").size(), 40u);
 }
 
-TEST_F(KnowledgeStore, ReadersSeeWholeRecordsBesideAWriter) {
+TEST_P(AnyStore, WritersOfTheSameLoseNothingAndWriteNothingTwice) {
+    constexpr int writers = 4, rounds = 10;
+    Store store(address_);
+    const RunRecord record = record_named("r");
+    const Digest digest = digest_of(record);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < writers; ++t)
+        threads.emplace_back([&, t] {
+            Store own(address_);
+            for (int i = 0; i < rounds; ++i) {
+                own.save_run(record);
+                own.add_document("r", "plan", std::to_string(t));
+                own.add_evaluation("r", evaluation_named(fmt::format("{}-{}", t, i)));
+                own.learn(digest);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(store.runs().size(), 1u);
+    EXPECT_EQ(store.digests().size(), 1u);
+    EXPECT_EQ(store.documents("r").size(), 1u);
+    const std::vector<Evaluation> kept = store.evaluations("r");
+    std::set<std::string> keys;
+    for (const Evaluation& evaluation : kept) keys.insert(evaluation.key);
+    EXPECT_EQ(kept.size(), static_cast<size_t>(writers * rounds));
+    EXPECT_EQ(keys.size(), kept.size());
+    const size_t lessons = store.lessons().size();
+    EXPECT_GT(lessons, 0u);
+    EXPECT_EQ(store.testimonies("r").size(), lessons) << "one a lesson";
+}
+
+TEST_P(AnyStore, ReadersSeeWholeRecordsBesideAWriter) {
     auto numbered = [](int i) {
         RunRecord record = record_named("r");
         record.note = record.verification = std::to_string(i);
         return record;
     };
-    Store writer(path_);
+    Store writer(address_);
     writer.save_run(numbered(-1));
     std::atomic<bool> done = false;
     std::vector<std::thread> readers;
     std::atomic<int> wrong = 0;
     for (int t = 0; t < 3; ++t)
         readers.emplace_back([&] {
-            Store store(path_);
+            Store store(address_);
             do {
                 std::optional<RunRecord> record = store.load_run("r");
                 if (!record || record->note != record->verification) ++wrong;
@@ -459,15 +517,15 @@ TEST_F(KnowledgeStore, ReadersSeeWholeRecordsBesideAWriter) {
     done = true;
     for (std::thread& thread : readers) thread.join();
     EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(Store(path_).load_run("r")->note, "29");
+    EXPECT_EQ(Store(address_).load_run("r")->note, "29");
 }
 
 // Forks a child that adds evaluations and acknowledges each through a pipe.
-pid_t start_writer(const fs::path& path, int acknowledge) {
+pid_t start_writer(const StoreAddress& address, int acknowledge) {
     pid_t child = fork();
     if (child != 0) return child;
     try {
-        Store store(path);
+        Store store(address);
         for (int i = 0;; ++i) {
             store.add_evaluation("r", evaluation_named(std::to_string(i)));
             if (write(acknowledge, &i, sizeof i) != sizeof i) _exit(1);
@@ -477,12 +535,12 @@ pid_t start_writer(const fs::path& path, int acknowledge) {
     }
 }
 
-TEST_F(KnowledgeStore, KilledWriterLosesNothingThatWasAcknowledged) {
+TEST_P(AnyStore, KilledWriterLosesNothingThatWasAcknowledged) {
     for (int wanted : {0, 7, 40}) {  // killed after so many
-        for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(path_.string() + suffix);
+        address_ = place();
         int ends[2];
         ASSERT_EQ(pipe(ends), 0);
-        pid_t child = start_writer(path_, ends[1]);
+        pid_t child = start_writer(address_, ends[1]);
         ASSERT_GT(child, 0);
         close(ends[1]);
         int last = -1, acknowledged = 0;
@@ -494,7 +552,7 @@ TEST_F(KnowledgeStore, KilledWriterLosesNothingThatWasAcknowledged) {
         EXPECT_TRUE(WIFSIGNALED(status));
         while (read(ends[0], &acknowledged, sizeof acknowledged) == sizeof acknowledged) last = acknowledged;
         close(ends[0]);
-        Store store(path_);
+        Store store(address_);
         std::vector<Evaluation> kept = store.evaluations("r");
         ASSERT_GE(static_cast<int>(kept.size()), last + 1);
         for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(kept[i].key, std::to_string(i));

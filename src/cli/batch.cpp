@@ -104,7 +104,7 @@ public:
     Batch(const std::vector<std::string>& problems, const Arguments& arguments, const OptionsOf& options_of)
         : arguments_(arguments),
           options_of_(options_of),
-          store_(store_path(arguments)),
+          store_(store_of_run(arguments)),
           quiet_(arguments.has("--quiet")),
           shared_(arguments.text("--jobs") == "auto"),
           budget_(arguments.duration("--budget").count()) {
@@ -143,7 +143,7 @@ private:
         RunOptions options = options_of_(*entry.loaded);
         options.settings.budget_seconds = seconds;
         if (arguments_.has("--out")) options.settings.out = fs::path(options.settings.out) / entry.problem;
-        run_one(entry, options, arguments_, store_);
+        run_one(entry, options, arguments_, *store_);
         say(fmt::format("{}: {}, {}", entry.problem, entry.outcome, cells_of(entry)[2]));
     }
 
@@ -181,6 +181,11 @@ private:
             print();
             fmt::print(stderr, "the same command goes on from here\n");
             throw;
+        } catch (const LostStore&) {  // the others would lose it too
+            entry.outcome = "interrupted";
+            print();
+            fmt::print(stderr, "the same command goes on from here\n");
+            throw;
         } catch (const Error& error) {
             entry.outcome = "failed";
             entry.note = one_line(error.what());
@@ -195,7 +200,7 @@ private:
 
     const Arguments& arguments_;
     const OptionsOf& options_of_;
-    Store store_;
+    const std::unique_ptr<Store> store_;
     const bool quiet_, shared_;
     const double budget_;
     std::vector<Entry> entries_;

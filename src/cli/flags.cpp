@@ -13,8 +13,12 @@ namespace strop::cli {
 namespace {
 
 const Flag json_flag = {"--json", "", "print one JSON document instead of text"};
-const Flag store_flag = {"--store", "FILE", "the file that holds all runs ($STROP_STORE, else strop-out/strop.db)",
+const Flag store_flag = {"--store", "FILE",
+                         "the file that holds all runs ($STROP_STORE, else strop-out/strop.db), or a database of a "
+                         "PostgreSQL server: postgresql://USER@HOST/DATABASE (docs/knowledge.md)",
                          Kind::file, ""};
+const Flag store_wait_flag = {"--store-wait", "DURATION", "for the store's server, where it goes away in between",
+                              Kind::duration, "60s"};
 const Positional problem_position = {
     "PROBLEM", "a folder with problem.yaml, the name of one in problems/, or what `strop import` takes", true, false,
     Completes::problems};
@@ -112,6 +116,7 @@ CommandSpec optimize() {
              {"--seed", "N", "of every random choice", Kind::whole, "0"},
              {"--out", "DIR", "where the result goes (strop-out/NAME); of several problems DIR/NAME", Kind::folder, ""},
              store_flag,
+             store_wait_flag,
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
              worker_flag,
              worker_wait_flag,
@@ -222,6 +227,7 @@ CommandSpec tune() {
              {"--seed", "N", "of every random choice", Kind::whole, "0"},
              {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
              store_flag,
+             store_wait_flag,
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
              {"--replay", "FILE",
               "search this measured space instead of measuring: a cache of Kernel Tuner, T4 or "
@@ -419,6 +425,7 @@ CommandSpec resume() {
             {run_position},
             {{"--budget", "DURATION", "time from now on (default: what is left of the run's own)", Kind::duration, ""},
              store_flag,
+             store_wait_flag,
              worker_flag,
              worker_wait_flag,
              json_flag,

@@ -56,7 +56,7 @@ std::string section(const std::string& title, const std::string& body) {
 
 const std::vector<Fact>& environment_facts() {
     static const std::vector<Fact> facts = {
-        {"STROP_STORE", "the file that holds all runs (strop-out/strop.db)"},
+        {"STROP_STORE", "the file or PostgreSQL database that holds all runs (strop-out/strop.db)"},
         {"STROP_CACHE", "measurements of this machine, compiled kernels (~/.cache/strop)"},
         {"STROP_PYTHON", "the Python with NumPy that runs references"},
         {"STROP_LOG", "trace, debug, info, warn or error: diagnostics on standard error"},

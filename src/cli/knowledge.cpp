@@ -37,13 +37,13 @@ std::string summary(const std::string& action, const FolderReport& report) {
 FolderReport carry_out(const std::string& action, const std::string& folder, const Arguments& arguments) {
     if (action == "import") {
         check_knowledge_folder(folder);  // before a store is made
-        Store store(store_path(arguments));
+        Store store(store_address(arguments));
         return import_knowledge(folder, store);
     }
     std::unique_ptr<Store> store = existing_store(arguments);
     if (action == "check") return check_knowledge(folder, store.get());
     if (!store)
-        throw UsageError(fmt::format("{}: there is no such store", store_path(arguments).string()),
+        throw UsageError(fmt::format("{}: there is no such store", store_address(arguments).shown()),
                          "runs are kept by `strop optimize`; --store names another file");
     return export_knowledge(*store, folder);
 }

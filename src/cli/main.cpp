@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "cli/flags.h"
 #include "cli/help.h"
+#include "knowledge/store_address.h"
 #include "llm/spec.h"
 
 namespace strop::cli {
@@ -51,6 +52,7 @@ int run(const std::vector<std::string>& words) {
     bool asks_models = spec->name == "optimize" || spec->name == "resume" || spec->name == "suggest" ||
                        spec->name == "serve";  // resumes runs that asked some
     if (!asks_models) llm::hide_keys();
+    if (spec->name != "serve" && spec->name != "mcp") hide_store_passwords();  // these only start this program
     return spec->run(arguments);
 }
 
@@ -85,5 +87,7 @@ int guarded(const std::vector<std::string>& words) {
 }  // namespace strop::cli
 
 int main(int count, char** words) {
-    return strop::cli::guarded(std::vector<std::string>(words + 1, words + std::max(1, count)));
+    const std::vector<std::string> given(words + 1, words + std::max(1, count));
+    for (int i = 1; i < count; ++i) strop::blank_store_password(words[i]);
+    return strop::cli::guarded(given);
 }

@@ -23,18 +23,28 @@ namespace strop::cli {
 
 namespace {
 
+// A server's address stays with the run, which a password must not.
+std::string knowledge_server(const StoreAddress& address) {
+    if (address.has_password())
+        throw UsageError(fmt::format("--knowledge {}: its password would be kept with the run", address.shown()),
+                         "put it into ~/.pgpass (a file that PGPASSFILE names), or into PGPASSWORD");
+    Store(address, Store::usual_patience, Store::Access::read);
+    return address.shown();
+}
+
 // Absolute, so that a resumed run finds it; what is wrong with it is said before anything is measured.
 std::string knowledge_path(const Arguments& arguments) {
     const fs::path path = arguments.text("--knowledge");
     if (path.empty()) return {};
     if (arguments.has("--no-knowledge"))
         throw UsageError("--knowledge and --no-knowledge exclude each other", "leave one of them out");
+    if (const StoreAddress address(path); address.is_server()) return knowledge_server(address);
     std::error_code failed;
     if (!fs::exists(path, failed))
         throw UsageError(fmt::format("{}: there is no such store or folder", path.string()),
                          "name a store, or a folder that `strop knowledge export` wrote");
     if (fs::is_directory(path, failed)) check_knowledge_folder(path);
-    else Store(path, std::chrono::seconds(5), Store::Access::read);
+    else Store(path, Store::usual_patience, Store::Access::read);
     return fs::absolute(path).lexically_normal().string();
 }
 
@@ -98,13 +108,13 @@ int command_optimize(const Arguments& arguments) {
     const RunOptions options = options_of(arguments, problem_argument(problems.front()));
 
     install_interrupt_handler();
-    Store store(store_path(arguments));
+    const std::unique_ptr<Store> store = store_of_run(arguments);
     RunRecord record;
     {
         Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
-        record = optimize(options, store, progress);
+        record = optimize(options, *store, progress);
     }
-    if (arguments.has("--record")) write_recording(arguments.text("--record"), store, record);
+    if (arguments.has("--record")) write_recording(arguments.text("--record"), *store, record);
     return finish(record, arguments);
 }
 

@@ -14,12 +14,12 @@ int command_resume(const Arguments& arguments) {
     const RunRecord earlier = load_named_run(arguments);
     const judge::WorkerCommand worker = worker_of(arguments, earlier.settings.worker);
     install_interrupt_handler();
-    Store store(store_path(arguments));
+    const std::unique_ptr<Store> store = store_of_run(arguments);
     double budget = arguments.has("--budget") ? arguments.duration("--budget").count() : 0;
     RunRecord record;
     {
         Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
-        record = resume(earlier.run, budget, worker, store, progress);
+        record = resume(earlier.run, budget, worker, *store, progress);
     }
     return finish(record, arguments);
 }

@@ -68,22 +68,21 @@ std::string address_of(const serve::Access& access, int port, bool chosen) {
 
 int command_serve(const Arguments& arguments) {
     serve::SiteOptions options;
-    options.store = store_path(arguments);
+    options.store = store_address(arguments);
     options.program = fs::read_symlink("/proc/self/exe");
     for (const ProblemSummary& problem : known_problems()) options.problems.push_back(problem.name);
     options.access = {arguments.text("--host"), machine_name(), token_of(arguments), serve::random_token()};
     const int64_t port = arguments.integer("--port");
     if (port > 65535)
         throw UsageError(fmt::format("--port {}: is not a port", port), "a number up to 65535; 0: any that is free");
-    const bool exists = fs::exists(options.store);
-    if (exists) (void)Store(options.store);  // what is wrong with it is said now
-    const fs::path store = options.store;
+    const bool exists = Store::existing(options.store) != nullptr;  // what is wrong with it is said now
+    const std::string store = options.store.shown();
     const serve::Access access = options.access;
     install_interrupt_handler();
     serve::Site site(std::move(options));
     serve::HttpServer server(access.address, static_cast<int>(port),
                              [&site](const serve::Request& request) { return site.answer(request); });
-    if (!exists) fmt::print(stderr, "! {} does not exist yet; the first run makes it\n", store.string());
+    if (!exists) fmt::print(stderr, "! {} does not exist yet; the first run makes it\n", store);
     fmt::print("{}\n", address_of(access, server.port(), arguments.has("--token") || arguments.has("--token-file")));
     std::fflush(stdout);
     while (!interrupted()) std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -8,16 +8,21 @@
 
 namespace strop::cli {
 
-fs::path store_path(const Arguments& arguments) {
-    return arguments.has("--store") ? fs::path(arguments.text("--store")) : Store::default_path();
+StoreAddress store_address(const Arguments& arguments) {
+    return arguments.has("--store") ? StoreAddress(arguments.text("--store")) : StoreAddress::standard();
+}
+
+std::unique_ptr<Store> store_of_run(const Arguments& arguments) {
+    auto store = std::make_unique<Store>(store_address(arguments));
+    store->be_patient(std::chrono::ceil<std::chrono::milliseconds>(arguments.duration("--store-wait")));
+    return store;
 }
 
 std::unique_ptr<Store> existing_store(const Arguments& arguments) {
-    fs::path path = store_path(arguments);
-    std::error_code failed;
-    if (fs::exists(path, failed)) return std::make_unique<Store>(path);
+    const StoreAddress address = store_address(arguments);
+    if (std::unique_ptr<Store> store = Store::existing(address)) return store;
     if (arguments.has("--store"))
-        throw UsageError(fmt::format("{}: there is no such store", path.string()),
+        throw UsageError(fmt::format("{}: there is no such store", address.shown()),
                          "leave --store out for the standard one, or run `strop optimize` first");
     return nullptr;
 }
@@ -26,7 +31,7 @@ RunRecord load_named_run(const Arguments& arguments) {
     std::string name = arguments.text("RUN");
     std::unique_ptr<Store> store = existing_store(arguments);
     if (!store)
-        throw UsageError(fmt::format("there is no run '{}': {} does not exist", name, store_path(arguments).string()),
+        throw UsageError(fmt::format("there is no run '{}': {} does not exist", name, store_address(arguments).shown()),
                          "runs are kept by `strop optimize`; --store names another file");
     if (std::optional<RunRecord> record = store->load_run(name)) return *record;
     std::vector<std::string> names;

@@ -10,10 +10,13 @@
 
 namespace strop::cli {
 
-// The file that --store names, else the standard one.
-std::filesystem::path store_path(const Arguments& arguments);
+// What --store names, else the standard one.
+StoreAddress store_address(const Arguments& arguments);
 
-// Null when the file does not exist: reading creates nothing. With --store it must exist (UsageError).
+// For a run: opened or created, and waited for as --store-wait says when its server goes away.
+std::unique_ptr<Store> store_of_run(const Arguments& arguments);
+
+// Null when there is none: reading creates nothing. With --store there must be one (UsageError).
 std::unique_ptr<Store> existing_store(const Arguments& arguments);
 
 // The run that the positional RUN names; a UsageError with the nearest names when there is none.

@@ -139,11 +139,11 @@ int tune_kernel(const Arguments& arguments) {
     settings.kernels = {{kernel.id, kernel.source, kernel.language}};
     settings.only_own = true;
     install_interrupt_handler();
-    Store store(store_path(arguments));
+    const std::unique_ptr<Store> store = store_of_run(arguments);
     RunRecord record;
     {
         Progress progress(arguments.has("--quiet"));
-        record = optimize(options, store, progress);
+        record = optimize(options, *store, progress);
     }
     tune::MeasuredSpace measured = measured_space(record, kernel);
     export_space(measured, arguments);

@@ -1,20 +1,22 @@
-// The SQLite file that holds runs and evaluations; the only user of the database. A run killed at any moment
-// resumes from it with nothing lost and nothing paid twice: each call is its own durable transaction.
+// The SQLite file, or the PostgreSQL database, that holds runs and evaluations. A run killed at any moment resumes from
+// it with nothing lost and nothing paid twice: each call is its own durable transaction.
 #pragma once
 
 #include <chrono>
-#include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "core/digest.h"
 #include "core/evaluation.h"
 #include "core/lesson.h"
 #include "core/record.h"
 #include "core/signature.h"
+#include "knowledge/store_address.h"
 
 namespace strop {
 
@@ -62,22 +64,35 @@ struct Quarantined {
     std::string run, origin, reason, document;
 };
 
+// The store's server went away and did not come back in time. What was recorded before is worth going on with.
+class LostStore : public EnvironmentError {
+public:
+    using EnvironmentError::EnvironmentError;
+};
+
+// Safe to use from several threads.
 class Store {
 public:
     enum class Access { write, read };
+    static constexpr std::chrono::milliseconds usual_patience{5000};
 
-    // Opens or creates. Errors (all EnvironmentErrors naming the path, with a hint): read-only, locked by
+    // Opens or creates. Errors (all EnvironmentErrors naming the address, with a hint): read-only, locked by
     // another process for longer than `patience`, corrupt ("move it away to start afresh"), written by a
-    // newer Strop, full disk. A store of an older Strop is brought up to date and keeps all its runs.
-    // To read only, it must be there and up to date.
-    explicit Store(const std::filesystem::path& path, std::chrono::milliseconds patience = std::chrono::seconds(5),
+    // newer Strop, full disk, a server that cannot be reached. A store of an older Strop is brought up to date and
+    // keeps all its runs. To read only, it must be there and up to date.
+    explicit Store(const StoreAddress& address, std::chrono::milliseconds patience = usual_patience,
                    Access access = Access::write);
     ~Store();
     Store(const Store&) = delete;
     Store& operator=(const Store&) = delete;
 
-    // $STROP_STORE, else ./strop-out/strop.db
-    static std::filesystem::path default_path();
+    // Null where there is none yet: nothing is created.
+    static std::unique_ptr<Store> existing(const StoreAddress& address);
+
+    // A server that goes away is waited for, this long instead of the patience at opening; then calls throw LostStore.
+    // `tell`: who hears, in a line, that it is waited for and that it is back.
+    void be_patient(std::chrono::milliseconds patience);
+    void tell(std::function<void(const std::string&)> say);
 
     void save_run(const RunRecord& record);  // inserts or replaces by RunRecord::run; with its digest when finished
     std::optional<RunRecord> load_named(const std::string& run);  // by its whole name
@@ -124,6 +139,7 @@ public:
 
 private:
     struct Database;
+    explicit Store(std::unique_ptr<Database> database);
     std::unique_ptr<Database> database_;
 };
 

@@ -1,5 +1,6 @@
 // The store's digests, relatives, lessons and quarantine.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@
 namespace strop {
 
 namespace {
+
+constexpr size_t most_signatures_asked = 500;  // at a time
 
 // " a b c ", so that a whole word can be looked for.
 std::string words(const std::set<std::string>& each) {
@@ -30,53 +33,46 @@ std::set<std::string> tags_of(const Digest& digest) {
     return tags;
 }
 
-Testimony testimony_at(SQLite::Statement& row) {
-    Testimony said{row.getColumn(0).getString(), row.getColumn(1).getString(), Testimony::Kind::drew,
-                   row.getColumn(3).getString()};
+Testimony testimony_at(const Row& row) {
+    Testimony said{row.text(0), row.text(1), Testimony::Kind::drew, row.text(3)};
     for (Testimony::Kind kind : {Testimony::Kind::confirms, Testimony::Kind::contradicts})
-        if (row.getColumn(2).getString() == name_of(kind)) said.kind = kind;
+        if (row.text(2) == name_of(kind)) said.kind = kind;
     return said;
+}
+
+std::map<std::string, int> operations_of(const std::string& text) {
+    return Json::parse(text).get<std::map<std::string, int>>();
 }
 
 }  // namespace
 
-void put_digest(SQLite::Database& connection, const RunRecord& record) {
+void put_digest(Connection& connection, const RunRecord& record) {
     const Digest digest = digest_of(record);
-    SQLite::Statement statement(connection, "INSERT OR REPLACE INTO digests VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    statement.bind(1, digest.run);
-    statement.bind(2, digest.started);
-    statement.bind(3, digest.origin);
-    statement.bind(4, digest.problem_hash);
-    statement.bind(5, digest.fingerprint);
-    statement.bind(6, digest.language);
-    statement.bind(7, words({digest.cpu, digest.isa, record.machine.architecture, record.device, digest.language,
-                             digest.hardware}));
-    statement.bind(8, words(tags_of(digest)));
     Json json = digest, effects = json.at("effects");
     json.erase("effects");  // many, and a question about winners would read them all
-    statement.bind(9, dump(json));
-    statement.bind(10, dump(effects));
-    statement.exec();
+    const std::string hardware =
+        words({digest.cpu, digest.isa, record.machine.architecture, record.device, digest.language, digest.hardware});
+    connection.execute(
+        "INSERT INTO digests VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (run) DO UPDATE "
+        "SET started = excluded.started, origin = excluded.origin, problem_hash = excluded.problem_hash, "
+        "fingerprint = excluded.fingerprint, language = excluded.language, hardware = excluded.hardware, "
+        "tags = excluded.tags, digest = excluded.digest, effects = excluded.effects",
+        {digest.run, digest.started, digest.origin, digest.problem_hash, digest.fingerprint, digest.language, hardware,
+         words(tags_of(digest)), dump(json), dump(effects)});
 }
 
-void put_lesson(SQLite::Database& connection, const Lesson& lesson, const std::string& origin) {
-    SQLite::Statement statement(
-        connection,
-        "INSERT INTO lessons VALUES (?, ?, ?) ON CONFLICT (lesson) DO UPDATE "
-        "SET origin = excluded.origin, document = excluded.document WHERE excluded.origin = ''");
-    statement.bind(1, id_of(lesson));
-    statement.bind(2, origin);
-    statement.bind(3, dump(Json(lesson)));
-    statement.exec();
+void put_lesson(Connection& connection, const Lesson& lesson, const std::string& origin) {
+    connection.execute(
+        "INSERT INTO lessons VALUES (?1, ?2, ?3) ON CONFLICT (lesson) DO UPDATE "
+        "SET origin = excluded.origin, document = excluded.document WHERE excluded.origin = ''",
+        {id_of(lesson), origin, dump(Json(lesson))});
 }
 
-void put_testimony(SQLite::Database& connection, const Testimony& testimony) {
-    SQLite::Statement statement(connection, "INSERT OR REPLACE INTO testimonies VALUES (?, ?, ?, ?)");
-    statement.bind(1, testimony.lesson);
-    statement.bind(2, testimony.run);
-    statement.bind(3, name_of(testimony.kind));
-    statement.bind(4, testimony.note);
-    statement.exec();
+void put_testimony(Connection& connection, const Testimony& testimony) {
+    connection.execute(
+        "INSERT INTO testimonies VALUES (?1, ?2, ?3, ?4) ON CONFLICT (lesson, run) DO UPDATE "
+        "SET kind = excluded.kind, note = excluded.note",
+        {testimony.lesson, testimony.run, name_of(testimony.kind), testimony.note});
 }
 
 int KnownLesson::count(Testimony::Kind kind) const {
@@ -85,126 +81,125 @@ int KnownLesson::count(Testimony::Kind kind) const {
 }
 
 std::optional<Signature> Store::signature(const std::string& run) {
-    return database_->guard([&]() -> std::optional<Signature> {
-        SQLite::Statement statement(*database_->connection,
-                                    "SELECT signature, operations FROM signatures WHERE run = ?");
-        statement.bind(1, run);
-        if (!statement.executeStep()) return std::nullopt;
-        return Signature{statement.getColumn(0).getString(),
-                         Json::parse(statement.getColumn(1).getString()).get<std::map<std::string, int>>()};
+    std::optional<Signature> found;
+    database_->guard([&] {
+        database_->connection->query(
+            "SELECT signature, operations FROM signatures WHERE run = ?1", {run},
+            [&](const Row& row) { found = Signature{row.text(0), operations_of(row.text(1))}; });
     });
+    return found;
 }
 
 // Runs are many, what they compute is not.
 std::vector<std::pair<double, std::string>> Store::similar(const Signature& signature, double least_similarity) {
-    return database_->guard([&] {
-        std::vector<std::pair<double, std::string>> near;
-        SQLite::Statement each(*database_->connection, "SELECT signature, min(operations) FROM signatures GROUP BY 1");
-        while (each.executeStep()) {
-            const Signature other{each.getColumn(0).getString(),
-                                  Json::parse(each.getColumn(1).getString()).get<std::map<std::string, int>>()};
-            const double alike = similarity(signature, other);
-            if (alike >= least_similarity) near.emplace_back(alike, other.exact);
-        }
-        std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-        return near;
+    std::vector<std::pair<double, std::string>> near;
+    database_->guard([&] {
+        database_->connection->query("SELECT signature, min(operations) FROM signatures GROUP BY 1", {},
+                                     [&](const Row& row) {
+                                         const Signature other{row.text(0), operations_of(row.text(1))};
+                                         const double alike = similarity(signature, other);
+                                         if (alike >= least_similarity) near.emplace_back(alike, other.exact);
+                                     });
     });
+    std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    return near;
 }
 
 std::vector<Relative> Store::relatives(const Signature& signature, double least_similarity, const std::string& isa) {
     const std::vector<std::pair<double, std::string>> near = similar(signature, least_similarity);
-    return database_->guard([&] {
-        std::vector<Relative> found;
-        SQLite::Statement runs(*database_->connection,
-                               "SELECT run, origin, cores FROM signatures JOIN digests USING (run) WHERE signature = "
-                               "?1 AND (?2 = '' OR isa = ?2) ORDER BY started DESC, digests.rowid DESC");
-        for (const auto& [alike, exact] : near) {
-            runs.reset();
-            runs.bind(1, exact);
-            runs.bind(2, isa);
-            while (runs.executeStep())
-                found.push_back(
-                    {alike, runs.getColumn(0).getString(), runs.getColumn(1).getString(), runs.getColumn(2).getInt()});
+    std::map<std::string, std::vector<Relative>> runs;  // by signature, the newest first
+    for (size_t first = 0; first < near.size(); first += most_signatures_asked) {
+        const size_t end = std::min(near.size(), first + most_signatures_asked);
+        SqlValues parameters = {isa};
+        std::string places;
+        for (size_t i = first; i < end; ++i) {
+            parameters.push_back(near[i].second);
+            places += fmt::format("{}?{}", places.empty() ? "" : ", ", parameters.size());
         }
-        return found;
-    });
+        database_->connection->query(
+            fmt::format("SELECT signature, run, origin, cores FROM signatures JOIN digests USING (run) WHERE signature "
+                        "IN ({}) AND (?1 = '' OR isa = ?1) ORDER BY started DESC, digests.rowid DESC",
+                        places),
+            parameters, [&](const Row& row) {
+                runs[row.text(0)].push_back({0, row.text(1), row.text(2), static_cast<int>(row.integer(3))});
+            });
+    }
+    std::vector<Relative> found;
+    for (const auto& [alike, exact] : near)
+        for (Relative& relative : runs[exact]) {
+            relative.similarity = alike;
+            found.push_back(std::move(relative));
+        }
+    return found;
 }
 
 std::vector<Digest> Store::digests(const DigestQuery& query) {
-    return database_->guard([&] {
-        std::string where;
-        std::vector<std::string> values;
-        auto require = [&](const std::string& condition, const std::string& value) {
-            where += (where.empty() ? "WHERE " : " AND ") + condition;
-            values.push_back(value);
-        };
-        for (const std::string& word : split(lower(query.hardware), ' '))
-            if (!word.empty()) require("instr(hardware, ?) > 0", word);
-        for (const std::string& tag : query.tags) require("instr(tags, ?) > 0", words({tag}));
-        if (!query.language.empty()) require("language = ?", query.language);
-        if (!query.problem_hash.empty()) require("problem_hash = ?", query.problem_hash);
-        if (!query.fingerprint.empty()) require("fingerprint = ?", query.fingerprint);
-        if (!query.signature.empty())
-            require("run IN (SELECT run FROM signatures WHERE signature = ?)", query.signature);
-        SQLite::Statement statement(
-            *database_->connection,
+    Connection& connection = *database_->connection;
+    std::string where;
+    SqlValues parameters;
+    auto place = [&](const std::string& value) {
+        parameters.push_back(value);
+        return fmt::format("?{}", parameters.size());
+    };
+    auto require = [&](const std::string& condition) { where += (where.empty() ? "WHERE " : " AND ") + condition; };
+    for (const std::string& word : split(lower(query.hardware), ' '))
+        if (!word.empty()) require(connection.contains("hardware", place(word)));
+    for (const std::string& tag : query.tags) require(connection.contains("tags", place(words({tag}))));
+    if (!query.language.empty()) require("language = " + place(query.language));
+    if (!query.problem_hash.empty()) require("problem_hash = " + place(query.problem_hash));
+    if (!query.fingerprint.empty()) require("fingerprint = " + place(query.fingerprint));
+    if (!query.signature.empty())
+        require(fmt::format("run IN (SELECT run FROM signatures WHERE signature = {})", place(query.signature)));
+    parameters.emplace_back(query.count < 0 ? std::numeric_limits<int64_t>::max() : query.count);
+    std::vector<Digest> found;
+    database_->guard([&] {
+        connection.query(
             fmt::format(
                 "SELECT digest FROM digests WHERE rowid IN (SELECT rowid FROM digests {} "  // in the index alone
-                "ORDER BY started DESC, rowid DESC LIMIT ?) ORDER BY started DESC, rowid DESC",
-                where));
-        int place = 0;
-        for (const std::string& value : values) statement.bind(++place, value);
-        statement.bind(++place, query.count);
-        std::vector<Digest> found;
-        while (statement.executeStep()) found.push_back(Json::parse(statement.getColumn(0).getString()).get<Digest>());
-        return found;
+                "ORDER BY started DESC, rowid DESC LIMIT ?{}) ORDER BY started DESC, rowid DESC",
+                where, parameters.size()),
+            parameters, [&](const Row& row) { found.push_back(Json::parse(row.text(0)).get<Digest>()); });
     });
+    return found;
 }
 
 std::optional<Digest> Store::digest(const std::string& run) {
-    return database_->guard([&]() -> std::optional<Digest> {
-        SQLite::Statement statement(*database_->connection, "SELECT digest, effects FROM digests WHERE run = ?");
-        statement.bind(1, run);
-        if (!statement.executeStep()) return std::nullopt;
-        Json json = Json::parse(statement.getColumn(0).getString());
-        json["effects"] = Json::parse(statement.getColumn(1).getString());
-        return json.get<Digest>();
+    std::optional<Digest> found;
+    database_->guard([&] {
+        database_->connection->query("SELECT digest, effects FROM digests WHERE run = ?1", {run}, [&](const Row& row) {
+            Json json = Json::parse(row.text(0));
+            json["effects"] = Json::parse(row.text(1));
+            found = json.get<Digest>();
+        });
     });
+    return found;
 }
 
 void Store::add_lesson(const Lesson& lesson, const std::string& origin) {
-    database_->guard([&] { put_lesson(*database_->connection, lesson, origin); });
+    put_lesson(*database_->connection, lesson, origin);
 }
 
-void Store::add_testimony(const Testimony& testimony) {
-    database_->guard([&] { put_testimony(*database_->connection, testimony); });
-}
+void Store::add_testimony(const Testimony& testimony) { put_testimony(*database_->connection, testimony); }
 
 std::vector<KnownLesson> Store::lessons() {
-    return database_->guard([&] {
-        std::map<std::string, std::vector<Testimony>> said;
-        SQLite::Statement each(*database_->connection, "SELECT * FROM testimonies ORDER BY lesson, run");
-        while (each.executeStep()) {
-            Testimony one = testimony_at(each);
-            said[one.lesson].push_back(std::move(one));
-        }
-        std::vector<KnownLesson> found;
-        SQLite::Statement statement(*database_->connection, "SELECT lesson, origin, document FROM lessons ORDER BY 1");
-        while (statement.executeStep())
-            found.push_back({Json::parse(statement.getColumn(2).getString()).get<Lesson>(),
-                             statement.getColumn(1).getString(), said[statement.getColumn(0).getString()]});
-        return found;
+    std::map<std::string, std::vector<Testimony>> said;
+    database_->connection->query("SELECT lesson, run, kind, note FROM testimonies ORDER BY lesson, run", {},
+                                 [&](const Row& row) { said[row.text(0)].push_back(testimony_at(row)); });
+    std::vector<KnownLesson> found;
+    database_->guard([&] {
+        database_->connection->query(
+            "SELECT lesson, origin, document FROM lessons ORDER BY 1", {}, [&](const Row& row) {
+                found.push_back({Json::parse(row.text(2)).get<Lesson>(), row.text(1), said[row.text(0)]});
+            });
     });
+    return found;
 }
 
 std::vector<Testimony> Store::testimonies(const std::string& run) {
-    return database_->guard([&] {
-        SQLite::Statement statement(*database_->connection, "SELECT * FROM testimonies WHERE run = ? ORDER BY lesson");
-        statement.bind(1, run);
-        std::vector<Testimony> found;
-        while (statement.executeStep()) found.push_back(testimony_at(statement));
-        return found;
-    });
+    std::vector<Testimony> found;
+    database_->connection->query("SELECT lesson, run, kind, note FROM testimonies WHERE run = ?1 ORDER BY lesson",
+                                 {run}, [&](const Row& row) { found.push_back(testimony_at(row)); });
+    return found;
 }
 
 std::vector<Lesson> Store::learn(const Digest& digest) {
@@ -217,49 +212,37 @@ std::vector<Lesson> Store::learn(const Digest& digest) {
     }
     const std::vector<Testimony> said = strop::testimonies(digest, known);
     const std::vector<Drawn> drawn = lessons_of(digest);
-    database_->guard([&] {
-        SQLite::Transaction transaction(*database_->connection, SQLite::TransactionBehavior::IMMEDIATE);
-        for (const Testimony& one : said) put_testimony(*database_->connection, one);
+    Connection& connection = *database_->connection;
+    connection.transaction([&] {
+        fresh.clear();
+        for (const Testimony& one : said) put_testimony(connection, one);
         for (const Drawn& one : drawn) {
             if (ids.count(one.testimony.lesson)) continue;
-            put_lesson(*database_->connection, one.lesson, "");
-            put_testimony(*database_->connection, one.testimony);
+            put_lesson(connection, one.lesson, "");
+            put_testimony(connection, one.testimony);
             fresh.push_back(one.lesson);
         }
-        transaction.commit();
     });
     return fresh;
 }
 
 void Store::quarantine(const Quarantined& run) {
-    database_->guard([&] {
-        SQLite::Statement statement(*database_->connection, "INSERT OR REPLACE INTO quarantine VALUES (?, ?, ?, ?)");
-        statement.bind(1, run.run);
-        statement.bind(2, run.origin);
-        statement.bind(3, run.reason);
-        statement.bind(4, run.document);
-        statement.exec();
-    });
+    database_->connection->execute(
+        "INSERT INTO quarantine VALUES (?1, ?2, ?3, ?4) ON CONFLICT (run) DO UPDATE "
+        "SET origin = excluded.origin, reason = excluded.reason, document = excluded.document",
+        {run.run, run.origin, run.reason, run.document});
 }
 
 void Store::release(const std::string& run) {
-    database_->guard([&] {
-        SQLite::Statement statement(*database_->connection, "DELETE FROM quarantine WHERE run = ?");
-        statement.bind(1, run);
-        statement.exec();
-    });
+    database_->connection->execute("DELETE FROM quarantine WHERE run = ?1", {run});
 }
 
 std::vector<Quarantined> Store::quarantined() {
-    return database_->guard([&] {
-        SQLite::Statement statement(*database_->connection,
-                                    "SELECT run, origin, reason, document FROM quarantine ORDER BY run");
-        std::vector<Quarantined> found;
-        while (statement.executeStep())
-            found.push_back({statement.getColumn(0).getString(), statement.getColumn(1).getString(),
-                             statement.getColumn(2).getString(), statement.getColumn(3).getString()});
-        return found;
-    });
+    std::vector<Quarantined> found;
+    database_->connection->query(
+        "SELECT run, origin, reason, document FROM quarantine ORDER BY run", {},
+        [&](const Row& row) { found.push_back({row.text(0), row.text(1), row.text(2), row.text(3)}); });
+    return found;
 }
 
 }  // namespace strop

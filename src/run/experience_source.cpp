@@ -4,8 +4,9 @@ namespace strop {
 
 ExperienceSource::ExperienceSource(Store& own, const std::string& given) : own_(own) {
     if (given.empty()) return;
-    if (!fs::is_directory(given)) {
-        other_ = std::make_unique<Store>(given, std::chrono::seconds(5), Store::Access::read);
+    const StoreAddress address(given);
+    if (address.is_server() || !fs::is_directory(address.file())) {
+        other_ = std::make_unique<Store>(address, Store::usual_patience, Store::Access::read);
         return;
     }
     folder_ = std::make_unique<TemporaryFolder>("strop-knowledge");

@@ -13,7 +13,7 @@ namespace strop {
 
 class ExperienceSource {
 public:
-    // `given`: empty, a store's file, or a folder that `strop knowledge export` wrote. Errors as of both.
+    // `given`: empty, a store's address, or a folder that `strop knowledge export` wrote. Errors as of both.
     ExperienceSource(Store& own, const std::string& given);
 
     Store& store() { return other_ ? *other_ : own_; }

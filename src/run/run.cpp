@@ -68,7 +68,11 @@ public:
           store_(store),
           view_(view) {
         record_.outcome = Outcome::running;
+        store_.tell([this](const std::string& line) { view_.note(line); });
     }
+    ~Run() override { store_.tell({}); }
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
 
     RunRecord execute() {
         try {
@@ -90,6 +94,9 @@ public:
             throw;
         } catch (const judge::LostWorker& error) {
             note_loss(error);
+            throw;
+        } catch (const LostStore&) {
+            if (saved_at_ > 0) view_.note("once the store is back go on with: strop resume " + record_.run);
             throw;
         } catch (const Error& error) {
             note_failure(error);

@@ -1,5 +1,7 @@
 #include "serve/launcher.h"
 
+#include <cstdlib>
+
 #include "base/error.h"
 #include "base/line.h"
 #include "sandbox/line_process.h"
@@ -12,6 +14,12 @@ constexpr size_t kept_lines = 8;
 constexpr std::string_view name_line = "run ";  // what a run says first
 
 }  // namespace
+
+Launcher::Launcher(std::filesystem::path program, StoreAddress store)
+    : program_(std::move(program)),
+      store_(std::move(store)) {
+    if (store_.is_server()) ::setenv("STROP_STORE", store_.given().c_str(), 1);
+}
 
 Launcher::~Launcher() {
     {
@@ -57,7 +65,7 @@ bool Launcher::start(Launched launched, const std::vector<std::string>& words) {
     latest_ = std::move(launched);
     std::vector<std::string> argv = {program_.string()};
     argv.insert(argv.end(), words.begin(), words.end());
-    argv.insert(argv.end(), {"--store", store_.string()});
+    if (!store_.is_server()) argv.insert(argv.end(), {"--store", store_.file().string()});
     follower_ = std::thread([this, argv] {
         int exit_code = static_cast<int>(Exit::environment);
         try {

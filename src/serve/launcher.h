@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "knowledge/store_address.h"
+
 namespace strop::serve {
 
 struct Launched {
@@ -22,9 +24,8 @@ struct Launched {
 
 class Launcher {
 public:
-    Launcher(std::filesystem::path program, std::filesystem::path store)
-        : program_(std::move(program)),
-          store_(std::move(store)) {}
+    // A server's address goes into STROP_STORE of this process, which children inherit: lists of processes show words.
+    Launcher(std::filesystem::path program, StoreAddress store);
     ~Launcher();  // interrupts what still runs and waits until it has saved its state
     Launcher(const Launcher&) = delete;
     Launcher& operator=(const Launcher&) = delete;
@@ -43,7 +44,8 @@ private:
     bool start(Launched launched, const std::vector<std::string>& words);
     void hear(const std::string& line);
 
-    std::filesystem::path program_, store_;
+    std::filesystem::path program_;
+    StoreAddress store_;
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     Launched latest_;

@@ -223,10 +223,6 @@ Response Site::stop(const std::string& run) {
     return redirect(run_address(run));
 }
 
-std::unique_ptr<Store> Site::store() const {
-    std::error_code failed;
-    if (!std::filesystem::exists(options_.store, failed)) return nullptr;
-    return std::make_unique<Store>(options_.store);
-}
+std::unique_ptr<Store> Site::store() const { return Store::existing(options_.store); }
 
 }  // namespace strop::serve

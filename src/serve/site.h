@@ -13,7 +13,7 @@
 namespace strop::serve {
 
 struct SiteOptions {
-    std::filesystem::path store;        // it need not exist yet
+    StoreAddress store;                 // it need not exist yet
     std::filesystem::path program;      // that optimizes and resumes
     std::vector<std::string> problems;  // offered by name
     Access access;

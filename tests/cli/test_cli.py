@@ -97,7 +97,8 @@ class WrongUsage(InFolder):
 
     def test_missing_value(self):
         self.fails(["runs", "--store"], 2, "--store needs a value",
-                   "--store FILE: the file that holds all runs ($STROP_STORE, else strop-out/strop.db)")
+                   "--store FILE: the file that holds all runs ($STROP_STORE, else strop-out/strop.db), or a database of a "
+                   "PostgreSQL server: postgresql://USER@HOST/DATABASE (docs/knowledge.md)")
         self.fails(["optimize", "softmax", "--seed", "--json"], 2, "--seed needs a value",
                    "--seed N: of every random choice")
 
