@@ -75,7 +75,7 @@ TEST_F(ServeSite, ListsNothingWithoutAStoreAndMakesNone) {
     EXPECT_THAT(get("/").body, HasSubstr("There is no run yet"));
     EXPECT_EQ(get("/api/runs").body, "[]\n");
     EXPECT_EQ(get("/runs/softmax-1").status, 404);
-    EXPECT_FALSE(fs::exists(options_.store));
+    EXPECT_FALSE(fs::exists(options_.store.file()));
 }
 
 TEST_F(ServeSite, ListsRunsWithTheirResults) {
@@ -316,7 +316,7 @@ TEST_F(ServeSite, StartsOneRunAtATimeAndStopsIt) {
     const Response started = site().answer(posted("/runs", {{"problem", "my $(softmax)"}, {"budget", "3s"}}));
     EXPECT_EQ(started.status, 303);
     EXPECT_EQ(started.headers.at("Location"), "/runs/softmax-7");
-    EXPECT_EQ(read_file(words), "optimize my $(softmax) --budget 3s --store " + options_.store.string() + "\n");
+    EXPECT_EQ(read_file(words), "optimize my $(softmax) --budget 3s --store " + options_.store.shown() + "\n");
     EXPECT_THAT(get("/runs/softmax-7").body, HasSubstr("<button>Stop</button>"));
     EXPECT_EQ(site().answer(posted("/runs", {{"problem", "gemm"}, {"budget", "3s"}})).status, 409);
     EXPECT_EQ(site().answer(posted("/runs/softmax-8/stop")).status, 409) << "it was not started here";
@@ -325,7 +325,7 @@ TEST_F(ServeSite, StartsOneRunAtATimeAndStopsIt) {
         std::this_thread::sleep_for(50ms);
     EXPECT_EQ(site().answer(posted("/runs/softmax-7/resume", {{"budget", "1m"}})).status, 303);
     for (int i = 0; i < 200 && !read_file(words).starts_with("resume"); ++i) std::this_thread::sleep_for(50ms);
-    EXPECT_EQ(read_file(words), "resume softmax-7 --budget 1m --store " + options_.store.string() + "\n");
+    EXPECT_EQ(read_file(words), "resume softmax-7 --budget 1m --store " + options_.store.shown() + "\n");
     site_.reset();  // interrupts it and waits
 }
 
@@ -353,7 +353,7 @@ TEST_F(ServeSite, RefusesWhatIsNoArgument) {
 }
 
 TEST_F(ServeSite, AStoreThatCannotBeReadIsSaid) {
-    write_file(options_.store, "this is no database, however long it may be");
+    write_file(options_.store.file(), "this is no database, however long it may be");
     const Response page = get("/");
     EXPECT_EQ(page.status, 503);
     EXPECT_THAT(page.body, HasSubstr("is corrupt"));
