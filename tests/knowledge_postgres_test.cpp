@@ -8,6 +8,7 @@
 #include "core/json.h"
 #include "fakes/postgres_server.h"
 #include "fakes/sample_record.h"
+#include "knowledge/digest.h"
 #include "knowledge/store.h"
 
 namespace strop {
@@ -125,6 +126,43 @@ TEST_F(PostgresStore, LockedByAnother) {
     PQclear(PQexec(other.get(), "COMMIT"));
     store.save_run(record_named("r"));
     EXPECT_EQ(store.runs("softmax").size(), 2u);
+}
+
+TEST_F(PostgresStore, OfTwoThatTakeTheSameNumberTheSecondTakesTheNext) {
+    Store store(address_);
+    const std::unique_ptr<PGconn, void (*)(PGconn*)> other(PQconnectdb(address_.given().c_str()), PQfinish);
+    PQclear(PQexec(other.get(), "BEGIN; INSERT INTO evaluations VALUES ('r', 0, 'first', '{}')"));
+    std::thread add([&] { store.add_evaluation("r", evaluation_named("second")); });
+    const char* waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'strop' AND wait_event_type = 'Lock'";
+    while (sql(waiting) == "0") std::this_thread::sleep_for(5ms);
+    PQclear(PQexec(other.get(), "COMMIT"));
+    add.join();
+    EXPECT_EQ(sql("SELECT string_agg(key, ' ' ORDER BY sequence) FROM evaluations"), "first second");
+}
+
+// What one of them loses to the other is done again.
+TEST_F(PostgresStore, TwoThatWaitForEachOtherBothEnd) {
+    Store store(address_);
+    const Digest digest = digest_of(record_named("r"));
+    const size_t lessons = store.learn(digest).size();
+    ASSERT_GE(lessons, 2u);
+    const std::unique_ptr<PGconn, void (*)(PGconn*)> other(PQconnectdb(address_.given().c_str()), PQfinish);
+    const std::string last =
+        "UPDATE testimonies SET note = 'theirs' WHERE lesson = (SELECT max(lesson) FROM testimonies)";
+    const std::string first =
+        "UPDATE testimonies SET note = 'theirs' WHERE lesson = (SELECT min(lesson) FROM testimonies)";
+    PQclear(PQexec(other.get(), "SET deadlock_timeout = '60s'"));  // ours notices it first
+    PQclear(PQexec(other.get(), ("BEGIN; " + last).c_str()));
+    std::thread learn([&] { store.learn(digest); });
+    const char* waiting =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'strop' AND wait_event_type = 'Lock'";
+    while (sql(waiting) == "0") std::this_thread::sleep_for(5ms);
+    PQclear(PQexec(other.get(), first.c_str()));
+    PQclear(PQexec(other.get(), "COMMIT"));
+    learn.join();
+    EXPECT_EQ(store.lessons().size(), lessons);
+    EXPECT_EQ(store.testimonies("r").size(), lessons);
 }
 
 TEST_F(PostgresStore, HasViewsForPeople) {
