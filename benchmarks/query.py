@@ -2,9 +2,11 @@
 """How long `strop query` takes on a store of many evaluations.
 
     benchmarks/query.py --evaluations 1000000 --store /tmp/million.db [--strop build/release/strop]
+                        [--server postgresql://USER@HOST/DATABASE]
 
 Makes a store (unless it is there) of runs on several machines and problems, every evaluation with its own row, and
-prints for each question the median and the slowest of several calls, and the program's greatest memory.
+prints for each question the median and the slowest of several calls, and the program's greatest memory. With --server
+the store is copied into that empty database (unless it holds one) and asked there.
 """
 
 import argparse
@@ -16,6 +18,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HARDWARE = [("AMD EPYC 7B13", "avx2"), ("AMD EPYC 9R14", "avx512"), ("Neoverse-V2", "neon"), ("Xeon 8481C", "avx512")]
@@ -81,16 +84,46 @@ def fill(store, program, evaluations):
     print(f"brought up to date in {time.monotonic() - start:.1f} s")
 
 
+COPIED = {"runs": "run, problem, started, outcome, speedup, baseline, seconds, evaluations, result, record",
+          "evaluations": "run, sequence, key, evaluation",
+          "signatures": "run, signature, isa, cores, operations",
+          "digests": "run, started, origin, problem_hash, fingerprint, language, hardware, tags, digest, effects"}
+ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def copy(store, server, program):
+    """From the file into the server, by psql."""
+    if subprocess.run([program, "runs", "nothing", "--store", server], check=False, capture_output=True).returncode == 0:
+        return
+    with tempfile.TemporaryDirectory() as empty:
+        (pathlib.Path(empty) / "runs").mkdir()
+        subprocess.run([program, "knowledge", "import", empty, "--store", server], check=True, capture_output=True)
+    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    for table, columns in COPIED.items():
+        with subprocess.Popen(["psql", server, "-q", "-c", f"COPY {table} ({columns}) FROM STDIN"],
+                              stdin=subprocess.PIPE, text=True, encoding="utf-8") as into:
+            for row in connection.execute(f"SELECT {columns} FROM {table} ORDER BY rowid"):
+                into.stdin.write("\t".join(str(value).translate(ESCAPES) for value in row) + "\n")
+        if into.returncode != 0:
+            sys.exit(f"{table} was not copied")
+    subprocess.run(["psql", server, "-q", "-c", "ANALYZE"], check=True)
+    connection.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--evaluations", type=int, default=1_000_000)
     parser.add_argument("--store", default="/tmp/strop-query.db")
     parser.add_argument("--strop", default="build/release/strop")
+    parser.add_argument("--server")
     parser.add_argument("--repeats", type=int, default=15)
     given = parser.parse_args()
     if not pathlib.Path(given.store).exists():
         fill(given.store, given.strop, given.evaluations)
     print(f"{given.store}: {pathlib.Path(given.store).stat().st_size / 2**20:.0f} MiB")
+    if given.server:
+        copy(given.store, given.server, given.strop)
+        given.store = given.server
     problem = pathlib.Path(__file__).resolve().parents[1] / "problems" / "softmax"
     questions = {"all": [], "hardware": ["avx512"], "hardware and tags": ["epyc", "--tags", "contraction"],
                  "nothing fits": ["sparc", "--tags", "none"], "a language": ["--language", "opencl"]}

@@ -104,8 +104,10 @@ TEST_F(PostgresStore, WaitsForAServerThatGoesAway) {
     EXPECT_THAT(why, HasSubstr(address_.shown() + ": was lost and does not come back: "));
     EXPECT_THAT(why, HasSubstr(" | is the server up?"));
     store.be_patient(60s);
-    store.tell([&](const std::string& line) { told.push_back(line); });
-    std::thread save([&] { store.save_run(record_named("c")); });
+    std::thread save([&] {
+        store.tell([&](const std::string& line) { told.push_back(line); });
+        store.save_run(record_named("c"));
+    });
     std::this_thread::sleep_for(100ms);
     EXPECT_TRUE(server_->start_again());  // which ends with the thread that started it
     save.join();

@@ -11,7 +11,7 @@ from strop.result import Result
 
 
 class Archive:
-    """The runs in one store (default: $STROP_STORE, else strop-out/strop.db)."""
+    """The runs in one store, a file or a database's address (default: $STROP_STORE, else strop-out/strop.db)."""
 
     def __init__(self, store: Union[str, pathlib.Path, None] = None) -> None:
         self._store = ["--store", str(store)] if store else []

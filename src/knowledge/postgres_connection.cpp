@@ -138,9 +138,16 @@ public:
     }
 
     void be_patient(std::chrono::milliseconds patience) override { patience_ = patience; }
-    void tell(std::function<void(const std::string&)> say) override { say_ = std::move(say); }
+    void tell(std::function<void(const std::string&)> say) override {
+        say_ = std::move(say);
+        hearing_ = std::this_thread::get_id();
+    }
 
 private:
+    void say(const std::string& line) const {
+        if (say_ && std::this_thread::get_id() == hearing_) say_(line);
+    }
+
     EnvironmentError unreachable(const std::string& why) const {
         std::string hint = "is the server up, and is its address right?";
         if (why.find("password") != std::string::npos)
@@ -196,7 +203,7 @@ private:
             try {
                 if (!connection_ || PQstatus(connection_.get()) != CONNECTION_OK) connect();
                 work();
-                if (lost && say_) say_(fmt::format("{} is back", shown_));
+                if (lost) say(fmt::format("{} is back", shown_));
                 return;
             } catch (const Gone& gone) {
                 connection_.reset();
@@ -211,9 +218,8 @@ private:
     void wait_for_server(std::optional<Clock::time_point>& lost, const std::string& why) {
         if (!lost) {
             lost = Clock::now();
-            if (say_)
-                say_(fmt::format("{} was lost ({}); waiting for it, at most {} s", shown_, why,
-                                 std::chrono::ceil<std::chrono::seconds>(patience_).count()));
+            say(fmt::format("{} was lost ({}); waiting for it, at most {} s", shown_, why,
+                            std::chrono::ceil<std::chrono::seconds>(patience_).count()));
         }
         if (interrupted() || Clock::now() - *lost >= patience_)
             throw LostStore(fmt::format("{}: was lost and does not come back: {}", shown_, why),
@@ -315,6 +321,7 @@ private:
     std::chrono::milliseconds patience_, lock_patience_;
     Store::Access access_;
     std::function<void(const std::string&)> say_;
+    std::thread::id hearing_;
     std::recursive_mutex mutex_;  // a transaction asks too
     bool in_transaction_ = false;
     std::unique_ptr<PGconn, Close> connection_;

@@ -90,7 +90,7 @@ public:
     static std::unique_ptr<Store> existing(const StoreAddress& address);
 
     // A server that goes away is waited for, this long instead of the patience at opening; then calls throw LostStore.
-    // `tell`: who hears, in a line, that it is waited for and that it is back.
+    // `tell`: who hears, in a line, that it is waited for and that it is back; of calls on this thread.
     void be_patient(std::chrono::milliseconds patience);
     void tell(std::function<void(const std::string&)> say);
 

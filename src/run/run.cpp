@@ -71,8 +71,6 @@ public:
         store_.tell([this](const std::string& line) { view_.note(line); });
     }
     ~Run() override { store_.tell({}); }
-    Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
 
     RunRecord execute() {
         try {

@@ -14,7 +14,7 @@ from tests.cli.strop_cli import BINARY, descendants, environment, strop, wait_un
 from tests.cli.test_knowledge import LESSON, shared_run
 from tests.cli.test_serve import Served
 
-RUN = ["optimize", "shifted", "--budget", "2s", "--evaluations", "3", "--seed", "5", "--json"]
+RUN = ["optimize", "shifted", "--budget", "2s", "--evaluations", "3", "--point", "small", "--seed", "5", "--json"]
 
 
 def process_file(pid, name):
@@ -127,20 +127,7 @@ class SharedStore(Served):
         self.assertEqual(self.sql("SELECT run FROM runs"), [record["run"]])
 
     def test_a_server_that_goes_away_is_waited_for(self):
-        self.problem("shifted")
-        process = self.start(*RUN)
-        self.wait_for_evaluations(process)
-        self.database_server.stop()
-        self.database_server.start()
-        out, said = process.communicate(timeout=100)
-        self.assertIn(process.returncode, (0, 1), said)
-        self.assertRegex(said, r"(?m)^postgresql://\S+ was lost \(.*\); waiting for it, at most 60 s$")
-        self.assertRegex(said, r"(?m)^postgresql://\S+ is back$")
-        keys = self.evaluated()
-        self.assertEqual(len(keys), len(set(keys)))
-        self.assertEqual(json.loads(out)["evaluations"]["total"], len(keys))
-
-    def test_one_that_does_not_come_back_leaves_a_run_to_resume(self):
+        """One that does not come back in time leaves a run to resume."""
         self.problem("shifted")
         process = self.start(*RUN, "--store-wait", "500ms")
         self.wait_for_evaluations(process)
@@ -151,12 +138,22 @@ class SharedStore(Served):
         self.assertEqual(process.returncode, 3, said)
         self.assertRegex(said, r"(?m)^once the store is back go on with: strop resume shifted-\S+$")
         self.assertRegex(said, r"(?m)^strop: postgresql://\S+: was lost and does not come back: .*\nhint: .*$")
+
         self.database_server.start()
         [run] = json.loads(self.strop("runs", "--json").stdout)
-        self.strop("resume", run["run"], "--quiet", "--budget", "1s")
+        process = self.start("resume", run["run"], "--json")
+        self.assertTrue(wait_until(
+            lambda: self.sql("SELECT 1 FROM pg_stat_activity WHERE application_name = 'strop'") or process.poll()))
+        self.database_server.stop()
+        self.database_server.start()
+        out, said = process.communicate(timeout=100)
+        self.assertIn(process.returncode, (0, 1), said)
+        self.assertRegex(said, r"(?m)^postgresql://\S+ was lost \(.*\); waiting for it, at most 60 s$")
+        self.assertRegex(said, r"(?m)^postgresql://\S+ is back$")
         keys = self.evaluated()
         self.assertEqual(keys[:len(kept)], kept)
         self.assertEqual(len(keys), len(set(keys)))
+        self.assertEqual(json.loads(out)["evaluations"]["total"], len(keys))
 
     def test_what_is_wrong_is_one_line_without_a_password(self):
         def says(store, code, phrase, hint, *words):
