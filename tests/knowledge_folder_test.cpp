@@ -54,7 +54,10 @@ TEST(SharedRun, SaysNothingOfItsAuthorsFolders) {
     record.settings.worker = "ssh user@host";
     record.settings.base_url = "http://user:word@host";
     record.model_losses = {"http://user@host failed"};
+    record.settings.knowledge = "postgresql://user@host/runs";
+    record.note = "began with 1 winner of softmax (postgresql://user@host/runs)";
     EXPECT_THAT(to_text(shared(record)), Not(testing::ContainsRegex("user@|user:|/home")));
+    EXPECT_EQ(shared_run_from(to_text(shared(record))).record.note, "began with 1 winner of softmax");
 }
 
 TEST(SharedRun, RefusesWhatItCannotRead) {

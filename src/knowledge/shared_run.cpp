@@ -48,6 +48,7 @@ bool may_be_a_run(const std::string& name) {
 void strip(RunRecord& record) {
     RunSettings& settings = record.settings;
     record.problem_folder = record.result = record.origin = "";
+    if (!settings.knowledge.empty()) record.note = replace_all(record.note, " (" + settings.knowledge + ")", "");
     settings.out = settings.base_url = settings.key_file = settings.prices = settings.worker = settings.knowledge = "";
     settings.analysis_advice = "";
     settings.kernels.clear();
