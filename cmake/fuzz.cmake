@@ -1,7 +1,7 @@
 # tests/fuzz/NAME.cpp, each with one LLVMFuzzerTestOneInput, become the programs fuzz_NAME (STROP_FUZZ, clang's
 # libFuzzer) and, side by side under names of their own, the corpus test (STROP_TESTS, any compiler).
 
-set(strop_fuzz_names worker child problem tunables exchange json_text assembly)
+set(strop_fuzz_names worker child problem tunables exchange json_text assembly study)
 set(strop_fuzz_worker strop_judge)
 set(strop_fuzz_child strop_judge)
 set(strop_fuzz_problem strop_problem strop_language)
@@ -9,6 +9,7 @@ set(strop_fuzz_tunables strop_language)
 set(strop_fuzz_exchange strop_exchange)
 set(strop_fuzz_json_text strop_llm)
 set(strop_fuzz_assembly strop_language)
+set(strop_fuzz_study strop_study)
 
 function(strop_fuzz_programs)
   foreach(name ${strop_fuzz_names})

@@ -17,6 +17,7 @@ int fuzz_tunables(const uint8_t* data, size_t size);
 int fuzz_exchange(const uint8_t* data, size_t size);
 int fuzz_json_text(const uint8_t* data, size_t size);
 int fuzz_assembly(const uint8_t* data, size_t size);
+int fuzz_study(const uint8_t* data, size_t size);
 }
 
 namespace {
@@ -51,9 +52,10 @@ namespace {
 
 using Target = int (*)(const uint8_t*, size_t);
 
-const std::map<std::string, Target> targets = {
-    {"worker", fuzz_worker},     {"child", fuzz_child},         {"problem", fuzz_problem},  {"tunables", fuzz_tunables},
-    {"exchange", fuzz_exchange}, {"json_text", fuzz_json_text}, {"assembly", fuzz_assembly}};
+const std::map<std::string, Target> targets = {{"worker", fuzz_worker},     {"child", fuzz_child},
+                                               {"problem", fuzz_problem},   {"tunables", fuzz_tunables},
+                                               {"exchange", fuzz_exchange}, {"json_text", fuzz_json_text},
+                                               {"assembly", fuzz_assembly}, {"study", fuzz_study}};
 
 constexpr size_t most_allocations = 3'000'000, most_bytes = size_t{1} << 30;
 

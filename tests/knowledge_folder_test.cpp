@@ -138,6 +138,22 @@ TEST(SharedLesson, RefusesWhatItDoesNotKnow) {
     EXPECT_THAT(refusal(json.dump(), true), HasSubstr("no lesson"));
 }
 
+TEST(SharedLesson, OfADocumentIsTheSameAfterItsWay) {
+    Lesson measured;
+    measured.what = "short blocks are enough";
+    const Json json = Json::parse(to_text(measured)).at("lesson");
+    EXPECT_EQ(json.size(), 8u) << "what was there before documents has the same name: " << json.dump();
+    Lesson read = measured;
+    read.measured = false;
+    read.document = "abc";
+    read.quotation = "Short blocks suffice.";
+    const Lesson back = shared_lesson_from(to_text(read));
+    EXPECT_FALSE(back.measured);
+    EXPECT_EQ(id_of(back), id_of(read));
+    EXPECT_NE(id_of(back), id_of(measured));
+    EXPECT_TRUE(shared_lesson_from(to_text(measured)).measured);
+}
+
 TEST(Patterns, EscapeTextsOfOthers) {
     RunRecord record = fakes::sample_record();
     for (Strategy& strategy : record.strategies) {

@@ -60,6 +60,33 @@ TEST_F(RunLessons, AreNeitherWithdrawnNorDisputed) {
     EXPECT_THAT(told("c"), ElementsAre("slow"));
 }
 
+TEST_F(RunLessons, OfDocumentsComeLastUntilARunConfirmsThem) {
+    Lesson read = lesson("read", Lesson::Advice::prefer), measured = lesson("measured", Lesson::Advice::avoid);
+    read.measured = false;
+    read.source = "manual.pdf p. 12";
+    read.when.problem = "softmax";
+    measured.strategy = "other";
+    store_.add_lesson(read);
+    store_.add_lesson(measured);
+    store_.add_lesson(lesson("theirs"), "theirs");
+    EXPECT_THAT(told("a"),
+                ElementsAre("measured", HasSubstr("theirs"), "for softmax: read (unmeasured, manual.pdf p. 12)"));
+    store_.add_testimony({id_of(read), "x", Testimony::Kind::undecided, ""});
+    EXPECT_THAT(told("b").back(), HasSubstr("unmeasured"));
+    store_.add_testimony({id_of(read), "y", Testimony::Kind::confirms, ""});
+    EXPECT_EQ(told("c").front(), "for softmax: read (manual.pdf p. 12) (confirmed by 1 run)");
+    for (const char* run : {"v", "w"}) store_.add_testimony({id_of(read), run, Testimony::Kind::contradicts, ""});
+    EXPECT_EQ(told("d").size(), 2u);
+}
+
+TEST_F(RunLessons, OfDocumentsDisputeNothingThatWasMeasured) {
+    Lesson read = lesson("fast", Lesson::Advice::prefer);
+    read.measured = false;
+    store_.add_lesson(read);
+    store_.add_lesson(lesson("slow", Lesson::Advice::avoid));
+    EXPECT_THAT(told("a"), ElementsAre("slow"));
+}
+
 TEST_F(RunLessons, AreDrawnFromWhatWasMeasuredAndFromModels) {
     RunRecord record = fakes::sample_record();
     std::vector<agent::DrawnLesson> of_models = {{lesson("keep rows in registers"), {"online_single_read"}}};

@@ -19,6 +19,7 @@ int command_list(const Arguments& arguments);
 int command_runs(const Arguments& arguments);
 int command_query(const Arguments& arguments);
 int command_knowledge(const Arguments& arguments);
+int command_learn(const Arguments& arguments);
 int command_show(const Arguments& arguments);
 int command_report(const Arguments& arguments);
 int command_export(const Arguments& arguments);

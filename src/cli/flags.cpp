@@ -381,6 +381,23 @@ CommandSpec knowledge() {
             command_knowledge};
 }
 
+CommandSpec learn() {
+    return {"learn",
+            "read manuals, papers and notes with a language model: lessons for later runs, which measure them",
+            {{"FILE", "a document (PDF, HTML, Markdown, text), or a folder of them; several", true, true}},
+            joined({{"--verify", "", "measure the lessons that an experiment can test"},
+                    {"--per-shape", "DURATION", "of --verify", Kind::duration, "500ms"},
+                    {"--dry-run", "", "only say how much there is to read, and about what it costs"},
+                    {"--transcript", "DIR", "write what was asked and answered there", Kind::folder, ""},
+                    store_flag,
+                    json_flag,
+                    quiet_flag},
+                   choosing_flags()),
+            {{"./strop learn manual.pdf notes/ --model anthropic/claude-opus-5 --dry-run", "what would it cost?"},
+             {"./strop learn manual.pdf --model anthropic/claude-opus-5 --max-cost 2 --verify", "read it, try it out"}},
+            command_learn};
+}
+
 CommandSpec show() {
     return {"show",
             "one run: result, strategies with reasons, verdicts",
@@ -533,9 +550,9 @@ bool has_position(const CommandSpec& spec, const std::string& name) {
 
 const std::vector<CommandSpec>& commands() {
     static const std::vector<CommandSpec> table = {
-        optimize(),  judge(), check(), compare(), profile(),    tune(), suggest(), import_module(), write(),
-        translate(), list(),  runs(),  query(),   knowledge(),  show(), report(),  export_run(),    resume(),
-        doctor(),    setup(), serve(), mcp(),     completion(), man(),  help(),    worker()};
+        optimize(),  judge(),  check(), compare(), profile(),   tune(),       suggest(), import_module(), write(),
+        translate(), list(),   runs(),  query(),   knowledge(), learn(),      show(),    report(),        export_run(),
+        resume(),    doctor(), setup(), serve(),   mcp(),       completion(), man(),     help(),          worker()};
     return table;
 }
 

@@ -50,7 +50,7 @@ int run(const std::vector<std::string>& words) {
     bool verbose = arguments.has("--verbose");
     set_log_level(level ? level : verbose ? "debug" : "off");
     bool asks_models = spec->name == "optimize" || spec->name == "resume" || spec->name == "suggest" ||
-                       spec->name == "serve";  // resumes runs that asked some
+                       spec->name == "learn" || spec->name == "serve";  // resumes runs that asked some
     if (!asks_models) llm::hide_keys();
     if (spec->name != "serve" && spec->name != "mcp") hide_store_passwords();  // these only start this program
     return spec->run(arguments);

@@ -15,6 +15,16 @@
 
 namespace strop::cli {
 
+void check_models(const std::vector<std::string>& models, const std::string& base_url, const std::string& key_file) {
+    for (const std::string& text : models) {
+        llm::Spec spec = llm::parse_spec(text);
+        if (spec.provider == "compatible" && base_url.empty())
+            throw UsageError(fmt::format("--model {}: where does it answer?", text),
+                             "add --base-url, for instance --base-url http://127.0.0.1:8080/v1");
+        if (spec.provider != "exec" && !key_file.empty()) (void)llm::find_key(spec.provider, key_file);
+    }
+}
+
 void read_model_flags(const Arguments& arguments, RunOptions& options) {
     RunSettings& settings = options.settings;
     settings.models = arguments.all("--model");
@@ -30,14 +40,7 @@ void read_model_flags(const Arguments& arguments, RunOptions& options) {
         settings.evaluations = 1;
         settings.rounds = 1;
     }
-    for (const std::string& text : settings.models) {
-        llm::Spec spec = llm::parse_spec(text);
-        if (spec.provider == "compatible" && settings.base_url.empty())
-            throw UsageError(fmt::format("--model {}: where does it answer?", text),
-                             "add --base-url, for instance --base-url http://127.0.0.1:8080/v1");
-        if (spec.provider != "exec" && !settings.key_file.empty())
-            (void)llm::find_key(spec.provider, settings.key_file);
-    }
+    check_models(settings.models, settings.base_url, settings.key_file);
     (void)llm::load_prices(settings.prices);
     bool lonely = settings.models.empty() && !options.replay;
     for (const char* flag : {"--base-url", "--key-file", "--max-cost", "--max-tokens", "--analysis-prompt"})

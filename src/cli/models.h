@@ -10,6 +10,9 @@
 
 namespace strop::cli {
 
+// UsageErrors for what can be seen of them before they are asked.
+void check_models(const std::vector<std::string>& models, const std::string& base_url, const std::string& key_file);
+
 // Checks all that can be checked before a run begins.
 void read_model_flags(const Arguments& arguments, RunOptions& options);
 

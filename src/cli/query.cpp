@@ -86,6 +86,7 @@ bool concerns(const Lesson& lesson, const Digest& digest) {
 
 Answer find(Store& store, const Arguments& arguments) {
     Answer answer{find_runs(store, arguments), {}};
+    if (store.runs({}, 0, 1).empty()) answer.lessons = store.lessons();  // of documents
     if (answer.runs.empty()) return answer;
     for (KnownLesson& known : store.lessons())
         if (std::any_of(answer.runs.begin(), answer.runs.end(),
@@ -122,7 +123,8 @@ Json to_document(const Answer& answer, bool similar) {
                            {"origin", known.origin},
                            {"confirmations", known.count(Testimony::Kind::confirms)},
                            {"contradictions", known.count(Testimony::Kind::contradicts)},
-                           {"withdrawn", known.withdrawn()}});
+                           {"withdrawn", known.withdrawn()},
+                           {"said", known.said}});
     return {{"runs", runs}, {"lessons", lessons}};
 }
 
@@ -151,14 +153,16 @@ std::string lesson_text(const KnownLesson& known) {
         standing.push_back(fmt::format("confirmed by {}", runs(count)));
     if (int count = known.count(Testimony::Kind::contradicts))
         standing.push_back(fmt::format("contradicted by {}", runs(count)));
+    for (const Testimony& said : known.said)
+        if (said.kind == Testimony::Kind::undecided) standing.push_back("undecided: " + said.note);
     if (known.withdrawn()) standing.emplace_back("withdrawn");
     if (!known.origin.empty()) standing.push_back("imported from " + known.origin);
-    return fmt::format("  {}{}\n", describe(known.lesson),
+    return fmt::format("  {}{}\n", describe(known.lesson, known.count(Testimony::Kind::confirms) > 0),
                        standing.empty() ? "" : fmt::format(" [{}]", one_line(join(standing, ", "))));
 }
 
 std::string to_text(const Answer& answer, bool similar) {
-    if (answer.runs.empty()) return "nothing is known; `strop optimize PROBLEM` finds out\n";
+    if (answer.runs.empty() && answer.lessons.empty()) return "nothing is known; `strop optimize PROBLEM` finds out\n";
     std::string text;
     for (const auto& [digest, alike] : answer.runs)
         text += run_text(digest, similar ? fmt::format(", {:.0f}% alike", 100 * alike) : "");

@@ -230,7 +230,14 @@ void from_json(const Json& json, Machine& value) { decode(json, value); }
 void to_json(Json& json, const RunSettings& value) { json = encode(value); }
 void from_json(const Json& json, RunSettings& value) { decode(json, value); }
 
-void to_json(Json& json, const Lesson& value) { json = encode(value); }
+// A lesson's name is a hash of this: one that was measured keeps the name that it had before there were documents.
+void to_json(Json& json, const Lesson& value) {
+    json = encode(value);
+    if (value.measured) json.erase("measured");
+    for (const char* key : {"document", "quotation"})
+        if (json.at(key) == "") json.erase(key);
+}
+
 void from_json(const Json& json, Lesson& value) { decode(json, value); }
 void to_json(Json& json, const Testimony& value) { json = encode(value); }
 void from_json(const Json& json, Testimony& value) { decode(json, value); }

@@ -361,10 +361,12 @@ inline auto fields_of(const LessonConditions*) {
 }
 
 inline auto fields_of(const Lesson*) {
-    return std::tuple{Field{"when", &Lesson::when},         Field{"advice", &Lesson::advice},
-                      Field{"strategy", &Lesson::strategy}, Field{"values", &Lesson::values},
-                      Field{"what", &Lesson::what},         Field{"why", &Lesson::why},
-                      Field{"author", &Lesson::author},     Field{"source", &Lesson::source}};
+    return std::tuple{Field{"when", &Lesson::when},          Field{"advice", &Lesson::advice},
+                      Field{"strategy", &Lesson::strategy},  Field{"values", &Lesson::values},
+                      Field{"what", &Lesson::what},          Field{"why", &Lesson::why},
+                      Field{"author", &Lesson::author},      Field{"source", &Lesson::source},
+                      Field{"measured", &Lesson::measured},  Field{"document", &Lesson::document},
+                      Field{"quotation", &Lesson::quotation}};
 }
 
 inline auto fields_of(const Testimony*) {

@@ -25,13 +25,14 @@ std::string name_of(Testimony::Kind kind) {
         case Testimony::Kind::drew: return "drew";
         case Testimony::Kind::confirms: return "confirms";
         case Testimony::Kind::contradicts: return "contradicts";
+        case Testimony::Kind::undecided: return "undecided";
     }
     return {};
 }
 
 std::string id_of(const Lesson& lesson) { return content_hash(dump(Json(lesson))).substr(0, 16); }
 
-std::string describe(const Lesson& lesson) {
+std::string describe(const Lesson& lesson, bool confirmed) {
     const LessonConditions& when = lesson.when;
     std::vector<std::string> conditions;
     if (!when.problem.empty() && when.words.empty()) conditions.push_back("for " + when.problem);
@@ -41,7 +42,10 @@ std::string describe(const Lesson& lesson) {
     std::string text = join(conditions, ", ");
     text += (text.empty() ? "" : ": ") + lesson.what;
     if (!lesson.why.empty()) text += ", for " + lesson.why;
-    if (!lesson.source.empty()) text += fmt::format(" ({})", lesson.source);
+    std::vector<std::string> origin;
+    if (!lesson.measured && !confirmed) origin.emplace_back("unmeasured");
+    if (!lesson.source.empty()) origin.push_back(lesson.source);
+    if (!origin.empty()) text += fmt::format(" ({})", join(origin, ", "));
     return one_line(text);
 }
 

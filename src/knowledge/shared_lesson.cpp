@@ -34,7 +34,10 @@ Lesson shared_lesson_from(const std::string& text) {
     const Json& stated = json.at("lesson");
     try {
         const Lesson lesson = stated.get<Lesson>();
-        check_keys(stated, {"when", "advice", "strategy", "values", "what", "why", "author", "source"}, "the lesson");
+        check_keys(stated,
+                   {"when", "advice", "strategy", "values", "what", "why", "author", "source", "measured", "document",
+                    "quotation"},
+                   "the lesson");
         if (stated.contains("when"))
             check_keys(stated.at("when"), {"problem", "family", "bound", "hardware", "words"}, "its conditions");
         if (lesson.what.empty()) throw UsageError("the lesson says nothing", "its key 'what' is a sentence");

@@ -35,7 +35,7 @@ std::set<std::string> tags_of(const Digest& digest) {
 
 Testimony testimony_at(const Row& row) {
     Testimony said{row.text(0), row.text(1), Testimony::Kind::drew, row.text(3)};
-    for (Testimony::Kind kind : {Testimony::Kind::confirms, Testimony::Kind::contradicts})
+    for (Testimony::Kind kind : {Testimony::Kind::confirms, Testimony::Kind::contradicts, Testimony::Kind::undecided})
         if (row.text(2) == name_of(kind)) said.kind = kind;
     return said;
 }

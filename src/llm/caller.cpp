@@ -21,10 +21,9 @@ constexpr int least_useful_output = 1000;
 // the instructions into which a schema is turned.
 constexpr int64_t tokens_per_message = 16, tokens_per_request = 64, tokens_per_schema = 500;
 
-int64_t input_tokens_of(const Request& request) {
-    int64_t tokens = tokens_per_request + estimate_tokens(request.system);
-    for (const Message& message : request.messages) tokens += tokens_per_message + estimate_tokens(message.content);
-    return request.schema.empty() ? tokens : tokens + tokens_per_schema + estimate_tokens(request.schema);
+// Of the `count`-th time that the same is asked.
+std::string hash_of_asking(const std::string& hash, int count) {
+    return content_hash(fmt::format("{} {}", hash, count));
 }
 
 // Of all that decides the reply. The schema's name does not.
@@ -127,6 +126,12 @@ int64_t estimate_tokens(const std::string& text) {
     return tokens + (2 * beyond_ascii + 2) / 3;
 }
 
+int64_t input_tokens_of(const Request& request) {
+    int64_t tokens = tokens_per_request + estimate_tokens(request.system);
+    for (const Message& message : request.messages) tokens += tokens_per_message + estimate_tokens(message.content);
+    return request.schema.empty() ? tokens : tokens + tokens_per_schema + estimate_tokens(request.schema);
+}
+
 Caller::Caller(const Prices& prices, Limits limits, std::vector<CallLog*> logs, bool only_replay, Cancel cancel)
     : prices_(prices),
       limits_(limits),
@@ -142,7 +147,7 @@ Call Caller::numbered(const Model& model, const Request& request, const std::str
     call.subject = subject;
     call.started = utc_now();
     std::string hash = hash_of(call.model, request);
-    call.hash = content_hash(fmt::format("{} {}", hash, asked_[hash]++));
+    call.hash = hash_of_asking(hash, asked_[hash]++);
     return call;
 }
 
@@ -291,6 +296,15 @@ Call Caller::settle(Call call, const Reservation& reservation) {
 
 void Caller::log(const Call& call) {
     for (CallLog* log : logs_) log->add(call);
+}
+
+bool Caller::knows(const Model& model, const Request& request) const {
+    std::lock_guard lock(mutex_);
+    const std::string hash = hash_of_asking(hash_of(model.name(), request), 0);
+    return std::any_of(logs_.begin(), logs_.end(), [&](CallLog* log) {
+        const std::optional<Call> found = log->find(hash);
+        return found && is_final(found->reply.failure);
+    });
 }
 
 Spent Caller::spent() const {

@@ -89,6 +89,9 @@ public:
     Begun begin(Model& model, Request request, const std::string& subject);
     Call finish(const Begun& begun, const Cancel& cancel = {});
 
+    // Whether asking this for the first time would send nothing.
+    bool knows(const Model& model, const Request& request) const;
+
     Spent spent() const;                              // in all
     std::vector<RoleSpent> by_role() const;           // in the order of role and model
     std::map<std::string, Spent> by_subject() const;  // the strategy or kernel that calls were about
@@ -125,5 +128,6 @@ private:
 
 // A rough, high estimate of how many tokens a text takes.
 int64_t estimate_tokens(const std::string& text);
+int64_t input_tokens_of(const Request& request);  // the same of all that is sent
 
 }  // namespace strop::llm

@@ -39,11 +39,10 @@ public:
     void note(RunRecord& record) const;
 
 private:
-    class StoreLog;
     RunSettings settings_;
     llm::Cancel cancel_;
     llm::Prices prices_;
-    std::unique_ptr<StoreLog> log_;
+    std::unique_ptr<llm::CallLog> log_;
     std::unique_ptr<llm::Caller> caller_;
     std::unique_ptr<agent::Panel> panel_;
     std::unique_ptr<agent::Agent> agent_;

@@ -27,24 +27,27 @@ bool applies(const Lesson& lesson, const RunRecord& current, const std::set<std:
            (when.hardware.empty() || when.hardware == (device == "cpu" ? current.machine.isa : device));
 }
 
+// By confirmations; what a document says is no match for what was measured.
+int weight(const KnownLesson& known) {
+    return 2 * known.count(Testimony::Kind::confirms) + (known.lesson.measured ? 1 : 0);
+}
+
 // Another one says the opposite, and runs do not speak for this one.
 bool is_disputed(const KnownLesson& known, const std::vector<KnownLesson>& all) {
-    const int confirmed = known.count(Testimony::Kind::confirms);
     return std::any_of(all.begin(), all.end(), [&](const KnownLesson& other) {
-        return !other.withdrawn() && contradict(known.lesson, other.lesson) &&
-               other.count(Testimony::Kind::confirms) >= confirmed;
+        return !other.withdrawn() && contradict(known.lesson, other.lesson) && weight(other) >= weight(known);
     });
 }
 
 std::string with_standing(const KnownLesson& known) {
-    std::string text = describe(known.lesson);
+    const int confirmed = known.count(Testimony::Kind::confirms);
+    std::string text = describe(known.lesson, confirmed > 0);
     for (const Testimony& said : known.said)
         if (said.kind == Testimony::Kind::drew && !said.note.empty()) {
             text += fmt::format(" [{}]", said.note);
             break;
         }
-    if (int count = known.count(Testimony::Kind::confirms))
-        text += fmt::format(" (confirmed by {} run{})", count, count == 1 ? "" : "s");
+    if (confirmed > 0) text += fmt::format(" (confirmed by {} run{})", confirmed, confirmed == 1 ? "" : "s");
     else if (!known.origin.empty()) text += " (imported, not confirmed here)";
     return one_line(text);
 }
@@ -63,8 +66,9 @@ std::vector<std::string> earlier_lessons(Store& store, Store& source, const RunR
         if (!known.withdrawn() && applies(known.lesson, current, families) && !is_disputed(known, all))
             chosen.push_back(&known);
     auto order = [](const KnownLesson* known) {
-        return std::make_tuple(!known->origin.empty(), known->lesson.when.problem.empty(),
-                               -known->count(Testimony::Kind::confirms));
+        const int confirmed = known->count(Testimony::Kind::confirms);
+        return std::make_tuple(!known->lesson.measured && confirmed == 0, !known->origin.empty(),
+                               known->lesson.when.problem.empty(), -confirmed);
     };
     std::stable_sort(chosen.begin(), chosen.end(),
                      [&](const KnownLesson* a, const KnownLesson* b) { return order(a) < order(b); });

@@ -13,8 +13,8 @@ namespace strop {
 
 // What `source` holds for a run: lessons whose conditions fit its problem, the families of its strategies and its
 // hardware, but for those that are withdrawn and those that another contradicts with as many confirmations. Of this
-// problem first, then those that were confirmed most; what was imported last. Kept with the run in `store`, so that
-// they are the same on every walk through it.
+// problem first, then those that were confirmed most; then what was imported; what a document says and no run has
+// confirmed last. Kept with the run in `store`, so that they are the same on every walk through it.
 std::vector<std::string> earlier_lessons(Store& store, Store& source, const RunRecord& current,
                                          const std::vector<Strategy>& planned);
 

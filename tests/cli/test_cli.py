@@ -11,7 +11,7 @@ import unittest
 
 from tests.cli.strop_cli import BINARY, InFolder, descendants, environment, strop, strop_in_terminal, wait_until
 
-COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "query", "knowledge", "show", "report", "resume", "doctor", "setup", "completion", "man",
+COMMANDS = ["optimize", "judge", "check", "compare", "profile", "import", "list", "runs", "query", "knowledge", "learn", "show", "report", "resume", "doctor", "setup", "completion", "man",
             "help"]
 
 
