@@ -1,4 +1,5 @@
-"""The process that judges, asked directly: one JSON message a line, one answer each."""
+"""The process that judges, asked directly: one JSON message a line, one answer each, and before it perhaps lines that
+only say that it works."""
 
 import json
 import os
@@ -19,7 +20,9 @@ class Worker:
     def ask(self, **message):
         self.process.stdin.write(json.dumps(message) + "\n")
         self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
+        answer = {"working": True}
+        while answer == {"working": True}:
+            answer = json.loads(self.process.stdout.readline())
         if "error" in answer:
             sys.exit(f"the worker failed: {answer['error']['phrase']}")
         return answer

@@ -83,6 +83,16 @@ TEST(Worker, greets_with_its_version_and_its_machine) {
     EXPECT_NE(greeting.toolchain, "");
 }
 
+TEST(Worker, says_that_it_works_until_it_answers) {
+    std::istringstream in("{\"op\": \"languages\"}\n");
+    std::ostringstream out;
+    serve_worker(in, out, Seconds(0));
+    const std::vector<std::string> lines = split(trim(out.str()), '\n');
+    EXPECT_GT(lines.size(), 1u);
+    for (size_t i = 0; i + 1 < lines.size(); ++i) EXPECT_EQ(lines[i], working_line);
+    EXPECT_TRUE(Json::parse(lines.back()).contains("languages"));
+}
+
 TEST(Worker, wants_files_that_it_does_not_have_and_takes_none_that_lead_out) {
     const std::string open = "{'op': 'open', 'folder': '/nowhere', 'files': {'reference.py': 'x'}, 'seed': 1}\n";
     EXPECT_TRUE(answers(open).front().contains("wanted"));
@@ -99,6 +109,15 @@ TEST(WorkerCommand, is_split_as_a_shell_splits) {
               (Words{"sh", "-c", R"(a "b" \c)", R"(d '"' $e)", "f g", ""}));
     EXPECT_EQ(split_words(" "), Words{});
     EXPECT_THROW(split_words("sh -c 'a"), UsageError);
+}
+
+TEST(WorkerCommand, several_that_start_alike_have_numbers) {
+    std::vector<std::string> names;
+    for (const WorkerCommand& command :
+         worker_commands({"ssh a strop worker", "ssh b strop worker", "ssh a strop worker"}, ""))
+        names.push_back(command.label());
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"ssh a strop worker #1", "ssh b strop worker", "ssh a strop worker #2"}));
 }
 
 TEST(WorkerAnswer, reports_failures_with_their_exit_code) {

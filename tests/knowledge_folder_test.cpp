@@ -52,6 +52,8 @@ TEST(SharedRun, SaysNothingOfItsAuthorsFolders) {
     RunRecord record = fakes::sample_record();
     record.settings.key_file = "/home/user/key";
     record.settings.worker = "ssh user@host";
+    record.settings.other_workers = {"ssh user@host2"};
+    record.workers = {{"ssh user@host", 1, 4, 0, ""}};
     record.settings.base_url = "http://user:word@host";
     record.model_losses = {"http://user@host failed"};
     record.settings.knowledge = "postgresql://user@host/runs";

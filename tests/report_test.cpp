@@ -63,11 +63,34 @@ RunRecord hostile_record() {
         {record.strategies[0].id, text, {{text, 1}}, {{text, text, Verdict::crashed, text, {{text, 1}}}}}};
     record.missing_baselines = {{text, text}};
     record.weaker = {text};
+    record.workers = {{text, 1, 1, 1, text}};
     record.sanitizers = {{text, 0, Verdict::crashed, text, ""}, {text, 0, Verdict::ok, "", text}};
     return record;
 }
 
 RunRecord empty_record() { return {}; }
+
+// ---- workers ----
+
+TEST(ReportWorkers, EachIsNamedWhileTheyAreFew) {
+    EXPECT_EQ(workers_text({}), "");
+    EXPECT_EQ(
+        workers_text(fakes::sample_record()),
+        "2 took part: 'node1' 12 batches, lost and back 1 time; 'node2 #2' 3 batches, gone in the end (it was lost "
+        "and does not come back)");
+}
+
+TEST(ReportWorkers, OfManyOnlyThoseThatAreGone) {
+    RunRecord record;
+    for (int i = 0; i < 100; ++i) record.workers.push_back({"n" + std::to_string(i), 9 + i % 4, 40, i % 50 == 0, ""});
+    EXPECT_EQ(workers_text(record), "100 took part, 9 to 12 batches each, 2 were lost and came back");
+    record.workers[7].dropped = "no route";
+    EXPECT_EQ(workers_text(record),
+              "100 took part, 9 to 12 batches each, 2 were lost and came back: 'n7' 12 batches, gone in the end (no "
+              "route)");
+    for (WorkerUse& use : record.workers) use.dropped = "no route";
+    EXPECT_TRUE(workers_text(record).ends_with("and 92 more that are gone"));
+}
 
 // ---- numbers ----
 

@@ -125,6 +125,15 @@ TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     EXPECT_EQ(f.evaluator.requests.back().best_ns.size(), 2u);
 }
 
+TEST(Run, BatchesGrowWithTheWorkersThatShareThem) {
+    Fixture f;
+    f.settings.evaluations = 40;
+    f.targets.workers = 3;
+    f.run();
+    EXPECT_EQ(f.evaluator.batches.front(), 12u);
+    for (size_t size : f.evaluator.batches) EXPECT_LE(size, 24u);
+}
+
 // Configurations that differ in late tunables only share a library.
 TEST(Run, ABatchFillsTheCoresWithCompilations) {
     Tunable late = numbers("CHUNK", {16, 32, 64, 128});

@@ -68,7 +68,7 @@ void run_one(Entry& entry, const RunOptions& options, const Arguments& arguments
         Progress progress(arguments.has("--quiet"));
         if (earlier) progress.note("resuming " + earlier->run);
         entry.record =
-            earlier ? resume(earlier->run, 0, options.worker, store, progress) : optimize(options, store, progress);
+            earlier ? resume(earlier->run, 0, options.workers, store, progress) : optimize(options, store, progress);
     }
     entry.outcome = name_of(entry.record.outcome);
     entry.spent += entry.record.seconds.total;

@@ -7,6 +7,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/doctor_judge.h"
+#include "cli/doctor_workers.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "device/machine.h"
@@ -181,6 +182,7 @@ std::string to_text(const Findings& findings) {
 }  // namespace
 
 int command_doctor(const Arguments& arguments) {
+    if (arguments.has("--worker")) return look_at_workers(arguments);
     if (arguments.has("--judge")) return judge_the_judge(arguments);
     if (isatty(STDERR_FILENO)) fmt::print(stderr, "looking at this machine (a few seconds the first time)\n");
     Findings findings = examine(arguments.has("--fresh"));

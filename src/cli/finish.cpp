@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "cli/terminal.h"
 #include "report/report.h"
+#include "run/worker_uses.h"
 
 namespace strop::cli {
 
@@ -23,20 +24,35 @@ constexpr size_t result_bytes = 256 << 10;  // about what the files of a result 
 
 judge::WorkerCommand own_worker() { return {"", {fs::read_symlink("/proc/self/exe").string(), "worker"}}; }
 
-judge::WorkerCommand worker_of(const Arguments& arguments, const std::string& standard) {
-    const std::string given = arguments.has("--worker") ? arguments.text("--worker") : standard;
-    if (given.empty()) return own_worker();
-    judge::WorkerCommand command = judge::worker_command(given, judge::workers_file());
+judge::WorkerCommand worker_of(const Arguments& arguments) {
+    if (!arguments.has("--worker")) return own_worker();
+    judge::WorkerCommand command = judge::worker_command(arguments.text("--worker"), judge::workers_file());
     if (arguments.has("--worker-wait")) command.patience = arguments.duration("--worker-wait");
     return command;
+}
+
+judge::Workers workers_of(const Arguments& arguments, const RunSettings& settings) {
+    judge::Workers workers;
+    workers.given = arguments.all("--worker");
+    if (workers.given.empty() && !settings.worker.empty()) {
+        workers.given = settings.other_workers;
+        workers.given.insert(workers.given.begin(), settings.worker);
+    }
+    workers.commands = judge::worker_commands(workers.given, judge::workers_file());
+    if (workers.are_own()) workers.commands = {own_worker()};
+    for (judge::WorkerCommand& command : workers.commands)
+        if (arguments.has("--worker-wait")) command.patience = arguments.duration("--worker-wait");
+    return workers;
 }
 
 RunOptions run_options(const Arguments& arguments, const Problem& problem, const std::string& name) {
     RunOptions options;
     options.problem = problem.folder.string();
-    options.worker = worker_of(arguments);
+    options.workers = workers_of(arguments);
     options.strop_version = STROP_VERSION;
     RunSettings& settings = options.settings;
+    note_workers(options.workers, settings);
+    settings.batch_workers = static_cast<int>(options.workers.commands.size());
     settings.budget_seconds = arguments.duration("--budget").count();
     settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
     // Without --seed the inputs are those that nobody could foresee.

@@ -14,8 +14,10 @@ namespace strop::cli {
 
 // How this program starts a worker: itself.
 judge::WorkerCommand own_worker();
-// What --worker says, else `standard`; where both are empty its own.
-judge::WorkerCommand worker_of(const Arguments& arguments, const std::string& standard = {});
+// What --worker says, else its own.
+judge::WorkerCommand worker_of(const Arguments& arguments);
+// The same of commands that may be given several; else those of `settings`, else its own.
+judge::Workers workers_of(const Arguments& arguments, const RunSettings& settings = {});
 
 // What every command that runs the main job takes from its flags: budget, evaluations, seed, points, result folder
 // (strop-out/NAME unless --out says another). Checks points and folder.

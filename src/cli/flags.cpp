@@ -39,6 +39,8 @@ const Flag worker_flag = {"--worker", "COMMAND",
                           "measure where this command starts `strop worker`: \"ssh gpu1 strop worker\", or a name in "
                           "workers.yaml (docs/workers.md)",
                           Kind::text, ""};
+const Flag workers_flag = {
+    "--worker", "COMMAND", worker_flag.help + "; may be repeated, they share the work", Kind::text, "", {}, true};
 const Flag worker_wait_flag = {"--worker-wait", "DURATION",
                                "for the worker's first answer, where a queue comes before it", Kind::duration, "60s"};
 
@@ -118,7 +120,7 @@ CommandSpec optimize() {
              store_flag,
              store_wait_flag,
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
-             worker_flag,
+             workers_flag,
              worker_wait_flag,
              json_flag,
              quiet_flag,
@@ -249,7 +251,7 @@ CommandSpec tune() {
               Kind::choice,
               "kernel-tuner",
               {"kernel-tuner", "t4"}},
-             worker_flag,
+             workers_flag,
              worker_wait_flag,
              json_flag,
              quiet_flag,
@@ -443,7 +445,7 @@ CommandSpec resume() {
             {{"--budget", "DURATION", "time from now on (default: what is left of the run's own)", Kind::duration, ""},
              store_flag,
              store_wait_flag,
-             worker_flag,
+             workers_flag,
              worker_wait_flag,
              json_flag,
              quiet_flag,
@@ -460,8 +462,17 @@ CommandSpec doctor() {
              {"--judge", "", "try the judge: a kernel against itself, planted slowdowns, kernels that cheat"},
              {"--trials", "N", "of a kernel against itself, with --judge; two fifths as many with a slowdown",
               Kind::count, "60"},
+             {"--worker",
+              "COMMAND",
+              "look at workers instead: who answers there, and what is wrong; may be repeated",
+              Kind::text,
+              "",
+              {},
+              true},
+             worker_wait_flag,
              json_flag},
             {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"},
+             {"./strop doctor --worker \"ssh gpu1 strop worker\"", "who answers there, and how fast"},
              {"./strop doctor --judge", "how far verdicts and speedups can be trusted on this machine"}},
             command_doctor};
 }

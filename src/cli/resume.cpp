@@ -12,14 +12,14 @@ namespace strop::cli {
 
 int command_resume(const Arguments& arguments) {
     const RunRecord earlier = load_named_run(arguments);
-    const judge::WorkerCommand worker = worker_of(arguments, earlier.settings.worker);
+    const judge::Workers workers = workers_of(arguments, earlier.settings);
     install_interrupt_handler();
     const std::unique_ptr<Store> store = store_of_run(arguments);
     double budget = arguments.has("--budget") ? arguments.duration("--budget").count() : 0;
     RunRecord record;
     {
         Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
-        record = resume(earlier.run, budget, worker, *store, progress);
+        record = resume(earlier.run, budget, workers, *store, progress);
     }
     return finish(record, arguments);
 }

@@ -192,7 +192,15 @@ inline auto fields_of(const RunSettings*) {
                       Field{"kernels", &RunSettings::kernels},
                       Field{"only_own", &RunSettings::only_own},
                       Field{"worker", &RunSettings::worker},
+                      Field{"other_workers", &RunSettings::other_workers},
+                      Field{"batch_workers", &RunSettings::batch_workers},
                       Field{"knowledge", &RunSettings::knowledge}};
+}
+
+inline auto fields_of(const WorkerUse*) {
+    return std::tuple{Field{"name", &WorkerUse::name}, Field{"batches", &WorkerUse::batches},
+                      Field{"evaluations", &WorkerUse::evaluations}, Field{"losses", &WorkerUse::losses},
+                      Field{"dropped", &WorkerUse::dropped}};
 }
 
 inline auto fields_of(const Regime*) {
@@ -450,6 +458,7 @@ inline auto fields_of(const RunRecord*) {
                       Field{"experiments", &RunRecord::experiments},
                       Field{"lessons", &RunRecord::lessons},
                       Field{"weaker", &RunRecord::weaker},
+                      Field{"workers", &RunRecord::workers},
                       Field{"seconds", &RunRecord::seconds},
                       Field{"result", &RunRecord::result}};
 }

@@ -43,6 +43,15 @@ bool may_be_called(const Kernel& kernel, const Bindings& bindings) {
     return !kernel.condition || truthy(kernel.condition->evaluate(bindings));
 }
 
+std::string library_of(const Kernel& kernel, const Configuration& configuration) {
+    std::string text = kernel.id;
+    for (const Tunable& tunable : kernel.space.tunables)
+        if (auto chosen = configuration.find(tunable.name);
+            tunable.kind != Tunable::Kind::late && chosen != configuration.end())
+            text += "\n" + to_string(chosen->second);
+    return text;
+}
+
 std::string name_of(Language language) {
     switch (language) {
         case Language::cpp: return "cpp";

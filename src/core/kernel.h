@@ -68,5 +68,7 @@ struct Kernel {
 };
 // Whether the kernel's condition holds; `bindings` are those of the problem at a shape (bindings_of).
 bool may_be_called(const Kernel& kernel, const Bindings& bindings);
+// The same for configurations that are compiled together: they differ in late tunables only.
+std::string library_of(const Kernel& kernel, const Configuration& configuration);
 
 }  // namespace strop

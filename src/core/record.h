@@ -104,6 +104,14 @@ struct ModelUse {
     double seconds = 0;  // waiting for it
 };
 
+// What one of several workers did for a run, or one elsewhere.
+struct WorkerUse {
+    std::string name;                  // as `--worker` gives it, "gpu1 #2" where several have that name
+    int batches = 0, evaluations = 0;  // batches that it had a share of
+    int losses = 0;                    // how often it was gone and started again
+    std::string dropped;               // why the run went on without it; empty: it did not
+};
+
 struct PhaseSeconds {
     double total = 0, reference = 0, compile = 0, check = 0, time = 0, models = 0;
     double other() const { return total - reference - compile - check - time - models; }
@@ -136,7 +144,9 @@ struct RunSettings {
     int winners = 5;                 // that the dispatching function chooses from, at most; 1: one for all shapes
     bool exhaustive = false;         // every configuration, also where little is left to gain
     std::vector<OwnSource> kernels;  // the user's own, which compete and are compared with
-    std::string worker;     // the command that starts it, or its name in workers.yaml; empty: this machine's own
+    std::string worker;  // the command that starts it, or its name in workers.yaml; empty: this machine's own
+    std::vector<std::string> other_workers;  // the same of those that share batches with it
+    int batch_workers = 1;  // that batches were made for when the run began: whoever walks it again makes the same
     bool only_own = false;  // of a tuning run: the user's kernel alone is searched
     std::string knowledge;  // the store or folder that stands in for the own store's experience; empty: none does
 };
@@ -179,6 +189,7 @@ struct RunRecord {
     std::vector<Experiment> experiments;    // of models, in the order in which they were made
     std::vector<std::string> lessons;       // what was drawn from this run, each in a line
     std::vector<std::string> weaker;        // protections that this system does not offer
+    std::vector<WorkerUse> workers;         // empty where this machine's own measured
     PhaseSeconds seconds;
     std::string result;  // the folder
 

@@ -1,6 +1,7 @@
 #include "judge/worker.h"
 
 #include <iostream>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 #include "base/log.h"
 #include "base/strings.h"
 #include "device/machine.h"
+#include "device/opencl.h"
+#include "judge/heartbeat.h"
 #include "judge/referee.h"
 #include "judge/worker_greeting.h"
 #include "judge/worker_message.h"
@@ -22,6 +25,8 @@ class Worker {
 public:
     Json answer(const WorkerMessage& message) {
         if (std::holds_alternative<HelloMessage>(message)) return to_json(greeting_of_this_machine());
+        if (std::holds_alternative<PingMessage>(message)) return Json::object();
+        if (std::holds_alternative<LanguagesMessage>(message)) return {{"languages", languages()}};
         if (const auto* asked = std::get_if<MachineMessage>(&message)) return {{"machine", machine(asked->lasting)}};
         if (const auto* sent = std::get_if<FilesMessage>(&message)) return take(*sent);
         if (const auto* opening = std::get_if<OpenMessage>(&message)) return open(*opening);
@@ -47,6 +52,14 @@ private:
         Machine machine = measured_machine();
         if (age_of_ceilings(machine) > lasting) raise_ceilings(machine);
         return machine;
+    }
+
+    static std::vector<std::string> languages() {
+        std::vector<std::string> names;
+        if (!kernel_compilers().empty()) names.push_back(name_of(Language::cpp));
+        std::string none;
+        if (!opencl_devices(none).empty()) names.push_back(name_of(Language::opencl));
+        return names;
     }
 
     Json take(const FilesMessage& message) {
@@ -117,11 +130,12 @@ Json failure(Exit code, const std::string& phrase, const std::string& hint) {
 
 }  // namespace
 
-void serve_worker(std::istream& in, std::ostream& out) {
+void serve_worker(std::istream& in, std::ostream& out, Seconds heartbeat) {
     Worker worker;
     std::string line;
     while (std::getline(in, line)) {
         Json reply;
+        std::optional<Heartbeat> working(std::in_place, heartbeat, [&] { out << working_line << std::endl; });
         try {
             reply = worker.answer(parse_message(line));
         } catch (const Error& error) {
@@ -129,6 +143,7 @@ void serve_worker(std::istream& in, std::ostream& out) {
         } catch (const std::exception& error) {
             reply = failure(Exit::bug, error.what(), "");
         }
+        working.reset();  // an answer is one line
         out << worker.in_words_of_asker(dump(reply)) << std::endl;
     }
 }

@@ -1,5 +1,6 @@
 #include "judge/worker_client.h"
 
+#include <algorithm>
 #include <iterator>
 #include <thread>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 
 // Before each start of a lost worker; as many in a row without an answer are tried.
 constexpr Seconds pauses[] = {Seconds(0), Seconds(2), Seconds(8)};
+
+constexpr int pings = 3;
 
 void wait(Seconds pause, const std::function<void()>& idle) {
     for (const Clock::time_point start = Clock::now(); seconds_since(start) < pause.count();) {
@@ -36,17 +39,33 @@ WorkerClient::WorkerClient(WorkerCommand command, std::function<void()> idle,
     if (command_.is_own()) command_.argv.insert(command_.argv.end(), {"--scratch", scratch_.path().string()});
     connection_ = std::make_unique<WorkerConnection>(command_, idle_);
     greeting_ = connection_->greeting();
+    banner_ = connection_->banner();
 }
 
 WorkerClient::~WorkerClient() = default;
 
 Machine WorkerClient::machine(Seconds lasting) {
-    return part_of<Machine>(ask(dump({{"op", "machine"}, {"lasting", lasting.count()}})), "machine");
+    return ask_for<Machine>("machine", {{"op", "machine"}, {"lasting", lasting.count()}});
+}
+
+Seconds WorkerClient::round_trip() {
+    Seconds least = no_limit;
+    for (int i = 0; i < pings; ++i) {
+        const Clock::time_point start = Clock::now();
+        ask({{"op", "ping"}}, [](const Json&) {});
+        least = std::min(least, Seconds(seconds_since(start)));
+    }
+    return least;
+}
+
+std::vector<std::string> WorkerClient::languages() {
+    return ask_for<std::vector<std::string>>("languages", {{"op", "languages"}});
 }
 
 void WorkerClient::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
                         Seconds reference_limit) {
     opening_ = Opening{problem,
+                       reference_limit,
                        {{"op", "open"},
                         {"folder", problem.folder.string()},
                         {"files", marks_of_files(problem)},
@@ -54,25 +73,21 @@ void WorkerClient::open(const Problem& problem, const std::vector<std::string>& 
                         {"seed", seed},
                         {"reference_limit", reference_limit.count()}}};
     std::optional<Json> reply = open_once();
-    if (!reply) throw LostWorker(fmt::format("{} ended: {}", command_.name(), connection_->end()), "try again");
+    if (!reply) throw LostWorker(fmt::format("{} ended: {}", command_.name(), how_it_was_lost_), "try again");
     toolchain_ = part_of<std::string>(*reply, "toolchain");
     toolchains_ = part_of<std::map<std::string, std::string>>(*reply, "toolchains");
 }
 
 std::optional<Json> WorkerClient::open_once() {
     const std::string message = dump(opening_->message);
-    std::string line;
-    if (!ask_once(message, line)) return std::nullopt;
-    Json reply = parse_answer(line);
-    if (!reply.contains("wanted")) return reply;
+    std::optional<Json> reply = exchange(message, no_limit);
+    if (!reply || !reply->contains("wanted")) return reply;
     Json files = Json::object();
     for (const auto& [name, bytes] : read_files(opening_->problem, opening_->message["files"].get<FileMarks>()))
         files[name] = base64(bytes);
-    if (!ask_once(dump({{"op", "files"}, {"files", files}}), line)) return std::nullopt;
-    parse_answer(line);
-    if (!ask_once(message, line)) return std::nullopt;
-    reply = parse_answer(line);
-    if (reply.contains("wanted")) fail_answer("it wants files that it has");
+    if (!exchange(dump({{"op", "files"}, {"files", files}}), no_limit)) return std::nullopt;
+    reply = exchange(message, no_limit);
+    if (reply && reply->contains("wanted")) fail_answer("it wants files that it has");
     return reply;
 }
 
@@ -81,24 +96,60 @@ const std::string& WorkerClient::toolchain(const std::string& compiler) const {
     return found == toolchains_.end() ? toolchain_ : found->second;
 }
 
-bool WorkerClient::ask_once(const std::string& message, std::string& answer) {
-    return connection_ && connection_->ask(message, answer, idle_);
+std::optional<Json> WorkerClient::exchange(const std::string& message, Seconds limit) {
+    std::string line;
+    if (!connection_ || !connection_->ask(message, line, limit, idle_)) {
+        lose();
+        return std::nullopt;
+    }
+    try {
+        return parse_answer(line);
+    } catch (const MalformedAnswer& error) {
+        lose(error.what());
+        return std::nullopt;
+    }
 }
 
-Json WorkerClient::ask(const std::string& message) {
-    std::string line;
-    for (size_t losses = 0; !ask_once(message, line); ++losses) {
-        if (connection_) how_it_was_lost_ = connection_->end();
-        connection_.reset();
-        if (losses == std::size(pauses))
+void WorkerClient::lose(const std::string& how) {
+    const std::string ending = connection_ ? connection_->end() : how_it_was_lost_;
+    how_it_was_lost_ = how.empty() ? ending : how;
+    connection_.reset();
+    ++losses_in_a_row_;
+}
+
+bool WorkerClient::ask_once(const std::string& message, const Reading& read, Seconds limit) {
+    const std::optional<Json> answer = exchange(message, limit);
+    if (!answer) return false;
+    try {
+        read(*answer);
+        if (answer->contains("reference_seconds")) reference_seconds_ = part_of<double>(*answer, "reference_seconds");
+    } catch (const MalformedAnswer& error) {
+        lose(error.what());
+        return false;
+    }
+    losses_in_a_row_ = 0;
+    return true;
+}
+
+void WorkerClient::ask(const Json& message, const Reading& read, Seconds limit) {
+    for (const std::string line = dump(message); !ask_once(line, read, limit);) revive();
+}
+
+template <typename Part>
+Part WorkerClient::ask_for(const char* key, const Json& message, Seconds limit) {
+    Part part;
+    ask(message, [&](const Json& answer) { part = part_of<Part>(answer, key); }, limit);
+    return part;
+}
+
+void WorkerClient::revive() {
+    while (!connection_) {
+        if (losses_in_a_row_ > std::size(pauses))
             throw LostWorker(fmt::format("{} was lost and does not come back: {}", command_.name(), how_it_was_lost_),
                              command_.is_own() ? "run again with --verbose" : "is its machine up?");
-        wait(pauses[losses], idle_);
+        wait(pauses[losses_in_a_row_ - 1], idle_);
         start_again();
     }
-    Json reply = parse_answer(line);
-    if (reply.contains("reference_seconds")) reference_seconds_ = part_of<double>(reply, "reference_seconds");
-    return reply;
 }
 
 void WorkerClient::start_again() try {
@@ -117,54 +168,89 @@ void WorkerClient::start_again() try {
                                          part_of<std::string>(*reply, "toolchain")),
                              "it was " + toolchain_);
     }
+    ++losses_;
     if (say_) say_(fmt::format("{} was lost ({}) and started again", command_.name(), how_it_was_lost_));
 } catch (const LostWorker&) {
-    throw;
-} catch (const EnvironmentError& error) {
-    how_it_was_lost_ = error.what();
     connection_.reset();
+    throw;
+} catch (const MalformedAnswer& error) {
+    lose(error.what());
+} catch (const EnvironmentError& error) {
+    lose(error.what());
+}
+
+namespace {
+
+// As many as were asked for, each of what was asked.
+void check_evaluations(const std::vector<EvaluationRequest>& requests, const std::vector<Evaluation>& evaluations) {
+    if (evaluations.size() != requests.size())
+        fail_answer(fmt::format("{} evaluations of {}", evaluations.size(), requests.size()));
+    for (size_t i = 0; i < requests.size(); ++i)
+        if (evaluations[i].kernel != requests[i].kernel.id ||
+            evaluations[i].configuration != requests[i].configuration || evaluations[i].key.empty())
+            fail_answer(fmt::format("evaluation {} is not of {}", i + 1, requests[i].kernel.id));
+}
+
+}  // namespace
+
+std::optional<std::vector<Evaluation>> WorkerClient::evaluate_once(const std::vector<EvaluationRequest>& requests) {
+    std::vector<Evaluation> evaluations;
+    const Reading read = [&](const Json& answer) {
+        evaluations = part_of<std::vector<Evaluation>>(answer, "evaluations");
+        check_evaluations(requests, evaluations);
+    };
+    const Seconds limit = limit_of_batch(batch_limit(requests, opening_->reference_limit));
+    if (!ask_once(dump({{"op", "evaluate"}, {"requests", requests}}), read, limit)) return std::nullopt;
+    return evaluations;
 }
 
 std::vector<Evaluation> WorkerClient::evaluate(const std::vector<EvaluationRequest>& requests) {
-    return part_of<std::vector<Evaluation>>(ask(dump({{"op", "evaluate"}, {"requests", requests}})), "evaluations");
+    for (;;) {
+        if (std::optional<std::vector<Evaluation>> evaluations = evaluate_once(requests)) return *evaluations;
+        revive();
+    }
 }
 
 std::vector<ProbeResult> WorkerClient::probe(const std::vector<EvaluationRequest>& requests) {
-    return part_of<std::vector<ProbeResult>>(ask(dump({{"op", "probe"}, {"requests", requests}})), "probes");
+    return ask_for<std::vector<ProbeResult>>("probes", {{"op", "probe"}, {"requests", requests}},
+                                             limit_of_batch(batch_limit(requests, opening_->reference_limit)));
 }
 
 Profile WorkerClient::profile(const EvaluationRequest& request) {
-    return part_of<Profile>(ask(dump({{"op", "profile"}, {"request", request}})), "profile");
+    return ask_for<Profile>("profile", {{"op", "profile"}, {"request", request}});
 }
 
 std::vector<SanitizerRun> WorkerClient::sanitize(const EvaluationRequest& request, Seconds limit) {
-    return part_of<std::vector<SanitizerRun>>(
-        ask(dump({{"op", "sanitize"}, {"request", request}, {"seconds", limit.count()}})), "sanitizers");
+    return ask_for<std::vector<SanitizerRun>>("sanitizers",
+                                              {{"op", "sanitize"}, {"request", request}, {"seconds", limit.count()}});
 }
 
 Evaluation WorkerClient::emulate(const EvaluationRequest& request, Seconds limit) {
-    return part_of<Evaluation>(ask(dump({{"op", "emulate"}, {"request", request}, {"seconds", limit.count()}})),
-                               "evaluation");
+    return ask_for<Evaluation>("evaluation", {{"op", "emulate"}, {"request", request}, {"seconds", limit.count()}});
 }
 
 Comparison WorkerClient::compare(const ComparisonRequest& request) {
-    return part_of<Comparison>(ask(dump({{"op", "compare"}, {"request", request}})), "comparison");
+    return ask_for<Comparison>("comparison", {{"op", "compare"}, {"request", request}},
+                               limit_of_batch(batch_limit(request, opening_->reference_limit)));
 }
 
 std::vector<std::string> WorkerClient::baselines(std::vector<MissingBaseline>& missing) {
-    Json reply = ask(dump({{"op", "baselines"}}));
-    missing.clear();
-    for (const Json& entry : part_of<std::vector<Json>>(reply, "missing"))
-        missing.push_back({part_of<std::string>(entry, "name"), part_of<std::string>(entry, "how")});
-    return part_of<std::vector<std::string>>(reply, "baselines");
+    std::vector<std::string> names;
+    ask({{"op", "baselines"}}, [&](const Json& answer) {
+        missing.clear();
+        for (const Json& entry : part_of<std::vector<Json>>(answer, "missing"))
+            missing.push_back({part_of<std::string>(entry, "name"), part_of<std::string>(entry, "how")});
+        names = part_of<std::vector<std::string>>(answer, "baselines");
+    });
+    return names;
 }
 
 std::vector<TestVector> WorkerClient::test_vectors(const std::vector<ShapePoint>& points) {
-    return part_of<std::vector<TestVector>>(ask(dump({{"op", "vectors"}, {"points", points}})), "vectors");
+    return ask_for<std::vector<TestVector>>("vectors", {{"op", "vectors"}, {"points", points}});
 }
 
 void WorkerClient::reseed(uint64_t seed) {
-    ask(dump({{"op", "reseed"}, {"seed", seed}}));
+    ask({{"op", "reseed"}, {"seed", seed}}, [](const Json&) {});
     opening_->message["seed"] = seed;  // of a worker that is started again
 }
 

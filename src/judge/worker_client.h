@@ -15,6 +15,7 @@
 #include "core/json.h"
 #include "core/profile.h"
 #include "core/record.h"
+#include "judge/batch_limit.h"
 #include "judge/worker_command.h"
 #include "judge/worker_greeting.h"
 
@@ -46,6 +47,10 @@ public:
               Seconds reference_limit = Seconds(60));
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    // The same, but nothing when the worker was lost meanwhile: `revive` starts it again.
+    std::optional<std::vector<Evaluation>> evaluate_once(const std::vector<EvaluationRequest>& requests);
+    // LostWorker when it does not come back, or was lost too often without an answer between.
+    void revive();
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
     Profile profile(const EvaluationRequest& request);
@@ -54,22 +59,36 @@ public:
     std::vector<std::string> baselines(std::vector<MissingBaseline>& missing);
     std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
     void reseed(uint64_t seed);
+    Seconds round_trip();                  // of the shortest question, the least of a few
+    std::vector<std::string> languages();  // whose kernels can run there
 
     const std::string& toolchain() const { return toolchain_; }
     // With a compiler of that name; empty, or unknown: with the usual one.
     const std::string& toolchain(const std::string& compiler) const;
+    const std::map<std::string, std::string>& toolchains() const { return toolchains_; }  // by compiler
     double reference_seconds() const { return earlier_reference_seconds_ + reference_seconds_; }
+    const std::string& banner() const { return banner_; }  // what was printed last before it spoke; may be empty
+    int losses() const { return losses_; }                 // from which it came back
 
 private:
     struct Opening {
         Problem problem;
+        Seconds reference_limit;
         Json message;
     };
+    using Reading = std::function<void(const Json& answer)>;  // throws MalformedAnswer
 
-    Json ask(const std::string& message);  // throws what the worker reports, and LostWorker
-    bool ask_once(const std::string& message, std::string& answer);
+    // What the worker reports is thrown, and LostWorker.
+    void ask(const Json& message, const Reading& read, Seconds limit = no_limit);
+    template <typename Part>
+    Part ask_for(const char* key, const Json& message, Seconds limit = no_limit);
+    // False when the worker was lost, or says what no worker says: there is no connection then.
+    bool ask_once(const std::string& message, const Reading& read, Seconds limit);
+    std::optional<Json> exchange(const std::string& message, Seconds limit);
+    void lose(const std::string& how = {});
     void start_again();               // leaves no connection where that fails
     std::optional<Json> open_once();  // nothing when the worker is gone
+    Seconds limit_of_batch(Seconds follows) const { return command_.batch.count() > 0 ? command_.batch : follows; }
 
     WorkerCommand command_;
     std::function<void()> idle_;
@@ -78,7 +97,9 @@ private:
     std::unique_ptr<WorkerConnection> connection_;
     Greeting greeting_;
     std::optional<Opening> opening_;
-    std::string toolchain_, how_it_was_lost_;
+    std::string toolchain_, how_it_was_lost_, banner_;
+    size_t losses_in_a_row_ = 0;  // without an answer between
+    int losses_ = 0;
     std::map<std::string, std::string> toolchains_;  // by compiler
     double reference_seconds_ = 0, earlier_reference_seconds_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -26,26 +27,65 @@ std::vector<std::string> start_of(const YamlFile& yaml, const YamlEntry& start) 
     yaml.fail(start.value, "'start' is empty", example);
 }
 
-WorkerCommand named(const YamlFile& yaml, const YamlEntry& entry) {
+void read_duration(const YamlFile& yaml, const std::vector<YamlEntry>& fields, const char* key, Seconds& duration) {
+    const YamlEntry* field = find(fields, key);
+    if (!field) return;
+    try {
+        duration = parse_duration(yaml.text(field->value, key));
+    } catch (const UsageError& error) {
+        yaml.fail(field->value, error.what(), error.hint());
+    }
+}
+
+// A command and how many workers it stands for.
+struct Meant {
     WorkerCommand command;
+    int count = 1;
+};
+
+Meant named(const YamlFile& yaml, const YamlEntry& entry) {
+    Meant meant;
+    WorkerCommand& command = meant.command;
     command.given = entry.key;
     const std::vector<YamlEntry> fields = yaml.map(entry.value, entry.key);
-    yaml.check_keys(fields, {"start", "wait"}, entry.key);
-    const YamlEntry *start = find(fields, "start"), *wait = find(fields, "wait");
+    yaml.check_keys(fields, {"start", "wait", "count", "silence", "batch"}, entry.key);
+    const YamlEntry *start = find(fields, "start"), *count = find(fields, "count");
     if (!start) yaml.fail(entry.at, fmt::format("'{}' has no 'start'", entry.key), example);
     command.argv = start_of(yaml, *start);
-    if (!wait) return command;
-    try {
-        command.patience = parse_duration(yaml.text(wait->value, "wait"));
-    } catch (const UsageError& error) {
-        yaml.fail(wait->value, error.what(), error.hint());
-    }
-    return command;
+    read_duration(yaml, fields, "wait", command.patience);
+    read_duration(yaml, fields, "silence", command.silence);
+    if (command.silence < least_silence)
+        yaml.fail(find(fields, "silence")->value, fmt::format("'silence' is {:g} s", command.silence.count()),
+                  fmt::format("{:g}s or more: one that works says so every few seconds", least_silence.count()));
+    read_duration(yaml, fields, "batch", command.batch);
+    if (!count) return meant;
+    const int64_t given = yaml.integer(count->value, "count");
+    if (given < 1 || given > most_of_one_name)
+        yaml.fail(count->value, fmt::format("'count' is {}", given), fmt::format("1 to {}", most_of_one_name));
+    meant.count = static_cast<int>(given);
+    return meant;
+}
+
+Meant meant_by(const std::string& given, const fs::path& file) {
+    const std::vector<std::string> words = split_words(given);
+    if (words.empty()) throw UsageError("--worker names no command", "for example --worker \"ssh gpu1 strop worker\"");
+    if (words.size() > 1 || given.find('/') != std::string::npos) return {{given, words}, 1};
+    std::error_code failed;
+    if (!fs::exists(file, failed))
+        throw UsageError(fmt::format("--worker {}: there is no {}", given, file.string()),
+                         "name a command of several words, or write that file: " + std::string(example));
+    const YamlFile yaml(read_file(file), file, example);
+    std::vector<std::string> names;
+    for (const YamlEntry& entry : yaml.entries()) names.push_back(entry.key);
+    if (const YamlEntry* entry = find(yaml.entries(), words[0])) return named(yaml, *entry);
+    throw UsageError(fmt::format("--worker {}: {} has no such worker", given, file.string()), suggestion(given, names));
 }
 
 }  // namespace
 
-std::string WorkerCommand::name() const { return is_own() ? "the worker" : fmt::format("the worker '{}'", given); }
+std::string WorkerCommand::label() const { return number > 0 ? fmt::format("{} #{}", given, number) : given; }
+
+std::string WorkerCommand::name() const { return is_own() ? "the worker" : fmt::format("the worker '{}'", label()); }
 
 std::vector<std::string> split_words(const std::string& text) {
     std::vector<std::string> words;
@@ -71,19 +111,20 @@ std::vector<std::string> split_words(const std::string& text) {
     return words;
 }
 
-WorkerCommand worker_command(const std::string& given, const fs::path& file) {
-    const std::vector<std::string> words = split_words(given);
-    if (words.empty()) throw UsageError("--worker names no command", "for example --worker \"ssh gpu1 strop worker\"");
-    if (words.size() > 1 || given.find('/') != std::string::npos) return {given, words};
-    std::error_code failed;
-    if (!fs::exists(file, failed))
-        throw UsageError(fmt::format("--worker {}: there is no {}", given, file.string()),
-                         "name a command of several words, or write that file: " + std::string(example));
-    const YamlFile yaml(read_file(file), file, example);
-    std::vector<std::string> names;
-    for (const YamlEntry& entry : yaml.entries()) names.push_back(entry.key);
-    if (const YamlEntry* entry = find(yaml.entries(), words[0])) return named(yaml, *entry);
-    throw UsageError(fmt::format("--worker {}: {} has no such worker", given, file.string()), suggestion(given, names));
+WorkerCommand worker_command(const std::string& given, const fs::path& file) { return meant_by(given, file).command; }
+
+std::vector<WorkerCommand> worker_commands(const std::vector<std::string>& given, const fs::path& file) {
+    std::vector<WorkerCommand> commands;
+    std::map<std::string, int> alike;
+    for (const std::string& one : given) {
+        const Meant meant = meant_by(one, file);
+        commands.insert(commands.end(), static_cast<size_t>(meant.count), meant.command);
+        alike[meant.command.given] += meant.count;
+    }
+    std::map<std::string, int> numbers;
+    for (WorkerCommand& command : commands)
+        if (alike[command.given] > 1) command.number = ++numbers[command.given];
+    return commands;
 }
 
 fs::path workers_file() {

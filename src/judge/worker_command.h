@@ -10,14 +10,29 @@
 namespace strop::judge {
 
 inline constexpr Seconds usual_patience{60};
+inline constexpr Seconds usual_silence{60};
+inline constexpr Seconds least_silence{10};    // a worker says something every 5 s (worker.h)
+inline constexpr int most_of_one_name = 1000;  // each has a process and a thread here
 
 struct WorkerCommand {
     std::string given;  // by the user; empty: this program, on this machine
     std::vector<std::string> argv;
     Seconds patience{usual_patience};  // for its first answer
+    Seconds silence{usual_silence};    // after which one that was asked and says nothing is lost
+    Seconds batch{0};                  // for the answer to a batch; 0: what follows from the batch (batch_limit.h)
+    int number = 0;                    // among those that start alike; 0: there is no other
 
     bool is_own() const { return given.empty(); }
-    std::string name() const;  // for messages: "the worker 'ssh gpu1 strop worker'"
+    std::string label() const;  // "gpu1", "gpu1 #2"
+    std::string name() const;   // for messages: "the worker 'ssh gpu1 strop worker'"
+};
+
+// Those of a command: as they were given, and what that means, at least one.
+struct Workers {
+    std::vector<std::string> given;  // empty: this machine's own
+    std::vector<WorkerCommand> commands;
+
+    bool are_own() const { return given.empty(); }
 };
 
 // Split like a shell splits words: at blanks, but for '...', "..." and a backslash. Nothing is expanded. UsageError for
@@ -27,6 +42,9 @@ std::vector<std::string> split_words(const std::string& text);
 // `given`: a command, or one word without a slash, which is the name of a worker in `file`. UsageErrors say which names
 // there are.
 WorkerCommand worker_command(const std::string& given, const std::filesystem::path& file);
+
+// All that several of these mean: a name in `file` may stand for many (`count`). Those that start alike are numbered.
+std::vector<WorkerCommand> worker_commands(const std::vector<std::string>& given, const std::filesystem::path& file);
 
 // $STROP_WORKERS, else $XDG_CONFIG_HOME/strop/workers.yaml, else ~/.config/strop/workers.yaml.
 std::filesystem::path workers_file();

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/line.h"
 #include "base/strings.h"
+#include "judge/waiting.h"
 #include "judge/worker_message.h"
 
 namespace strop::judge {
@@ -15,6 +16,10 @@ constexpr int most_banner_lines = 100;  // of shells and ssh, before the worker 
 constexpr size_t most_banner_bytes = 64 << 10;
 constexpr size_t longest_quote = 200;
 constexpr Seconds parting{2};
+
+struct GivenUp {
+    std::string why;
+};
 
 std::string shortened(const std::string& text) {
     const std::string line = one_line(text);
@@ -35,10 +40,10 @@ WorkerConnection::~WorkerConnection() {
 }
 
 void WorkerConnection::greet(const std::function<void()>& idle) {
-    const Clock::time_point start = Clock::now();
+    Waiting waiting;
     auto wait = [&] {
         idle();
-        if (seconds_since(start) < command_.patience.count()) return;
+        if (waiting.look() < command_.patience) return;
         const std::string said = last_printed_.empty() ? process_.last_error() : last_printed_;
         throw EnvironmentError(
             fmt::format("{} said nothing that a worker says for {:.0f} s{}", command_.name(), command_.patience.count(),
@@ -95,11 +100,31 @@ void WorkerConnection::fail_to_start() {
                                              : "try the command by itself: it has to wait for a line of input");
 }
 
-bool WorkerConnection::ask(const std::string& message, std::string& answer, const std::function<void()>& idle) {
-    return process_.write_line(message, idle) && process_.read_line(answer, idle);
+bool WorkerConnection::ask(const std::string& message, std::string& answer, Seconds limit,
+                           const std::function<void()>& idle) try {
+    Waiting silence, whole;
+    auto wait = [&] {
+        idle();
+        if (silence.look() >= command_.silence)
+            throw GivenUp{fmt::format("it said nothing for {:g} s", command_.silence.count())};
+        if (whole.look() >= limit) throw GivenUp{fmt::format("it had no answer after {:g} s", limit.count())};
+    };
+    if (!process_.write_line(message, wait)) return false;
+    while (process_.read_line(answer, wait)) {
+        if (answer != working_line) return true;
+        silence.begin_again();
+    }
+    return false;
+} catch (const GivenUp& given_up) {
+    given_up_ = given_up.why;
+    return false;
 }
 
 std::string WorkerConnection::end() {
+    if (!given_up_.empty()) {
+        process_.end_within(Seconds(0));
+        return given_up_;
+    }
     const sandbox::Finished finished = process_.end_within(parting);
     const std::string said = process_.last_error();
     return finished.describe() + (said.empty() ? "" : fmt::format(": {}", shortened(said)));

@@ -22,8 +22,10 @@ public:
     WorkerConnection& operator=(const WorkerConnection&) = delete;
 
     const Greeting& greeting() const { return greeting_; }
-    // False when it is gone.
-    bool ask(const std::string& message, std::string& answer, const std::function<void()>& idle);
+    // False when it is gone, says nothing for as long as the command allows, or has no answer within `limit`.
+    bool ask(const std::string& message, std::string& answer, Seconds limit, const std::function<void()>& idle);
+    // What it printed last before it spoke; may be empty.
+    const std::string& banner() const { return last_printed_; }
     // How it went, with the last words of its standard error. Ends it.
     std::string end();
 
@@ -36,6 +38,7 @@ private:
     sandbox::LineProcess process_;
     Greeting greeting_;
     std::string last_printed_;  // before the greeting
+    std::string given_up_;      // why it was not waited for any longer
 };
 
 }  // namespace strop::judge

@@ -8,7 +8,8 @@
 
 namespace strop::judge {
 
-inline constexpr int worker_protocol = 2;  // of the messages in worker.h
+inline constexpr int worker_protocol = 3;                           // of the messages in worker.h
+inline constexpr const char* working_line = R"({"working":true})";  // between a question and its answer
 
 struct Greeting {
     std::string strop;  // version

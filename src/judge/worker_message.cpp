@@ -57,6 +57,8 @@ WorkerMessage open_message(const Json& json) {
 WorkerMessage message_of(const Json& json) {
     const std::string op = json.at("op").get<std::string>();
     if (op == "hello") return HelloMessage{};
+    if (op == "ping") return PingMessage{};
+    if (op == "languages") return LanguagesMessage{};
     if (op == "machine") return MachineMessage{duration_of(json, "lasting")};
     if (op == "files") return files_message(json);
     if (op == "open") return open_message(json);
@@ -160,7 +162,7 @@ Json parse_answer(const std::string& line) try {
 }
 
 void fail_answer(const std::string& why) {
-    throw Error(Exit::bug, "the worker's answer is malformed: " + why, "run again with --verbose");
+    throw MalformedAnswer(Exit::bug, "the worker's answer is malformed: " + why, "run again with --verbose");
 }
 
 }  // namespace strop::judge

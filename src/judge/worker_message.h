@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "core/evaluator.h"
 #include "core/json.h"
 #include "problem/problem_files.h"
@@ -14,6 +15,8 @@
 namespace strop::judge {
 
 struct HelloMessage {};
+struct PingMessage {};
+struct LanguagesMessage {};
 struct MachineMessage {
     Seconds lasting{0};  // ceilings that are older are measured again
 };
@@ -54,9 +57,9 @@ struct VectorsMessage {
 struct ReseedMessage {
     uint64_t seed = 0;
 };
-using WorkerMessage = std::variant<HelloMessage, MachineMessage, FilesMessage, OpenMessage, BaselinesMessage,
-                                   EvaluateMessage, ProbeMessage, ProfileMessage, SanitizeMessage, EmulateMessage,
-                                   CompareMessage, VectorsMessage, ReseedMessage>;
+using WorkerMessage = std::variant<HelloMessage, PingMessage, LanguagesMessage, MachineMessage, FilesMessage,
+                                   OpenMessage, BaselinesMessage, EvaluateMessage, ProbeMessage, ProfileMessage,
+                                   SanitizeMessage, EmulateMessage, CompareMessage, VectorsMessage, ReseedMessage>;
 
 WorkerMessage parse_message(const std::string& line);
 
@@ -64,7 +67,13 @@ WorkerMessage parse_message(const std::string& line);
 // configuration of it.
 void check_message(const WorkerMessage& message, const Problem& problem);
 
-// The other direction: an answer as it came, or the Error that it reports; malformed ones are defects of ours.
+// An answer that no worker gives.
+class MalformedAnswer : public Error {
+public:
+    using Error::Error;
+};
+
+// The other direction: an answer as it came, or the Error that it reports, or a MalformedAnswer.
 Json parse_answer(const std::string& line);
 [[noreturn]] void fail_answer(const std::string& why);
 
@@ -72,6 +81,8 @@ template <typename Part>
 Part part_of(const Json& answer, const char* key) try {
     return answer.at(key).get<Part>();
 } catch (const Json::exception& error) {
+    fail_answer(error.what());
+} catch (const UsageError& error) {  // of the names of enumerations
     fail_answer(error.what());
 }
 

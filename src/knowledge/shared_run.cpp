@@ -52,6 +52,8 @@ void strip(RunRecord& record) {
     settings.out = settings.base_url = settings.key_file = settings.prices = settings.worker = settings.knowledge = "";
     settings.analysis_advice = "";
     settings.kernels.clear();
+    settings.other_workers.clear();
+    record.workers.clear();
     record.model_losses.clear();
 }
 

@@ -311,6 +311,7 @@ std::vector<Row> machine_rows(const RunRecord& record) {
     std::vector<Row> rows = {{"processor", fmt::format("{} ({}, {}), {}", machine.cpu, machine.architecture,
                                                        machine.isa, plural(machine.cores, "core"))}};
     if (!record.device.empty()) rows.push_back({"OpenCL device", record.device});
+    if (!record.workers.empty()) rows.push_back({"workers", workers_text(record)});
     if (machine.memory_bytes > 0) rows.push_back({"memory", human_bytes(static_cast<double>(machine.memory_bytes))});
     for (const CacheLevel& cache : machine.caches) {
         std::string text = human_bytes(static_cast<double>(cache.bytes));
@@ -330,6 +331,41 @@ std::vector<Row> machine_rows(const RunRecord& record) {
                         fmt::format("{} (one core {}), float32", rate_text(ceilings.fma_flops_all_cores, "FLOP/s"),
                                     rate_text(ceilings.fma_flops_one_core, "FLOP/s"))});
     return rows;
+}
+
+namespace {
+
+constexpr size_t most_named_workers = 8;
+
+std::string worker_text(const WorkerUse& use) {
+    std::string text = fmt::format("'{}' {} {}", use.name, use.batches, use.batches == 1 ? "batch" : "batches");
+    if (use.losses > 0) text += fmt::format(", lost and back {}", plural(use.losses, "time"));
+    if (!use.dropped.empty()) text += fmt::format(", gone in the end ({})", use.dropped);
+    return text;
+}
+
+}  // namespace
+
+std::string workers_text(const RunRecord& record) {
+    const std::vector<WorkerUse>& all = record.workers;
+    if (all.empty()) return {};
+    std::string text = fmt::format("{} took part", all.size());
+    std::vector<std::string> named;
+    for (const WorkerUse& use : all)
+        if (all.size() <= most_named_workers || !use.dropped.empty()) named.push_back(worker_text(use));
+    if (all.size() > most_named_workers) {
+        auto fewer = [](const WorkerUse& a, const WorkerUse& b) { return a.batches < b.batches; };
+        const auto [least, most] = std::minmax_element(all.begin(), all.end(), fewer);
+        const auto back = std::count_if(all.begin(), all.end(), [](const WorkerUse& use) { return use.losses > 0; });
+        text += fmt::format(", {} to {} batches each", least->batches, most->batches);
+        if (back > 0) text += fmt::format(", {} were lost and came back", back);
+        if (named.size() > most_named_workers) {
+            const size_t rest = named.size() - most_named_workers;
+            named.resize(most_named_workers);
+            named.push_back(fmt::format("and {} more that are gone", rest));
+        }
+    }
+    return named.empty() ? text : fmt::format("{}: {}", text, join(named, "; "));
 }
 
 std::vector<Row> settings_rows(const RunRecord& record) {

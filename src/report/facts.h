@@ -49,6 +49,8 @@ struct Row {
 std::vector<Row> machine_rows(const RunRecord& record);
 // "AMD EPYC (avx2, 2 cores), OpenCL on NAME"
 std::string measured_on(const RunRecord& record);
+// "2 took part: 'gpu1' 12 batches; 'gpu2' 11 batches, lost and back 1 time"; empty where this machine's own measured.
+std::string workers_text(const RunRecord& record);
 std::vector<Row> settings_rows(const RunRecord& record);
 
 // Where the time went; models only where there were any.

@@ -154,6 +154,14 @@ Json model_json(const ModelUse& use) {
             {"seconds", number(use.seconds)}};
 }
 
+Json worker_json(const WorkerUse& use) {
+    return {{"name", use.name},
+            {"batches", use.batches},
+            {"evaluations", use.evaluations},
+            {"losses", use.losses},
+            {"dropped", use.dropped}};
+}
+
 template <class Element, class Convert>
 Json list(const std::vector<Element>& elements, Convert convert) {
     Json json = Json::array();
@@ -203,6 +211,7 @@ std::string json(const RunRecord& record) {
                      {"model_losses", record.model_losses},
                      {"lessons", record.lessons},
                      {"weaker", record.weaker},
+                     {"workers", list(record.workers, worker_json)},
                      {"seconds", seconds_json(record.seconds)},
                      {"result", record.result}};
     return dump(document, 2) + "\n";

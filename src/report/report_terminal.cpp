@@ -237,6 +237,7 @@ void add_closing(Page& page, const RunRecord& record) {
     for (size_t i = 0; i < inside.size(); ++i)
         page.named(i == 0 ? "from Python" : "", inside[i].name + ": " + inside[i].value);
     page.named("search", fmt::format("{} ({})", stopped_text(record), verdicts_text(record)));
+    if (!record.workers.empty()) page.named("workers", workers_text(record));
     if (!record.models.empty()) page.named("models", models_text(record));
     for (const std::string& lesson : record.lessons) page.named("learned", lesson);
     std::vector<std::string> parts;

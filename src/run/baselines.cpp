@@ -20,7 +20,7 @@ ShapeReport shape_of(const PointComparison& point) {
 }  // namespace
 
 Baselines measure_baselines(const Problem& problem, const std::vector<Contender>& own, Seconds budget,
-                            judge::WorkerClient& worker, Recorder& recorder) {
+                            judge::WorkerPool& worker, Recorder& recorder) {
     Baselines found;
     const double before = worker.reference_seconds();
     found.names = worker.baselines(found.missing);

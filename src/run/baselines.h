@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/record.h"
-#include "judge/worker_client.h"
+#include "judge/worker_pool.h"
 #include "run/recorder.h"
 
 namespace strop {
@@ -22,6 +22,6 @@ struct Baselines {
 
 // Starts those that are installed, which takes long the first time, and times all of them for a share of the budget.
 Baselines measure_baselines(const Problem& problem, const std::vector<Contender>& own, Seconds budget,
-                            judge::WorkerClient& worker, Recorder& recorder);
+                            judge::WorkerPool& worker, Recorder& recorder);
 
 }  // namespace strop

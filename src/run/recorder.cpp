@@ -28,7 +28,7 @@ HistoryEntry history_entry(const Evaluation& evaluation, const Kernel& kernel, d
     return entry;
 }
 
-Recorder::Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record)
+Recorder::Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record)
     : worker_(worker),
       store_(store),
       run_(record.run),
@@ -76,17 +76,31 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
     if (unknown.empty()) return results;
     for (const EvaluationRequest& request : unknown)
         if (kept_.insert(request.kernel.id).second) store_.add_kernel(run_, request.kernel);
-    double reference_before = worker_.reference_seconds();
+    const double reference_before = worker_.reference_seconds();
+    const Clock::time_point start = Clock::now();
     std::vector<Evaluation> fresh = worker_.evaluate(unknown);
-    seconds_.reference += worker_.reference_seconds() - reference_before;
+    PhaseSeconds spent;
+    spent.total = seconds_since(start);
+    spent.reference = worker_.reference_seconds() - reference_before;
     for (size_t i = 0; i < fresh.size(); ++i) {
         store_.add_evaluation(run_, fresh[i]);
-        seconds_.compile += fresh[i].compile_seconds;
-        seconds_.check += fresh[i].check_seconds;
-        seconds_.time += fresh[i].time_seconds;
+        spent.compile += fresh[i].compile_seconds;
+        spent.check += fresh[i].check_seconds;
+        spent.time += fresh[i].time_seconds;
         results[places[i]] = std::move(fresh[i]);
     }
+    add_wall(spent);
     return results;
+}
+
+// Several workers spend more seconds than pass here.
+void Recorder::add_wall(const PhaseSeconds& spent) {
+    const double sum = spent.reference + spent.compile + spent.check + spent.time;
+    const double share = sum > spent.total ? spent.total / sum : 1;
+    seconds_.reference += share * spent.reference;
+    seconds_.compile += share * spent.compile;
+    seconds_.check += share * spent.check;
+    seconds_.time += share * spent.time;
 }
 
 // Probes of one experiment are measured side by side, and kept so.

@@ -8,7 +8,7 @@
 
 #include "core/evaluator.h"
 #include "core/record.h"
-#include "judge/worker_client.h"
+#include "judge/worker_pool.h"
 #include "knowledge/store.h"
 
 namespace strop {
@@ -18,7 +18,7 @@ HistoryEntry history_entry(const Evaluation& evaluation, const Kernel& kernel, d
 
 class Recorder : public Evaluator {
 public:
-    Recorder(judge::WorkerClient& worker, Store& store, const RunRecord& record);
+    Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record);
 
     std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
@@ -33,6 +33,7 @@ public:
     int comparisons() const { return comparisons_; }  // asked for so far
 
 private:
+    void add_wall(const PhaseSeconds& spent);
     std::string key_of(const EvaluationRequest& request) const;
     // The answer that is kept under a key; asked for, and kept, where there is none.
     template <typename Answer>
@@ -41,7 +42,7 @@ private:
     template <typename Answer>
     Answer timed(double& seconds, const std::function<Answer()>& ask);
 
-    judge::WorkerClient& worker_;
+    judge::WorkerPool& worker_;
     Store& store_;
     std::string run_, problem_hash_;
     PhaseSeconds seconds_;

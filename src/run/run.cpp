@@ -15,7 +15,7 @@
 #include "device/machine.h"
 #include "device/opencl.h"
 #include "graph/signature.h"
-#include "judge/worker_client.h"
+#include "judge/worker_pool.h"
 #include "language/bundle.h"
 #include "language/contract.h"
 #include "playbook/playbook.h"
@@ -40,6 +40,7 @@
 #include "run/small_shapes.h"
 #include "run/verification.h"
 #include "run/winner_notes.h"
+#include "run/worker_uses.h"
 #include "search/dispatch.h"
 #include "search/search.h"
 
@@ -138,6 +139,7 @@ private:
     void note_seconds() {
         PhaseSeconds& seconds = record_.seconds;
         seconds.total = budget_.elapsed();
+        if (worker_) record_.workers = joined(workers_before_, worker_->uses());
         if (recorder_) {
             const PhaseSeconds& now = recorder_->seconds();
             seconds.reference = before_.reference + now.reference + extra_reference_;
@@ -173,12 +175,13 @@ private:
     void prepare() {
         problem_ = load_problem(options_.problem);
         keep_points(problem_, record_.settings.points);
-        if (options_.worker.is_own()) check_memory(problem_);  // elsewhere the worker looks at its own
+        if (options_.workers.are_own()) check_memory(problem_);  // elsewhere the worker looks at its own
         find_device();
         if (!store_.load_run(record_.run))
             save();  // a new run that cannot begin is in the store, one that goes on stays as it is
         start_worker();
         before_ = record_.seconds;
+        workers_before_ = record_.workers;
         record_.history.clear();
         record_.experiments.clear();
         record_.evaluations = 0;
@@ -193,7 +196,7 @@ private:
 
     void find_device() {
         if (language() != Language::opencl || options_.replay) return;
-        if (!options_.worker.is_own())
+        if (!options_.workers.are_own())
             throw UsageError("--device opencl: kernels for a device are judged on this machine only",
                              "leave --worker out");
         const OpenClDevice device = opencl_device();
@@ -206,9 +209,11 @@ private:
             advisers_ = std::make_unique<Advisers>(record_.settings, store_, record_.run, options_.replay.has_value(),
                                                    [] { return interrupted(); });
         llm::hide_keys();  // before anything else is started
-        if (!options_.worker.is_own()) view_.phase("starting " + options_.worker.name());
-        worker_ = std::make_unique<judge::WorkerClient>(
-            options_.worker, [] { check_interrupt(); }, [this](const std::string& loss) { view_.note(loss); });
+        const std::vector<judge::WorkerCommand>& commands = options_.workers.commands;
+        if (commands.size() > 1) view_.phase(fmt::format("starting {} workers", commands.size()));
+        else if (!options_.workers.are_own()) view_.phase("starting " + commands.front().name());
+        worker_ = std::make_unique<judge::WorkerPool>(
+            commands, [] { check_interrupt(); }, [this](const std::string& loss) { view_.note(loss); });
         view_.phase("measuring the machine's ceilings");
         machine_ = std::make_unique<RunMachine>(store_, record_.run, *worker_);
         record_.machine = machine_->machine();
@@ -252,6 +257,7 @@ private:
             plan_on_this_machine();
         }
         targets_.cores = record_.machine.cores;
+        targets_.workers = record_.settings.batch_workers;
         targets_.callable = [this](const Kernel& kernel, const ShapePoint& point) {
             return may_be_called(kernel, bindings_of(problem_, point.dims));
         };
@@ -307,7 +313,8 @@ private:
             const double measuring =
                 recorder_->seconds().compile + recorder_->seconds().check + recorder_->seconds().time;
             const double screening = record_.evaluations > 0 ? measuring / record_.evaluations : 0;
-            return budget_.search_seconds_left() > seconds + screenings_of_a_batch * screening ? "yes" : "no";
+            const int batch = screenings_of_a_batch * record_.settings.batch_workers;
+            return budget_.search_seconds_left() > seconds + batch * screening ? "yes" : "no";
         }) == "yes";
     }
 
@@ -468,18 +475,14 @@ private:
         return finding_of(record_.sanitizers);
     }
 
-    std::vector<ShapePoint> sanitized_points() {
-        std::vector<ShapePoint> points = problem_.points;
-        for (const ShapePoint& point : small_shapes(problem_, record_.settings.seed))
-            if (!in_sweep(problem_, point.dims)) points.push_back(point);
-        return points;
-    }
+    std::vector<ShapePoint> sanitized_points() { return with_small_shapes(problem_, record_.settings.seed); }
 
     void call_from_python() {
         record_.in_process = {};
         if (!record_.verified) return;
-        if (!options_.worker.is_own()) record_.in_process.missing = "the worker may be on another machine";
-        if (!options_.worker.is_own() || budget_.for_in_process() == 0) return;
+        const bool own = options_.workers.are_own();
+        if (!own) record_.in_process.missing = "the worker may be on another machine";
+        if (!own || budget_.for_in_process() == 0) return;
         view_.phase("calling the result from Python beside a framework");
         record_.in_process = recorder_->in_process(bundle_, [this] {
             const ResultFiles files{bundle_, compiler_flags(record_.compiler, dispatch_.winners), {}};
@@ -530,9 +533,10 @@ private:
     View& view_;
     double saved_at_ = 0, extra_reference_ = 0;
     PhaseSeconds before_;
+    std::vector<WorkerUse> workers_before_;
     Problem problem_;
     std::unique_ptr<RunMachine> machine_;
-    std::unique_ptr<judge::WorkerClient> worker_;
+    std::unique_ptr<judge::WorkerPool> worker_;
     std::unique_ptr<Recorder> recorder_;
     Baselines baselines_;
     std::unique_ptr<playbook::Playbook> playbook_;
@@ -564,7 +568,7 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view) {
     record.problem_hash = problem.hash;
     record.tags = problem.tags;
     record.settings = options.settings;
-    record.settings.worker = options.worker.given;
+    note_workers(options.workers, record.settings);
     RunOptions absolute = options;
     absolute.problem = problem.folder.string();
     if (!options.replay) return Run(absolute, record, 0, store, view).execute();
@@ -575,12 +579,12 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view) {
                          "the problem must be the same in every byte");
     record.settings = recording.settings;
     record.settings.out = options.settings.out;
-    record.settings.worker = options.worker.given;
+    note_workers(options.workers, record.settings);
     copy_into(store, record.run, recording);
     return Run(absolute, record, 0, store, view).execute();
 }
 
-RunRecord resume(const std::string& name, double extra_budget_seconds, const judge::WorkerCommand& worker, Store& store,
+RunRecord resume(const std::string& name, double extra_budget_seconds, const judge::Workers& workers, Store& store,
                  View& view) {
     std::optional<RunRecord> found = store.load_run(name);
     if (!found) throw UsageError(fmt::format("no run '{}'", name), "strop runs lists them");
@@ -591,8 +595,8 @@ RunRecord resume(const std::string& name, double extra_budget_seconds, const jud
                          "start a new run: strop optimize " + record.problem_folder);
     double spent = record.seconds.total;
     if (extra_budget_seconds > 0) record.settings.budget_seconds = spent + extra_budget_seconds;
-    record.settings.worker = worker.given;
-    RunOptions options{record.problem_folder, record.settings, record.strop_version, worker};
+    note_workers(workers, record.settings);
+    RunOptions options{record.problem_folder, record.settings, record.strop_version, workers};
     return Run(options, record, spent, store, view).execute();
 }
 

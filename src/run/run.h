@@ -28,7 +28,7 @@ struct RunOptions {
     std::string problem;  // as given: a folder, a file, a name
     RunSettings settings;
     std::string strop_version;
-    judge::WorkerCommand worker;  // on another machine the result is not called from Python
+    judge::Workers workers;  // elsewhere the result is not called from Python
     // A recording that stands in for models and machine; its settings are taken, but `out`.
     std::optional<std::filesystem::path> replay = std::nullopt;
     bool knowledge = true;  // false: nothing of earlier runs is used
@@ -40,7 +40,7 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view);
 
 // Goes on with a run that was stopped; a finished one is returned as it is. `settings.budget_seconds` of `extra`, when
 // positive, replaces what is left of the budget.
-RunRecord resume(const std::string& run, double extra_budget_seconds, const judge::WorkerCommand& worker, Store& store,
+RunRecord resume(const std::string& run, double extra_budget_seconds, const judge::Workers& workers, Store& store,
                  View& view);
 
 }  // namespace strop

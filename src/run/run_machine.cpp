@@ -8,7 +8,7 @@
 
 namespace strop {
 
-RunMachine::RunMachine(Store& store, std::string run, judge::WorkerClient& worker)
+RunMachine::RunMachine(Store& store, std::string run, judge::WorkerPool& worker)
     : store_(store),
       worker_(worker),
       run_(std::move(run)) {

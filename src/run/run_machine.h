@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/machine.h"
-#include "judge/worker_client.h"
+#include "judge/worker_pool.h"
 #include "knowledge/store.h"
 
 namespace strop {
@@ -16,7 +16,7 @@ class RunMachine {
 public:
     // What the store has of the run; else the worker's, whose ceilings are measured again when they are old.
     // EnvironmentError when they cannot be measured, and when the run began on another machine than the worker's.
-    RunMachine(Store& store, std::string run, judge::WorkerClient& worker);
+    RunMachine(Store& store, std::string run, judge::WorkerPool& worker);
 
     const Machine& machine() const { return machine_; }
     bool is_new() const { return is_new_; }  // nothing was planned with it yet
@@ -27,7 +27,7 @@ private:
     void check_same_machine() const;
 
     Store& store_;
-    judge::WorkerClient& worker_;
+    judge::WorkerPool& worker_;
     std::string run_;
     Machine machine_;
     bool is_new_ = false;

@@ -25,4 +25,11 @@ std::vector<ShapePoint> small_shapes(const Problem& problem, uint64_t seed) {
     return small;
 }
 
+std::vector<ShapePoint> with_small_shapes(const Problem& problem, uint64_t seed) {
+    std::vector<ShapePoint> points = problem.points;
+    for (const ShapePoint& point : small_shapes(problem, seed))
+        if (!in_sweep(problem, point.dims)) points.push_back(point);
+    return points;
+}
+
 }  // namespace strop

@@ -19,8 +19,8 @@ namespace strop::search {
 
 namespace {
 
-constexpr size_t batch_size = 4;          // compiled in parallel
-constexpr size_t longest_batch = 8;       // where that fills the cores better
+constexpr size_t usual_batch = 4;         // of a worker, compiled in parallel
+constexpr size_t longest_share = 8;       // where that fills the cores better
 constexpr size_t tries_of_a_failure = 4;  // configurations before a kernel that never worked is given up
 constexpr double leading = 0.97;          // within this share of the best at a point: may be its winner
 constexpr double exploration = 0.5;       // of the upper confidence bound, on the log scale
@@ -206,7 +206,7 @@ private:
             active += track->active();
         }
         // Rounds grow, so that early ones turn to deepening soon and late ones use the budget.
-        spend(std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size));
+        spend(std::max<size_t>(6 * active * (2 + static_cast<size_t>(round)) / 2, 4 * batch_size()));
     }
 
     // So many evaluations, and more while kernels wait for their first.
@@ -214,7 +214,7 @@ private:
         for (size_t used = 0; (used < allotted || unmeasured() > 0) && !stopped();) {
             take_answers(false);
             const size_t rest = allotted > used ? allotted - used : 0;
-            std::vector<Choice> batch = choose(std::min(evaluations_free(), std::max(rest, batch_size)));
+            std::vector<Choice> batch = choose(std::min(evaluations_free(), std::max(rest, batch_size())));
             if (batch.empty()) return;
             used += batch.size();
             measure(batch);
@@ -238,13 +238,17 @@ private:
 
     bool measurable() const { return evaluations_free() > 0 && most_promising(); }
 
+    size_t workers() const { return static_cast<size_t>(std::max(1, targets_.workers)); }
+    size_t batch_size() const { return usual_batch * workers(); }
+    size_t longest_batch() const { return longest_share * workers(); }
+
     // A batch goes on until its compilations fill the cores: one library serves all that differ in late tunables only.
     std::vector<Choice> choose(size_t most) {
         std::vector<Choice> batch;
         size_t compiled = 0;
-        const size_t cores = static_cast<size_t>(std::max(1, targets_.cores));
-        auto complete = [&] { return batch.size() >= batch_size && compiled % cores == 0; };
-        while (batch.size() < std::min(most, longest_batch) && !complete()) {
+        const size_t cores = workers() * static_cast<size_t>(std::max(1, targets_.cores));
+        auto complete = [&] { return batch.size() >= batch_size() && compiled % cores == 0; };
+        while (batch.size() < std::min(most, longest_batch()) && !complete()) {
             Track* best = most_promising();
             if (!best) break;
             if (std::optional<Configuration> next = best->next()) {
@@ -435,7 +439,7 @@ private:
     bool done(const Track& track) const { return settings_.exhaustive ? track.exhausted() : track.done(); }
 
     size_t evaluations_left() const {
-        if (settings_.evaluations <= 0) return longest_batch;
+        if (settings_.evaluations <= 0) return longest_batch();
         return static_cast<size_t>(std::max(settings_.evaluations - result_.evaluations, 0));
     }
 

@@ -34,7 +34,8 @@ struct Targets {
     std::function<bool(const Kernel&, const ShapePoint&)> callable;
     // What earlier runs measured of a kernel. Absent: nothing.
     std::function<std::vector<tune::EarlierRun>(const Kernel&)> earlier;
-    int cores = 1;  // that compile at a time
+    int cores = 1;    // that compile at a time, of each worker
+    int workers = 1;  // that share a batch
 };
 
 // A kernel in a configuration with what it took where.

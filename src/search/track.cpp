@@ -16,15 +16,6 @@ constexpr double missing_penalty = 10;  // a point without a time counts as this
 
 }  // namespace
 
-std::string library_of(const Kernel& kernel, const Configuration& configuration) {
-    std::string text = kernel.id;
-    for (const Tunable& tunable : kernel.space.tunables)
-        if (auto chosen = configuration.find(tunable.name);
-            tunable.kind != Tunable::Kind::late && chosen != configuration.end())
-            text += "\n" + to_string(chosen->second);
-    return text;
-}
-
 double usable_nanoseconds(const Evaluation& evaluation, const std::string& label) {
     bool usable =
         evaluation.ok() || evaluation.verdict == Verdict::timed_out || evaluation.verdict == Verdict::over_limit;

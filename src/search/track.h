@@ -84,9 +84,6 @@ private:
     bool exhausted_ = false, proven_ = false;
 };
 
-// Configurations for which it is the same share a library: they differ in late tunables only.
-std::string library_of(const Kernel& kernel, const Configuration& configuration);
-
 std::string reason_of_failure(const Evaluation& failure);  // one line
 
 // The time at that point that may be used: a kernel that computes wrongly anywhere has none, one that only

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import unittest
 
 from tests.cli.strop_cli import BINARY, InFolder, environment, recorded, strop
@@ -206,6 +207,177 @@ done > pipe""")
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertRegex(done.stderr, f"(?m)^strop: run {run} began on another machine: .*, 1 core; the worker's is .* cores$")
         self.assertEqual(self.outcome(), (run, "interrupted"))
+
+
+class WithFakes(Workers):
+    """Fakes, whose times follow from the configuration (tests/fakes/fake_worker.py)."""
+
+    TUNED = KERNEL.replace("extern", "// strop:tune UNROLL = 1 | 2 | 4 | 8\n// strop:late AT = 1 | 2 | 3\nextern")
+
+    def setUp(self):
+        super().setUp()
+        greeting = subprocess.run([os.path.abspath(BINARY), "worker"], input='{"op": "hello"}\n', text=True, check=True,
+                                  capture_output=True, env=environment()).stdout
+        (self.folder / "greeting.json").write_text(greeting, encoding="utf-8")
+        (self.folder / "kernel.cpp").write_text(self.TUNED, encoding="utf-8")
+
+    def fake(self, name, actions="ok", *more):
+        script = os.path.join(environment()["STROP_HOME"], "tests/fakes/fake_worker.py")
+        return " ".join([sys.executable, script, "--greeting", "greeting.json", "--log", "log", "--state", f"{name}.json",
+                         "--evaluate", actions, *more])
+
+
+class Several(WithFakes):
+    def tune(self, *workers, code=(0, 1)):
+        words = [word for worker in workers for word in ("--worker", worker)]
+        done = strop("tune", "kernel.cpp", "--problem", str(self.place), "--exhaustive", "--budget", "20s", "--seed", "3",
+                     "--store", "runs.db", "--json", *words, cwd=self.folder)
+        self.assertIn(done.returncode, code, done.stderr)
+        return done
+
+    def answered(self):
+        """[process, kernel, configuration] of each answer; the log begins anew."""
+        lines = [json.loads(line) for line in (self.folder / "log").read_text(encoding="utf-8").splitlines()]
+        (self.folder / "log").unlink()
+        return [line for line in lines if line[1] != "reseed"]
+
+    def found(self, record):
+        return [(regime["kernel"], regime["configuration"], regime["condition"]) for regime in record["regimes"]]
+
+    def configurations(self, entries):
+        return sorted(json.dumps(entry, sort_keys=True) for entry in entries)
+
+    def test_any_number_finds_the_same(self):
+        one = json.loads(self.tune(self.fake("a")).stdout)
+        alone = self.answered()
+        three = json.loads(self.tune(self.fake("b"), self.fake("c"), self.fake("d")).stdout)
+        shared = self.answered()
+        self.assertEqual(self.found(one), self.found(three))
+        self.assertEqual(self.configurations(entry[2] for entry in alone),
+                         self.configurations(entry[2] for entry in shared))
+        self.assertEqual(len(alone), one["evaluations"]["total"])
+        self.assertEqual(len({entry[0] for entry in shared}), 3)
+        self.assertEqual([use["dropped"] for use in three["workers"]], ["", "", ""])
+        self.assertEqual(sum(use["evaluations"] for use in three["workers"]), len(shared))
+        self.assertEqual((one["settings"]["batch_workers"], three["settings"]["batch_workers"]), (1, 3))
+        shown = strop("report", three["run"], "--store", "runs.db", cwd=self.folder).stdout
+        self.assertRegex(shown, r"(?s)workers +3 took part: .* batch")
+
+    def test_one_that_is_lost_costs_nothing(self):
+        done = self.tune(self.fake("a"), self.fake("b", "ok,dies", "--then", "fingerprint=elsewhere"))
+        record = json.loads(done.stdout)
+        self.assertRegex(done.stderr, r"the worker '.*' was lost and came back on another machine: .*; "
+                                      r"going on with 1 of 2 workers")
+        answered = self.answered()
+        self.assertEqual(len(answered), 12)
+        self.assertEqual(len(set(self.configurations(entry[2] for entry in answered))), 12)
+        self.assertEqual(record["evaluations"]["total"], 12)
+        [a, b] = record["workers"]
+        self.assertEqual((a["dropped"], b["batches"]), ("", 1))
+        self.assertIn("came back on another machine", b["dropped"])
+
+    def test_one_that_differs_is_refused(self):
+        for change, phrase in (("fingerprint=x", "is on another machine than the worker '.* a.json .*': "),
+                               ("toolchain=x", "has another compiler than the worker '.* a.json .*': x, and there "),
+                               ("strop=9.8", "is of another version: strop 9.8 ")):
+            done = self.tune(self.fake("a"), self.fake("b", "ok", "--set", change), code=[3])
+            said = done.stderr.splitlines()
+            self.assertRegex(said[-2], f"^strop: the worker '.* b.json .*' {phrase}")
+            self.assertRegex(said[-1], "^hint: ")
+
+    def test_several_that_are_all_lost_leave_a_run_to_resume(self):
+        """Begun by two, each killed after its first share; ended by one: nothing is lost, nothing is done twice."""
+        one_core = f"taskset -c {min(os.sched_getaffinity(0))}"
+        worker = self.script(f"""[ -e died$1 ] && exec {one_core} {WORKER}
+mkfifo pipe$1
+{WORKER} < pipe$1 &
+while read -r line; do
+    printf '%s\\n' "$line"
+    case "$line" in *'"op":"evaluate"'*|*'"op":"compare"'*) [ -e once$1 ] && {{ touch died$1; kill -9 $!; exit 9; }};; esac
+    case "$line" in *'"op":"evaluate"'*) touch once$1;; esac
+done > pipe$1""")
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("one core only: there is no other machine")
+        words = ["optimize", "shifted", "--budget", "5s", "--evaluations", "24", "--seed", "5", "--store", "runs.db",
+                 "--quiet"]
+        done = strop(*words, "--worker", f"{worker} 1", "--worker", f"{worker} 2", cwd=self.folder)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, "(?m)^strop: all 2 workers are lost; the last: the worker '.*' was lost and came back "
+                                      "on another machine: ")
+        [run] = json.loads(strop("runs", "--store", "runs.db", "--json", cwd=self.folder).stdout)
+        self.assertEqual(run["outcome"], "interrupted")
+        kept = recorded(self.folder / "runs.db")
+        self.assertGreater(len(kept), 0)
+        done = strop("resume", run["run"], "--store", "runs.db", "--json", "--quiet", "--worker", f"{WORKER}",
+                     "--budget", "4s", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertTrue(record["verified"], record["verification"])
+        self.assertEqual(record["settings"]["batch_workers"], 2)
+        keys = recorded(self.folder / "runs.db")
+        self.assertEqual(keys[:len(kept)], kept)
+        self.assertEqual(len(keys), len(set(keys)))
+        self.assertEqual(len(keys), record["evaluations"]["total"])
+
+    def test_a_recording_is_replayed_without_workers(self):
+        file = self.folder / "workers.yaml"
+        file.write_text(f"near: {{start: '{WORKER}', count: 2}}\n", encoding="utf-8")
+        done = strop(*RUN, "--json", "--worker", "near", "--record", "run.json", cwd=self.folder, STROP_WORKERS=str(file))
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertEqual([use["name"] for use in record["workers"]], ["near #1", "near #2"])
+        done = strop("optimize", "shifted", "--replay", "run.json", "--out", "again", "--store", "again.db", "--json",
+                     "--quiet", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        again = json.loads(done.stdout)
+        self.assertEqual(again["settings"]["batch_workers"], 2)
+        self.assertEqual([(entry["kernel"], entry["configuration"]) for entry in again["history"]],
+                         [(entry["kernel"], entry["configuration"]) for entry in record["history"]])
+        self.assertEqual(self.found(again), self.found(record))
+
+    def test_mistakes_in_counts(self):
+        file = self.folder / "workers.yaml"
+        for count in ("0", "1001", "-1"):
+            file.write_text(f"near: {{start: '{WORKER}', count: {count}}}\n", encoding="utf-8")
+            done = strop(*RUN, "--worker", "near", cwd=self.folder, STROP_WORKERS=str(file))
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, f"strop: {file}:1: 'count' is {count}\nhint: 1 to 1000\n"))
+        file.write_text(f"near: {{start: '{WORKER}', silence: 9s}}\n", encoding="utf-8")
+        done = strop(*RUN, "--worker", "near", cwd=self.folder, STROP_WORKERS=str(file))
+        self.assertEqual((done.returncode, done.stderr), (2, f"strop: {file}:1: 'silence' is 9 s\nhint: 10s or more: "
+                                                             "one that works says so every few seconds\n"))
+        self.assertFalse((self.folder / "runs.db").exists())
+
+
+class Doctor(WithFakes):
+    def doctor(self, *workers, words=()):
+        given = [word for worker in workers for word in ("--worker", worker)]
+        return strop("doctor", *given, *words, cwd=self.folder)
+
+    def test_says_who_answers(self):
+        done = self.doctor(self.script(f"echo 'Welcome to node 7!'; exec {WORKER}"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^answers +strop \S+, after .*s, a question and its answer take .*s$")
+        self.assertRegex(done.stdout, r"(?m)^machine +.* cores?$")
+        self.assertRegex(done.stdout, r"(?m)^languages +cpp")
+        self.assertRegex(done.stdout, r"(?m)^before it +Welcome to node 7! \(passed over\)$")
+        document = json.loads(self.doctor(WORKER, words=["--json"]).stdout)
+        [worker] = document["workers"]
+        self.assertTrue(worker["usable"])
+        self.assertGreater(worker["round_trip_seconds"], 0)
+
+    def test_says_what_is_wrong(self):
+        workers = [self.fake("a"), self.fake("b", "ok", "--set", "fingerprint=x"),
+                   self.fake("c", "ok", "--set", "toolchain=x"), self.fake("d", "ok", "--set", "strop=9.8"),
+                   "sh -c 'echo nobody here >&2; exit 5'", "sh -c 'echo Password:; sleep 60'"]
+        done = self.doctor(*workers, words=["--json", "--worker-wait", "5s"])
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertRegex(done.stderr, "^strop: the worker '.* b.json .*' is on another machine than the worker '.*'\nhint: .*\n$")
+        problems = [worker.get("problem", "") for worker in json.loads(done.stdout)["workers"]]
+        for problem, phrase in zip(problems, ("^$", "is on another machine than", "has another compiler than",
+                                              "is of another version: strop 9.8", "ended before it began: exit 5: nobody here",
+                                              "said nothing that a worker says for 5 s; it printed last: Password:")):
+            self.assertRegex(problem, phrase)
 
 
 if __name__ == "__main__":

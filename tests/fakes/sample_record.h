@@ -217,6 +217,7 @@ inline RunRecord sample_record(const SampleOptions& options = {}) {
     for (const HistoryEntry& entry : record.history) ++record.evaluations_by_verdict[name_of(entry.verdict)];
     record.missing_baselines = {{"jax", "./strop setup jax"}};
     record.weaker = {"no user namespaces: the candidate sees the host's network interfaces"};
+    record.workers = {{"node1", 12, 48, 1, ""}, {"node2 #2", 3, 12, 0, "it was lost and does not come back"}};
     record.seconds = {92.4, 3.1, 21.7, 14.2, 45.9};
     return record;
 }
