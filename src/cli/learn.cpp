@@ -234,14 +234,13 @@ int command_learn(const Arguments& arguments) {
     const llm::Prices prices = llm::load_prices(arguments.text("--prices"));
     llm::hide_keys();
     install_interrupt_handler();
-    std::error_code failed;
-    std::unique_ptr<Store> store;  // what is wrong with it is said at once
-    if (fs::exists(store_path(arguments), failed)) store = std::make_unique<Store>(store_path(arguments));
+    const StoreAddress address = store_address(arguments);
+    std::unique_ptr<Store> store = Store::existing(address);  // what is wrong with it is said at once
     const study::Library library = study::read_library(arguments.all("FILE"));
     complain(library.left_out);
     if (library.documents.empty())
         throw UsageError("there is nothing to read", "give documents (PDF, HTML, Markdown, text) or folders of them");
-    if (!store && !dry) store = std::make_unique<Store>(store_path(arguments));
+    if (!dry) store = std::make_unique<Store>(address);
     const std::vector<Testable> testable = testable_problems();
     check_interrupt();
     Study study(library.documents, testable, std::move(seat), prices,
