@@ -122,6 +122,10 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
     return names;
 }
 
+std::string counted(int64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string human_bytes(double bytes) {
     const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;

@@ -1,6 +1,7 @@
 // Small text helpers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ int edit_distance(std::string_view a, std::string_view b);
 // The candidates nearest to `word`, best first, at most `count`, none that is hopelessly far.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, size_t count = 3);
 
+// "1 run", "12 runs".
+std::string counted(int64_t count, std::string_view noun);
 // "1.5 GiB", "12 KiB".
 std::string human_bytes(double bytes);
 // "12.3 µs", "4.56 ms".

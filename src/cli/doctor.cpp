@@ -134,14 +134,13 @@ std::string gigabytes(double bytes_per_second) { return fmt::format("{:.1f} GB/s
 std::vector<std::vector<std::string>> machine_rows(const Findings& findings) {
     const Machine& machine = findings.machine;
     std::vector<std::vector<std::string>> rows = {
-        {"processor", fmt::format("{}, {} core{}, {}, {}", machine.cpu, machine.cores, machine.cores == 1 ? "" : "s",
-                                  machine.architecture, machine.isa)},
+        {"processor",
+         fmt::format("{}, {}, {}, {}", machine.cpu, counted(machine.cores, "core"), machine.architecture, machine.isa)},
         {"memory", human_bytes(static_cast<double>(machine.memory_bytes))}};
     for (const CacheLevel& cache : machine.caches)
-        rows.push_back(
-            {fmt::format("cache L{}", cache.level),
-             fmt::format("{} for {} core{}, read {} in all", human_bytes(static_cast<double>(cache.bytes)),
-                         cache.shared_by, cache.shared_by == 1 ? "" : "s", gigabytes(cache.read_bytes_per_second))});
+        rows.push_back({fmt::format("cache L{}", cache.level),
+                        fmt::format("{} for {}, read {} in all", human_bytes(static_cast<double>(cache.bytes)),
+                                    counted(cache.shared_by, "core"), gigabytes(cache.read_bytes_per_second))});
     const Ceilings& ceilings = machine.ceilings;
     if (!findings.unmeasured.empty()) {
         rows.push_back({"ceilings", "not measured: " + findings.unmeasured});

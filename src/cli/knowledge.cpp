@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/store_access.h"
 #include "core/json.h"
@@ -18,10 +19,6 @@ Json to_document(const FolderReport& report) {
     for (const Complaint& one : report.complaints) complaints.push_back({{"what", one.phrase}, {"hint", one.hint}});
     return {{"runs", report.runs},   {"lessons", report.lessons},  {"patterns", report.patterns},
             {"known", report.known}, {"quarantined", quarantined}, {"complaints", complaints}};
-}
-
-std::string counted(int count, const std::string& what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string summary(const std::string& action, const FolderReport& report) {

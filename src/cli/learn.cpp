@@ -29,10 +29,6 @@ struct Tried {
     Trial trial;
 };
 
-std::string counted(size_t count, const std::string& what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string thousands(int64_t count) {
     return count < 10'000 ? std::to_string(count) : fmt::format("{} 000", (count + 500) / 1000);
 }

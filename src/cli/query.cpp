@@ -147,12 +147,11 @@ std::string run_text(const Digest& digest, const std::string& alike) {
 }
 
 std::string lesson_text(const KnownLesson& known) {
-    auto runs = [](int count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); };
     std::vector<std::string> standing;
     if (int count = known.count(Testimony::Kind::confirms))
-        standing.push_back(fmt::format("confirmed by {}", runs(count)));
+        standing.push_back(fmt::format("confirmed by {}", counted(count, "run")));
     if (int count = known.count(Testimony::Kind::contradicts))
-        standing.push_back(fmt::format("contradicted by {}", runs(count)));
+        standing.push_back(fmt::format("contradicted by {}", counted(count, "run")));
     for (const Testimony& said : known.said)
         if (said.kind == Testimony::Kind::undecided) standing.push_back("undecided: " + said.note);
     if (known.withdrawn()) standing.emplace_back("withdrawn");

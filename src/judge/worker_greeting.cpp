@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "device/machine.h"
 #include "language/cpp.h"
 #include "sandbox/process.h"
@@ -34,7 +35,7 @@ Greeting greeting_from_json(const Json& json) {
 }
 
 std::string machine_text(const Machine& machine) {
-    return fmt::format("{} ({}), {} core{}", machine.cpu, machine.isa, machine.cores, machine.cores == 1 ? "" : "s");
+    return fmt::format("{} ({}), {}", machine.cpu, machine.isa, counted(machine.cores, "core"));
 }
 
 }  // namespace strop::judge

@@ -16,10 +16,6 @@ namespace {
 
 constexpr double told_overrun = 1.1;  // of a budget
 
-std::string plural(int count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 // The baselines that are best at some shape, with the number of shapes, most first.
 std::vector<std::pair<std::string, int>> rivals(const RunRecord& record) {
     std::map<std::string, int> wins;
@@ -210,8 +206,7 @@ std::string verification_text(const RunRecord& record) {
 std::string sanitizer_text(const SanitizerRun& run) {
     if (run.verdict != Verdict::ok) return run.evidence;
     if (run.shapes == 0) return fmt::format("{}: not run, {}", run.sanitizer, run.missing);
-    const std::string found =
-        fmt::format("{} found nothing at {} shape{}", run.sanitizer, run.shapes, run.shapes == 1 ? "" : "s");
+    const std::string found = fmt::format("{} found nothing at {}", run.sanitizer, counted(run.shapes, "shape"));
     return run.missing.empty() ? found : fmt::format("{}, {}", found, run.missing);
 }
 
@@ -264,7 +259,7 @@ std::string stopped_text(const RunRecord& record) {
                                        "took, and what it found is verified)",
                                        seconds_text(budget))
                                  : "";
-    return fmt::format("{} after {} in {}{}", how, plural(record.evaluations, "evaluation"),
+    return fmt::format("{} after {} in {}{}", how, counted(record.evaluations, "evaluation"),
                        seconds_text(record.seconds.total), over);
 }
 
@@ -309,7 +304,7 @@ std::string measured_on(const RunRecord& record) {
 std::vector<Row> machine_rows(const RunRecord& record) {
     const Machine& machine = record.machine;
     std::vector<Row> rows = {{"processor", fmt::format("{} ({}, {}), {}", machine.cpu, machine.architecture,
-                                                       machine.isa, plural(machine.cores, "core"))}};
+                                                       machine.isa, counted(machine.cores, "core"))}};
     if (!record.device.empty()) rows.push_back({"OpenCL device", record.device});
     if (!record.workers.empty()) rows.push_back({"workers", workers_text(record)});
     if (machine.memory_bytes > 0) rows.push_back({"memory", human_bytes(static_cast<double>(machine.memory_bytes))});
@@ -339,7 +334,7 @@ constexpr size_t most_named_workers = 8;
 
 std::string worker_text(const WorkerUse& use) {
     std::string text = fmt::format("'{}' {} {}", use.name, use.batches, use.batches == 1 ? "batch" : "batches");
-    if (use.losses > 0) text += fmt::format(", lost and back {}", plural(use.losses, "time"));
+    if (use.losses > 0) text += fmt::format(", lost and back {}", counted(use.losses, "time"));
     if (!use.dropped.empty()) text += fmt::format(", gone in the end ({})", use.dropped);
     return text;
 }

@@ -128,8 +128,7 @@ std::string loop_text(const HotLoop& loop) {
     std::string text = fmt::format("{} ({} of the samples): {} instructions, arithmetic {}", place_of(loop),
                                    percent(loop.share), mix.total, parts.empty() ? "none" : join(parts, " and "));
     if (mix.fused) text += fmt::format(" ({} fused)", mix.fused);
-    text += fmt::format(", {} load{}, {} store{}", mix.loads, mix.loads == 1 ? "" : "s", mix.stores,
-                        mix.stores == 1 ? "" : "s");
+    text += fmt::format(", {}, {}", counted(mix.loads, "load"), counted(mix.stores, "store"));
     if (!loop.throughput) return text;
     text += fmt::format(", {:.1f} cycles by the model", loop.throughput->cycles);
     if (!loop.throughput->busiest.empty()) text += ", most of them for " + loop.throughput->busiest;

@@ -251,7 +251,7 @@ Beginning beginning_of(const Experience& experience, const std::vector<Proposal>
             if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
         }
     if (size_t count = beginning.proven.size())
-        says.push_back(fmt::format("began with {} winner{} of {}", count, count == 1 ? "" : "s", join(problems, ", ")));
+        says.push_back(fmt::format("began with {} of {}", counted(count, "winner"), join(problems, ", ")));
     size_t last = 0;
     for (const Proposal& proposal : planned) {
         const auto& losers = experience.losers;

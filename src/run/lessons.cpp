@@ -47,7 +47,7 @@ std::string with_standing(const KnownLesson& known) {
             text += fmt::format(" [{}]", said.note);
             break;
         }
-    if (confirmed > 0) text += fmt::format(" (confirmed by {} run{})", confirmed, confirmed == 1 ? "" : "s");
+    if (confirmed > 0) text += fmt::format(" (confirmed by {})", counted(confirmed, "run"));
     else if (!known.origin.empty()) text += " (imported, not confirmed here)";
     return one_line(text);
 }
