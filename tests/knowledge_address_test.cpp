@@ -72,6 +72,23 @@ TEST(StoreAddress, RefusesWhatCouldShowAPassword) {
     }
 }
 
+TEST(StoreAddress, AnAddressOfAnotherFormIsNoFile) {
+    for (const char* given :
+         {"postgresql:/ann:secret@host/runs", "postgres:ann:secret@host/runs", "postgresql//ann:secret@host/runs",
+          "POSTGRES:/ann:secret@host/runs", "host=db user=ann password=secret dbname=runs", "dbname=runs user=ann",
+          "hst=db password=secret", "password = secret"}) {
+        try {
+            const StoreAddress address(given);
+            FAIL() << given << " is taken as a file";
+        } catch (const UsageError& error) {
+            EXPECT_THAT(error.what(), Not(HasSubstr("secret")));
+            EXPECT_THAT(error.hint(), HasSubstr("postgresql://USER@HOST/DATABASE"));
+        }
+    }
+    for (const char* file : {"a=b.db", "/data/host=7/strop.db", "runs@home.db"})
+        EXPECT_EQ(StoreAddress(file).shown(), file);
+}
+
 // 0 where all of it holds, in a process of its own: what is hidden stays hidden.
 int hide_and_ask() {
     setenv("STROP_STORE", "postgresql://ann:secret@host/runs", 1);

@@ -10,6 +10,7 @@
 #include <libpq-fe.h>
 
 #include "base/error.h"
+#include "base/strings.h"
 
 namespace strop {
 
@@ -53,6 +54,18 @@ bool is_plausible(const std::map<std::string, std::string>& options) {
            (port == options.end() || port->second.find_first_not_of("0123456789,") == std::string::npos);
 }
 
+std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> parsed_by_libpq(const std::string& text) {
+    return {PQconninfoParse(text.c_str(), nullptr), PQconninfoFree};  // what it complains about may be the password
+}
+
+// What was meant as an address, though in another form: no name of a file, and it may hold a password.
+bool is_mistaken_address(const std::string& text) {
+    const std::string small = lower(text);
+    const bool slip = small.starts_with("postgres") && small.find('@') != std::string::npos;
+    const bool keywords = text.find('=') != std::string::npos && parsed_by_libpq(text) != nullptr;
+    return slip || keywords || small.find("password=") != std::string::npos;
+}
+
 std::string& hidden_store() {
     static std::string address;
     return address;
@@ -78,6 +91,9 @@ StoreAddress::StoreAddress(const fs::path& text) : given_(text.string()) {
     if (colon != std::string::npos && is_scheme(given_.substr(0, colon)) && !is_server())
         throw UsageError(fmt::format("{}://: is no address of a store", given_.substr(0, colon)),
                          "a store is a file, or postgresql://USER@HOST/DATABASE");
+    if (!is_server() && is_mistaken_address(given_))
+        throw UsageError("the store is named by an address of another form (not shown, as it may hold a password)",
+                         form);
 }
 
 StoreAddress StoreAddress::standard() {
@@ -89,8 +105,7 @@ StoreAddress StoreAddress::standard() {
 bool StoreAddress::is_server() const { return names_server(given_); }
 
 std::map<std::string, std::string> StoreAddress::options() const {
-    const std::unique_ptr<PQconninfoOption, void (*)(PQconninfoOption*)> parsed(
-        PQconninfoParse(given_.c_str(), nullptr), PQconninfoFree);  // what it complains about may be the password
+    const auto parsed = parsed_by_libpq(given_);
     std::map<std::string, std::string> options;
     for (const PQconninfoOption* option = parsed.get(); option && option->keyword; ++option)
         if (option->val && *option->val) options[option->keyword] = option->val;
