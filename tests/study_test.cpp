@@ -152,5 +152,39 @@ TEST_F(Libraries, make_text_of_what_is_not_quite) {
     EXPECT_THAT(library.documents[0].blocks.at(0).text, testing::EndsWith("?[31m red"));
 }
 
+TEST_F(Libraries, leave_out_another_encoding) {
+    std::string german;
+    for (int i = 0; i < 40; ++i)
+        german +=
+            "Gr\xf6\xdf"
+            "ere Bl\xf6"
+            "cke f\xfcllen den Zwischenspeicher. ";
+    write_file(folder_.path() / "german.txt", german);
+    const Library library = read_library({(folder_.path() / "german.txt").string()});
+    EXPECT_THAT(library.documents, SizeIs(0));
+    ASSERT_THAT(library.left_out, SizeIs(1));
+    EXPECT_THAT(library.left_out[0].phrase, HasSubstr("german.txt: is no text in UTF-8"));
+    EXPECT_THAT(library.left_out[0].hint, HasSubstr("iconv"));
+}
+
+// Whoever quotes a text writes neither its kind of line ends nor what cannot be seen.
+TEST_F(Libraries, read_words_without_what_cannot_be_seen) {
+    const std::string unseen =
+        "soft\xc2\xad"
+        "ened, zero\xe2\x80\x8b"
+        "width and\x0c"
+        "fed words\r\nof two lines";
+    write_file(folder_.path() / "a.md", "\xef\xbb\xbf# Title\r\n\r\n" + unseen);
+    write_file(folder_.path() / "b.html", "<html><p>" + unseen + "</p></html>");
+    write_file(folder_.path() / "c.txt", "softened, zerowidth words\rof two lines");
+    const Library library = read_library({folder_.path().string()});
+    ASSERT_THAT(library.documents, SizeIs(3));
+    EXPECT_EQ(library.documents[0].blocks.at(0).text, "Title");
+    EXPECT_EQ(library.documents[0].blocks.at(0).level, 1);
+    EXPECT_EQ(library.documents[0].blocks.at(1).text, "softened, zerowidth and fed words\nof two lines");
+    EXPECT_EQ(library.documents[1].blocks.at(0).text, "softened, zerowidth and fed words\nof two lines");
+    EXPECT_EQ(library.documents[2].blocks.at(0).text, "softened, zerowidth words\nof two lines");
+}
+
 }  // namespace
 }  // namespace strop::study

@@ -25,7 +25,8 @@ std::string python_program() {
 }  // namespace
 
 sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments,
-                             const std::string& input, const fs::path& folder, Seconds limit) {
+                             const std::string& input, const fs::path& folder, Seconds limit,
+                             const std::function<bool()>& stop) {
     TemporaryFolder scratch("strop-script");
     sandbox::Command command;
     command.argv = {python_program(), (home_folder() / "python" / "strop" / name).string()};
@@ -36,7 +37,7 @@ sandbox::Finished run_script(const std::string& name, const std::vector<std::str
     command.trust = sandbox::Trust::reference;
     command.limits.wall = limit;
     command.limits.output_bytes = 64 << 20;
-    sandbox::Finished finished = sandbox::run(command, input);
+    sandbox::Finished finished = sandbox::run(command, input, stop);
     if (finished.not_found) throw EnvironmentError(fmt::format("'{}': no such Python", command.argv[0]), setup_hint);
     for (const auto& [module, hint] : {std::pair("numpy", setup_hint), std::pair("torch", "run ./strop setup torch")})
         if (finished.err.find(fmt::format("No module named '{}'", module)) != std::string::npos)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,10 @@
 namespace strop {
 
 // python/strop/NAME with these arguments; it sees `folder` as its working folder. EnvironmentError when there is no
-// Python, no NumPy or, where it is needed, no PyTorch.
+// Python, no NumPy or, where it is needed, no PyTorch. Ends early once `stop` says so.
 sandbox::Finished run_script(const std::string& name, const std::vector<std::string>& arguments,
-                             const std::string& input, const std::filesystem::path& folder, Seconds limit);
+                             const std::string& input, const std::filesystem::path& folder, Seconds limit,
+                             const std::function<bool()>& stop = {});
 
 // The last line that is JSON: what ran may have printed before; all of it where there is no such line.
 std::string last_document(const std::string& out);

@@ -22,8 +22,9 @@ namespace {
 constexpr uintmax_t most_bytes = 256 << 20;       // of a file
 constexpr int64_t most_text = int64_t{64} << 20;  // of what is in it
 constexpr int64_t most_memory = int64_t{4} << 30;
-constexpr size_t least_letters = 20;  // fewer are no text
-const Seconds most_time{300};         // that a program reads
+constexpr size_t least_letters = 20;                 // fewer are no text
+constexpr const char* replacement = "\xef\xbf\xbd";  // for what is no UTF-8
+const Seconds most_time{300};                        // that a program reads
 
 enum class Form { text, markdown, html, pdf };
 
@@ -39,10 +40,32 @@ Form form_of(const fs::path& file, const std::string& bytes) {
 
 std::string valid_utf8(const std::string& text) { return Json::parse(dump(Json(text))).get<std::string>(); }
 
+// Without what has no shape of its own (soft hyphens, marks of width and byte order), with one spelling of a line's
+// end: who quotes the text writes it so, too.
+std::string tidy(std::string text) {
+    for (const char* line_end : {"\r\n", "\r"}) text = replace_all(text, line_end, "\n");
+    for (const char* unseen :
+         {"\xc2\xad", "\xe2\x80\x8b", "\xe2\x80\x8c", "\xe2\x80\x8d", "\xe2\x81\xa0", "\xef\xbb\xbf"})
+        text = replace_all(text, unseen, "");
+    for (const char* blank : {"\f", "\v", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
+        text = replace_all(text, blank, " ");
+    return text;
+}
+
 bool is_text(const std::string& bytes) {
     const auto odd = std::count_if(bytes.begin(), bytes.end(),
                                    [](unsigned char c) { return c < ' ' && !std::isspace(c) && c != '\x1b'; });
     return bytes.find('\0') == std::string::npos && static_cast<size_t>(odd) <= bytes.size() / 100;
+}
+
+// A few odd letters are passed over; a page in another encoding would become nonsense between question marks.
+bool is_mostly_utf8(const std::string& bytes, const std::string& valid) {
+    auto replaced = [](const std::string& text) {
+        size_t count = 0;
+        for (size_t at = text.find(replacement); at != std::string::npos; at = text.find(replacement, at + 3)) ++count;
+        return count;
+    };
+    return replaced(valid) - replaced(bytes) <= 3 + bytes.size() / 200;
 }
 
 size_t letters_of(const std::vector<Block>& blocks) {
@@ -94,7 +117,8 @@ std::string text_of_pdf(const fs::path& path) {
 }
 
 std::vector<Block> blocks_of_html(const fs::path& path, const std::string& bytes) {
-    const sandbox::Finished finished = run_script("html_text.py", {}, bytes, {}, most_time);
+    const sandbox::Finished finished =
+        run_script("html_text.py", {}, bytes, {}, most_time, [] { return interrupted(); });
     check_finished(finished, path.string(), "HTML");
     std::vector<Block> blocks;
     const Json list = Json::parse(finished.out, nullptr, false);
@@ -178,9 +202,13 @@ Document read_document(const fs::path& path) {
     } else if (form == Form::html) {
         document.blocks = blocks_of_html(path, bytes);
     } else {
-        document.blocks = blocks_of_lines(valid_utf8(bytes), form == Form::markdown);
+        const std::string text = valid_utf8(bytes);
+        if (!is_mostly_utf8(bytes, text))
+            throw UsageError(fmt::format("{}: is no text in UTF-8", path.string()),
+                             "convert it: iconv -f ISO-8859-1 -t UTF-8, where that is its encoding");
+        document.blocks = blocks_of_lines(tidy(text), form == Form::markdown);
     }
-    for (Block& block : document.blocks) block.text = printable(block.text);
+    for (Block& block : document.blocks) block.text = printable(tidy(std::move(block.text)));
     if (letters_of(document.blocks) < least_letters)
         throw UsageError(fmt::format("{}: holds no text", path.string()),
                          form == Form::pdf ? "its pages may be pictures: recognise their text first, with ocrmypdf "
