@@ -30,7 +30,11 @@ struct Tried {
 };
 
 std::string thousands(int64_t count) {
-    return count < 10'000 ? std::to_string(count) : fmt::format("{} 000", (count + 500) / 1000);
+    if (count < 10'000) return std::to_string(count);
+    std::string text;
+    for (int64_t rest = (count + 500) / 1000; rest > 0; rest /= 1000)
+        text = " " + (rest >= 1000 ? fmt::format("{:03}", rest % 1000) : std::to_string(rest)) + text;
+    return text.substr(1) + " 000";
 }
 
 // ---- before ----------------------------------------------------------------------------------------------------

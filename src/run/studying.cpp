@@ -247,7 +247,7 @@ std::string Study::resolve(const agent::LessonDraft& draft, const Piece& piece, 
 void Study::note_failure(const Answer& answer) {
     const Piece& piece = *answer.piece;
     if (answer.failure == llm::Failure::cancelled) return;
-    failures_[{piece.document->name, answer.why}].push_back(study::place_of(piece.passage));
+    failures_[{piece.document->name, answer.why, is_lost(answer.failure)}].push_back(study::place_of(piece.passage));
     failed_in_a_row_ = is_lost(answer.failure) ? failed_in_a_row_ + 1 : 0;
     if (is_hopeless(answer.failure) || failed_in_a_row_ >= most_failures_in_a_row) hopeless_ = true;
 }
@@ -289,13 +289,14 @@ void Study::keep(const Answer& answer, StudyReport& report) {
 
 void Study::report_failures(StudyReport& report) const {
     const char* goes_on = "the same command goes on; what was answered costs nothing again";
+    const char* is_kept = "the reply is kept, and the same command does not ask again: name another model";
     size_t failed = 0;
     for (const auto& [what, places] : failures_) {
-        const auto& [document, why] = what;
+        const auto& [document, why, lost] = what;
         std::string phrase = fmt::format("{} {}", document, places.front());
         if (places.size() > 1)
             phrase += fmt::format(" and {} more passage{}", places.size() - 1, places.size() == 2 ? "" : "s");
-        report.left_out.push_back({one_line(fmt::format("{}: no answer: {}", phrase, why)), goes_on});
+        report.left_out.push_back({one_line(fmt::format("{}: no answer: {}", phrase, why)), lost ? goes_on : is_kept});
         failed += places.size();
     }
     if (const size_t rest = pieces_.size() - report.answered - failed; hopeless_ && rest > 0)

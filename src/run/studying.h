@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "agent/panel.h"
@@ -90,7 +91,8 @@ private:
     std::vector<size_t> passages_by_document_;
     std::map<std::string, StudiedLesson> known_;  // lessons that were in the store before, by id: their standing
     std::set<std::string> kept_;                  // ids of those that were drawn now
-    std::map<std::pair<std::string, std::string>, std::vector<std::string>> failures_;  // document, why -> places
+    // (document, why, whether it is worth asking again) -> places
+    std::map<std::tuple<std::string, std::string, bool>, std::vector<std::string>> failures_;
     int failed_in_a_row_ = 0;
     bool hopeless_ = false;
 };

@@ -285,6 +285,10 @@ class Models(Learning):
         self.assertEqual(sorted(one["what"].split(".md")[0] for one in document["left_out"]), sorted(lost))
         for one in document["left_out"]:
             self.assertRegex(one["what"], r"^\w+.md lines 1–10: no answer: (the reply|the command wrote nothing)")
+            self.assertIn("does not ask again", one["hint"])
+        asked = len(self.asked())
+        self.document(code=2)
+        self.assertEqual(len(self.asked()), asked)
 
     def test_a_model_that_is_not_there_ends_it_early(self):
         self.write("long.md", "\n\n".join(f"# Part {i}\n\n" + "Many words about the cache. " * 200 for i in range(30)))
