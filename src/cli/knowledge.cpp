@@ -12,13 +12,27 @@ namespace strop::cli {
 
 namespace {
 
+Json listed(const std::vector<Complaint>& complaints) {
+    Json list = Json::array();
+    for (const Complaint& one : complaints) list.push_back({{"what", one.phrase}, {"hint", one.hint}});
+    return list;
+}
+
+void print(const std::vector<Complaint>& complaints) {
+    for (const Complaint& one : complaints) fmt::print(stderr, "! {}\n  hint: {}\n", one.phrase, one.hint);
+}
+
 Json to_document(const FolderReport& report) {
-    Json quarantined = Json::array(), complaints = Json::array();
+    Json quarantined = Json::array();
     for (const Quarantined& one : report.quarantined)
         quarantined.push_back({{"run", one.run}, {"file", one.origin}, {"reason", one.reason}});
-    for (const Complaint& one : report.complaints) complaints.push_back({{"what", one.phrase}, {"hint", one.hint}});
-    return {{"runs", report.runs},   {"lessons", report.lessons},  {"patterns", report.patterns},
-            {"known", report.known}, {"quarantined", quarantined}, {"complaints", complaints}};
+    return {{"runs", report.runs},
+            {"lessons", report.lessons},
+            {"patterns", report.patterns},
+            {"known", report.known},
+            {"quarantined", quarantined},
+            {"complaints", listed(report.complaints)},
+            {"contradictions", listed(report.contradictions)}};
 }
 
 std::string summary(const std::string& action, const FolderReport& report) {
@@ -50,7 +64,8 @@ FolderReport carry_out(const std::string& action, const std::string& folder, con
 int command_knowledge(const Arguments& arguments) {
     const std::string action = arguments.text("ACTION"), folder = arguments.text("DIR");
     const FolderReport report = carry_out(action, folder, arguments);
-    for (const Complaint& one : report.complaints) fmt::print(stderr, "! {}\n  hint: {}\n", one.phrase, one.hint);
+    print(report.complaints);
+    print(report.contradictions);
     if (arguments.has("--json")) fmt::print("{}\n", dump(to_document(report), 2));
     else fmt::print("{}: {}\n", folder, summary(action, report));
     return report.complaints.empty() ? 0 : static_cast<int>(Exit::usage);

@@ -32,7 +32,12 @@ WorkerConnection::WorkerConnection(const WorkerCommand& command, const std::func
     : command_(command),
       process_(command.argv,
                command.is_own() ? sandbox::LineProcess::Errors::ours : sandbox::LineProcess::Errors::kept) {
-    greet(idle);
+    try {
+        greet(idle);
+    } catch (...) {
+        if (!command_.is_own()) process_.end_within(parting);  // it may be well, and has a folder to remove
+        throw;
+    }
 }
 
 WorkerConnection::~WorkerConnection() {

@@ -140,7 +140,7 @@ void note_contradictions(const std::vector<Lesson>& lessons, FolderReport& repor
     for (size_t i = 0; i < lessons.size(); ++i)
         for (size_t j = i + 1; j < lessons.size(); ++j)
             if (contradict(lessons[i], lessons[j]))
-                report.complaints.push_back(
+                report.contradictions.push_back(
                     {fmt::format("lessons {} and {} contradict each other: '{}' and '{}'", id_of(lessons[i]),
                                  id_of(lessons[j]), one_line(lessons[i].what), one_line(lessons[j].what)),
                      "both are kept, and not used until runs have confirmed one of them more often"});

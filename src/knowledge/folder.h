@@ -25,7 +25,8 @@ struct FolderReport {
     int runs = 0, lessons = 0, patterns = 0;  // written, taken in, or read and right
     int known = 0;                            // runs and lessons that were there already
     std::vector<Quarantined> quarantined;     // kept in the store, and used for nothing
-    std::vector<Complaint> complaints;
+    std::vector<Complaint> complaints;        // each is of something that was left out, or is not as it should be
+    std::vector<Complaint> contradictions;    // of lessons; both are kept
 };
 
 // Writes all finished runs and all lessons that are not there, and the pages of all runs that lie there, also of

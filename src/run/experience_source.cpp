@@ -1,5 +1,7 @@
 #include "run/experience_source.h"
 
+#include <iterator>
+
 namespace strop {
 
 ExperienceSource::ExperienceSource(Store& own, const std::string& given) : own_(own) {
@@ -11,7 +13,9 @@ ExperienceSource::ExperienceSource(Store& own, const std::string& given) : own_(
     }
     folder_ = std::make_unique<TemporaryFolder>("strop-knowledge");
     other_ = std::make_unique<Store>(folder_->path() / "strop.db");
-    complaints_ = import_knowledge(given, *other_).complaints;
+    FolderReport report = import_knowledge(given, *other_);
+    complaints_ = std::move(report.complaints);
+    std::move(report.contradictions.begin(), report.contradictions.end(), std::back_inserter(complaints_));
 }
 
 }  // namespace strop
