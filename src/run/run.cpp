@@ -51,9 +51,11 @@ namespace {
 constexpr double save_every_seconds = 2;
 constexpr double patience_share = 0.3;  // of the budget, beside it: for loud moments of the verification
 constexpr int screenings_of_a_batch = 4;
-constexpr double replayed_seconds = 1e6;          // time is no limit where nothing is measured
-constexpr int most_lost_winners = 3;              // to sanitizers, before the run ends without a result
-constexpr double longest_reference_seconds = 60;  // one call of the reference; less where the budget is less
+constexpr double replayed_seconds = 1e6;  // time is no limit where nothing is measured
+constexpr int most_lost_winners = 3;      // to sanitizers, before the run ends without a result
+// One call of the reference may take as long as the budget, within these: a small part of a budget is no reason to call
+// it hung.
+constexpr double longest_reference_seconds = 60, least_reference_seconds = 3;
 
 std::string new_run_id(const std::string& problem) {
     return fmt::format("{}-{:%Y%m%d-%H%M%S}-{:04x}", problem, fmt::gmtime(std::time(nullptr)),
@@ -218,7 +220,7 @@ private:
         machine_ = std::make_unique<RunMachine>(store_, record_.run, *worker_);
         record_.machine = machine_->machine();
         worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed),
-                      Seconds(std::min(longest_reference_seconds, budget_.total())));
+                      Seconds(std::clamp(budget_.total(), least_reference_seconds, longest_reference_seconds)));
         record_.compiler = worker_->toolchain();
     }
 
