@@ -19,7 +19,8 @@ namespace strop::cli {
 
 namespace {
 
-constexpr Seconds parting{3};  // for a worker that has nothing to do any more to end by itself
+// For a worker that has nothing to do any more to end by itself; less than its asker waits before it kills both.
+constexpr Seconds parting{1};
 
 bool is_hung_up() {
     pollfd input = {0, POLLRDHUP, 0};

@@ -66,6 +66,15 @@ class Starting(Workers):
                      "try the command by itself: it has to wait for a line of input")
         self.refused(str(self.folder / "none"), "ended before it began: exit 127: .*none: No such file or directory")
 
+    def test_the_others_leave_nothing_behind(self):
+        """A good worker beside one that cannot be started has time to remove its folder."""
+        scratch = self.folder / "tmp"
+        scratch.mkdir()
+        done = strop(*RUN, "--worker", f"env TMPDIR={scratch} {WORKER}", "--worker", "/nowhere/strop worker",
+                     cwd=self.folder)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertEqual(list(scratch.iterdir()), [])
+
     def test_other_versions_are_named(self):
         worker = self.script("read line; echo '{\"strop\": \"9.8\", \"protocol\": 77}'; read line")
         self.refused(worker, r"is of another version: strop 9\.8 \(protocol 77\), this one is \S+ \(protocol \d+\)",
