@@ -14,6 +14,7 @@ class Arguments;
 enum class Kind {
     on_off,  // takes no value
     text,
+    words,  // of another program's command line; may begin with a dash
     file,
     folder,
     duration,    // 60s, 2m, 1h30m

@@ -9,11 +9,13 @@
 #include "base/strings.h"
 #include "cli/batch.h"
 #include "cli/commands.h"
+#include "cli/earlier_run.h"
 #include "cli/finish.h"
 #include "cli/kernel_file.h"
 #include "cli/models.h"
 #include "cli/problem_argument.h"
 #include "cli/progress.h"
+#include "cli/scheduler.h"
 #include "cli/store_access.h"
 #include "knowledge/folder.h"
 #include "problem/module_import.h"
@@ -99,20 +101,26 @@ std::vector<std::string> given_problems(const Arguments& arguments) {
 
 int command_optimize(const Arguments& arguments) {
     const std::vector<std::string> problems = given_problems(arguments);
-    if (problems.size() > 1) {
-        check_batch(arguments, problems.size());
+    const OptionsOf of_problem = [&](const Problem& problem) { return options_of(arguments, problem); };
+    check_scheduler_flags(arguments);
+    if (problems.size() > 1) check_batch(arguments, problems.size());
+    if (arguments.has("--on") || problems.size() > 1) {
         install_interrupt_handler();
-        return optimize_batch(problems, arguments,
-                              [&](const Problem& problem) { return options_of(arguments, problem); });
+        return (arguments.has("--on") ? optimize_on_slurm : optimize_batch)(problems, arguments, of_problem);
     }
-    const RunOptions options = options_of(arguments, problem_argument(problems.front()));
+    if (arguments.has("--continue") && arguments.has("--replay"))
+        throw UsageError("--continue and --replay exclude each other", "leave one of them out");
+    const Problem problem = problem_argument(problems.front());
+    const RunOptions options = of_problem(problem);
 
     install_interrupt_handler();
     const std::unique_ptr<Store> store = store_of_run(arguments);
     RunRecord record;
     {
         Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
-        record = optimize(options, *store, progress);
+        std::optional<RunRecord> earlier;
+        if (arguments.has("--continue")) earlier = earlier_run(*store, problem, options, arguments.has("--seed"));
+        record = go_on(earlier, options, *store, progress);
     }
     if (arguments.has("--record")) write_recording(arguments.text("--record"), *store, record);
     return finish(record, arguments);

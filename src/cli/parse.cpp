@@ -73,6 +73,7 @@ void check_value(const Flag& flag, const std::string& text) {
             break;
         case Kind::choice: check_choice(flag.name, text, flag.choices); break;
         case Kind::text:
+        case Kind::words:
         case Kind::file:
         case Kind::folder:
             if (text.empty()) fail_value(flag.name, text, fmt::format("give a {}", lower(flag.value)));
@@ -103,7 +104,7 @@ void check_missing_values(const CommandSpec& spec, const std::vector<std::string
     for (size_t i = 0; i < words.size() && words[i] != "--"; ++i)
         for (const Flag& flag : spec.flags)
             if (flag.name == words[i] && flag.kind != Kind::on_off &&
-                (i + 1 == words.size() || words[i + 1].starts_with("--")))
+                (i + 1 == words.size() || (flag.kind != Kind::words && words[i + 1].starts_with("--"))))
                 throw UsageError(fmt::format("{} needs a value", flag.name),
                                  fmt::format("{} {}: {}", flag.name, flag.value, flag.help));
 }

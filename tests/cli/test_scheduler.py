@@ -1,0 +1,185 @@
+"""Batches as array jobs of Slurm, a fake one (tests/fakes/slurm.py): nothing is lost, nothing is done twice."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+
+from tests.cli.strop_cli import BINARY, HOME, InFolder, environment, recorded, strop, wait_until
+
+FAKE = pathlib.Path(HOME) / "tests/fakes/slurm.py"
+ON = ["--on", "slurm", "--evaluations", "2"]
+ONE_SHAPE = {"shapes": "{small: {M: 4, N: 32}}"}    # what is looked at here is not how kernels are measured
+
+
+class Scheduler(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.slurm, self.bin = self.folder / "slurm", self.folder / "bin"
+        self.slurm.mkdir()
+        self.bin.mkdir()
+        for name in ("sbatch", "squeue", "sacct", "scancel"):
+            (self.bin / name).write_text(f'#!/bin/sh\nexec {sys.executable} -S -E {FAKE} {name} "$@"\n',
+                                         encoding="utf-8")
+            (self.bin / name).chmod(0o755)
+        self.variables = {"FAKE_SLURM": str(self.slurm), "PATH": f"{self.bin}:{os.environ['PATH']}"}
+        self.addCleanup(self.end_jobs)
+
+    def end_jobs(self):
+        for job in self.slurm.glob("1*"):
+            (job / "cancel").touch()
+        self.assertTrue(wait_until(lambda: not any(self.states().count(one) for one in ("RUNNING", "PENDING"))))
+
+    def states(self):
+        return [task.read_text(encoding="utf-8") for task in sorted(self.slurm.glob("1*/task_*"))]
+
+    def calls(self, command):
+        file = self.slurm / "calls"
+        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+        return [line for line in lines if line.startswith(command)]
+
+    def strop(self, *words):
+        return strop("optimize", *words, cwd=self.folder, **self.variables)
+
+    def start(self, *words):
+        process = subprocess.Popen([os.path.abspath(BINARY), "optimize", *words], cwd=self.folder, text=True,
+                                   env=environment(**self.variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process
+
+    def evaluated(self, name):
+        return recorded(self.folder / f"strop-out/{name}.db")
+
+    def run_names(self, name):
+        return recorded(self.folder / f"strop-out/{name}.db", "SELECT run FROM runs")
+
+    def test_dry_run_needs_no_slurm(self):
+        self.problem("shifted")
+        self.problem("scaled", "return np.maximum(x * b, 0)")
+        self.variables = {"PATH": str(self.folder)}
+        done = self.strop("shifted", "scaled", *ON, "--budget", "10m", "--seed", "7", "--slurm", "--partition=cpu -c4",
+                          "--out", "my results", "--dry-run")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("\n#SBATCH --time=60\n", done.stdout)
+        self.assertNotIn("--exclusive", done.stdout)      # -c4 says how much of the node
+        self.assertRegex(done.stdout, r"(?m)^    1\) name=scaled problem=\S+/problems/scaled ;;$")
+        self.assertRegex(done.stdout, r"--budget 10m --evaluations 2 --seed 7 &\n")
+        self.assertRegex(done.stdout, r"\n# sbatch --parsable .*--array=0,1 .*--partition=cpu -c4 '.*strop-batch.sh'\n")
+        self.assertFalse((self.folder / "my results").exists())
+        script = done.stdout.split("\n", 1)[1].rsplit("\n#", 1)[0]
+        self.assertEqual(subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode, 0)
+
+    def test_what_is_refused(self):
+        self.problem("shifted")
+        self.fails(["optimize", "shifted", "--on", "k8s"], 2, "--on: 'k8s' does not fit", "choose from slurm")
+        self.fails(["optimize", "shifted", "--slurm", "-c4"], 2, "--slurm without --on slurm", "add --on slurm")
+        self.fails(["optimize", "shifted", "--on", "slurm", "--slurm", "--array=7"], 2,
+                   "--slurm: --array is for Strop to say", "leave it out")
+        self.fails(["optimize", "shifted", "--on", "slurm", "--store", "runs.db"], 2,
+                   "--store runs.db: the tasks of a job cannot share a file",
+                   "leave it out (each task has its own beside its result), or name a PostgreSQL server")
+        self.fails(["optimize", "shifted", "--on", "slurm", "--out", "/proc/x"], 3,
+                   "/proc/x/.strop-probe: cannot be written: No such file or directory",
+                   "choose a folder that you may write to with --out")
+        shared = self.strop("shifted", *ON, "--store", "postgresql://ann:secret@db/strop")
+        self.assertEqual(shared.returncode, 2)
+        self.assertIn("would be written into the script", shared.stderr)
+        self.assertNotIn("secret", shared.stderr)
+        (self.slurm / "refuse").write_text("sbatch: error: Batch job submission failed: Invalid partition", "utf-8")
+        done = self.strop("shifted", *ON)
+        self.assertEqual(done.returncode, 3)
+        self.assertTrue(done.stderr.startswith("strop: sbatch refuses the job: sbatch: error: Batch job submission "
+                                               "failed: Invalid partition\nhint: "), done.stderr)
+        self.variables["PATH"] = str(self.folder)
+        done = self.strop("shifted", *ON)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"\Astrop: there is no (sbatch|squeue) here\nhint: .*--dry-run.*\n\Z")
+
+    def test_a_killed_leader_follows_its_job_and_nothing_is_done_twice(self):
+        self.problem("shifted", **ONE_SHAPE)
+        self.problem("scaled", "return np.maximum(x * b, 0)", **ONE_SHAPE)
+        words = ["shifted", "scaled", *ON, "--budget", "2s"]
+        leader = self.start(*words)
+        self.assertTrue(wait_until(lambda: "RUNNING" in self.states()))
+        second = self.strop(*words)
+        self.assertEqual(second.returncode, 2)
+        self.assertIn("another command follows this batch", second.stderr)
+        leader.kill()
+        leader.wait()
+        kept = json.loads((self.folder / "strop-out/strop-batch.json").read_text(encoding="utf-8"))
+        kept["job"] = ""              # as if it had been killed before it could write the id
+        (self.folder / "strop-out/strop-batch.json").write_text(json.dumps(kept), encoding="utf-8")
+        other = self.strop("shifted", *ON, "--budget", "3s")
+        self.assertEqual(other.returncode, 2)
+        self.assertRegex(other.stderr, "strop-out: job 1000 of another command still runs there\nhint: .*scancel 1000")
+        done = self.strop(*words)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn("following job 1000\n", done.stderr)
+        for name in ("shifted", "scaled"):
+            self.assertRegex(done.stdout, rf"(?m)^{name} +(improved|no_improvement) +\d\S+ \S+ +\S*strop-out/{name}")
+            self.assertTrue((self.folder / f"strop-out/{name}/report.json").exists())
+            self.assertEqual(len(self.run_names(name)), 1)
+        again = json.loads(self.strop(*words, "--json").stdout)
+        self.assertEqual([one["note"] for one in again["problems"]], ["done before"] * 2)
+        self.assertEqual(len(self.calls("sbatch")), 1)
+        shutil.rmtree(self.folder / "strop-out/scaled")      # a result that is gone is made again, it alone
+        (self.slurm / "refuse").write_text("no more", encoding="utf-8")
+        self.strop(*words)
+        self.assertIn("--array=1 ", self.calls("sbatch")[-1])
+
+    def test_a_task_that_fails_or_is_forgotten_is_named(self):
+        self.problem("broken", "return x / undefined_name")
+        (self.slurm / "forgets").touch()
+        done = self.strop("broken", "problems/nothing", *ON, "--budget", "2s")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^broken +failed +– +– +.*undefined_name")
+        self.assertRegex(done.stdout, r"(?m)^problems/nothing +failed +– +– +\S")
+        self.assertEqual(len(self.calls("sacct")), 1)
+        (self.folder / "strop-out/strop-batch.json").write_text("{", encoding="utf-8")
+        self.fails(["optimize", "broken", *ON], 2,
+                   f"{self.folder}/strop-out/strop-batch.json: this is not what a batch writes",
+                   "remove it once no job of the batch is left (`squeue --me`)")
+
+    def test_interrupt_cancels_the_job_and_the_same_command_goes_on(self):
+        self.problem("shifted", **ONE_SHAPE)
+        words = ["shifted", "--on", "slurm", "--budget", "6s", "--evaluations", "20"]
+        leader = self.start(*words)
+        self.assertTrue(wait_until(lambda: self.evaluated("shifted") or leader.poll() is not None))
+        leader.send_signal(signal.SIGINT)
+        shown, said = leader.communicate(timeout=60)
+        self.assertEqual(leader.returncode, 130, said)
+        self.assertRegex(shown, r"(?m)^shifted +interrupted")
+        self.assertTrue(said.endswith("the same command goes on from here\n"), said)
+        self.assertEqual(self.states(), ["CANCELLED"])
+        kept = self.evaluated("shifted")
+        (self.slurm / "down").touch()
+        lost = self.strop(*words)
+        self.assertEqual(lost.returncode, 3)
+        self.assertIn("strop: what became of job 1000 is not known: squeue: slurm_load_jobs error", lost.stderr)
+        (self.slurm / "down").unlink()
+        leader = self.start(*words)
+        self.assertTrue(wait_until(lambda: len(self.evaluated("shifted")) > len(kept) or leader.poll() is not None))
+        (self.slurm / "down").touch()                 # no news is no bad news
+        asked = len(self.calls("squeue"))
+        self.assertTrue(wait_until(lambda: len(self.calls("squeue")) > asked + 1))
+        (self.slurm / "down").unlink()
+        (self.slurm / "1001/requeue").touch()         # and in the middle of that Slurm wants the node
+        shown, said = leader.communicate(timeout=60)
+        self.assertIn(leader.returncode, (0, 1), said)
+        self.assertRegex(said, "(?m)^! squeue: slurm_load_jobs error.*; the job goes on, and squeue is asked again$")
+        self.assertRegex(shown, r"(?m)^shifted +(improved|no_improvement) +\d")
+        self.assertEqual(len(self.run_names("shifted")), 1)
+        keys = self.evaluated("shifted")
+        self.assertEqual(keys[:len(kept)], kept)
+        self.assertEqual(len(keys), len(set(keys)))
+        log = (self.folder / "strop-out/shifted.log").read_text(encoding="utf-8")
+        self.assertRegex(log, r"(?s)restart 0\n.*resuming shifted.*interrupted.*restart 1\n.*resuming shifted")
+
+
+if __name__ == "__main__":
+    unittest.main()
