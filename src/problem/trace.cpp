@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr Seconds trace_limit{60};  // importing PyTorch takes long on a busy machine
+constexpr Seconds numpy_limit{20}, pytorch_limit{60};  // importing PyTorch takes long on a busy machine
 
 Json specification(const Problem& problem) {
     Json inputs = Json::array(), parameters = Json::array();
@@ -44,10 +44,9 @@ std::string untraceable(const std::string& why) {
 }  // namespace
 
 std::string trace_reference(const Problem& problem) {
-    sandbox::Finished finished =
-        run_script("trace.py", {"-"}, specification(problem).dump(), problem.folder, trace_limit);
-    if (finished.timed_out)
-        return untraceable(fmt::format("the tracer did not finish within {:.0f} s", trace_limit.count()));
+    const Seconds limit = framework_of(problem.reference) == "pytorch" ? pytorch_limit : numpy_limit;
+    sandbox::Finished finished = run_script("trace.py", {"-"}, specification(problem).dump(), problem.folder, limit);
+    if (finished.timed_out) return untraceable(fmt::format("the tracer did not finish within {:.0f} s", limit.count()));
     if (!finished.ok())
         return untraceable(fmt::format("the tracer ended: {}: {}", finished.describe(), last_line(finished.err)));
     std::string document = last_document(finished.out);

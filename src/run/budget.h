@@ -43,6 +43,8 @@ public:
         return sanitize_ == 0 ? 0 : std::max(sanitize_, total_ - after_sanitizers() - elapsed());
     }
     double for_verification() const { return std::max(verify_, total_ - in_process_ - elapsed()); }
+    // One call of it; a small budget is no reason to call it hung.
+    Seconds for_a_reference() const { return Seconds(std::clamp(total_, 3.0, 60.0)); }
     double for_in_process() const { return in_process_; }
 
 private:

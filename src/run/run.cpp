@@ -53,9 +53,6 @@ constexpr double patience_share = 0.3;  // of the budget, beside it: for loud mo
 constexpr int screenings_of_a_batch = 4;
 constexpr double replayed_seconds = 1e6;  // time is no limit where nothing is measured
 constexpr int most_lost_winners = 3;      // to sanitizers, before the run ends without a result
-// One call of the reference may take as long as the budget, within these: a small part of a budget is no reason to call
-// it hung.
-constexpr double longest_reference_seconds = 60, least_reference_seconds = 3;
 
 std::string new_run_id(const std::string& problem) {
     return fmt::format("{}-{:%Y%m%d-%H%M%S}-{:04x}", problem, fmt::gmtime(std::time(nullptr)),
@@ -219,8 +216,7 @@ private:
         view_.phase("measuring the machine's ceilings");
         machine_ = std::make_unique<RunMachine>(store_, record_.run, *worker_);
         record_.machine = machine_->machine();
-        worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed),
-                      Seconds(std::clamp(budget_.total(), least_reference_seconds, longest_reference_seconds)));
+        worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed), budget_.for_a_reference());
         record_.compiler = worker_->toolchain();
     }
 
@@ -595,7 +591,7 @@ RunRecord resume(const std::string& name, double extra_budget_seconds, const jud
     if (load_problem(record.problem_folder).hash != record.problem_hash)
         throw UsageError(fmt::format("{}: the problem has changed since run {}", record.problem_folder, record.run),
                          "start a new run: strop optimize " + record.problem_folder);
-    double spent = record.seconds.total;
+    const double spent = record.seconds.total;
     if (extra_budget_seconds > 0) record.settings.budget_seconds = spent + extra_budget_seconds;
     note_workers(workers, record.settings);
     RunOptions options{record.problem_folder, record.settings, record.strop_version, workers};
