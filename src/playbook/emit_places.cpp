@@ -1,22 +1,15 @@
 // Which strategies a search for the place of an extremum gets, with their tunables and first guesses.
 #include <algorithm>
 
-#include "playbook/kernel_source.h"
+#include "playbook/choice.h"
 #include "playbook/place_form.h"
 #include "playbook/place_text.h"
-#include "playbook/recipe.h"
 
 namespace strop::playbook {
 
 namespace {
 
-struct Choice {
-    PlacePlan::Kind kind;
-    std::string id, hypothesis, bottleneck;
-    double confidence;
-};
-
-std::vector<Choice> choices(const PlaceForm& form) {
+std::vector<Choice<PlacePlan::Kind>> choices(const PlaceForm& form) {
     using Kind = PlacePlan::Kind;
     if (form.nest.has_columns())
         return {{Kind::tiles, "blocked_search",
@@ -33,17 +26,14 @@ std::vector<Choice> choices(const PlaceForm& form) {
              "parallelism", 0.4}};
 }
 
-// A barrier costs as much as some ten thousand elements.
-constexpr int64_t least_split = 16384;
-
 }  // namespace
 
 Recipes emit_places(const Problem& problem, const Graph& graph, const Machine& machine) {
     const PlaceForm form = place_form(problem, graph);
     if (!form.lacks.empty()) return {{}, form.lacks};
     Recipes result;
-    for (const Choice& choice : choices(form)) {
-        const PlaceKernel kernel = write_places(form, {choice.kind});
+    for (const Choice<PlacePlan::Kind>& choice : choices(form)) {
+        const KernelParts kernel = write_places(form, {choice.kind});
         if (!kernel.lacks.empty()) return {{}, kernel.lacks};
         KernelSource source(form.problem.name + ": " + choice.hypothesis);
         const int64_t lanes = std::max(4, machine.vector_bytes / 4);
@@ -58,17 +48,8 @@ Recipes emit_places(const Problem& problem, const Graph& graph, const Machine& m
         } else {
             source.tune("PANEL", {4, 1, 2, 8}, 4);
         }
-        Recipe recipe;
-        recipe.source = source.text(kernel.used, kernel.helpers, kernel.body);
-        recipe.initial = source.initial;
-        recipe.strategy.id = choice.id;
-        recipe.strategy.family = "search";
-        recipe.strategy.proposer = "playbook";
-        recipe.strategy.hypothesis = choice.hypothesis;
-        recipe.strategy.bottleneck = choice.bottleneck;
-        recipe.strategy.confidence = choice.confidence;
-        if (choice.kind == PlacePlan::Kind::split)
-            recipe.condition = Expression::parse("(" + form.depth.text() + ") >= " + std::to_string(least_split));
+        Recipe recipe = recipe_of(choice, "search", source, kernel);
+        if (choice.kind == PlacePlan::Kind::split) recipe.condition = long_enough_to_split(form.depth);
         result.recipes.push_back(std::move(recipe));
     }
     exclude_each_other(result.recipes);

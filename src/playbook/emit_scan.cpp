@@ -1,8 +1,7 @@
 // Which strategies a scan gets, with their tunables, first guesses and variants.
 #include <algorithm>
 
-#include "playbook/kernel_source.h"
-#include "playbook/recipe.h"
+#include "playbook/choice.h"
 #include "playbook/scan_form.h"
 #include "playbook/scan_text.h"
 
@@ -10,13 +9,7 @@ namespace strop::playbook {
 
 namespace {
 
-struct Choice {
-    ScanPlan::Kind kind;
-    std::string id, hypothesis, bottleneck;
-    double confidence;
-};
-
-std::vector<Choice> choices(const ScanForm& form) {
+std::vector<Choice<ScanPlan::Kind>> choices(const ScanForm& form) {
     using Kind = ScanPlan::Kind;
     if (form.nest.has_columns())
         return {
@@ -32,12 +25,11 @@ std::vector<Choice> choices(const ScanForm& form) {
              "parallelism", 0.4}};
 }
 
-// A barrier costs as much as some ten thousand elements.
-constexpr int64_t least_split = 16384;
 constexpr int64_t mebi = 1 << 20;
 
-Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice& choice, bool stream, std::string& lacks) {
-    const ScanKernel kernel = write_scan(form, {choice.kind, stream});
+Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice<ScanPlan::Kind>& choice, bool stream,
+                 std::string& lacks) {
+    const KernelParts kernel = write_scan(form, {choice.kind, stream});
     if (lacks.empty()) lacks = kernel.lacks;
     KernelSource source(form.problem.name + ": " + choice.hypothesis);
     const int64_t lanes = std::max(4, machine.vector_bytes / 4);
@@ -50,17 +42,8 @@ Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice& cho
     }
     if (choice.kind == ScanPlan::Kind::panels) source.tune("PANEL", {4, 1, 2, 8}, 4);
     if (stream) source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40}, 32 * mebi);
-    Recipe recipe;
-    recipe.source = source.text(kernel.used, kernel.helpers, kernel.body);
-    recipe.initial = source.initial;
-    recipe.strategy.id = choice.id;
-    recipe.strategy.family = "scan";
-    recipe.strategy.proposer = "playbook";
-    recipe.strategy.hypothesis = choice.hypothesis;
-    recipe.strategy.bottleneck = choice.bottleneck;
-    recipe.strategy.confidence = choice.confidence;
-    if (choice.kind == ScanPlan::Kind::split)
-        recipe.condition = Expression::parse("(" + form.depth.text() + ") >= " + std::to_string(least_split));
+    Recipe recipe = recipe_of(choice, "scan", source, kernel);
+    if (choice.kind == ScanPlan::Kind::split) recipe.condition = long_enough_to_split(form.depth);
     return recipe;
 }
 
@@ -70,7 +53,7 @@ Recipes emit_scan(const Problem& problem, const Graph& graph, const Machine& mac
     const ScanForm form = scan_form(problem, graph);
     if (!form.lacks.empty()) return {{}, form.lacks};
     Recipes result;
-    for (const Choice& choice : choices(form)) {
+    for (const Choice<ScanPlan::Kind>& choice : choices(form)) {
         const bool stream = !form.backwards;  // an end is aligned where a begin is not
         Recipe recipe = recipe_of(form, machine, choice, stream, result.lacks);
         if (stream) {

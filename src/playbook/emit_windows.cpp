@@ -1,8 +1,7 @@
 // Which strategies pooling gets, with their tunables and first guesses.
 #include <algorithm>
 
-#include "playbook/kernel_source.h"
-#include "playbook/recipe.h"
+#include "playbook/choice.h"
 #include "playbook/window_form.h"
 #include "playbook/window_text.h"
 
@@ -10,17 +9,11 @@ namespace strop::playbook {
 
 namespace {
 
-struct Choice {
-    WindowPlan::Kind kind;
-    std::string id, hypothesis, bottleneck;
-    double confidence;
-};
-
 // From so many taps on, doubling takes fewer steps than taking them one by one.
 constexpr int64_t least_doubled = 4;
 
-std::vector<Choice> choices(const WindowForm& form) {
-    std::vector<Choice> result;
+std::vector<Choice<WindowPlan::Kind>> choices(const WindowForm& form) {
+    std::vector<Choice<WindowPlan::Kind>> result;
     const WindowAxis& last = form.axes.back();
     const bool inner = !form.inner.is_literal(1), rows = form.axes.size() > 1;
     const bool apart = last.stride.is_literal() && last.taps.is_literal() &&
@@ -51,23 +44,15 @@ Recipes emit_windows(const Problem& problem, const Graph& graph, const Machine& 
     const WindowForm form = window_form(problem, graph);
     if (!form.lacks.empty()) return {{}, form.lacks};
     Recipes result;
-    for (const Choice& choice : choices(form)) {
-        const WindowKernel kernel = write_windows(form, {choice.kind});
+    for (const Choice<WindowPlan::Kind>& choice : choices(form)) {
+        const KernelParts kernel = write_windows(form, {choice.kind});
         if (!kernel.lacks.empty()) return {{}, kernel.lacks};
         KernelSource source(form.problem.name + ": " + choice.hypothesis);
         const int64_t lanes = std::max(4, machine.vector_bytes / 4);
         source.tune("VL", {lanes, 2 * lanes, lanes > 4 ? lanes / 2 : 4 * lanes}, lanes);
         source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);
         if (kernel.body.find("TILE") != std::string::npos) source.late("TILE", {4096, 256, 1024, 16384}, 4096);
-        Recipe recipe;
-        recipe.source = source.text(kernel.used, kernel.helpers, kernel.body);
-        recipe.initial = source.initial;
-        recipe.strategy.id = choice.id;
-        recipe.strategy.family = "pooling";
-        recipe.strategy.proposer = "playbook";
-        recipe.strategy.hypothesis = choice.hypothesis;
-        recipe.strategy.bottleneck = choice.bottleneck;
-        recipe.strategy.confidence = choice.confidence;
+        Recipe recipe = recipe_of(choice, "pooling", source, kernel);
         result.recipes.push_back(std::move(recipe));
     }
     exclude_each_other(result.recipes);

@@ -11,6 +11,13 @@
 
 namespace strop::playbook {
 
+// What a writer of kernels says of one.
+struct KernelParts {
+    std::string body, helpers;
+    std::set<std::string> used;  // of vector_prelude
+    std::string lacks;           // non-empty: an operation that cannot be written
+};
+
 class KernelSource {
 public:
     explicit KernelSource(const std::string& comment) : comment_("// " + comment + "\n") {}

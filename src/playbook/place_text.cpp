@@ -44,7 +44,7 @@ public:
         used_ = {"load", "load_tail", "store", "store_tail", "splat", "select"};
     }
 
-    PlaceKernel write() {
+    KernelParts write() {
         lines_ = Lines(0);
         if (form_.nest.has_columns() && plan_.kind == Kind::lanes) panel();
         if (!form_.nest.has_columns() && plan_.kind != Kind::lanes) place_in();
@@ -319,6 +319,6 @@ private:
 
 }  // namespace
 
-PlaceKernel write_places(const PlaceForm& form, const PlacePlan& plan) { return Writer(form, plan).write(); }
+KernelParts write_places(const PlaceForm& form, const PlacePlan& plan) { return Writer(form, plan).write(); }
 
 }  // namespace strop::playbook

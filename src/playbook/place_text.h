@@ -1,9 +1,7 @@
 // Kernels that search for the place of an extremum, as text.
 #pragma once
 
-#include <set>
-#include <string>
-
+#include "playbook/kernel_source.h"
 #include "playbook/place_form.h"
 
 namespace strop::playbook {
@@ -19,11 +17,6 @@ struct PlacePlan {
     Kind kind = Kind::lanes;
 };
 
-struct PlaceKernel {
-    std::string body, helpers;
-    std::set<std::string> used;  // of vector_prelude
-    std::string lacks;           // non-empty: an operation that cannot be written
-};
-PlaceKernel write_places(const PlaceForm& form, const PlacePlan& plan);
+KernelParts write_places(const PlaceForm& form, const PlacePlan& plan);
 
 }  // namespace strop::playbook

@@ -47,7 +47,7 @@ public:
         if (plan.stream) used_.insert({"stream", "fence"});
     }
 
-    ScanKernel write() {
+    KernelParts write() {
         lines_ = Lines(0);
         if (plan_.kind == Kind::panels) panel();
         lines_ = Lines(1, lines_.text() + signature(form_.problem) + " {\n");
@@ -288,6 +288,6 @@ private:
 
 }  // namespace
 
-ScanKernel write_scan(const ScanForm& form, const ScanPlan& plan) { return Writer(form, plan).write(); }
+KernelParts write_scan(const ScanForm& form, const ScanPlan& plan) { return Writer(form, plan).write(); }
 
 }  // namespace strop::playbook

@@ -1,9 +1,7 @@
 // Kernels for scans, as text.
 #pragma once
 
-#include <set>
-#include <string>
-
+#include "playbook/kernel_source.h"
 #include "playbook/scan_form.h"
 
 namespace strop::playbook {
@@ -19,11 +17,6 @@ struct ScanPlan {
     bool stream = false;  // results past the caches when they are large
 };
 
-struct ScanKernel {
-    std::string body, helpers;
-    std::set<std::string> used;  // of vector_prelude
-    std::string lacks;           // non-empty: an operation that cannot be written
-};
-ScanKernel write_scan(const ScanForm& form, const ScanPlan& plan);
+KernelParts write_scan(const ScanForm& form, const ScanPlan& plan);
 
 }  // namespace strop::playbook

@@ -34,7 +34,7 @@ public:
         for (const WindowAxis& axis : form.axes) clipped_ = clipped_ || axis.padded;
     }
 
-    WindowKernel write() {
+    KernelParts write() {
         lines_ = Lines(1, signature(form_.problem) + " {\n");
         extents();
         if (plan_.kind != WindowPlan::Kind::direct) folded_rows();
@@ -46,7 +46,7 @@ public:
         if (strided_) helpers += strided_helpers();
         if (scratch_) helpers += scratch_helper();
         if (every_) helpers += every_helper();
-        return {lines_.text(), used_, helpers, lacks_};
+        return {lines_.text(), helpers, used_, lacks_};
     }
 
 private:
@@ -560,7 +560,7 @@ private:
 
 }  // namespace
 
-WindowKernel write_windows(const WindowForm& form, const WindowPlan& plan) { return Writer(form, plan).write(); }
+KernelParts write_windows(const WindowForm& form, const WindowPlan& plan) { return Writer(form, plan).write(); }
 
 bool has_direct_windows(const WindowForm& form) {
     if (!form.inner.is_literal(1)) return true;

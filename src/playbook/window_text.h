@@ -1,9 +1,7 @@
 // Kernels for pooling, as text.
 #pragma once
 
-#include <set>
-#include <string>
-
+#include "playbook/kernel_source.h"
 #include "playbook/window_form.h"
 
 namespace strop::playbook {
@@ -18,13 +16,7 @@ struct WindowPlan {
     Kind kind = Kind::direct;
 };
 
-struct WindowKernel {
-    std::string body;
-    std::set<std::string> used;  // of vector_prelude
-    std::string helpers;
-    std::string lacks;  // non-empty: an operation that cannot be written
-};
-WindowKernel write_windows(const WindowForm& form, const WindowPlan& plan);
+KernelParts write_windows(const WindowForm& form, const WindowPlan& plan);
 
 // Whether windows along the last axis can be read as vectors where they lie.
 bool has_direct_windows(const WindowForm& form);
