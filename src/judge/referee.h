@@ -113,6 +113,8 @@ private:
                            Glances* glances, Measurement& time);
     // As long as the patience lasts, where it is a loud moment.
     void await_quiet(Runner& runner);
+    // Its threads waited for a core for more than a small share of the time since then.
+    bool had_no_core(Runner& runner, int64_t waited_before_ns, Clock::time_point since);
     // Samples since the last look at the neighbours are of a quiet moment where they were quiet then and still are.
     void look_at_neighbours(std::vector<Timing>& timings);
     struct Parts {
@@ -213,6 +215,7 @@ private:
     struct {
         bool matter = false;  // to what is compared now
         bool loud = false;
+        bool heard = false;  // a sample was disturbed since then: the next turn looks
         Clock::time_point looked_at{};
         Seconds patience{0};  // left for loud moments, at the point that is compared
     } neighbours_;

@@ -30,7 +30,7 @@ constexpr std::array<size_t, 10> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64, 96};
 constexpr double decision_confidence = 1 - 0.0018;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
-constexpr double extension = 2;  // so many times a point's time, while one launch may have been disturbed
+constexpr double extension = 3;  // so many times a point's time, while one launch may have been disturbed
 const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
@@ -322,7 +322,8 @@ size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t 
     while (rounds == 0 || (rounds < most && Clock::now() - start - (patience_before - neighbours_.patience) < limit)) {
         std::shuffle(order.begin(), order.end(), random_);
         for (size_t c : order) {
-            if (seconds_since(neighbours_.looked_at) > look_at_neighbours_every.count()) look_at_neighbours(timings);
+            if (neighbours_.heard || seconds_since(neighbours_.looked_at) > look_at_neighbours_every.count())
+                look_at_neighbours(timings);
             if (timings[c].running()) take_turn(timings[c], rounds == 0);
         }
         ++rounds;
@@ -345,6 +346,7 @@ void Referee::look_at_neighbours(std::vector<Timing>& timings) {
         neighbours_.loud = neighbours_.patience.count() <= 0;
     }
     neighbours_.looked_at = Clock::now();
+    neighbours_.heard = false;
 }
 
 bool Referee::all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
@@ -387,6 +389,7 @@ void Referee::take_turn(Timing& timing, bool first) {
     if (timing.smallest && timing.running()) take_overhead(timing);
     timing.runner->pause();
     timing.moments.push_back({neighbours_.loud, time.disturbed > disturbed});
+    neighbours_.heard = neighbours_.heard || timing.moments.back().disturbed;
 }
 
 // What one call costs from Python: the same call on one element.

@@ -224,20 +224,32 @@ void Referee::await_quiet(Runner& runner) {
     runner.resume();
 }
 
+// The system counts a thread's waiting when it ends, which may be long after a part: one that waits behind a neighbour
+// through a whole sample shows nothing until it is stopped.
+bool Referee::had_no_core(Runner& runner, int64_t waited_ns, Clock::time_point since) {
+    const double sample_ns = 1e9 * seconds_since(since);
+    runner.pause();
+    const double waited = static_cast<double>(runner.waited_ns() - waited_ns);
+    runner.resume();
+    return waited > disturbed_share * sample_ns + disturbed_least_ns;
+}
+
 Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
                                 bool watch, Glances* glances, Measurement& time) {
     Parts parts;
     bool disturbed = true;
     const bool at_known = look == Look::screen || known_window_is_due();
+    const bool closely = look == Look::close && watch;
     for (int attempt = 0; disturbed && attempt < attempts_at_a_sample; ++attempt) {
         if (attempt > 0) await_quiet(runner);
         parts = {};
         const Inside inside = attempt == 0 && glances ? look_inside(look, *glances) : Inside::nothing;
+        const int64_t waited = closely ? runner.waited_ns() : 0;
         const Clock::time_point start = Clock::now();
         Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, at_known, watch, inside, parts);
         if (!outcome.ok()) return outcome;
         if (inside != Inside::nothing && look == Look::screen) glance_credit_.spend(Clock::now() - start);
-        disturbed = 2 * parts.disturbed > parts.pairs.size();
+        disturbed = 2 * parts.disturbed > parts.pairs.size() || (closely && had_no_core(runner, waited, start));
     }
     time.samples_ns.push_back(stats::call_time_ns(parts.pairs));
     time.disturbed += disturbed;
