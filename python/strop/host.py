@@ -71,7 +71,34 @@ def tensor_at(buffer, dtype, shape, offset):
     count = 1
     for extent in shape:
         count *= extent
-    return np.frombuffer(buffer, dtype=np.dtype(dtype), count=count, offset=offset).reshape(shape)
+    stored = np.dtype(np.uint16 if dtype == "bfloat16" else dtype)
+    return np.frombuffer(buffer, dtype=stored, count=count, offset=offset).reshape(shape)
+
+
+def is_half(dtype):
+    return dtype in ("float16", "bfloat16")
+
+
+def widened(array, dtype):
+    """A 16-bit tensor, as tensor_at() gives it, in float32."""
+    import numpy as np
+
+    if dtype == "bfloat16":
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array.astype(np.float32)
+
+
+def narrowed(array, dtype):
+    """The other way, to nearest and halves to even."""
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        wide = np.asarray(array, np.float32)
+        if dtype == "float16":
+            return wide.astype(np.float16)
+        bits = wide.view(np.uint32)
+        rounded = (bits + np.uint32(0x7FFF) + ((bits >> 16) & 1)) >> 16
+        return np.where(np.isnan(wide), bits >> 16 | 0x40, rounded).astype(np.uint16)
 
 
 def as_tuple(result):
@@ -92,26 +119,26 @@ def prepare_torch(threads=None):
 
 
 @contextlib.contextmanager
-def in_double():
-    """PyTorch computes in float64 whatever the reference asks for, and whatever it keeps in float32."""
+def computed_in(wide):
+    """PyTorch computes in the type `wide` whatever the reference asks for, and whatever it keeps in a narrower one."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_map
 
-    narrow = (torch.float32, torch.float16, torch.bfloat16)
+    narrow = {torch.float32, torch.float16, torch.bfloat16} - {wide}
 
-    def widened(value):
+    def widen(value):
         if isinstance(value, torch.Tensor) and value.dtype in narrow:
-            return value.double()
-        return torch.float64 if isinstance(value, torch.dtype) and value in narrow else value
+            return value.to(wide)
+        return wide if isinstance(value, torch.dtype) and value in narrow else value
 
-    class InDouble(TorchDispatchMode):
+    class Widening(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, arguments=(), options=None):
-            return function(*tree_map(widened, arguments), **tree_map(widened, options or {}))
+            return function(*tree_map(widen, arguments), **tree_map(widen, options or {}))
 
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(wide)
     try:
-        with InDouble():
+        with Widening():
             yield
     finally:
         torch.set_default_dtype(torch.float32)
@@ -143,6 +170,8 @@ class Reference:
         inputs = []
         for tensor, place in zip(self.spec["inputs"], job["inputs"]):
             array = tensor_at(memory, tensor["dtype"], place["shape"], place["offset"])
+            if is_half(tensor["dtype"]):
+                array = widened(array, tensor["dtype"])
             widen = wide and array.dtype == np.float32
             inputs.append(array.astype(np.float64) if widen else array.copy())
         self.vary(inputs, job)
@@ -159,7 +188,9 @@ class Reference:
         import torch
 
         tensors = [torch.from_numpy(array) for array in inputs]
-        with in_double() if wide else contextlib.nullcontext():
+        halves = any(is_half(t["dtype"]) for t in self.spec["inputs"] + self.spec["outputs"])
+        precision = torch.float64 if wide else torch.float32
+        with computed_in(precision) if wide or halves else contextlib.nullcontext():
             return self.function(*tensors, *parameters)
 
     def vary(self, inputs, job):
@@ -173,7 +204,9 @@ class Reference:
             for tensor, array in zip(self.spec["inputs"], inputs):
                 if array.dtype.kind == "f":
                     step = random.random(array.shape, dtype=np.float32) - np.float32(0.5)
-                    array *= 1 + step * np.float64(np.finfo(tensor["dtype"]).eps)
+                    # What is read from 16 bits is exact, and computed in float32.
+                    dtype = "float32" if is_half(tensor["dtype"]) else tensor["dtype"]
+                    array *= 1 + step * np.float64(np.finfo(dtype).eps)
 
     @staticmethod
     def parameter(parameter, wide):
@@ -194,8 +227,13 @@ class Reference:
             if list(result.shape) != list(place["shape"]):
                 return (f"returns shape {list(result.shape)} for '{tensor['name']}', "
                         f"the problem declares {list(place['shape'])}")
-            declared = np.dtype(tensor["dtype"])
-            if not wide and declared.kind == result.dtype.kind == "f" and result.dtype.itemsize > declared.itemsize:
+            half = is_half(tensor["dtype"])
+            declared = np.dtype(np.float32 if half else tensor["dtype"])  # what it is computed in
+            if half and result.dtype.kind != "f":
+                return f"returns dtype {result.dtype} for '{tensor['name']}', the problem declares {tensor['dtype']}"
+            if not wide and half:
+                result = result.astype(declared)
+            elif not wide and declared.kind == result.dtype.kind == "f" and result.dtype.itemsize > declared.itemsize:
                 self.note = f"{self.path}: returns {result.dtype} for '{tensor['name']}', rounded to {declared}"
                 result = result.astype(declared)
             elif not wide and result.dtype != declared:
@@ -230,7 +268,11 @@ class Baseline:
         warnings.simplefilter("ignore")
         self.function = load_function(spec["reference"], spec["function"])
         parameters = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
-        self.takes_out = "out" in parameters and self.framework in ("pytorch", "numpy")
+        halves = any(is_half(t["dtype"]) for t in spec["inputs"] + spec["outputs"])
+        # NumPy computes on float32 arrays where the problem has 16 bits, as it has no bfloat16.
+        self.copies = self.framework == "jax" or (self.framework == "numpy" and halves)
+        views = self.framework == "pytorch" or (self.framework == "numpy" and not halves)
+        self.takes_out = "out" in parameters and views
         self.parameters = [
             float(p["value"]) if p["dtype"].startswith("float") else int(p["value"]) for p in spec["parameters"]
         ]
@@ -252,15 +294,15 @@ class Baseline:
             self.function = jax.jit(self.function, static_argnums=tuple(static))
 
     def prepare(self, index):
-        if index in self.points and self.framework != "jax":
-            return  # views of memory stay right when its contents change; JAX owns copies
+        if index in self.points and not self.copies:
+            return  # views of memory stay right when its contents change; copies have to be made again
         place = self.spec["points"][index]
         inputs = mmap.mmap(place["input_fd"], os.fstat(place["input_fd"]).st_size, prot=mmap.PROT_READ)
         outputs = mmap.mmap(place["output_fd"], os.fstat(place["output_fd"]).st_size)
         sets = []
         for chosen in place["sets"]:
             arguments = [
-                self.native(tensor_at(inputs, t["dtype"], p["shape"], p["offset"]))
+                self.native(tensor_at(inputs, t["dtype"], p["shape"], p["offset"]), t["dtype"])
                 for t, p in zip(self.spec["inputs"], chosen["inputs"])
             ]
             targets = [
@@ -272,21 +314,25 @@ class Baseline:
         for _ in range(2):
             self.call(index, 1, len(sets) - 1)
 
-    def native(self, array):
+    def native(self, array, dtype):
         if is_torch(self.framework):
             import torch
 
+            if dtype == "bfloat16":
+                return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
             return torch.from_numpy(array)
         if self.framework == "jax":
             import jax
 
+            if dtype == "bfloat16":
+                return jax.device_put(array.view(jax.numpy.bfloat16).copy()).block_until_ready()
             return jax.device_put(array.copy()).block_until_ready()
-        return array
+        return widened(array, dtype) if is_half(dtype) else array
 
     def call(self, index, calls, chosen):
         tensors, targets = self.points[index][chosen]
         arguments = tensors + self.parameters
-        keywords = {"out": self.native(targets[0])} if self.takes_out else {}
+        keywords = {"out": self.native(targets[0], self.spec["outputs"][0]["dtype"])} if self.takes_out else {}
         function, result = self.function, None
         quiet = contextlib.nullcontext()
         if self.framework == "numpy":
@@ -311,12 +357,24 @@ class Baseline:
         result, targets = self.last
         if targets is None:
             return
-        for array, target in zip(as_tuple(result), targets):
-            array = np.asarray(array)
+        for array, target, tensor in zip(as_tuple(result), targets, self.spec["outputs"]):
+            array = self.as_stored(array, tensor["dtype"])
             if array.shape != target.shape:
                 raise ValueError(f"shape {array.shape} where {target.shape} is expected")
             if not np.shares_memory(array, target):
                 target[...] = array
+
+    def as_stored(self, array, dtype):
+        import numpy as np
+
+        if not is_half(dtype):
+            return np.asarray(array)
+        if is_torch(self.framework):
+            import torch
+
+            array = array.detach().to(getattr(torch, dtype)).contiguous().view(torch.int16).numpy()
+            return array.view(np.uint16 if dtype == "bfloat16" else np.float16)
+        return narrowed(np.asarray(array, np.float32), dtype)
 
     def serve(self, op, payload, request):
         try:

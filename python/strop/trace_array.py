@@ -51,6 +51,7 @@ class Builder:
         if len(self.nodes) >= MAX_NODES:
             raise Untraceable(f"more than {MAX_NODES} operations")
         name = np.dtype(dtype).name
+        name = "float32" if name == "float16" else name  # in which it is computed; 16 bits are for memory
         if name not in DTYPES:
             raise Untraceable(f"dtype '{name}' is not supported")
         shape = [text(extent) for extent in shape]

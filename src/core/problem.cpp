@@ -21,6 +21,7 @@ constexpr DTypeInfo dtypes[] = {
     {DType::float32, "float32", "float", 4}, {DType::float64, "float64", "double", 8},
     {DType::int32, "int32", "int32_t", 4},   {DType::int64, "int64", "int64_t", 8},
     {DType::uint8, "uint8", "uint8_t", 1},   {DType::boolean, "bool", "bool", 1},
+    {DType::float16, "float16", "uint16_t", 2}, {DType::bfloat16, "bfloat16", "uint16_t", 2},
 };
 
 constexpr std::pair<Fill, const char*> fills[] = {
@@ -35,7 +36,15 @@ const DTypeInfo& info(DType dtype) { return dtypes[static_cast<int>(dtype)]; }
 size_t size_of(DType dtype) { return info(dtype).size; }
 std::string name_of(DType dtype) { return info(dtype).name; }
 std::string c_type(DType dtype) { return info(dtype).c; }
-bool is_floating(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
+bool is_half(DType dtype) { return dtype == DType::float16 || dtype == DType::bfloat16; }
+bool is_floating(DType dtype) { return dtype == DType::float32 || dtype == DType::float64 || is_half(dtype); }
+DType computed_in(DType dtype) { return is_half(dtype) ? DType::float32 : dtype; }
+
+std::string dtype_names() {
+    std::string text;
+    for (const DTypeInfo& entry : dtypes) text += (text.empty() ? "" : ", ") + std::string(entry.name);
+    return text;
+}
 
 std::optional<DType> parse_dtype(const std::string& name) {
     for (const DTypeInfo& entry : dtypes)
@@ -100,6 +109,12 @@ int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions&
         throw UsageError(
             fmt::format("{}: '{}' has too many elements at {}", problem.name, tensor.name, describe(dims)));
     return bytes;
+}
+
+bool has_halves(const Problem& problem) {
+    auto half = [](const Tensor& tensor) { return is_half(tensor.dtype); };
+    return std::any_of(problem.inputs.begin(), problem.inputs.end(), half) ||
+           std::any_of(problem.outputs.begin(), problem.outputs.end(), half);
 }
 
 void keep_points(Problem& problem, const std::vector<std::string>& labels) {

@@ -12,13 +12,17 @@
 
 namespace strop {
 
-enum class DType { float32, float64, int32, int64, uint8, boolean };
+enum class DType { float32, float64, int32, int64, uint8, boolean, float16, bfloat16 };
 
 size_t size_of(DType dtype);       // bytes of one element
 std::string name_of(DType dtype);  // "float32", "bool", as NumPy spells it
-std::string c_type(DType dtype);   // "float", "int64_t", ...
+std::string c_type(DType dtype);   // "float", "int64_t", ...; of 16-bit floating types "uint16_t", their bits
 std::optional<DType> parse_dtype(const std::string& name);
 bool is_floating(DType dtype);
+// The 16-bit floating types are for tensors in memory only: what is read is widened, and computed in float32.
+bool is_half(DType dtype);
+DType computed_in(DType dtype);  // float32 for the 16-bit floating types, else the type itself
+std::string dtype_names();       // "float32, float64, ...", for messages
 
 // How an input is filled. Values are drawn afresh for every check.
 //   normal: N(0,1); uniform: [0,1); positive: (0.1, 1.1); integers: [0, limit); zeros_ones: 0 or 1
@@ -83,6 +87,7 @@ Bindings bindings_of(const Problem& problem, const Dimensions& dims);
 std::vector<int64_t> extents(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 int64_t element_count(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
+bool has_halves(const Problem& problem);  // among inputs and outputs
 // Keeps the points with these labels; all when there are none.
 void keep_points(Problem& problem, const std::vector<std::string>& labels);
 // Whether the sweep has a point with these dimensions.

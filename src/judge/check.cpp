@@ -141,6 +141,8 @@ Wrong compare_output(DType dtype, const char* got, const double* want, int64_t c
     switch (dtype) {
         case DType::float32: return compare(reinterpret_cast<const float*>(got), want, count, limit, sampling);
         case DType::float64: return compare(reinterpret_cast<const double*>(got), want, count, limit, sampling);
+        case DType::float16: return compare(reinterpret_cast<const Float16*>(got), want, count, limit, sampling);
+        case DType::bfloat16: return compare(reinterpret_cast<const BFloat16*>(got), want, count, limit, sampling);
         case DType::int32:
             return compare_exact(reinterpret_cast<const int32_t*>(got), static_cast<const int32_t*>(exact), count);
         case DType::int64:
@@ -264,6 +266,10 @@ double largest_error(const Problem& problem, Buffers& buffers, const InputSet& s
             largest = std::max(largest, largest_share(reinterpret_cast<const float*>(got), want, count, limit));
         if (dtype == DType::float64)
             largest = std::max(largest, largest_share(reinterpret_cast<const double*>(got), want, count, limit));
+        if (dtype == DType::float16)
+            largest = std::max(largest, largest_share(reinterpret_cast<const Float16*>(got), want, count, limit));
+        if (dtype == DType::bfloat16)
+            largest = std::max(largest, largest_share(reinterpret_cast<const BFloat16*>(got), want, count, limit));
     }
     return largest;
 }

@@ -36,7 +36,9 @@ constexpr double order_factor = 4;
 constexpr double equal_terms_factor = 0.5;
 // Below this many units in the last place a tolerance would forbid legal rounding.
 constexpr double least_ulps = 16;
-constexpr double float32_epsilon = 1.1920929e-7, float64_epsilon = 2.220446e-16;
+// What a 16-bit output may be off for being stored, beside what float32 gives: where a result is a chain of operations,
+// each of which stores its own, as a framework computes it, two or three roundings of half a unit each.
+constexpr double stored_ulps = 2;
 constexpr double largest_tolerance = 1e-2;
 constexpr double same_evaluation = 1e-9;  // share by which two evaluations in float64 may differ
 // Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
@@ -356,14 +358,15 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index) {
     bool usable = true;
     for (size_t t = 0; t < problem_.outputs.size(); ++t) {
         if (!is_floating(problem_.outputs[t].dtype)) continue;
-        double epsilon = problem_.outputs[t].dtype == DType::float32 ? float32_epsilon : float64_epsilon;
+        const DType dtype = problem_.outputs[t].dtype;
+        const double epsilon = epsilon_of(computed_in(dtype)), stored = is_half(dtype) ? stored_ulps * epsilon_of(dtype) : 0;
         double length = inputs_of_an_output(buffers)[t], growth = order_factor * std::sqrt(length);
         if (has_equal_values(set.distribution)) growth = std::max(growth, equal_terms_factor * length);
         double orders = growth * (condition[t] + epsilon / 2), own = noise_factor * noise[t];
         // The function jumps, or is hopeless: what float32 gave is all that can be known.
         if (orders > largest_tolerance) orders = noise_factor * own;
         usable = usable && growth * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
-        set.tolerance[t] = std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
+        set.tolerance[t] = stored + std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
     }
     return usable;
 }

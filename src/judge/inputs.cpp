@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/hash.h"
+#include "core/half.h"
 
 namespace strop::judge {
 
@@ -72,7 +73,14 @@ float plain_value(Fill fill, uint64_t bits) {
     return 0;
 }
 
-float vary(float value, Fill fill, Distribution distribution, uint64_t bits) {
+// Factors to the ends of a type's range.
+struct Ends {
+    float tiny, huge;
+};
+
+Ends ends_of(DType dtype) { return dtype == DType::float16 ? Ends{1e-5f, 4e3f} : Ends{1e-39f, 1e34f}; }
+
+float vary(float value, Fill fill, Distribution distribution, uint64_t bits, Ends ends) {
     switch (distribution) {
         case Distribution::declared: return value;
         case Distribution::scaled_up: return value * 1e3f;
@@ -83,8 +91,8 @@ float vary(float value, Fill fill, Distribution distribution, uint64_t bits) {
         case Distribution::very_sparse: return fill != Fill::positive && mix64(bits) % 100 != 0 ? 0.0f : value;
         case Distribution::repeated: return std::round(value * 2) / 2 + (fill == Fill::positive ? 0.5f : 0.0f);
         case Distribution::constant: return std::round(value * 4) / 4 + 0.125f;
-        case Distribution::subnormal: return value * 1e-39f;
-        case Distribution::huge: return value * 1e34f;
+        case Distribution::subnormal: return value * ends.tiny;
+        case Distribution::huge: return value * ends.huge;
         case Distribution::masked: return mix64(bits) % 64 == 0 ? -std::numeric_limits<float>::infinity() : value;
     }
     return value;
@@ -112,7 +120,7 @@ std::string name_of(Distribution distribution) {
         case Distribution::repeated: return "repeated values";
         case Distribution::constant: return "one value";
         case Distribution::subnormal: return "subnormal";
-        case Distribution::huge: return "scaled by 1e34";
+        case Distribution::huge: return "near the largest values";
         case Distribution::masked: return "some minus infinity";
     }
     return {};
@@ -134,10 +142,11 @@ const std::vector<Distribution>& unusual_distributions() {
 void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limit, Distribution distribution,
                  uint64_t seed) {
     uint64_t base = mix64(seed);
+    const Ends ends = ends_of(dtype);
     auto bits = [base](int64_t i) { return mix64(base + static_cast<uint64_t>(i)); };
     auto real = [&](int64_t i) {
         uint64_t drawn = bits(distribution == Distribution::constant ? 0 : i);
-        return vary(plain_value(fill, drawn), fill, distribution, drawn);
+        return vary(plain_value(fill, drawn), fill, distribution, drawn, ends);
     };
     auto whole = [&](int64_t i) {
         uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));
@@ -149,6 +158,12 @@ void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limi
             break;
         case DType::float64:
             fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, real);
+            break;
+        case DType::float16:
+            fill == Fill::integers ? fill_with<Float16>(data, count, whole) : fill_with<Float16>(data, count, real);
+            break;
+        case DType::bfloat16:
+            fill == Fill::integers ? fill_with<BFloat16>(data, count, whole) : fill_with<BFloat16>(data, count, real);
             break;
         case DType::int32: fill_with<int32_t>(data, count, whole); break;
         case DType::int64: fill_with<int64_t>(data, count, whole); break;

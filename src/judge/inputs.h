@@ -20,8 +20,8 @@ enum class Distribution {
     very_sparse,  // 99 of 100 are zero
     repeated,     // few different values
     constant,     // one value, short in binary, so that sums of it are exact in any order
-    subnormal,    // ×1e-39
-    huge,         // ×1e34: near the end of float32, with room for sums
+    subnormal,    // ×1e-39, of float16 ×1e-5
+    huge,         // ×1e34, of float16 ×4e3: near the end of the type, with room for sums
     masked,       // one of 64 is minus infinity
 };
 std::string name_of(Distribution distribution);

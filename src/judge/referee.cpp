@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/strings.h"
+#include "core/half.h"
 #include "core/least_time.h"
 #include "judge/check.h"
 #include "judge/rehearsal.h"
@@ -68,13 +69,18 @@ namespace {
 template <typename T>
 std::vector<double> as_doubles(const void* data, int64_t count) {
     const T* values = static_cast<const T*>(data);
-    return std::vector<double>(values, values + count);
+    std::vector<double> wide;
+    wide.reserve(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) wide.push_back(static_cast<double>(values[i]));
+    return wide;
 }
 
 std::vector<double> as_doubles(const void* data, DType dtype, int64_t count) {
     switch (dtype) {
         case DType::float32: return as_doubles<float>(data, count);
         case DType::float64: return as_doubles<double>(data, count);
+        case DType::float16: return as_doubles<Float16>(data, count);
+        case DType::bfloat16: return as_doubles<BFloat16>(data, count);
         case DType::int32: return as_doubles<int32_t>(data, count);
         case DType::int64: return as_doubles<int64_t>(data, count);
         case DType::uint8:

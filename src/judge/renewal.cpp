@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/hash.h"
+#include "core/half.h"
 #include "judge/buffers.h"
 #include "judge/inputs.h"
 
@@ -27,6 +28,8 @@ double as_double(const char* data, DType dtype) {
     switch (dtype) {
         case DType::float32: return as_double<float>(data);
         case DType::float64: return as_double<double>(data);
+        case DType::float16: return as_double<Float16>(data);
+        case DType::bfloat16: return as_double<BFloat16>(data);
         case DType::int32: return as_double<int32_t>(data);
         case DType::int64: return as_double<int64_t>(data);
         case DType::uint8:

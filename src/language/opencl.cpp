@@ -236,6 +236,7 @@ std::string opencl_type(DType dtype) {
     const std::string type = c_type(dtype);
     if (type == "int32_t") return "int";
     if (type == "int64_t") return "long";
+    if (type == "uint16_t") return "ushort";
     return type == "uint8_t" || type == "bool" ? "uchar" : type;
 }
 

@@ -2,12 +2,15 @@
 
 #include <vector>
 
+#include "playbook/halves.h"
+
 namespace strop::playbook {
 
 std::map<std::string, Expression> free_names(Problem& problem, Graph& graph, const std::set<std::string>& reserved) {
+    const bool halves = has_halves(problem);
     std::map<std::string, Expression> renamed, original;
     auto free = [&](std::string& name, bool symbol) {
-        if (!reserved.contains(name)) return;
+        if (!reserved.contains(name) && !(halves && half_words().contains(name))) return;
         if (symbol) renamed.emplace(name, Expression::symbol(name + "_"));
         if (symbol) original.emplace(name + "_", Expression::symbol(name));
         name += "_";

@@ -1,4 +1,5 @@
 // Register tiles over operands that stay where they are: nothing is copied, or only the right operand.
+#include "base/strings.h"
 #include "playbook/contraction_text.h"
 
 namespace strop::playbook {
@@ -98,7 +99,13 @@ std::string tile_text(const KernelText& text, const std::string& depth, const st
     const Operand& a = *text.plain_left();
     std::string row = a.m.times("i"), column = a.k.times("k");
     std::string offset = row.empty() ? column : column.empty() ? row : row + " + " + column;
-    return fill(tile_members, {{"a", a.address("m", "", "")},
+    std::string members = replace_all(tile_members, "const float* a =", "const " + text.element(a) + "* a =");
+    // Of 16 bits where it lies, of 32 in a copy.
+    if (text.plain_right() && text.element(*text.plain_right()) != "float") {
+        members = replace_all(members, "const float* b,", "const Right* b,");
+        members = replace_all(members, "int VECTORS>", "int VECTORS, class Right>");
+    }
+    return fill(members, {{"a", a.address("m", "", "")},
                                {"a_offset", offset.empty() ? "0" : offset},
                                {"depth", depth},
                                {"stage", stage}});

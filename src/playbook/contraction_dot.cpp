@@ -13,8 +13,8 @@ const char* const dot_members = R"(
     template <int ROWS, int COLUMNS>
     void dots(int64_t m, int64_t n, int64_t k0, int64_t k1, float (*to)[DC]) const {
         vec sums[ROWS][COLUMNS] = {};  // in registers
-        const float* a = @a@;
-        const float* b = @b@;
+        const @a_type@* a = @a@;
+        const @b_type@* b = @b@;
         int64_t k = k0;
 #pragma GCC unroll unroll
         for (; k + VL <= k1; k += VL) {
@@ -93,6 +93,8 @@ std::string dot_text(const KernelText& text, const std::string& depth, const std
     const Operand& a = *text.plain_left();
     const Operand& b = *text.plain_right();
     return fill(std::string(dot_members) + dot_share, {{"a", a.address("m", "", "")},
+                                                       {"a_type", text.element(a)},
+                                                       {"b_type", text.element(b)},
                                                        {"b", b.address("", "n", "")},
                                                        {"a_row", offset(a.m, "i")},
                                                        {"b_column", offset(b.n, "j")},

@@ -129,13 +129,17 @@ Recipe packed(const KernelText& text, bool prefetch) {
     body.choices = {text.vector_length()};
     add_tile(text, body);
     body.choices.push_back({"MC", {"48", "96", "168", "192", "336"}, "168", true});
-    body.choices.push_back(
-        {"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256", true});
-    body.choices.push_back({"NC", {"256", "1024", "4096"}, "4096", true});
+    // Sums of a part of k lie in the result meanwhile, where 16 bits would round them: such a result gets them whole.
+    const bool whole = text.element(text.form().output) != "float";
+    if (whole) body.constants = "constexpr int64_t KC = int64_t{1} << 40;\n";
+    else
+        body.choices.push_back(
+            {"KC", {"128", "192", "256", "384", "512"}, text.machine().vector_bytes >= 64 ? "192" : "256", true});
+    body.choices.push_back({"NC", {"256", "1024", "4096"}, whole ? "256" : "4096", true});
     body.choices.push_back({"UNROLL", {"1", "2", "4"}, "2"});
     body.choices.push_back(text.parallel_min());
     if (prefetch) body.choices.push_back({"PREFETCH", {"8", "16", "32"}, "16"});
-    body.constants = "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n";
+    body.constants += "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n";
     const Operand& c = text.form().output;
     bool side_by_side = text.plain_right() && text.plain_right()->n.is(1);
     body.members = fill(packed_members, {{"pack_right", side_by_side ? pack_rows : pack_panels}});

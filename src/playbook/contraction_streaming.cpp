@@ -9,8 +9,8 @@ const char* const streaming_members = R"(
     // Adds DEPTH rows of the right operand from k, weighted, to ROWS rows of sums, `width` columns from n.
     template <int ROWS, int DEPTH>
     void add_rows(float* sums, int64_t m, int64_t k, int64_t n, int64_t width) const {
-        const float* a = @a@;
-        const float* b = @b@;
+        const @a_type@* a = @a@;
+        const @b_type@* b = @b@;
         vec factor[ROWS][DEPTH];
 #pragma GCC unroll 8
         for (int i = 0; i < ROWS; ++i)
@@ -99,6 +99,8 @@ std::vector<Recipe> streaming_recipes(const KernelText& text) {
                     text.parallel_min()};
     body.scratch = true;
     body.members = fill(streaming_members, {{"a", a.address("m", "", "k")},
+                                            {"a_type", text.element(a)},
+                                            {"b_type", text.element(b)},
                                             {"b", b.address("", "n", "k")},
                                             {"a_offset", joined(a.m.times("i"), a.k.times("r"))},
                                             {"b_offset", joined(b.k.times("r"), "j")}});

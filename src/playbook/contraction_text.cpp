@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/pointwise.h"
 #include "playbook/vector_code.h"
 
@@ -232,10 +232,12 @@ std::string KernelText::fits_registers(const std::string& vectors) const {
     return fmt::format("({}) * ceildiv(VL, {}) <= {}", vectors, machine_.vector_bytes / 4, machine_.vector_registers);
 }
 
+std::string KernelText::element(const Operand& operand) const { return element_type(problem_, operand.array); }
+
 std::string KernelText::members(const std::string& extra) const {
     std::string text;
-    for (const Operand& operand : form_.operands) text += fmt::format("    const float* {};\n", operand.name);
-    text += fmt::format("    float* {};\n", form_.output.name);
+    for (const Operand& operand : form_.operands) text += fmt::format("    const {}* {};\n", element(operand), operand.name);
+    text += fmt::format("    {}* {};\n", element(form_.output), form_.output.name);
     for (const Parameter& parameter : problem_.parameters)
         text += fmt::format("    {} {};\n", c_type(parameter.dtype), parameter.name);
     if (!problem_.dimensions.empty()) text += fmt::format("    int64_t {};\n", join(problem_.dimensions, ", "));
@@ -372,12 +374,13 @@ void KernelText::write(Recipe& recipe, Body body) const {
     if (!body.extra_argument.empty()) arguments += ", " + body.extra_argument;
     std::string text =
         body.about + "\n//\n// strop:team\n" + tunables + "\n" + (body.scratch ? "#include <stdlib.h>\n" : "") +
-        vector_prelude(helpers) + (body.constants.empty() ? "" : "\n" + body.constants) +
-        (load_part ? load_part_text : "") + store_part_text + smaller_text + (strided ? strided_text : "") + scratch +
+        vector_prelude(helpers) + half_vectors(problem_, helpers) + (body.constants.empty() ? "" : "\n" + body.constants) +
+        (load_part ? for_each_type(problem_, load_part_text) : "") + for_each_type(problem_, store_part_text) +
+        smaller_text + (strided ? for_each_type(problem_, strided_text) : "") + scratch +
         (body.m_step.empty() ? "" : fill(grid_text, {{"m_step", body.m_step}, {"n_step", body.n_step}})) +
         "\nstruct Contraction {\n" + members(body.extra_member) + at() + producers_ + finish_ + put(body.blocks) +
-        body.members + "};\n\n" + signature(problem_) + " {\n    const Contraction call{" + arguments + "};\n" +
-        trimmed_lines(body.entry) + "}\n";
+        body.members + "};\n\n" + function_head(problem_) + " {\n    const Contraction call{" + arguments + "};\n" +
+        trimmed_lines(body.entry) + "}\n" + typed_entry(problem_);
     recipe.source =
         fill(text, {{"M", parenthesised(form_.m)},
                     {"N", parenthesised(form_.n)},
@@ -393,8 +396,9 @@ void KernelText::write(Recipe& recipe, Body body) const {
 void rename_for_kernel(Problem& problem, Graph& graph, std::map<std::string, Expression>& original) {
     std::map<std::string, Expression> renamed;
     std::map<std::string, std::string> names;
+    const bool halves = has_halves(problem);
     auto rename = [&](std::string& name, bool symbolic) {
-        if (!own_names().contains(name)) return;
+        if (!own_names().contains(name) && !(halves && half_words().contains(name))) return;
         std::string fresh = name + "_";
         names[name] = fresh;
         if (symbolic) {

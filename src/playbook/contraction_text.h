@@ -55,6 +55,7 @@ public:
     // The operand read in place; nullptr when it is computed on the fly.
     const Operand* plain_left() const { return form_.operand(form_.left, Side::left); }
     const Operand* plain_right() const { return form_.operand(form_.right, Side::right); }
+    std::string element(const Operand& operand) const;  // its type: "float", "bfloat16"
 
     Choice vector_length() const;
     Choice parallel_min() const;

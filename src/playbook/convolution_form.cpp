@@ -27,6 +27,7 @@ public:
         if (found.empty()) return form_;
         if (found.size() > 1) return lack("more than one convolution");
         if (graph_.outputs.size() != 1 || problem_.outputs.size() != 1) return lack("several outputs");
+        if (has_halves(problem_)) return lack("a convolution of 16-bit tensors");  // a program converts them before
         form_.node = found[0];
         form_.result = graph_.outputs[0];
         form_.y = problem_.outputs[0].name;

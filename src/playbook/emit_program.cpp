@@ -9,6 +9,7 @@
 #include "language/contract.h"
 #include "playbook/contraction_form.h"
 #include "playbook/convolution_form.h"
+#include "playbook/halves.h"
 #include "playbook/loop_form.h"
 #include "playbook/partition.h"
 #include "playbook/place_form.h"
@@ -54,7 +55,7 @@ class Drafter {
 public:
     Drafter(const Problem& problem, const Graph& graph, const Machine& machine)
         : problem_(problem),
-          graph_(own_outputs(problem, graph)),
+          graph_(own_outputs(problem, widened_operands(problem, graph))),
           machine_(machine),
           plain_only_(graph_.nodes.size(), 0) {}
 
@@ -128,8 +129,8 @@ private:
             if (tuned) settings += "// strop:late PARALLEL_MIN = 16384 | 65536 | 262144\n";
             if (!tuned) constant = "\nconstexpr int64_t PARALLEL_MIN = 16384;\n";
         }
-        return fmt::format("// {}: plain loops\n{}{}{}{}\n{}", name, settings, includes, constant,
-                           plain_helpers(loops.helpers), loops.body);
+        return fmt::format("// {}: plain loops\n{}{}{}{}{}\n{}", name, settings, includes, constant,
+                           half_types(part.problem), plain_helpers(loops.helpers), loops.body);
     }
 
     // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either.

@@ -47,7 +47,7 @@ Recipes emit_windows(const Problem& problem, const Graph& graph, const Machine& 
     for (const Choice<WindowPlan::Kind>& choice : choices(form)) {
         const KernelParts kernel = write_windows(form, {choice.kind});
         if (!kernel.lacks.empty()) return {{}, kernel.lacks};
-        KernelSource source(form.problem.name + ": " + choice.hypothesis);
+        KernelSource source(form.problem, choice.hypothesis);
         const int64_t lanes = std::max(4, machine.vector_bytes / 4);
         source.tune("VL", {lanes, 2 * lanes, lanes > 4 ? lanes / 2 : 4 * lanes}, lanes);
         source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "core/kernel.h"
+#include "playbook/halves.h"
 #include "playbook/vector_code.h"
 
 namespace strop::playbook {
@@ -20,7 +21,10 @@ struct KernelParts {
 
 class KernelSource {
 public:
-    explicit KernelSource(const std::string& comment) : comment_("// " + comment + "\n") {}
+    // `problem`: as the body's function has it.
+    KernelSource(const Problem& problem, const std::string& comment)
+        : problem_(problem),
+          comment_("// " + problem.name + ": " + comment + "\n") {}
 
     // The first value is the default; `guess` is what should fit this machine.
     void tune(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
@@ -32,7 +36,8 @@ public:
     }
     // `used`: of vector_prelude.
     std::string text(const std::set<std::string>& used, const std::string& helpers, const std::string& body) const {
-        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(used) + helpers + "\n" + body;
+        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(used) + half_vectors(problem_, used) + helpers +
+               "\n" + body + typed_entry(problem_);
     }
 
     Configuration initial;
@@ -45,6 +50,7 @@ private:
         initial[name] = guess;
     }
 
+    const Problem& problem_;
     std::string comment_, tunables_;
 };
 

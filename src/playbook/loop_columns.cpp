@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/loop_plans.h"
 #include "playbook/loop_text.h"
 
@@ -26,7 +27,7 @@ public:
 
     std::string body() {
         if (in_registers_) panel_function();
-        lines_ = Lines(1, lines_.text() + signature(form_.problem) + " {\n");
+        lines_ = Lines(1, lines_.text() + function_head(form_.problem) + " {\n");
         extents();
         if (plan_.stream)
             lines_.add("const bool streamed = rows * depth * columns * (int64_t)sizeof(float) > STREAM_MIN;");
@@ -146,7 +147,7 @@ private:
         lines_.add("template <int VECTORS>");
         std::string row = lanes_are_rows() ? "" : "int64_t row, ";
         std::string streamed = plan_.stream ? ", bool streamed" : "";
-        lines_.add(fmt::format("static inline void panel_of({},", parameter_list(form_.problem)));
+        lines_.add(fmt::format("static inline void panel_of({},", typed_parameters(form_.problem)));
         lines_.add(fmt::format("                            {}int64_t begin, int64_t lanes{}) {{", row, streamed));
         size_t depth = lines_.mark();
         lines_.add(fmt::format("const int64_t depth = {};", lanes_are_rows() ? form_.columns : form_.depth));

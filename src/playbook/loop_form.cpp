@@ -358,7 +358,7 @@ private:
         for (size_t k = 0; k < outputs.size(); ++k) {
             const Node& node = form_.graph.at(form_.graph.outputs[k]);
             const Span& span = form_.span(node.id);
-            if (outputs[k].dtype != DType::float32 && outputs[k].dtype != DType::boolean)
+            if (computed_in(outputs[k].dtype) != DType::float32 && outputs[k].dtype != DType::boolean)
                 return void(fail("outputs of type " + name_of(outputs[k].dtype)));
             if ((outputs[k].dtype == DType::boolean) != (node.dtype == DType::boolean))
                 return void(fail("outputs of another type than their value"));

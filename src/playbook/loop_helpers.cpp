@@ -70,8 +70,8 @@ __attribute__((noinline)) static float* scratch(int64_t count) {
 )";
 }
 
-std::string walkers(bool stream) {
-    std::string text = R"(
+std::string walkers() {
+    return R"(
 // The first `lanes` lanes of v, the others `rest`.
 static inline vec first(vec v, int64_t lanes, float rest) {
     if (lanes == VL) return v;
@@ -91,8 +91,10 @@ __attribute__((always_inline)) static inline void each_vector(int64_t j, int64_t
     if (j < end) step(0, j, end - j);
 }
 )";
-    if (!stream) return text;
-    return text + R"(
+}
+
+std::string aligned_walkers() {
+    return R"(
 // step(u, j, lanes, streamed): where y is streamed, from the first j on at which y + j is aligned to the vector, whole
 // vectors are. Which it is stands fast in each loop, so that none tests it.
 template <class Step>

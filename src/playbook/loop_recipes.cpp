@@ -58,7 +58,7 @@ public:
 
 private:
     KernelSource source(const std::string& hypothesis) {
-        KernelSource source(form_.problem.name + ": " + hypothesis);
+        KernelSource source(form_.problem, hypothesis);
         int64_t lanes = std::max(4, machine_.vector_bytes / 4);
         source.tune("VL", {lanes, 2 * lanes, 4 * lanes}, lanes);
         source.late("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
@@ -76,12 +76,13 @@ private:
         LoopKernel kernel = write_rows(form_, plan);
         if (lacks.empty()) lacks = kernel.lacks;
         std::string helpers;
-        helpers += tail_helpers();
+        helpers += for_each_type(form_.problem, tail_helpers());
         if (masks_) helpers += mask_helpers();
         if (products_) helpers += product_helper();
         if (kernel.uses_scratch) helpers += scratch_helper();
-        helpers += walkers(plan.stream);
-        if (plan.stream && form_.full_outputs().size() > 1) helpers += put_helper();
+        helpers += walkers();
+        if (plan.stream) helpers += for_each_type(form_.problem, aligned_walkers());
+        if (plan.stream && form_.full_outputs().size() > 1) helpers += for_each_type(form_.problem, put_helper());
 
         KernelSource text = source(hypothesis);
         text.tune("UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
@@ -100,10 +101,10 @@ private:
         bool lanes = plan.kind == ColumnPlan::Kind::lanes;
         bool registers = lanes || plan.kind == ColumnPlan::Kind::panels;
         std::string helpers;
-        helpers += tail_helpers();
-        if (plan.stream) helpers += put_helper();
+        helpers += for_each_type(form_.problem, tail_helpers());
+        if (plan.stream) helpers += for_each_type(form_.problem, put_helper());
         if (kernel.uses_scratch) helpers += scratch_helper();
-        if (lanes) helpers += strided_helpers();
+        if (lanes) helpers += for_each_type(form_.problem, strided_helpers());
         if (!registers) helpers += group_helpers();
 
         KernelSource text = source(hypothesis);

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/loop_laws.h"
 #include "playbook/loop_plans.h"
 #include "playbook/loop_text.h"
@@ -49,7 +49,7 @@ public:
 
     // The function; `helpers` and `lacks` are complete afterwards.
     std::string body() {
-        lines_.pragma(signature(form_.problem) + " {");
+        lines_.pragma(function_head(form_.problem) + " {");
         lines_ = Lines(1, lines_.text());
         lines_.add(fmt::format("const int64_t rows = {}, columns = {};", form_.rows, form_.columns));
         if (plan_.stream) lines_.add("const bool streamed = rows * columns * (int64_t)sizeof(float) > STREAM_MIN;");
@@ -153,11 +153,13 @@ private:
             const Node& node = form_.graph.at(id);
             const std::string& index = form_.span(id).outer_index;
             if (index != "0")
-                lines_.add(fmt::format("const {}* {}_row = {};", c_type(node.dtype), node.op, place(node.op, index)));
+                lines_.add(fmt::format("const {}* {}_row = {};", element_type(form_.problem, node.op), node.op,
+                                       place(node.op, index)));
         }
         for (int k : form_.full_outputs()) {
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
-            lines_.add(fmt::format("{}* {}_row = {};", c_type(output.dtype), output.name, place(output.name, "row")));
+            lines_.add(
+                fmt::format("{}* {}_row = {};", element_type(output.dtype), output.name, place(output.name, "row")));
         }
         for (int id : inputs(false)) {
             const Node& node = form_.graph.at(id);
@@ -264,7 +266,7 @@ private:
         std::string walker = "each_vector", aligned;
         for (int k : outputs) {
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
-            if (!plan_.stream || output.dtype != DType::float32 || !aligned.empty()) continue;
+            if (!plan_.stream || output.dtype == DType::boolean || !aligned.empty()) continue;
             walker = "each_aligned";  // to the first of them; the others stream where they are aligned too
             aligned = fmt::format("{}_row, streamed, ", output.name);
             aligned_output_ = k;

@@ -291,6 +291,9 @@ public:
           names_(names),
           own_(stage.nodes.begin(), stage.nodes.end()),
           free_(free_nodes(graph)) {
+        for (const Tensor& input : problem.inputs) stored_[input.name] = input.dtype;
+        for (size_t k = 0; k < graph.outputs.size() && k < problem.outputs.size(); ++k)
+            stored_outputs_[graph.outputs[k]] = problem.outputs[k].dtype;
         result_.problem = problem;
         result_.problem.inputs.clear();
         result_.problem.outputs.clear();
@@ -300,7 +303,7 @@ public:
         for (int id : stage.outputs) {
             result_.graph.outputs.push_back(place(id));
             const Node& node = graph_.at(id);
-            result_.problem.outputs.push_back({names_[at(id)], node.dtype, node.shape, Fill::normal, {}});
+            result_.problem.outputs.push_back({names_[at(id)], stored(node), node.shape, Fill::normal, {}});
         }
         keep_used();
         return std::move(result_);
@@ -319,12 +322,21 @@ private:
             copy.op = names_[at(id)];
             copy.shape = node.shape;
             copy.dtype = node.dtype;
-            result_.problem.inputs.push_back({copy.op, node.dtype, node.shape, Fill::normal, {}});
+            result_.problem.inputs.push_back({copy.op, stored(node), node.shape, Fill::normal, {}});
         }
         for (int& operand : copy.operands) operand = place(operand);
         copy.id = static_cast<int>(result_.graph.nodes.size());
         result_.graph.nodes.push_back(copy);
         return places_[id] = copy.id;
+    }
+
+    // The type in memory: a tensor's of the problem may be of 16 bits, a buffer between stages is as it is computed.
+    DType stored(const Node& node) const {
+        auto output = stored_outputs_.find(node.id);
+        if (output != stored_outputs_.end() && is_half(output->second)) return output->second;
+        auto input = stored_.find(node.op);
+        const bool half = node.family == Family::input && input != stored_.end() && is_half(input->second);
+        return half ? input->second : node.dtype;
     }
 
     // Dimensions and parameters that the stage does not mention are not passed.
@@ -349,6 +361,8 @@ private:
     const std::vector<std::string>& names_;
     std::set<int> own_;
     std::vector<char> free_;
+    std::map<std::string, DType> stored_;  // of the problem's inputs
+    std::map<int, DType> stored_outputs_;  // by node
     std::map<int, int> places_;
     StageProblem result_;
 };
@@ -367,6 +381,45 @@ std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion 
     return Partitioner(problem, graph, fusion, claims, plain_only).run();
 }
 
+Graph widened_operands(const Problem& problem, const Graph& graph) {
+    if (!has_halves(problem)) return graph;
+    std::set<std::string> halves;
+    for (const Tensor& input : problem.inputs)
+        if (is_half(input.dtype)) halves.insert(input.name);
+    Graph result;
+    std::map<int, int> places, wide;  // of the graph's nodes; of inputs after their conversion
+    auto append = [&](Node node) {
+        node.id = static_cast<int>(result.nodes.size());
+        result.nodes.push_back(node);
+        return node.id;
+    };
+    std::set<int> convolved;  // inputs that a convolution reads, perhaps through views
+    auto find = [&](auto&& self, int id) -> void {
+        const Node& node = graph.at(id);
+        if (node.family == Family::input && halves.contains(node.op)) convolved.insert(id);
+        if (node.family == Family::layout)
+            for (int operand : node.operands) self(self, operand);
+    };
+    for (const Node& node : graph.nodes)
+        if (node.family == Family::convolution)
+            for (int operand : node.operands) find(find, operand);
+    for (const Node& node : graph.nodes) {
+        Node copy = node;
+        for (int& operand : copy.operands) operand = wide.contains(operand) ? wide.at(operand) : places.at(operand);
+        places[node.id] = append(copy);
+        if (!convolved.contains(node.id)) continue;
+        Node conversion;
+        conversion.family = Family::pointwise;
+        conversion.op = "cast";
+        conversion.operands = {places[node.id]};
+        conversion.shape = node.shape;
+        conversion.dtype = node.dtype;
+        wide[node.id] = append(conversion);
+    }
+    for (int id : graph.outputs) result.outputs.push_back(places.at(id));
+    return result;
+}
+
 Graph own_outputs(const Problem& problem, const Graph& graph) {
     Graph result = graph;
     const std::vector<char> free = free_nodes(graph);
@@ -374,14 +427,17 @@ Graph own_outputs(const Problem& problem, const Graph& graph) {
     for (size_t k = 0; k < result.outputs.size(); ++k) {
         int id = result.outputs[k];
         DType dtype = problem.outputs.at(k).dtype;
-        if (!free[at(id)] && taken.insert(id).second && graph.at(id).dtype == dtype) continue;
+        const Node& node = graph.at(id);
+        // Who reads on reads what was computed; and a convolution writes float32 only.
+        const bool apart = is_half(dtype) && (node.family == Family::convolution || !graph.users(id).empty());
+        if (!free[at(id)] && !apart && taken.insert(id).second && node.dtype == computed_in(dtype)) continue;
         Node copy;
         copy.id = static_cast<int>(result.nodes.size());
         copy.family = Family::pointwise;
         copy.op = "cast";
         copy.operands = {id};
         copy.shape = graph.at(id).shape;
-        copy.dtype = dtype;
+        copy.dtype = computed_in(dtype);
         result.outputs[k] = copy.id;
         result.nodes.push_back(std::move(copy));
     }

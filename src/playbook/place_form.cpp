@@ -50,7 +50,7 @@ private:
             if (!place && (node.family != Family::reduction || node.op != (form_.largest ? "max" : "min") ||
                            node.operands != search->operands || node.axes != search->axes))
                 return fail(fmt::format("{} '{}' beside a search", name_of(node.family), node.op));
-            if (to.dtype != (place ? DType::int64 : DType::float32))
+            if (computed_in(to.dtype) != (place ? DType::int64 : DType::float32))
                 return fail("outputs of type " + name_of(to.dtype));
             std::string& name = place ? form_.place : form_.extremum;
             if (!name.empty()) return fail("a search with one result twice");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/loop_helpers.h"
 #include "playbook/loop_text.h"
 
@@ -48,20 +49,20 @@ public:
         lines_ = Lines(0);
         if (form_.nest.has_columns() && plan_.kind == Kind::lanes) panel();
         if (!form_.nest.has_columns() && plan_.kind != Kind::lanes) place_in();
-        lines_ = Lines(1, lines_.text() + signature(form_.problem) + " {\n");
+        lines_ = Lines(1, lines_.text() + function_head(form_.problem) + " {\n");
         lines_.add(fmt::format("const int64_t rows = {}, depth = {}{};", product(form_.nest.outer).cpp(),
                                form_.nest.depth.cpp(),
                                form_.nest.has_columns() ? ", columns = " + form_.nest.columns.cpp() : ""));
         if (form_.nest.has_columns()) plan_.kind == Kind::lanes ? panels() : tiles();
         else plan_.kind == Kind::lanes ? lanes() : blocks();
         lines_.add("}");
-        std::string helpers = tail_helpers(), beats = beats_text;
+        std::string helpers = for_each_type(form_.problem, tail_helpers()), beats = beats_text;
         for (size_t at; (at = beats.find("@not@")) != std::string::npos;)
             beats.replace(at, 5, form_.largest ? "<=" : ">=");
         helpers += beats;
         if (counted_) helpers += places_text;
         if (form_.nest.has_columns()) helpers += store_places_text;
-        if (walks_) helpers += walkers(false);
+        if (walks_) helpers += walkers();
         if (plan_.kind == Kind::tiles) helpers += group_helpers();
         used_.merge(reader_.used);
         return {lines_.text(), helpers, used_, reader_.lacks};
@@ -94,7 +95,7 @@ private:
             "// VECTORS vectors of neighbouring columns, from top to bottom; `lanes` is VL but in the last "
             "vector.");
         lines_.add("template <int VECTORS>");
-        lines_.add(fmt::format("static inline void panel_of({},", parameter_list(form_.problem)));
+        lines_.add(fmt::format("static inline void panel_of({},", typed_parameters(form_.problem)));
         lines_.add("                            int64_t row, int64_t begin, int64_t lanes) {");
         lines_.add(
             fmt::format("const int64_t depth = {}, columns = {};", form_.nest.depth.cpp(), form_.nest.columns.cpp()));
@@ -231,7 +232,7 @@ private:
         lines_.add(
             "// The first place in [begin, end) of a row at which its value is `best`, or no number as "
             "`best` is.");
-        lines_.add(fmt::format("static inline int64_t place_in({},", parameter_list(form_.problem)));
+        lines_.add(fmt::format("static inline int64_t place_in({},", typed_parameters(form_.problem)));
         lines_.add("                               int64_t row, int64_t begin, int64_t end, float best) {");
         const size_t mark = lines_.mark();
         lines_.add(fmt::format("const int64_t depth = {};", form_.nest.depth.cpp()));

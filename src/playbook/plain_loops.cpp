@@ -9,6 +9,7 @@
 #include "graph/operations.h"
 #include "graph/rewrite.h"
 #include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/contraction_text.h"
 #include "playbook/loop_text.h"
 #include "playbook/plain_nest.h"
@@ -65,10 +66,10 @@ public:
     }
 
     PlainLoops write() {
-        Lines body(1, signature(problem_) + " {\n");
+        Lines body(1, function_head(problem_) + " {\n");
         for (size_t k = 0; k < graph_.outputs.size(); ++k)
             nest(graph_.at(graph_.outputs[k]), problem_.outputs.at(k), body);
-        result_.body = body.text() + "}\n";
+        result_.body = body.text() + "}\n" + typed_entry(problem_);
         return std::move(result_);
     }
 

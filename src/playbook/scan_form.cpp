@@ -63,7 +63,7 @@ private:
         if (scan.dtype != DType::float32 || node(source).dtype != DType::float32 ||
             node(result).dtype != DType::float32)
             return fail("a scan of values of type " + name_of(scan.dtype));
-        if (form_.problem.outputs[0].dtype != DType::float32)
+        if (computed_in(form_.problem.outputs[0].dtype) != DType::float32)
             return fail("outputs of type " + name_of(form_.problem.outputs[0].dtype));
         if (!(node(result).shape == scan.shape)) return fail("a scan whose result has another shape");
         form_.before = pointwise_part(form_.graph, source);

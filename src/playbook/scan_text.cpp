@@ -4,6 +4,7 @@
 
 #include "base/strings.h"
 #include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/loop_helpers.h"
 #include "playbook/loop_text.h"
 
@@ -50,7 +51,7 @@ public:
     KernelParts write() {
         lines_ = Lines(0);
         if (plan_.kind == Kind::panels) panel();
-        lines_ = Lines(1, lines_.text() + signature(form_.problem) + " {\n");
+        lines_ = Lines(1, lines_.text() + function_head(form_.problem) + " {\n");
         lines_.add(fmt::format("const int64_t rows = {}, depth = {}{};", product(form_.nest.outer).cpp(),
                                form_.nest.depth.cpp(),
                                form_.nest.has_columns() ? ", columns = " + form_.nest.columns.cpp() : ""));
@@ -74,8 +75,8 @@ private:
     bool in_double() const { return form_.op == "sum"; }
 
     std::string helpers() const {
-        std::string text = tail_helpers();
-        if (plan_.stream && form_.nest.has_columns()) text += put_helper();
+        std::string text = for_each_type(form_.problem, tail_helpers());
+        if (plan_.stream && form_.nest.has_columns()) text += for_each_type(form_.problem, put_helper());
         if (plan_.kind == Kind::tiles) text += group_helpers();
         if (form_.nest.has_columns()) return text;
         std::string prefix = prefix_text;
@@ -87,7 +88,9 @@ private:
         put("@before@", form_.backwards ? "behind" : "before");
         put("@start@", start());
         put("@fold@", fold(form_.op, "v", "shifted(v, width)"));
-        text += walkers(plan_.stream) + prefix;
+        text += walkers();
+        if (plan_.stream) text += for_each_type(form_.problem, aligned_walkers());
+        text += prefix;
         if (form_.backwards) text += backwards_text;
         if (plan_.kind == Kind::split && form_.op == "prod") text += product_helper();
         return text;
@@ -214,7 +217,7 @@ private:
             fmt::format("// VECTORS vectors of neighbouring columns, from {}; `lanes` is VL but in the last vector.",
                         form_.backwards ? "bottom to top" : "top to bottom"));
         lines_.add("template <int VECTORS>");
-        lines_.add(fmt::format("static inline void panel_of({},", parameter_list(form_.problem)));
+        lines_.add(fmt::format("static inline void panel_of({},", typed_parameters(form_.problem)));
         lines_.add(fmt::format("                            int64_t row, int64_t begin, int64_t lanes{}) {{",
                                plan_.stream ? ", bool streamed" : ""));
         lines_.add(

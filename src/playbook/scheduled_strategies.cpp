@@ -136,6 +136,7 @@ ScheduledStrategy of_stages(const Draft& draft, const Plan& plan) {
 
 ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph) {
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
+    if (has_halves(problem)) return {{}, "16-bit tensors, which kernels in C++ only read and write so far"};
     ScheduledStrategies result;
     for (const Plan& plan : plans) {
         if (plan.fusion != Fusion::plain && graph.nodes.size() > most_nodes) continue;

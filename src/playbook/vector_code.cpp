@@ -410,16 +410,21 @@ static inline float vpow(float a, float b) { return vpow(splat(a), splat(b))[0];
     return table;
 }
 
-// `used` and everything that it needs.
-std::set<std::string> closure(const std::set<std::string>& used) {
+}  // namespace
+
+std::string vector_helper(const std::string& name) {
+    for (const Helper& helper : helpers())
+        if (helper.name == name) return helper.text;
+    return {};
+}
+
+std::set<std::string> vector_closure(const std::set<std::string>& used) {
     std::set<std::string> all = used;
     const std::vector<Helper>& table = helpers();
     for (size_t i = table.size(); i-- > 0;)
         if (all.contains(table[i].name)) all.insert(table[i].needs.begin(), table[i].needs.end());
     return all;
 }
-
-}  // namespace
 
 std::string vector_prelude(const std::set<std::string>& used) {
     std::string text =
@@ -429,7 +434,7 @@ std::string vector_prelude(const std::set<std::string>& used) {
         "typedef float vec __attribute__((vector_size(4 * VL)));\n"
         "typedef float vec_unaligned __attribute__((vector_size(4 * VL), aligned(4), may_alias));\n"
         "typedef int32_t vmask __attribute__((vector_size(4 * VL)));  // 0 or -1 in each lane\n";
-    std::set<std::string> all = closure(used);
+    std::set<std::string> all = vector_closure(used);
     for (const Helper& helper : helpers())
         if (all.contains(helper.name)) text += helper.text;
     return text;

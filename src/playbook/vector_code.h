@@ -22,6 +22,9 @@ namespace strop::playbook {
 //   select(mask, a, b)
 // Each v-function has a scalar overload for `float`, so that tails may use plain loops.
 std::string vector_prelude(const std::set<std::string>& used);
+// One of them alone, and what `used` need among them.
+std::string vector_helper(const std::string& name);
+std::set<std::string> vector_closure(const std::set<std::string>& used);
 
 // The values of the tunable VL worth trying for registers of `vector_bytes`, best first: "8 | 16".
 std::string vector_lengths(int vector_bytes);

@@ -82,7 +82,7 @@ private:
             return fail(fmt::format("reduction '{}' over windows", form_.op));
         if (reduction.keepdims) return fail("windows whose axes are kept");
         if (reduction.dtype != DType::float32) return fail("windows of " + name_of(reduction.dtype));
-        if (form_.problem.outputs[0].dtype != DType::float32)
+        if (computed_in(form_.problem.outputs[0].dtype) != DType::float32)
             return fail("outputs of type " + name_of(form_.problem.outputs[0].dtype));
         form_.y = form_.problem.outputs[0].name;
         return true;

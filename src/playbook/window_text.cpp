@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "language/contract.h"
+#include "playbook/halves.h"
 #include "playbook/loop_helpers.h"
 #include "playbook/loop_text.h"
 #include "playbook/window_helpers.h"
@@ -35,13 +35,13 @@ public:
     }
 
     KernelParts write() {
-        lines_ = Lines(1, signature(form_.problem) + " {\n");
+        lines_ = Lines(1, function_head(form_.problem) + " {\n");
         extents();
         if (plan_.kind != WindowPlan::Kind::direct) folded_rows();
         else if (lanes_inside_) inner_lanes();
         else direct();
         lines_.add("}");
-        std::string helpers = tail_helpers() + vector_walker();
+        std::string helpers = for_each_type(form_.problem, tail_helpers()) + vector_walker();
         if (clipped_) helpers += taps_helper();
         if (strided_) helpers += strided_helpers();
         if (scratch_) helpers += scratch_helper();
@@ -127,9 +127,10 @@ private:
             for (size_t a = 0; a < far(); ++a)
                 row = row == "0" ? "(" + firsts[a] + ")"
                                  : fmt::format("({} * {} + {})", row, names_[a].extent, firsts[a]);
-            lines_.add(row == "0" ? fmt::format("const float* const {0}_rows = {0};", operand.name)
-                                  : fmt::format("const float* const {0}_rows = {0} + {1} * width{2};", operand.name,
-                                                row, inner_factor()));
+            lines_.add(row == "0" ? fmt::format("const {1}* const {0}_rows = {0};", operand.name,
+                                                element_type(form_.problem, operand.name))
+                                  : fmt::format("const {3}* const {0}_rows = {0} + {1} * width{2};", operand.name, row,
+                                                inner_factor(), element_type(form_.problem, operand.name)));
         }
         for (const PartOperand& operand : form_.after.operands)
             if (!along(operand) && !inner_alone(operand)) add_plane_value(operand, plane_of(operand));

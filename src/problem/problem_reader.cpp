@@ -18,7 +18,6 @@ namespace {
 const std::vector<std::string> known_keys = {"name",       "tags",    "reference", "function", "inputs",
                                              "parameters", "outputs", "shapes",    "range",    "require",
                                              "tolerance",  "work",    "baselines"};
-const char* dtype_names = "float32, float64, int32, int64, uint8, bool";
 const char* fill_names = "normal, uniform, positive, integers, zeros_ones";
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -77,6 +76,7 @@ Problem ProblemReader::read() {
     read_parameters();
     read_tensors("inputs", problem_.inputs);
     read_tensors("outputs", problem_.outputs);
+    check_halves();
     read_conditions();
     read_points();
     collect_dimensions();
@@ -176,8 +176,11 @@ Parameter ProblemReader::read_parameter(const YamlEntry& entry) {
         std::optional<DType> dtype = parse_dtype(yaml_.text(field->value, "dtype"));
         if (!dtype)
             yaml_.fail(field->value, fmt::format("dtype '{}' of '{}' is not known", field->value.Scalar(), entry.key),
-                       fmt::format("one of {}", dtype_names));
+                       fmt::format("one of {}", dtype_names()));
         parameter.dtype = *dtype;
+        if (is_half(*dtype))
+            yaml_.fail(field->value, fmt::format("parameter '{}' is {}", entry.key, name_of(*dtype)),
+                       "16-bit types are for tensors: write float32, in which the kernel computes");
     }
     const YamlEntry* value = find(fields, "value");
     if (!value)
@@ -213,7 +216,7 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
         std::optional<DType> parsed = parse_dtype(yaml_.text(dtype->value, "dtype"));
         if (!parsed)
             yaml_.fail(dtype->value, fmt::format("dtype '{}' of '{}' is not known", dtype->value.Scalar(), entry.key),
-                       fmt::format("one of {}", dtype_names));
+                       fmt::format("one of {}", dtype_names()));
         tensor.dtype = *parsed;
         for (const YAML::Node& extent : yaml_.list(shape->value, "shape")) {
             std::string what = fmt::format("shape of {}", entry.key);
@@ -224,6 +227,23 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
         tensors.push_back(tensor);
     }
     if (tensors.empty()) yaml_.fail(all.at, fmt::format("'{}' is empty", key), "at least one tensor is needed");
+}
+
+// What is read as 16 bits is computed in float32: a float64 beside it could not keep what it promises.
+void ProblemReader::check_halves() const {
+    const Tensor *half = nullptr, *wide = nullptr;
+    for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
+        for (const Tensor& tensor : *tensors) {
+            if (is_half(tensor.dtype) && !half) half = &tensor;
+            if (tensor.dtype == DType::float64 && !wide) wide = &tensor;
+        }
+    if (!half || !wide) return;
+    const char* key = wide >= problem_.outputs.data() && wide < problem_.outputs.data() + problem_.outputs.size()
+                          ? "outputs"
+                          : "inputs";
+    yaml_.fail(find(yaml_.entries(), key)->at,
+               fmt::format("'{}' is float64 beside '{}', which is {}", wide->name, half->name, name_of(half->dtype)),
+               "16-bit tensors are computed in float32: declare both so, or the float64 tensor float32");
 }
 
 void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEntry& entry, Tensor& tensor) {

@@ -22,6 +22,7 @@ private:
     Parameter read_parameter(const YamlEntry& entry);
     void read_tensors(const std::string& key, std::vector<Tensor>& tensors);
     void read_fill(const std::vector<YamlEntry>& fields, const YamlEntry& entry, Tensor& tensor);
+    void check_halves() const;
     void read_conditions();
     void read_points();
     void read_point(const YAML::Node& at, const std::string& label, const YAML::Node& value);

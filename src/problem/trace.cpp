@@ -19,7 +19,10 @@ Json specification(const Problem& problem) {
     for (const Tensor& input : problem.inputs) {
         Json shape = Json::array();
         for (const Expression& extent : input.shape) shape.push_back(extent.text());
-        inputs.push_back({{"name", input.name}, {"dtype", name_of(input.dtype)}, {"shape", shape}});
+        inputs.push_back({{"name", input.name},
+                          {"dtype", name_of(computed_in(input.dtype))},
+                          {"stored", name_of(input.dtype)},
+                          {"shape", shape}});
     }
     for (const Parameter& parameter : problem.parameters) {
         Json value = parameter.value;
