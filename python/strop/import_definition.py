@@ -19,8 +19,7 @@ if __name__ == "__main__":
 from strop.import_names import Names, Refusal, problem_name  # noqa: E402
 
 FORM = "a definition has name, axes, inputs, outputs and reference (docs/problems.md)"
-KNOWN = {"float32", "float64", "int32", "int64", "uint8", "bool"}
-HALVES = {"float16", "bfloat16"}
+KNOWN = {"float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool"}
 MOST_POINTS = 8
 USUAL = (16, 128, 1024)  # of a varying axis without workloads
 LIMIT = 2  # of integers, which nobody describes
@@ -101,18 +100,15 @@ class Definition:
 
     def tensor(self, names, key, one, more=""):
         dtype = one.get("dtype")
-        if dtype in HALVES:
-            self.notes.append(f"'{key}' is {dtype} and became float32: no kernel here has half types")
-            dtype = "float32"
         if dtype not in KNOWN:
-            raise Refusal(f"{self.path}: '{key}' is of dtype {dtype}", f"tensors are {', '.join(sorted(KNOWN))}, or halves")
+            raise Refusal(f"{self.path}: '{key}' is of dtype {dtype}", f"tensors are {', '.join(sorted(KNOWN))}")
         unknown = [axis for axis in one["shape"] if axis not in self.extents]
         if unknown:
             raise Refusal(f"{self.path}: '{key}' has the axis '{unknown[0]}', which is none of its axes", FORM)
         fill = ""
         if more and dtype == "bool":
             fill = ", fill: zeros_ones"
-        elif more and not dtype.startswith("float"):
+        elif more and "float" not in dtype:
             fill = f", fill: integers, limit: {LIMIT}"
             self.notes.append(f"integers '{key}' are drawn below {LIMIT}: set their limit in problem.yaml")
         extents = ", ".join(str(self.extents[axis]) for axis in one["shape"])
@@ -174,7 +170,7 @@ class Definition:
 
     def solution_text(self) -> str:
         """`run` as the definition has it, over the module of a result that lies beside it."""
-        given, results = self.json["inputs"], self.json["outputs"]
+        given = self.json["inputs"]
         text = (f'"""run of the definition {self.json["name"]}, computed by the kernel {self.name}."""\n\n'
                 f"import importlib.util\nimport os\n\nimport torch\n\n\ndef _load(name):\n"
                 f'    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py")\n'
@@ -188,13 +184,9 @@ class Definition:
                 text += f"    if {self.inputs[key]} != {self.scalar(key)}:\n"
                 text += f"        raise ValueError(f\"the kernel is for {key} = {self.scalar(key)}, not {{{self.inputs[key]}}}\")\n"
             else:
-                tensors.append(self.inputs[key] + (".float()" if one["dtype"] in HALVES else "") + ".contiguous()")
+                tensors.append(self.inputs[key] + ".contiguous()")
         text += f"    result = _kernel({', '.join(tensors)})\n"
-        halves = [one["dtype"] if one["dtype"] in HALVES else "" for one in results.values()]
-        if len(halves) == 1:
-            return text + f"    return result{f'.to(torch.{halves[0]})' if halves[0] else ''}\n"
-        parts = [f"result[{i}]{f'.to(torch.{half})' if half else ''}" for i, half in enumerate(halves)]
-        return text + f"    return {', '.join(parts)}\n"
+        return text + "    return result\n"
 
 
 def import_definition(path: str) -> dict:

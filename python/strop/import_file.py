@@ -1,8 +1,8 @@
-"""A file with a PyTorch module as a problem: import_file.py FILE.py
+"""A file with a PyTorch module as a problem: import_file.py FILE.py [DTYPE]
 
 The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()`. The module is made with seed 42
-and left in the mode in which its constructor leaves it. Its parameters and floating buffers become inputs. To standard
-output goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"}.
+and left in the mode in which its constructor leaves it. Its parameters and floating buffers become inputs. With a DTYPE,
+bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"}.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTens
 from strop import import_torch  # noqa: E402
 from strop.import_names import Names, Refusal, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
+from strop.import_values import HALVES, numpy_dtype  # noqa: E402
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, text  # noqa: E402
 
@@ -97,8 +98,8 @@ def check_input(value, what):
         dtype = str(value.dtype).removeprefix("torch.")
         if value.layout != torch.strided or value.is_quantized:
             raise Refusal(f"{what} is not a dense tensor", "inputs are dense: convert them in get_inputs()")
-        if dtype not in DTYPES:
-            raise Refusal(f"{what} is of dtype {dtype}", f"inputs are {', '.join(DTYPES)}")
+        if dtype not in (*DTYPES, *HALVES):
+            raise Refusal(f"{what} is of dtype {dtype}", f"inputs are {', '.join((*DTYPES, *HALVES))}")
         if value.numel() == 0:
             raise Refusal(f"{what} has shape {list(value.shape)}", "every extent has to be at least 1")
     elif not isinstance(value, (int, float, bool, str, type(None))):
@@ -111,19 +112,29 @@ def check_input(value, what):
 class Imported:
     """What is known of the file, step by step."""
 
-    def __init__(self, path: str):
-        self.path, self.folder = path, os.path.dirname(path)
-        self.name = problem_name(path)
+    def __init__(self, path: str, dtype: str = ""):
+        self.path, self.folder, self.dtype = path, os.path.dirname(path), dtype
+        self.name = problem_name(path) + (f"_{dtype}" if dtype else "")
         self.notes: list[str] = []
         module = load(path)
         self.model = make_model(module, path)
         self.values = make_inputs(module, path)
+        if dtype:
+            self.move_to(getattr(torch, dtype))
         self.names = Names()
         self.names.take(self.name)
         self.arguments = self.name_arguments()
         self.inputs = {n: v for n, v in zip(self.arguments, self.values) if isinstance(v, torch.Tensor)}
         self.tensors = {self.names.take(name.replace(".", "_")): name for name, _ in self.candidates()}
         self.updated: list[str] = []
+
+    def move_to(self, dtype):
+        with blaming(self.path, f"Model cannot be moved to {self.dtype}: ", "leave --dtype out"):
+            self.model = self.model.to(dtype)
+        real = [isinstance(value, torch.Tensor) and value.is_floating_point() for value in self.values]
+        if not any(real) and not any(one.is_floating_point() for one in self.model.parameters()):
+            raise Refusal(f"{self.path}: --dtype {self.dtype}: no tensor of it is floating", "leave --dtype out")
+        self.values = [value.to(dtype) if moves else value for value, moves in zip(self.values, real)]
 
     def name_arguments(self) -> list[str]:
         kinds = inspect.signature(self.model.forward).parameters.values()
@@ -371,12 +382,12 @@ def output_shapes(imported: Imported, program, dimensions: Dimensions, outputs) 
 
 def traced_input(name, value, shape) -> Traced:
     extents = [SymInt.symbol(extent) if isinstance(extent, str) else extent for extent in shape]
-    dtype = str(value.dtype).removeprefix("torch.")
+    dtype = numpy_dtype(value.dtype)
     return Traced(GRAPH.add("input", name, [], extents, dtype), extents, dtype)
 
 
-def import_file(path: str) -> dict:
-    imported = Imported(path)
+def import_file(path: str, dtype: str = "") -> dict:
+    imported = Imported(path, dtype)
     program = imported.export()
     imported.all_tensors = list(imported.tensors.items())
     placeholders, outputs = imported.read(program)
@@ -402,7 +413,7 @@ def main(arguments) -> int:
     warnings.simplefilter("ignore")
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            document = import_file(os.path.abspath(arguments[0]))
+            document = import_file(os.path.abspath(arguments[0]), *arguments[1:])
     except Refusal as refusal:
         document = {"error": str(refusal), "hint": refusal.hint}
     print(json.dumps(document))

@@ -27,9 +27,9 @@ from strop.import_names import Refusal, problem_name  # noqa: E402
 FORM = "the folder needs reference.py with generate_input(**case) and ref_kernel(data), and task.yml with tests"
 MOST_POINTS = 8
 
-# What original.py of the problem begins with: the reference, on the processor and in float32. Its source is changed once, so
-# that PyTorch's baseline runs as fast as if it had been written so.
-ADAPTER = '''"""ref_kernel of task_reference.py as a module, on the processor; halves are float32."""
+# What original.py of the problem begins with: the reference, on the processor. Its source is changed once, so that PyTorch's
+# baseline runs as fast as if it had been written so.
+ADAPTER = '''"""ref_kernel of task_reference.py as a module, on the processor."""
 
 import ast
 import os
@@ -48,13 +48,7 @@ class _Names(types.ModuleType):
         return lambda *arguments, **named: None
 
 
-def _widened(dtype):
-    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
-
-
 def _moved(value):
-    if isinstance(value, torch.dtype):
-        return _widened(value)
     if isinstance(value, torch.device) or (isinstance(value, str) and value.split(":")[0] in ("cuda", "hip")):
         return "cpu"
     return value
@@ -65,23 +59,16 @@ class _ForProcessor(ast.NodeTransformer):
         device = isinstance(node.value, str) and node.value.split(":")[0] in ("cuda", "hip")
         return ast.copy_location(ast.Constant("cpu"), node) if device else node
 
-    def visit_Attribute(self, node):
-        self.generic_visit(node)
-        if isinstance(node.value, ast.Name) and node.value.id == "torch" and node.attr in ("float16", "half", "bfloat16"):
-            node.attr = "float32"
-        return node
-
     def visit_Call(self, node):
         self.generic_visit(node)
-        moves = isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "half", "bfloat16")
-        return node.func.value if moves and not (node.func.attr != "cuda" and node.args) else node
+        return node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" else node
 
 
 class OnProcessor(torch.overrides.TorchFunctionMode):
-    """For generate_input, whose devices and types may come from its arguments."""
+    """For generate_input, whose devices may come from its arguments."""
 
     def __torch_function__(self, function, types_, arguments=(), named=None):
-        if getattr(function, "__name__", "") in ("cuda", "half", "bfloat16"):
+        if getattr(function, "__name__", "") == "cuda":
             return arguments[0]
         named = {name: _moved(value) for name, value in (named or {}).items()}
         return function(*[_moved(value) for value in arguments], **named)
@@ -160,12 +147,12 @@ def run_once(module, case, path):
     """On the processor, with results of types that are known."""
     with blaming(path, "generate_input raises ", FORM):
         data = module.inputs_of(case)
-    with blaming(path, "on the processor and in float32, ref_kernel raises ",
+    with blaming(path, "on the processor, ref_kernel raises ",
                   "what only a GPU has cannot be the reference of a problem for the processor"):
         result = module.TASK.ref_kernel(tuple(data) if len(data) > 1 else data[0])
     for one in result if isinstance(result, (tuple, list)) else [result]:
         dtype = str(getattr(one, "dtype", type(one).__name__)).removeprefix("torch.")
-        if dtype not in import_file.DTYPES:
+        if dtype not in (*import_file.DTYPES, *import_file.HALVES):
             raise Refusal(f"{path}: ref_kernel returns {dtype}", FORM)
 
 
@@ -202,7 +189,6 @@ def import_task(folder: str, cases: list) -> dict:
     result = import_file.import_file(path)
     del result["files"]["module.py"]  # a task has no module to take the place of
     result["files"] |= {"original.py": final, "task_reference.py": theirs}
-    result["notes"].append("made of a task: tensors of half precision, if there are any, became float32")
     return result
 
 

@@ -42,6 +42,7 @@ def reference_text(imported, arguments) -> str:
     has_arguments = "get_init_inputs" in dir(__import__("original"))
     imports = "Model, get_init_inputs" if has_arguments else "Model"
     made = "Model(*get_init_inputs())" if has_arguments else "Model()"
+    made += f".to(torch.{imported.dtype})" if imported.dtype else ""
     names = [*imported.inputs, *imported.tensors]
     text = '"""The forward of Model in original.py, as a function of its inputs, parameters and buffers."""\n\n'
     text += f"import torch\nfrom original import {imports}\n\ntorch.manual_seed(42)\nMODEL = {made}\n"
@@ -58,7 +59,7 @@ def reference_text(imported, arguments) -> str:
 MODULE = '''"""ModelNew: Model of @name@_original.py with its forward computed by the kernel @name@.
 
 The constructor, the names of parameters and buffers and so the state_dict are Model's. It works inside torch.compile
-and torch.export; it computes no gradients.
+and torch.export; it computes no gradients.@moved@
 """
 
 import importlib.util
@@ -144,6 +145,7 @@ def module_text(imported, results, dimensions) -> str:
     empty = [f"{names[0]}.new_empty({extents_text(shape)}, dtype={dtype})" for _, dtype, shape in results]
     many = len(results) > 1
     fields = {
+        "moved": f" It is for ModelNew(...).to(torch.{imported.dtype})." if imported.dtype else "",
         "typed": listed([f"{name}: torch.Tensor" for name in names], 0),
         "result": f"tuple[{', '.join(['torch.Tensor'] * len(results))}]" if many else "torch.Tensor",
         "contiguous": listed([f"{name}.contiguous()" for name in names], 8),

@@ -22,7 +22,7 @@ import torch
 from strop import import_layout, import_order, import_pointwise, import_products  # noqa: F401  (fill the table)
 from strop import import_reductions  # noqa: F401
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
-from strop.import_values import OPERATIONS, as_tensor, numpy_dtype
+from strop.import_values import HALVES, OPERATIONS, as_tensor, numpy_dtype
 from strop.trace_array import GRAPH, Traced, broadcast_to, constant_array, pointwise
 from strop.trace_dims import SymInt, Untraceable, extremum, text
 from strop.trace_layout import triangle
@@ -184,8 +184,9 @@ def first_tensor(value):
 
 def constant(tensor: torch.Tensor) -> Traced:
     """A tensor that the reference keeps: few values, or a pattern."""
+    half = str(tensor.dtype).removeprefix("torch.") in HALVES
     numpy_dtype(tensor.dtype)
-    array = tensor.detach().numpy()
+    array = (tensor.float() if half else tensor).detach().numpy()
     if array.ndim >= 2 and array.size > 64:
         for lower in (True, False):
             pattern = np.tril(np.ones(array.shape[-2:], bool)) if lower else np.triu(np.ones(array.shape[-2:], bool))
@@ -335,8 +336,9 @@ def results_of(spec: dict, inputs: list[Traced]) -> list:
     folder = os.path.dirname(os.path.abspath(spec["reference"]))
     dims = example_dims(spec["points"])
     examples = tuple(
-        torch.empty([evaluated(extent, dims) for extent in traced.shape], dtype=getattr(torch, traced.dtype.name))
-        for traced in inputs
+        torch.empty([evaluated(extent, dims) for extent in traced.shape],
+                    dtype=getattr(torch, entry.get("stored", entry["dtype"])))
+        for traced, entry in zip(inputs, spec["inputs"])
     )
     varying = [[isinstance(extent, SymInt) for extent in traced.shape] for traced in inputs]
     with extents_kept():

@@ -23,9 +23,13 @@ def imports(*names):
     return register
 
 
+HALVES = ("float16", "bfloat16")  # for tensors in memory: what is computed from them is float32
+
+
 def numpy_dtype(dtype) -> np.dtype:
-    """Of a torch.dtype."""
+    """Of a torch.dtype, as it is computed in."""
     name = str(dtype).removeprefix("torch.")
+    name = "float32" if name in HALVES else name
     if name not in DTYPES:
         raise Untraceable(f"dtype '{name}' is not supported")
     return np.dtype(name)

@@ -34,8 +34,15 @@ def load(path, name):
     return module
 
 
+def is_half(dtype):
+    return dtype in ("float16", "bfloat16")
+
+
 def filled(generator, shape, dtype, fill, limit):
+    """Of 16 bits in float32: the frameworks round it."""
     import numpy as np
+
+    dtype = "float32" if is_half(dtype) else dtype
 
     if fill == "integers":
         return generator.integers(0, limit, shape).astype(dtype)
@@ -58,10 +65,16 @@ class NumPy:
     def neighbour(self):
         self.numpy.add(self.one, self.two, out=self.sum)
 
-    def ours(self, array):  # an argument of the result
-        return array
+    def ours(self, array, dtype):  # an argument of the result
+        if dtype == "bfloat16":
+            import ml_dtypes
 
-    native = ours  # an argument of the framework's version
+            return array.astype(ml_dtypes.bfloat16)
+        return array.astype(dtype, copy=False)
+
+    def native(self, array, dtype):  # an argument of the framework's version
+        # NumPy computes in float32 what is of 16 bits.
+        return self.ours(array, dtype).astype(self.numpy.float32) if is_half(dtype) else array
 
     def version(self, _name, function, _integers):
         return function
@@ -82,8 +95,9 @@ class PyTorch(NumPy):
     def neighbour(self):
         self.torch.add(self.one, self.two, out=self.sum)
 
-    def ours(self, array):
-        return self.torch.from_numpy(array)
+    def ours(self, array, dtype):
+        tensor = self.torch.from_numpy(array)
+        return tensor.to(getattr(self.torch, dtype)) if is_half(dtype) else tensor
 
     native = ours
 
@@ -109,8 +123,8 @@ class Jax(NumPy):
     def neighbour(self):
         self.add(self.one, self.two).block_until_ready()
 
-    def native(self, array):
-        return self.jax.device_put(array.copy()).block_until_ready()
+    def native(self, array, dtype):
+        return self.jax.device_put(self.ours(array, dtype).copy()).block_until_ready()
 
     def version(self, _name, function, integers):
         compiled = self.jax.jit(function, static_argnums=integers)
@@ -162,7 +176,9 @@ class Measurement:
             float(p["value"]) if p["dtype"].startswith("float") else int(p["value"]) for p in spec["parameters"]
         ]
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
-        self.takes_out = "out" in names and spec["framework"] != "jax"
+        halves = any(is_half(tensor["dtype"]) for tensor in spec["inputs"])
+        copies = spec["framework"] == "jax" or (spec["framework"] == "numpy" and halves)
+        self.takes_out = "out" in names and not copies
         first = len(spec["inputs"])
         integers = tuple(first + i for i, value in enumerate(self.values) if isinstance(value, int))
         self.versions = {name: self.framework.version(name, function, integers) for name in spec["versions"]}
@@ -175,8 +191,9 @@ class Measurement:
             filled(generator, shape, tensor["dtype"], tensor["fill"], limit)
             for tensor, shape, limit in zip(self.spec["inputs"], point["shapes"], point["limits"])
         ]
-        ours = [self.framework.ours(array) for array in arrays] + self.values
-        theirs = [self.framework.native(array) for array in arrays] + self.values
+        dtypes = [tensor["dtype"] for tensor in self.spec["inputs"]]
+        ours = [self.framework.ours(array, dtype) for array, dtype in zip(arrays, dtypes)] + self.values
+        theirs = [self.framework.native(array, dtype) for array, dtype in zip(arrays, dtypes)] + self.values
         asked = point["asked"]
         first = self.result(*ours, **asked)  # compiles
         if not self.takes_out or isinstance(first, tuple):

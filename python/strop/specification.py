@@ -73,7 +73,8 @@ def _arguments(inputs: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, Any]
     random = np.random.default_rng(0)
     for entry in inputs.values():
         shape = tuple(_extent(extent, sizes) for extent in entry["shape"])
-        dtype = np.dtype(entry["dtype"])
+        half = entry["dtype"] in ("float16", "bfloat16")  # computed in float32
+        dtype = np.dtype("float32" if half else entry["dtype"])
         if dtype.kind in "iub":
             yield random.integers(0, entry.get("limit", 2), shape).astype(dtype)
         else:
@@ -120,7 +121,10 @@ def infer_outputs(function: Callable, inputs: Mapping[str, Mapping[str, Any]], p
     outputs = {}
     for k, first in enumerate(seen[0][1]):
         shape = [_shape_of(function, k, axis, seen, names) for axis in range(first.ndim)]
-        narrow = {"float64": "float32"} if all(e["dtype"] != "float64" for e in inputs.values()) else {}
+        real = {entry["dtype"] for entry in inputs.values() if "float" in entry["dtype"]}
+        narrow = {"float64": "float32"} if "float64" not in real else {}
+        if len(real) == 1 and real <= {"float16", "bfloat16"}:    # what is computed from them is stored as they are
+            narrow = dict.fromkeys(("float64", "float32", "float16"), next(iter(real)))
         dtype = str(first.dtype)
         outputs[f"out{k}" if len(seen[0][1]) > 1 else "out"] = {"dtype": narrow.get(dtype, dtype), "shape": shape}
     return outputs

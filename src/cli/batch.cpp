@@ -64,7 +64,7 @@ public:
 
 private:
     void load(BatchEntry& entry) {
-        entry.loaded = problem_argument(entry.given);
+        entry.loaded = problem_argument(entry.given, arguments_.text("--dtype"));
         entry.problem = entry.loaded->name;
         if (folders_.emplace(entry.problem, entry.loaded->folder).first->second != entry.loaded->folder)
             throw UsageError(fmt::format("{}: another problem of this batch has its name", entry.given),

@@ -28,6 +28,12 @@ const Flag winners_flag = {"--winners", "N",
                            "kernels and configurations that the dispatching function chooses from, at most; 1: one for "
                            "all shapes",
                            Kind::count, "5"};
+const Flag dtype_flag = {"--dtype",
+                         "TYPE",
+                         "of a PyTorch module: move it and its floating inputs there first, as .to(TYPE) does",
+                         Kind::choice,
+                         "",
+                         {"bfloat16", "float16"}};
 const Flag quiet_flag = {"--quiet", "", "no progress, only the result"};
 const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
@@ -117,6 +123,7 @@ CommandSpec optimize() {
                  Kind::choice,
                  "cpu",
                  {"cpu", "opencl"}},
+                dtype_flag,
                 {"--no-knowledge", "", "use nothing that earlier runs found"},
                 {"--knowledge", "PATH",
                  "use what this store, or a folder of `strop knowledge export`, holds instead of the own store's runs",
@@ -293,7 +300,7 @@ CommandSpec import_module() {
           "(.json), or a folder with a task of GPU MODE (task.yml)",
           true},
          {"DIR", "where problem.yaml, reference.py and what they need go", true}},
-        {},
+        {dtype_flag},
         {{"./strop import block.py my_block", "then edit my_block/problem.yaml"},
          {"./strop optimize my_block", "as any problem"}},
         command_import};

@@ -110,7 +110,7 @@ int command_optimize(const Arguments& arguments) {
     }
     if (arguments.has("--continue") && arguments.has("--replay"))
         throw UsageError("--continue and --replay exclude each other", "leave one of them out");
-    const Problem problem = problem_argument(problems.front());
+    const Problem problem = problem_argument(problems.front(), arguments.text("--dtype"));
     const RunOptions options = of_problem(problem);
 
     install_interrupt_handler();

@@ -11,9 +11,15 @@
 
 namespace strop::cli {
 
-Problem problem_argument(const std::string& given) {
-    if (!is_importable(given)) return load_problem(given);
-    ModuleImport import = import_module(given);
+Problem problem_argument(const std::string& given, const std::string& dtype) {
+    if (!is_importable(given)) {
+        Problem problem = load_problem(given);
+        if (dtype.empty()) return problem;
+        throw UsageError(fmt::format("--dtype {}: {} says its types itself", dtype,
+                                     (problem.folder / "problem.yaml").string()),
+                         "write 'dtype: " + dtype + "' there; --dtype is for Python files with a PyTorch module");
+    }
+    ModuleImport import = import_module(given, dtype);
     fs::path folder = fs::absolute("strop-out/problems") / import.name;
     write_import(import, folder);
     for (const std::string& note : import.notes) fmt::print(stderr, "! {}\n", note);

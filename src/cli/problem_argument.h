@@ -12,7 +12,8 @@ namespace strop::cli {
 
 // What is imported goes into strop-out/problems/NAME first; what the user should know of that goes to standard
 // error.
-Problem problem_argument(const std::string& given);
+// `dtype`: to which a PyTorch module's tensors are moved; UsageError where there is none.
+Problem problem_argument(const std::string& given, const std::string& dtype = {});
 
 // All that may be given by name: the user's own come first and hide those of the same name.
 std::vector<ProblemSummary> known_problems();

@@ -93,7 +93,7 @@ public:
 private:
     void load(size_t i) {
         BatchEntry& entry = entries_[i];
-        entry.loaded = problem_argument(entry.given);
+        entry.loaded = problem_argument(entry.given, arguments_.text("--dtype"));
         const Problem& problem = *entry.loaded;
         const auto same = std::find_if(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(i),
                                        [&](const BatchEntry& other) { return other.problem == problem.name; });

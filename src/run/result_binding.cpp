@@ -84,6 +84,7 @@ void find_numpy() {
     PyObject *type = attribute(numpy, "ndarray"), *empty = attribute(numpy, "empty"), *dtypes = attribute(numpy, "dtype");
     if (!type || !empty || !dtypes) return;
     for (Type* each : types) each->array_type = PyObject_CallFunction(dtypes, "s", each->name);
+    PyErr_Clear();  // of a type that NumPy has not
     array_empty = empty;
     array = reinterpret_cast<PyTypeObject*>(type);
 }
@@ -187,8 +188,8 @@ private:
         PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(extents.size()));
         for (size_t i = 0; tuple && i < extents.size(); ++i)
             PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(extents.begin()[i]));
-        if (!tuple) return nullptr;
         PyObject* arguments[] = {tuple, as_tensor ? type.tensor_type : type.array_type};
+        if (!tuple || !arguments[1]) return nullptr;
         PyObject* made = as_tensor ? PyObject_Vectorcall(tensor_empty, arguments, 1, dtype)
                                    : PyObject_Vectorcall(array_empty, arguments, 2, nullptr);
         Py_DECREF(tuple);
@@ -265,11 +266,13 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT, "@name@_python", nullptr, -1, metho
 PyMODINIT_FUNC PyInit_@name@_python() { return PyModule_Create(&binding::module); }
 )text";
 
-// The codes of DLPack: integers 0, unsigned 1, floats 2, booleans 6.
+// The codes of DLPack: integers 0, unsigned 1, floats 2, bfloat16 4, booleans 6. NumPy has no letter for bfloat16: its
+// arrays go the careful way.
 std::string type_lines(const Problem& problem) {
     static const std::map<DType, std::string> rows = {
         {DType::float32, R"("f", 2, 32)"}, {DType::float64, R"("d", 2, 64)"}, {DType::int32, R"("i", 0, 32)"},
-        {DType::int64, R"("lq", 0, 64)"},  {DType::uint8, R"("B", 1, 8)"},    {DType::boolean, R"("?", 6, 8)"}};
+        {DType::int64, R"("lq", 0, 64)"},  {DType::uint8, R"("B", 1, 8)"},    {DType::boolean, R"("?", 6, 8)"},
+        {DType::float16, R"("e", 2, 16)"}, {DType::bfloat16, R"("", 4, 16)"}};
     std::set<DType> used;
     for (const auto* tensors : {&problem.inputs, &problem.outputs})
         for (const Tensor& tensor : *tensors) used.insert(tensor.dtype);

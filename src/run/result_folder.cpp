@@ -69,7 +69,8 @@ bool is_portable(const std::string& flag) {
 std::string tensor_lines(const std::vector<Tensor>& tensors) {
     std::string text;
     for (const Tensor& tensor : tensors)
-        text += fmt::format("//   {:<10} {:<8} {}\n", tensor.name, c_type(tensor.dtype), shape_text(tensor));
+        text += fmt::format("//   {:<10} {:<8} {}{}\n", tensor.name, c_type(tensor.dtype), shape_text(tensor),
+                            is_half(tensor.dtype) ? ", the bits of " + name_of(tensor.dtype) : "");
     return text;
 }
 

@@ -78,8 +78,8 @@ def _shape(name, value, dtype, rank, expected):
     else:
         kind = type(value).__name__
         _refuse(TypeError, f"{name} is of type {kind}; expected a NumPy array or a CPU tensor")
-    if found != dtype:
-        _refuse(TypeError, f"{name} has dtype {found}; expected {dtype}")
+    if str(found) != dtype:
+        _refuse(TypeError, f"{name} has dtype {found}; expected {dtype}"@bits_hint@)
     shape = tuple(value.shape)
     if len(shape) != rank:
         _refuse(ValueError, f"{name} has shape {shape}; expected {rank} dimensions, {expected}")
@@ -101,7 +101,7 @@ def _output(name, value, like, dtype, shape, text):
         torch = _module("torch", like)
         if torch:
             return torch.empty(shape, dtype=getattr(torch, dtype))
-        return sys.modules["numpy"].empty(shape, dtype)
+        return sys.modules["numpy"].empty(shape, @array_type@)
     _expect(name, _shape(name, value, dtype, len(shape), text), shape, text)
     if _module("numpy", value) and not value.flags.writeable:
         _refuse(ValueError, f"{name} is read-only; expected memory to write to")
@@ -134,6 +134,19 @@ def _outputs(name, value, count):
     if not isinstance(value, (tuple, list)) or len(value) != count:
         _refuse(TypeError, f"{name} is of type {type(value).__name__}; expected a tuple of {count}")
     return value
+)py";
+
+const char* const bfloat16_type = R"py(
+
+def _array_type(name, dtype):
+    """NumPy knows bfloat16 where the package ml_dtypes is there."""
+    if dtype == "bfloat16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            _refuse(TypeError, f"{name} would be bfloat16, for which NumPy needs ml_dtypes; expected that package or a tensor")
+        return ml_dtypes.bfloat16
+    return dtype
 )py";
 
 const char* const integer_check = R"py(
@@ -523,6 +536,16 @@ std::string compilers_text(const CompilerOptions& options) {
 
 }  // namespace
 
+namespace {
+
+bool uses(const Problem& problem, DType dtype) {
+    auto has = [&](const Tensor& tensor) { return tensor.dtype == dtype; };
+    return std::any_of(problem.inputs.begin(), problem.inputs.end(), has) ||
+           std::any_of(problem.outputs.begin(), problem.outputs.end(), has);
+}
+
+}  // namespace
+
 std::string python_text(const Problem& problem, const CompilerOptions& options) {
     const PythonFunction function(problem);
     const std::string code = function.text();
@@ -536,7 +559,11 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
     for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
 
+    const bool bfloat16 = uses(problem, DType::bfloat16);
+    const std::string bits_hint =
+        "\n                            + (f\" as of {name}.view(ml_dtypes.bfloat16)\" if str(found) == \"uint16\" else \"\")";
     std::string text = std::string(head) + code + checks;
+    if (bfloat16) text += bfloat16_type;
     if (problem.outputs.size() > 1) text += outputs_check;
     if (code.find("_integer(") != std::string::npos) text += integer_check;
     if (code.find("_number(") != std::string::npos) text += number_check;
@@ -552,6 +579,8 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
                    {"own_flags_here", options.own.empty() ? "" : more},
                    {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
                    {"argument_types", argument_types(problem)},
+                   {"bits_hint", bfloat16 ? bits_hint : ""},
+                   {"array_type", bfloat16 ? "_array_type(name, dtype)" : "dtype"},
                    {"name", problem.name}});
 }
 

@@ -1,9 +1,11 @@
 // The text of NAME_test.cpp.
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "core/half.h"
 #include "run/result_texts.h"
 
 namespace strop::result {
@@ -25,7 +27,7 @@ const char* const form =
 #include <vector>
 
 namespace {
-
+@types@
 // Memory for `count` elements between guards, `shift` elements past a multiple of 64 bytes: a kernel may
 // count on the alignment of an element and on no more.
 template <typename T>
@@ -120,6 +122,7 @@ int main() {
 )text";
 
 std::string literal(DType dtype, double value) {
+    if (is_half(dtype)) return fmt::format("{{{:#06x}}}", narrowed(static_cast<float>(value), dtype));
     if (is_floating(dtype)) {
         if (std::isnan(value)) return "NAN";
         if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
@@ -150,8 +153,12 @@ std::string array(const std::string& type, DType dtype, const std::string& name,
 
 std::string call(const Problem& problem, const TestVector& vector) {
     std::vector<std::string> arguments;
-    for (const Tensor& tensor : problem.inputs) arguments.push_back(fmt::format("in_{}.data()", tensor.name));
-    for (const Tensor& tensor : problem.outputs) arguments.push_back(fmt::format("out_{}.data()", tensor.name));
+    auto data = [](const char* kind, const Tensor& tensor) {
+        const std::string memory = fmt::format("{}_{}.data()", kind, tensor.name);
+        return is_half(tensor.dtype) ? fmt::format("reinterpret_cast<uint16_t*>({})", memory) : memory;
+    };
+    for (const Tensor& tensor : problem.inputs) arguments.push_back(data("in", tensor));
+    for (const Tensor& tensor : problem.outputs) arguments.push_back(data("out", tensor));
     for (const Parameter& parameter : problem.parameters)
         arguments.push_back(literal(parameter.dtype, parameter.value));
     for (const std::string& dimension : problem.dimensions)
@@ -169,22 +176,60 @@ std::string call(const Problem& problem, const TestVector& vector) {
     return text;
 }
 
+const char* const bfloat16_text = R"text(
+// The upper half of a float.
+struct Bfloat16 {
+    uint16_t bits;
+    operator double() const {
+        const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+        float value;
+        std::memcpy(&value, &wide, sizeof value);
+        return static_cast<double>(value);
+    }
+};
+)text";
+
+const char* const float16_text = R"text(
+// A sign, five bits of exponent, ten of fraction.
+struct Float16 {
+    uint16_t bits;
+    operator double() const {
+        const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+        const double sign = bits >> 15 ? -1 : 1;
+        if (exponent == 31) return fraction ? NAN : sign * static_cast<double>(INFINITY);
+        return sign * (exponent ? std::ldexp(1024 + fraction, exponent - 25) : std::ldexp(fraction, -24));
+    }
+};
+)text";
+
+std::string element_type(DType dtype) {
+    return dtype == DType::bfloat16 ? "Bfloat16" : dtype == DType::float16 ? "Float16" : c_type(dtype);
+}
+
+std::string types_text(const Problem& problem) {
+    std::set<DType> used;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors) used.insert(tensor.dtype);
+    return std::string(used.contains(DType::bfloat16) ? bfloat16_text : "") +
+           (used.contains(DType::float16) ? float16_text : "");
+}
+
 std::string expected_type(const Tensor& tensor) { return is_floating(tensor.dtype) ? "double" : c_type(tensor.dtype); }
 
 std::string case_text(const Problem& problem, const TestVector& vector, const std::string& scope) {
     std::string arrays, buffers, checks;
     for (size_t i = 0; i < problem.inputs.size(); ++i) {
         const Tensor& tensor = problem.inputs[i];
-        arrays += array(c_type(tensor.dtype), tensor.dtype, tensor.name, vector.inputs.at(i));
+        arrays += array(element_type(tensor.dtype), tensor.dtype, tensor.name, vector.inputs.at(i));
         buffers += fmt::format("        auto in_{0} = input<{1}>({2}::{0}, {3}, shift);\n", tensor.name,
-                               c_type(tensor.dtype), scope, vector.inputs.at(i).size());
+                               element_type(tensor.dtype), scope, vector.inputs.at(i).size());
         checks += fmt::format("        right &= unchanged(\"{0}\", in_{0}, {1}::{0});\n", tensor.name, scope);
     }
     for (size_t i = 0; i < problem.outputs.size(); ++i) {
         const Tensor& tensor = problem.outputs[i];
         DType dtype = is_floating(tensor.dtype) ? DType::float64 : tensor.dtype;
         arrays += array(expected_type(tensor), dtype, tensor.name, vector.expected.at(i));
-        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name, c_type(tensor.dtype),
+        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name, element_type(tensor.dtype),
                                vector.expected.at(i).size());
         checks += fmt::format("        right &= matches(\"{0}\", out_{0}, {1}::{0}, {2:.3g}, {3:.3g});\n", tensor.name,
                               scope, vector.absolute.at(i), vector.relative.at(i));
@@ -208,7 +253,7 @@ std::string test_text(const Problem& problem, const std::vector<TestVector>& vec
     }
     if (vectors.empty()) calls = "    std::puts(\"no case: every shape is too large for this file\");\n";
     return filled(form,
-                  {{"include", "#include \"@name@.h\""}, {"cases", cases}, {"calls", calls}, {"name", problem.name}});
+                  {{"include", "#include \"@name@.h\""}, {"types", types_text(problem)}, {"cases", cases}, {"calls", calls}, {"name", problem.name}});
 }
 
 }  // namespace strop::result

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "core/half.h"
 #include "fakes/graph_builder.h"
 #include "fakes/with_team.h"
 #include "graph/interpreter.h"
@@ -88,12 +89,33 @@ private:
     void* library_ = nullptr;
 };
 
+// An element at data[i].
+inline void put(char* data, int64_t i, DType dtype, double value) {
+    const float narrow = static_cast<float>(value);
+    if (dtype == DType::boolean) reinterpret_cast<bool*>(data)[i] = value != 0;
+    else if (dtype == DType::int64) reinterpret_cast<int64_t*>(data)[i] = static_cast<int64_t>(value);
+    else if (is_half(dtype)) reinterpret_cast<uint16_t*>(data)[i] = narrowed(narrow, dtype);
+    else reinterpret_cast<float*>(data)[i] = narrow;
+}
+inline double get(const char* data, size_t i, DType dtype) {
+    if (dtype == DType::boolean) return reinterpret_cast<const bool*>(data)[i];
+    if (dtype == DType::int64) return static_cast<double>(reinterpret_cast<const int64_t*>(data)[i]);
+    if (is_half(dtype)) return double{widened(reinterpret_cast<const uint16_t*>(data)[i], dtype)};
+    return double{reinterpret_cast<const float*>(data)[i]};
+}
+// Half a unit in the last place.
+inline double rounding_of(DType dtype) {
+    return dtype == DType::bfloat16 ? 0x1p-8 : dtype == DType::float16 ? 0x1p-11 : 0;
+}
+
 class KernelTrial : public ::testing::Test {
 protected:
     KernelTrial() {
         machine.vector_bytes = 32;
         machine.cores = 2;
         machine.caches = {{1, 32 << 10}, {2, 512 << 10}, {3, 32 << 20}};
+        // STROP_TEST_STORED=bfloat16: every trial with such tensors.
+        if (const char* type = std::getenv("STROP_TEST_STORED")) stored = parse_dtype(type).value();
     }
 
     // Tensors lie one element past an alignment, with guards around the outputs.
@@ -113,10 +135,10 @@ protected:
             char* data = allocate(tensor, element_count(array.shape));
             for (int64_t i = 0; i < element_count(array.shape); ++i) {
                 double value = tensor.dtype == DType::boolean ? generator() % 2 : float(normal(generator));
-                if (special && tensor.dtype == DType::float32 && i % 23 == 7) value = special_value;
-                array.values.push_back(value);
-                if (tensor.dtype == DType::boolean) reinterpret_cast<bool*>(data)[i] = value != 0;
-                else reinterpret_cast<float*>(data)[i] = static_cast<float>(value);
+                if (tensor.dtype == DType::int64) value = static_cast<double>(generator() % 3);
+                if (special && computed_in(tensor.dtype) == DType::float32 && i % 23 == 7) value = special_value;
+                put(data, i, tensor.dtype, value);
+                array.values.push_back(get(data, static_cast<size_t>(i), tensor.dtype));
             }
             inputs.push_back(array);
             pointers.push_back(data);
@@ -142,16 +164,17 @@ protected:
                 }
             for (size_t i = 0; i < expected[k].values.size(); ++i) {
                 double want = expected[k].values[i];
-                double got = size == 1   ? reinterpret_cast<const bool*>(data)[i]
-                             : size == 8 ? static_cast<double>(reinterpret_cast<const int64_t*>(data)[i])
-                                         : reinterpret_cast<const float*>(data)[i];
+                const DType dtype = problem.outputs[k].dtype;
+                const double got = get(data, i, dtype), rounding = rounding_of(dtype);
+                const bool overflows = dtype == DType::float16 && std::abs(want) > 65000;
+                if (overflows && std::isinf(got) && (got > 0) == (want > 0)) continue;
                 if (std::isnan(want) || std::isinf(want)) {
                     ASSERT_EQ(fmt::format("{}", float(std::isnan(want) ? NAN : want)),
                               fmt::format("{}", std::isnan(got) ? NAN : float(got)))
                         << what << " at " << i;
                     continue;
                 }
-                ASSERT_NEAR(got, want, tolerance * (1 + std::abs(want))) << what << " output " << k << " at " << i;
+                ASSERT_NEAR(got, want, (tolerance + rounding) * (1 + std::abs(want))) << what << " output " << k << " at " << i;
             }
         }
     }
@@ -159,7 +182,8 @@ protected:
     // All recipes and variants, with the initial configuration, one that takes the threaded and streamed paths,
     // and one that takes pieces of rows without streaming them.
     using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
-    void check(Emitter emit, const Builder& b, const std::vector<Dimensions>& shapes, size_t at_least) {
+    void check(Emitter emit, const Builder& as_computed, const std::vector<Dimensions>& shapes, size_t at_least) {
+        const Builder b = kept(as_computed);
         Recipes recipes = emit(b.problem, b.graph, machine);
         ASSERT_EQ(recipes.lacks, "");
         ASSERT_GE(recipes.recipes.size(), at_least);
@@ -198,7 +222,16 @@ protected:
         }
     }
 
+    // With the float32 tensors kept in `stored`.
+    Builder kept(Builder b) const {
+        for (auto* tensors : {&b.problem.inputs, &b.problem.outputs})
+            for (Tensor& tensor : *tensors)
+                if (tensor.dtype == DType::float32) tensor.dtype = stored;
+        return b;
+    }
+
     Machine machine;
+    DType stored = DType::float32;
     double shift = 0, scale = 1, tolerance = 2e-6;
     bool special = false;
     double special_value = 0;
