@@ -68,6 +68,7 @@ Corpus read_corpus(const std::string& problem) {
 
 const std::map<std::string, std::vector<Dimensions>>& quick_shapes() {
     static const std::map<std::string, std::vector<Dimensions>> shapes = {
+        {"bfloat16_sum", {{{"M", 300}, {"N", 2048}}, {{"M", 64}, {"N", 1031}}}},
         {"bias_gelu_residual", {{{"M", 64}, {"N", 128}}, {{"M", 13}, {"N", 523}}}},
         {"column_sum", {{{"M", 64}, {"N", 128}}, {{"M", 523}, {"N", 13}}}},
         {"conv2d",
@@ -225,8 +226,8 @@ TEST_P(Power, at_all_shapes_with_many_seeds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, Power,
-                         testing::Values("bias_gelu_residual", "column_sum", "conv2d", "layernorm", "linear_relu",
-                                         "matmul", "rmsnorm", "row_product", "row_sum", "softmax"),
+                         testing::Values("bfloat16_sum", "bias_gelu_residual", "column_sum", "conv2d", "layernorm",
+                                         "linear_relu", "matmul", "rmsnorm", "row_product", "row_sum", "softmax"),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace
