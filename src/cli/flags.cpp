@@ -28,12 +28,9 @@ const Flag winners_flag = {"--winners", "N",
                            "kernels and configurations that the dispatching function chooses from, at most; 1: one for "
                            "all shapes",
                            Kind::count, "5"};
-const Flag dtype_flag = {"--dtype",
-                         "TYPE",
-                         "of a PyTorch module: move it and its floating inputs there first, as .to(TYPE) does",
-                         Kind::choice,
-                         "",
-                         {"bfloat16", "float16"}};
+const Flag dtype_flag = {
+    "--dtype",    "TYPE", "of a PyTorch module: move it and its floating inputs there first, as .to(TYPE) does",
+    Kind::choice, "",     {"bfloat16", "float16"}};
 const Flag quiet_flag = {"--quiet", "", "no progress, only the result"};
 const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};

@@ -15,9 +15,9 @@ Problem problem_argument(const std::string& given, const std::string& dtype) {
     if (!is_importable(given)) {
         Problem problem = load_problem(given);
         if (dtype.empty()) return problem;
-        throw UsageError(fmt::format("--dtype {}: {} says its types itself", dtype,
-                                     (problem.folder / "problem.yaml").string()),
-                         "write 'dtype: " + dtype + "' there; --dtype is for Python files with a PyTorch module");
+        throw UsageError(
+            fmt::format("--dtype {}: {} says its types itself", dtype, (problem.folder / "problem.yaml").string()),
+            "write 'dtype: " + dtype + "' there; --dtype is for Python files with a PyTorch module");
     }
     ModuleImport import = import_module(given, dtype);
     fs::path folder = fs::absolute("strop-out/problems") / import.name;

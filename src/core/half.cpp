@@ -26,7 +26,8 @@ uint16_t to_half(float value) {
     if (magnitude >= 65520.0f) return static_cast<uint16_t>(sign | infinite_half);
     // Adding a power of two leaves the fraction's last bits where they are rounded, to even.
     if (magnitude < 0x1p-14f)
-        return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(magnitude + 0.5f) - std::bit_cast<uint32_t>(0.5f)));
+        return static_cast<uint16_t>(sign |
+                                     (std::bit_cast<uint32_t>(magnitude + 0.5f) - std::bit_cast<uint32_t>(0.5f)));
     uint32_t bits = std::bit_cast<uint32_t>(magnitude);
     bits += 0xfff + ((bits >> 13) & 1);
     return static_cast<uint16_t>(sign | ((bits >> 13) - (112u << 10)));

@@ -359,7 +359,8 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index) {
     for (size_t t = 0; t < problem_.outputs.size(); ++t) {
         if (!is_floating(problem_.outputs[t].dtype)) continue;
         const DType dtype = problem_.outputs[t].dtype;
-        const double epsilon = epsilon_of(computed_in(dtype)), stored = is_half(dtype) ? stored_ulps * epsilon_of(dtype) : 0;
+        const double epsilon = epsilon_of(computed_in(dtype)),
+                     stored = is_half(dtype) ? stored_ulps * epsilon_of(dtype) : 0;
         double length = inputs_of_an_output(buffers)[t], growth = order_factor * std::sqrt(length);
         if (has_equal_values(set.distribution)) growth = std::max(growth, equal_terms_factor * length);
         double orders = growth * (condition[t] + epsilon / 2), own = noise_factor * noise[t];

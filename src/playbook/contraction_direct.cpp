@@ -106,9 +106,9 @@ std::string tile_text(const KernelText& text, const std::string& depth, const st
         members = replace_all(members, "int VECTORS>", "int VECTORS, class Right>");
     }
     return fill(members, {{"a", a.address("m", "", "")},
-                               {"a_offset", offset.empty() ? "0" : offset},
-                               {"depth", depth},
-                               {"stage", stage}});
+                          {"a_offset", offset.empty() ? "0" : offset},
+                          {"depth", depth},
+                          {"stage", stage}});
 }
 
 }  // namespace

@@ -41,7 +41,8 @@ std::vector<Recipe> split_recipes(const KernelText& text) {
     const Operand& c = text.form().output;
     bool rows = direct_fits(text), dots = dots_fit(text);
     bool plain_result = c.n.is(1) || text.form().n.is(1);
-    if (text.element(c) != "float" || text.form().batched() || !plain_result || text.form().k.is(1) || (!rows && !dots)) return {};
+    if (text.element(c) != "float" || text.form().batched() || !plain_result || text.form().k.is(1) || (!rows && !dots))
+        return {};
     Recipe recipe;
     recipe.strategy.id = "split_inner";
     recipe.strategy.hypothesis =

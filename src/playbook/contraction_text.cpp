@@ -236,7 +236,8 @@ std::string KernelText::element(const Operand& operand) const { return element_t
 
 std::string KernelText::members(const std::string& extra) const {
     std::string text;
-    for (const Operand& operand : form_.operands) text += fmt::format("    const {}* {};\n", element(operand), operand.name);
+    for (const Operand& operand : form_.operands)
+        text += fmt::format("    const {}* {};\n", element(operand), operand.name);
     text += fmt::format("    {}* {};\n", element(form_.output), form_.output.name);
     for (const Parameter& parameter : problem_.parameters)
         text += fmt::format("    {} {};\n", c_type(parameter.dtype), parameter.name);
@@ -374,7 +375,8 @@ void KernelText::write(Recipe& recipe, Body body) const {
     if (!body.extra_argument.empty()) arguments += ", " + body.extra_argument;
     std::string text =
         body.about + "\n//\n// strop:team\n" + tunables + "\n" + (body.scratch ? "#include <stdlib.h>\n" : "") +
-        vector_prelude(helpers) + half_vectors(problem_, helpers) + (body.constants.empty() ? "" : "\n" + body.constants) +
+        vector_prelude(helpers) + half_vectors(problem_, helpers) +
+        (body.constants.empty() ? "" : "\n" + body.constants) +
         (load_part ? for_each_type(problem_, load_part_text) : "") + for_each_type(problem_, store_part_text) +
         smaller_text + (strided ? for_each_type(problem_, strided_text) : "") + scratch +
         (body.m_step.empty() ? "" : fill(grid_text, {{"m_step", body.m_step}, {"n_step", body.n_step}})) +

@@ -122,10 +122,11 @@ std::string retyped(const std::string& functions, const std::string& type) {
     for (const std::string& line : split(functions, '\n'))
         if (!trim(line).starts_with("//")) text += line + "\n";
     text.pop_back();
-    for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"float*", type + "*"},
-                                                                                  {"float lane", type + " lane"},
-                                                                                  {"sizeof(float)", "sizeof(" + type + ")"},
-                                                                                  {"sizeof(vec)", "sizeof(halves)"}})
+    for (const auto& [from, to] :
+         std::vector<std::pair<std::string, std::string>>{{"float*", type + "*"},
+                                                          {"float lane", type + " lane"},
+                                                          {"sizeof(float)", "sizeof(" + type + ")"},
+                                                          {"sizeof(vec)", "sizeof(halves)"}})
         text = replace_all(text, from, to);
     return text;
 }
@@ -164,16 +165,14 @@ std::string typed_entry(const Problem& problem) {
     if (!has_halves(problem)) return {};
     std::vector<std::string> arguments;
     for (const Tensor& input : problem.inputs)
-        arguments.push_back(is_half(input.dtype)
-                                ? fmt::format("(const {}*){}", element_type(input.dtype), input.name)
-                                : input.name);
+        arguments.push_back(is_half(input.dtype) ? fmt::format("(const {}*){}", element_type(input.dtype), input.name)
+                                                 : input.name);
     for (const Tensor& output : problem.outputs)
         arguments.push_back(is_half(output.dtype) ? fmt::format("({}*){}", element_type(output.dtype), output.name)
                                                   : output.name);
     for (const Parameter& parameter : problem.parameters) arguments.push_back(parameter.name);
     arguments.insert(arguments.end(), problem.dimensions.begin(), problem.dimensions.end());
-    return fmt::format("\n{} {{\n    {}({});\n}}\n", signature(problem), function_name(problem),
-                       join(arguments, ", "));
+    return fmt::format("\n{} {{\n    {}({});\n}}\n", signature(problem), function_name(problem), join(arguments, ", "));
 }
 
 std::string half_types(const Problem& problem) {
@@ -203,7 +202,8 @@ std::string for_each_type(const Problem& problem, const std::string& functions) 
 }
 
 const std::set<std::string>& half_words() {
-    static const std::set<std::string> words = {"bfloat16", "float16", "halves", "words", "float16s", "bits_of", "Right"};
+    static const std::set<std::string> words = {"bfloat16", "float16", "halves", "words",
+                                                "float16s", "bits_of", "Right"};
     return words;
 }
 

@@ -36,8 +36,8 @@ public:
     }
     // `used`: of vector_prelude.
     std::string text(const std::set<std::string>& used, const std::string& helpers, const std::string& body) const {
-        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(used) + half_vectors(problem_, used) + helpers +
-               "\n" + body + typed_entry(problem_);
+        return comment_ + "// strop:team\n" + tunables_ + vector_prelude(used) + half_vectors(problem_, used) +
+               helpers + "\n" + body + typed_entry(problem_);
     }
 
     Configuration initial;

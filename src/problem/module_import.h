@@ -19,8 +19,8 @@ struct ModuleImport {
 bool is_importable(const std::filesystem::path& given);
 
 // Loads it in a sandboxed child. UsageError when it has no such module, or one that cannot be exported.
-// `dtype`: "bfloat16" or "float16", to which a module's tensors are moved; empty: as they are. UsageError for what is no
-// module then.
+// `dtype`: "bfloat16" or "float16", to which a module's tensors are moved; empty: as they are. UsageError for what is
+// no module then.
 ModuleImport import_module(const std::filesystem::path& given, const std::string& dtype = {});
 
 // As a problem's folder.

@@ -561,7 +561,8 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
 
     const bool bfloat16 = uses(problem, DType::bfloat16);
     const std::string bits_hint =
-        "\n                            + (f\" as of {name}.view(ml_dtypes.bfloat16)\" if str(found) == \"uint16\" else \"\")";
+        "\n                            + (f\" as of {name}.view(ml_dtypes.bfloat16)\" if str(found) == \"uint16\" else "
+        "\"\")";
     std::string text = std::string(head) + code + checks;
     if (bfloat16) text += bfloat16_type;
     if (problem.outputs.size() > 1) text += outputs_check;

@@ -229,8 +229,8 @@ std::string case_text(const Problem& problem, const TestVector& vector, const st
         const Tensor& tensor = problem.outputs[i];
         DType dtype = is_floating(tensor.dtype) ? DType::float64 : tensor.dtype;
         arrays += array(expected_type(tensor), dtype, tensor.name, vector.expected.at(i));
-        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name, element_type(tensor.dtype),
-                               vector.expected.at(i).size());
+        buffers += fmt::format("        auto out_{} = output<{}>({}, shift);\n", tensor.name,
+                               element_type(tensor.dtype), vector.expected.at(i).size());
         checks += fmt::format("        right &= matches(\"{0}\", out_{0}, {1}::{0}, {2:.3g}, {3:.3g});\n", tensor.name,
                               scope, vector.absolute.at(i), vector.relative.at(i));
     }
@@ -252,8 +252,11 @@ std::string test_text(const Problem& problem, const std::vector<TestVector>& vec
         calls += fmt::format("    run_{}();\n", scope);
     }
     if (vectors.empty()) calls = "    std::puts(\"no case: every shape is too large for this file\");\n";
-    return filled(form,
-                  {{"include", "#include \"@name@.h\""}, {"types", types_text(problem)}, {"cases", cases}, {"calls", calls}, {"name", problem.name}});
+    return filled(form, {{"include", "#include \"@name@.h\""},
+                         {"types", types_text(problem)},
+                         {"cases", cases},
+                         {"calls", calls},
+                         {"name", problem.name}});
 }
 
 }  // namespace strop::result

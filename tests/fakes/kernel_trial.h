@@ -174,7 +174,8 @@ protected:
                         << what << " at " << i;
                     continue;
                 }
-                ASSERT_NEAR(got, want, (tolerance + rounding) * (1 + std::abs(want))) << what << " output " << k << " at " << i;
+                ASSERT_NEAR(got, want, (tolerance + rounding) * (1 + std::abs(want)))
+                    << what << " output " << k << " at " << i;
             }
         }
     }

@@ -283,6 +283,27 @@ void add_searches_and_scans(std::vector<DrawnGraph>& graphs) {
     }
 }
 
+// One of each structure once more, with its float32 tensors kept in 16 bits.
+void add_halves(std::vector<DrawnGraph>& graphs) {
+    const std::vector<std::pair<std::string, DType>> chosen = {{"rows-0", DType::bfloat16},
+                                                               {"columns-0", DType::float16},
+                                                               {"product-mk-nk-epilogue", DType::bfloat16},
+                                                               {"pool-max-3-2", DType::bfloat16},
+                                                               {"scan-sum-rows", DType::float16}};
+    for (const auto& [name, type] : chosen) {
+        const auto found =
+            std::find_if(graphs.begin(), graphs.end(), [&](const DrawnGraph& drawn) { return drawn.name == name; });
+        if (found == graphs.end()) continue;
+        DrawnGraph half = *found;
+        half.name = fmt::format("{}-{}", name_of(type), name);
+        half.races = false;
+        for (auto* tensors : {&half.problem.inputs, &half.problem.outputs})
+            for (Tensor& tensor : *tensors)
+                if (tensor.dtype == DType::float32) tensor.dtype = type;
+        graphs.push_back(std::move(half));
+    }
+}
+
 }  // namespace
 
 std::vector<DrawnGraph> drawn_graphs(uint64_t seed) {
@@ -292,6 +313,7 @@ std::vector<DrawnGraph> drawn_graphs(uint64_t seed) {
     for (bool epilogue : {false, true}) graphs.push_back(convolution(epilogue));
     add_windows(graphs);
     add_searches_and_scans(graphs);
+    add_halves(graphs);
     for (DrawnGraph& drawn : graphs) drawn.graph = simplify(drawn.graph);
     return graphs;
 }
