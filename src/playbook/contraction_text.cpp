@@ -185,7 +185,8 @@ std::string KernelText::finish() {
     std::set<int> uniform;
     for (const Operand* leaf : form_.leaves(form_.result, Side::epilogue)) {
         if (leaf->n.is(0)) uniform.insert(leaf->node);
-        known[leaf->node] = leaf->n.is(0) ? leaf->element("m", "", "") : part_of(*leaf, "load", "");
+        const std::string single = element(*leaf) == "float" ? "" : "(float)";  // a vector meets no type of ours
+        known[leaf->node] = leaf->n.is(0) ? single + leaf->element("m", "", "") : part_of(*leaf, "load", "");
     }
     PointwiseCode code = emit_pointwise(form_.graph, form_.result, known, "", false, uniform);
     if (!code.lacks.empty()) lacks_ = code.lacks;

@@ -125,6 +125,7 @@ private:
             case DType::int64: static_cast<int64_t*>(memory)[i] = static_cast<int64_t>(value); break;
             case DType::uint8:
             case DType::boolean: static_cast<uint8_t*>(memory)[i] = static_cast<uint8_t>(value); break;
+            default: FAIL() << "no such type here";
         }
     }
 
@@ -136,6 +137,7 @@ private:
             case DType::int64: return static_cast<double>(static_cast<const int64_t*>(memory)[i]);
             case DType::uint8:
             case DType::boolean: return static_cast<const uint8_t*>(memory)[i];
+            default: break;
         }
         return 0;
     }
