@@ -1,3 +1,6 @@
+#include <cmath>
+
+#include "core/half.h"
 #include "core/problem.h"
 
 #include <gtest/gtest.h>
@@ -22,20 +25,38 @@ Problem pooling() {
     return problem;
 }
 
+TEST(DTypes, HalvesRoundToNearestAndKeepWhatIsNoNumber) {
+    for (DType type : {DType::float16, DType::bfloat16}) {
+        for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+            const float value = widened(static_cast<uint16_t>(bits), type);
+            const uint16_t back = narrowed(value, type);
+            if (std::isnan(value)) EXPECT_TRUE(std::isnan(widened(back, type)));
+            else EXPECT_EQ(back, bits);
+        }
+        EXPECT_TRUE(std::isinf(widened(narrowed(3.4e38f, type), type)));
+    }
+    EXPECT_EQ(narrowed(1.00390625f, DType::bfloat16), 0x3f80);  // half way: to even
+    EXPECT_EQ(narrowed(1.01171875f, DType::bfloat16), 0x3f82);
+    EXPECT_EQ(narrowed(0x1.002p0f, DType::float16), 0x3c00);
+    EXPECT_EQ(narrowed(0x1p-25f, DType::float16), 0);  // half of the smallest
+}
+
 TEST(DTypes, NamesSizesAndCTypesAgree) {
     const std::pair<DType, size_t> sizes[] = {{DType::float32, sizeof(float)},
                                               {DType::float64, sizeof(double)},
                                               {DType::int32, 4},
                                               {DType::int64, 8},
                                               {DType::uint8, 1},
-                                              {DType::boolean, 1}};
+                                              {DType::boolean, 1},
+                                              {DType::float16, 2},
+                                              {DType::bfloat16, 2}};
     for (const auto& [dtype, size] : sizes) {
         EXPECT_EQ(size_of(dtype), size);
         EXPECT_EQ(parse_dtype(name_of(dtype)), dtype);
     }
     EXPECT_EQ(name_of(DType::boolean), "bool");
     EXPECT_EQ(c_type(DType::uint8), "uint8_t");
-    EXPECT_EQ(parse_dtype("float16"), std::nullopt);
+    EXPECT_EQ(parse_dtype("float8"), std::nullopt);
     EXPECT_EQ(parse_dtype("Float32"), std::nullopt);
     EXPECT_TRUE(is_floating(DType::float64));
     EXPECT_FALSE(is_floating(DType::boolean));

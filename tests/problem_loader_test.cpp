@@ -216,8 +216,8 @@ TEST_F(Loader, TypesAreChecked) {
 }
 
 TEST_F(Loader, DTypesAndFillsAreListed) {
-    expect_at(5, "dtype 'float16' of 'x' is not known", with("x:   {dtype: float32", "x:   {dtype: float16"));
-    EXPECT_THAT(complaint(with("x:   {dtype: float32", "x:   {dtype: float16")).hint, HasSubstr("float32, float64"));
+    expect_at(5, "dtype 'float8' of 'x' is not known", with("x:   {dtype: float32", "x:   {dtype: float8"));
+    EXPECT_THAT(complaint(with("x:   {dtype: float32", "x:   {dtype: float8")).hint, HasSubstr("float32, float64"));
     expect_at(7, "dtype 'int' of 'stride' is not known", with("dtype: int64, value", "dtype: int, value"));
     expect_at(5, "fill 'gauss' of 'x' is not known", with("fill: uniform", "fill: gauss"));
     EXPECT_THAT(complaint(with("fill: uniform", "fill: gauss")).hint, HasSubstr("zeros_ones"));
