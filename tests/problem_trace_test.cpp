@@ -68,7 +68,8 @@ TEST_F(Trace, SendsTheSpecification) {
     json seen = json::parse(trace_with("read -r line; echo \"$line\""));  // what came in goes out
     EXPECT_EQ(seen["reference"], problem_.reference.string());
     EXPECT_EQ(seen["function"], "scaled");
-    EXPECT_EQ(seen["inputs"], json::parse(R"([{"name": "x", "dtype": "float32", "stored": "float32", "shape": ["M", "N - 1"]}])"));
+    EXPECT_EQ(seen["inputs"],
+              json::parse(R"([{"name": "x", "dtype": "float32", "stored": "float32", "shape": ["M", "N - 1"]}])"));
     EXPECT_EQ(seen["parameters"][0], json::parse(R"({"name": "eps", "dtype": "float32", "value": 0.5})"));
     EXPECT_EQ(seen["parameters"][1].dump(), R"({"dtype":"int64","name":"stride","value":2})");
 }
