@@ -8,7 +8,8 @@ It is started by the judge and speaks the messages of src/judge/protocol.h on de
               "baseline": is timed like a kernel (requests `prepare` and `call`)
   reference   path of the Python file, function: its name
   inputs, outputs, parameters   names and dtypes; values of parameters
-  framework   reference: "numpy" or "pytorch"; baseline: also "torch.compile" or "jax"
+  framework   reference: "numpy", "pytorch" or "c++"; baseline: also "torch.compile" or "jax"
+  libraries   of a reference in C++: `declared`, and `wide` in float64 or null; `late`: values of its late tunables
   points      baseline only: input_fd, output_fd, and for each set the shape and the offset of each tensor
   exchange_fd reference only: the memory file that tensors travel in
 """
@@ -253,6 +254,31 @@ class Reference:
         return (1, f"{self.path}: {text}") if text else (0, self.note)
 
 
+class CompiledReference(Reference):
+    """One in C or C++. Where it has no form in float64, its own results are the expected ones."""
+
+    def __init__(self, spec):
+        from compiled import Library
+
+        self.spec, self.path, self.note, self.torch = spec, spec["reference"], "", False
+        libraries = spec["libraries"]
+        self.declared = Library(libraries["declared"], spec, False)
+        self.wide = Library(libraries["wide"], spec, True) if libraries["wide"] else self.declared
+
+    def evaluate(self, job):
+        library = self.wide if job["precision"] == 64 else self.declared
+        self.function = lambda *arguments: library.call(
+            arguments[: len(self.spec["inputs"])], arguments[len(self.spec["inputs"]) :], job
+        )
+        try:
+            return super().evaluate(job)
+        except ValueError as error:
+            return str(error)
+
+    def store(self, results, job, memory, _wide):
+        return super().store(results, job, memory, True)  # of the types that its own library has
+
+
 class Baseline:
     """A function that is timed: its inputs are views of the judge's memory, its outputs its own unless it takes `out`."""
 
@@ -393,7 +419,10 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         spec = json.load(file)
     try:
-        host = Reference(spec) if spec["role"] == "reference" else Baseline(spec)
+        if spec["role"] == "baseline":
+            host = Baseline(spec)
+        else:
+            host = CompiledReference(spec) if spec["framework"] == "c++" else Reference(spec)
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError)
         failure = last_line(error) if missing else where(error, spec["reference"]) + last_line(error)

@@ -81,8 +81,8 @@ std::string describe(const Briefing& briefing, const std::string& role) {
     };
     std::string text = fmt::format("## The computation: {}\n\n", briefing.problem.name);
     if (!is({"scorer", "reflector"}))
-        text += fmt::format("```python\n{}\n```\n\nThe kernel's function:\n{}\n", trim(briefing.reference),
-                            signature(briefing.problem));
+        text += fmt::format("```{}\n{}\n```\n\nThe kernel's function:\n{}\n", briefing.reference_language,
+                            trim(briefing.reference), signature(briefing.problem));
     if (!briefing.graph.empty() && is({"planner"}))
         text += fmt::format("\nTraced graph, one line a node:\n{}\n", trim(briefing.graph));
     if (!is({"scorer", "reflector"})) text += fmt::format("\nAdmissible shapes: {}\n", range_text(briefing.problem));

@@ -16,8 +16,9 @@ namespace strop::agent {
 struct Briefing {
     Problem problem;
     Machine machine;
-    std::string compiler;              // "clang 19.1.7 -O3 ..."
-    std::string reference;             // the source of the reference
+    std::string compiler;   // "clang 19.1.7 -O3 ..."
+    std::string reference;  // the source of the reference
+    std::string reference_language = "python";
     std::string graph;                 // one line a node; empty: it could not be traced
     std::vector<ShapeReport> shapes;   // with baselines and rooflines
     std::vector<Strategy> known;       // what other proposers have planned

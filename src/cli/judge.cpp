@@ -122,6 +122,7 @@ int command_judge(const Arguments& arguments) {
     install_interrupt_handler();
     judge::WorkerClient worker(command, [] { check_interrupt(); });
     worker.open(problem, {}, std::random_device{}());
+    if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
     bool all_ok = true;
     for (size_t i = 0; i < kernels.size(); ++i) {
         const JudgementOptions options{std::random_device{}(), true, arguments.duration("--per-shape"),

@@ -12,6 +12,8 @@
 #include "language/contract.h"
 #include "language/cuda_source.h"
 #include "language/opencl_host.h"
+#include "language/reference_kernel.h"
+#include "problem/cpp_reference.h"
 
 namespace strop::cli {
 
@@ -41,6 +43,9 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
         kernel.source = opencl_host(problem, read_opencl(kernel.source, problem, given));
         kernel.language = Language::opencl;
     }
+    std::error_code failed;  // what a reference may leave out a kernel may not
+    if (is_cpp(given) && fs::equivalent(given, problem.reference, failed))
+        kernel.source = reference_as_kernel(problem, read_cpp_reference(problem.reference).source);
     kernel.space = parse_tunables(kernel.source, given);
     return kernel;
 }

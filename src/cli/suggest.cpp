@@ -11,6 +11,7 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "llm/price.h"
+#include "problem/cpp_reference.h"
 
 namespace strop::cli {
 
@@ -20,7 +21,8 @@ agent::Briefing briefing_of(const Problem& problem) {
     agent::Briefing briefing;
     briefing.problem = problem;
     briefing.machine = measured_machine();
-    briefing.reference = read_file(problem.reference);
+    briefing.reference = reference_text(problem.reference);
+    if (is_cpp(problem.reference)) briefing.reference_language = "cpp";
     for (const ShapePoint& point : problem.points) {
         ShapeReport& shape = briefing.shapes.emplace_back();
         shape.label = point.label;

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/answer.h"
@@ -41,6 +42,10 @@ constexpr double least_ulps = 16;
 constexpr double stored_ulps = 2;
 constexpr double largest_tolerance = 1e-2;
 constexpr double same_evaluation = 1e-9;  // share by which two evaluations in float64 may differ
+// A function that jumps may do so elsewhere in float32, at a few of its outputs.
+constexpr double least_alike = 0.99;
+constexpr double float32_only_factor = 2;  // its expected values have rounding errors of their own
+constexpr int said_why = 71;               // exit code of a reference in C++ (language/reference_kernel.cpp)
 // Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
 constexpr int64_t few_outputs = 256;
 constexpr int perturbations_of_few = 8;
@@ -67,6 +72,12 @@ double root_mean_square(const double* values, int64_t count, DType dtype) {
             ++fitting;
         }
     return fitting ? std::sqrt(sum / static_cast<double>(fitting)) : 0;
+}
+
+double value_at(const char* values, size_t index) {
+    double value;
+    std::memcpy(&value, values + 8 * index, sizeof value);
+    return value;
 }
 
 Json names_and_dtypes(const std::vector<Tensor>& tensors) {
@@ -98,6 +109,11 @@ void Expectation::start_host() {
                  {"outputs", names_and_dtypes(problem_.outputs)},
                  {"parameters", parameters},
                  {"exchange_fd", exchange_.fd()}};
+    if (compiled_) {
+        spec["libraries"] = {{"declared", compiled_->declared.string()},
+                             {"wide", compiled_->wide.empty() ? Json() : Json(compiled_->wide.string())}};
+        spec["late"] = compiled_->late_values;
+    }
     write_file(scratch_->path() / "spec.json", spec.dump());
     sandbox::Command command;
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
@@ -116,7 +132,11 @@ void Expectation::start_host() {
 void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wanted,
                            std::vector<std::vector<char>>* results) {
     const Dimensions& dims = buffers.point().dims;
-    Json job = {{"precision", wanted.precision}, {"inputs", Json::array()}, {"outputs", Json::array()}};
+    Json job = {{"precision", wanted.precision},
+                {"inputs", Json::array()},
+                {"outputs", Json::array()},
+                {"dimensions", Json::array()}};
+    for (const std::string& name : problem_.dimensions) job["dimensions"].push_back(dims.at(name));
     if (wanted.perturb) job["perturb"] = *wanted.perturb;
     if (wanted.plant) job["plant"] = *wanted.plant;
     int64_t size = 0;
@@ -137,6 +157,7 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
 
     const Seconds limit = host_ ? limit_ : limit_ + start_limit;
     if (!host_) start_host();
+    crashed_ = false;
     host_->resume();
     std::string payload = job.dump();
     Request request{Op::evaluate};
@@ -149,13 +170,10 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
         [&](void* data, size_t bytes) { return host_->receive(data, bytes, limit - Seconds(seconds_since(start))); },
         answer);
     if (wait != sandbox::Child::Wait::ready) {
-        sandbox::Finished finished = host_->kill();
-        host_.reset();
-        std::string why = wait == sandbox::Child::Wait::timed_out
-                              ? fmt::format("did not return within {:.0f} s at {}", limit_.count(), describe(dims))
-                              : "ended by itself: " + finished.describe();
+        const std::string why = how_it_ended(wait, dims);
         throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
-                         "make it return, or use smaller shapes");
+                         crashed_ ? "a kernel's contract holds for it as well: docs/kernels.md"
+                                  : "make it return, or use smaller shapes");
     }
     buffers.note_reference(Seconds(seconds_since(start)));
     host_->pause();  // what it has still to tidy up must not run beside a timed batch
@@ -175,14 +193,25 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     }
 }
 
-// The same, where the reference may refuse inputs that nobody declared.
+std::string Expectation::how_it_ended(sandbox::Child::Wait wait, const Dimensions& dims) {
+    const sandbox::Finished finished = host_->kill();
+    host_.reset();
+    crashed_ = compiled_ && wait != sandbox::Child::Wait::timed_out;
+    if (wait == sandbox::Child::Wait::timed_out)
+        return fmt::format("did not return within {:.0f} s at {}", limit_.count(), describe(dims));
+    if (finished.exit_code != said_why) return "ended by itself: " + finished.describe();
+    const std::vector<std::string> lines = split(trim(finished.err), '\n');
+    return fmt::format("{} at {}", printable(lines.back()), describe(dims));
+}
+
+// The same, where the reference may refuse inputs that nobody declared; one in C++ may do so with a crash.
 bool Expectation::tries(Buffers& buffers, const InputSet& set, const Job& job,
                         std::vector<std::vector<char>>* results) {
     try {
         evaluate(buffers, set, job, results);
         return true;
     } catch (const UsageError&) {
-        if (!host_) throw;  // it died, or never returned
+        if (!host_ && !crashed_) throw;  // it died, or never returned
         return false;
     }
 }
@@ -367,6 +396,7 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index) {
         // The function jumps, or is hopeless: what float32 gave is all that can be known.
         if (orders > largest_tolerance) orders = noise_factor * own;
         usable = usable && growth * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
+        if (compiled_ && !compiled_->note.empty()) orders *= float32_only_factor;
         set.tolerance[t] = stored + std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
     }
     return usable;
@@ -392,6 +422,7 @@ void Expectation::find_benign_distributions() {
     Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
     expect(declared, 0);  // who fails there is told so
     check_repeatable(declared);
+    if (compiled_ && !compiled_->wide.empty()) check_float64(declared);
     for (Distribution distribution : unusual_distributions()) {
         Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
         if (expect(buffers, 1) && estimate_tolerance(buffers, 1)) benign_.push_back(distribution);
@@ -419,6 +450,38 @@ void Expectation::check_repeatable(Buffers& buffers) {
                             describe(buffers.point().dims)),
                 "let it depend on its arguments only: no random numbers, no state, no clock");
         }
+    }
+}
+
+// That the same source with the other type computes the same: not where it looks at the bits of its floats, say.
+void Expectation::check_float64(Buffers& buffers) {
+    const InputSet& set = buffers.sets().front();
+    std::vector<std::vector<char>> declared;
+    evaluate(buffers, set, {32, {}, {}}, &declared);
+    for (size_t t = 0; t < declared.size(); ++t) {
+        const Tensor& tensor = problem_.outputs[t];
+        const size_t bytes = is_floating(tensor.dtype) ? 8 : size_of(tensor.dtype), count = declared[t].size() / bytes;
+        const char* wide = reinterpret_cast<const char*>(buffers.expected(set, t));
+        size_t unlike = 0, first = 0;
+        for (size_t i = 0; i < count; ++i) {
+            const char *a = declared[t].data() + i * bytes, *b = wide + i * bytes;
+            bool alike = std::memcmp(a, b, bytes) == 0;
+            if (!alike && is_floating(tensor.dtype)) {
+                const double x = value_at(a, 0), y = value_at(b, 0);
+                alike = std::fabs(x - y) <= largest_tolerance * (std::fabs(y) + set.scale[t]);
+            }
+            if (!alike && unlike++ == 0) first = i;
+        }
+        if (static_cast<double>(count - unlike) >= least_alike * static_cast<double>(count)) continue;
+        const std::string in_words =
+            is_floating(tensor.dtype)
+                ? fmt::format(" ({:.6g} and {:.6g})", value_at(declared[t].data(), first), value_at(wide, first))
+                : "";
+        throw UsageError(
+            fmt::format("{}: computes something else in float64 than in float32: '{}'[{}] differs{} at {}, {} of {}",
+                        problem_.reference.string(), tensor.name, first, in_words, describe(buffers.point().dims),
+                        unlike, count),
+            "compute in STROP_REAL, or write `// strop:float32` into it: its own results are expected then");
     }
 }
 

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "core/problem.h"
 #include "judge/buffers.h"
+#include "judge/compiled_reference.h"
 #include "sandbox/process.h"
 
 namespace strop::judge {
@@ -22,6 +23,11 @@ class Expectation {
 public:
     Expectation(const Problem& problem, uint64_t seed, Seconds limit);
     ~Expectation();
+
+    // Before anything else, where the reference is in C or C++.
+    void use(CompiledReference compiled) { compiled_ = std::move(compiled); }
+    // What a reader of results must know of the reference.
+    std::string note() const { return compiled_ ? compiled_->note : ""; }
 
     // Buffers of a point with inputs and expected values, made once and kept. Errors of the user's reference
     // (raises, wrong shape or dtype, NaN, never returns) are UsageErrors.
@@ -57,6 +63,8 @@ private:
     bool estimate_tolerance(Buffers& buffers, size_t index);
     void find_benign_distributions();
     void check_repeatable(Buffers& buffers);
+    void check_float64(Buffers& buffers);
+    std::string how_it_ended(sandbox::Child::Wait wait, const Dimensions& dims);
     void set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const;
     double difference(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& other) const;
     const std::vector<double>& inputs_of_an_output(Buffers& buffers);
@@ -64,6 +72,8 @@ private:
     const Problem& problem_;
     uint64_t seed_;
     Seconds limit_;
+    std::optional<CompiledReference> compiled_;
+    bool crashed_ = false;  // with its process, when it was evaluated last
     double seconds_ = 0;
     std::set<std::string> notes_;  // what the reference's process remarked, said once each
     std::unique_ptr<sandbox::Child> host_;

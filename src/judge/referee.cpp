@@ -11,6 +11,7 @@
 #include "judge/check.h"
 #include "judge/rehearsal.h"
 #include "judge/tripwire.h"
+#include "problem/cpp_reference.h"
 
 namespace strop::judge {
 
@@ -36,7 +37,10 @@ Referee::Referee(const Problem& problem, const Machine& machine, const RefereeOp
       toolchain_(machine),
       folder_("strop-judge"),
       expectation_(problem_, options.seed, options.reference_limit),
-      random_(mix64(options.seed)) {}
+      random_(mix64(options.seed)) {
+    if (is_cpp(problem_.reference))
+        expectation_.use(compile_reference(problem_, toolchain_, folder_.path() / "reference"));
+}
 
 Referee::~Referee() = default;
 

@@ -59,6 +59,7 @@ public:
     // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
     const std::vector<std::string>& baselines();
     const std::vector<MissingBaseline>& missing_baselines() const { return missing_; }
+    std::string reference_note() const { return expectation_.note(); }
     // Inputs, expected values and allowed errors at a small shape, for a test that runs without Strop.
     TestVector test_vector(const ShapePoint& point);
     // Fresh inputs from now on.
@@ -178,6 +179,7 @@ private:
     Runner::Outcome possible_time(Runner& runner, size_t index, double median_ns);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
     void start_baselines();
+    void add_reference(const std::vector<Buffers*>& buffers);
     void add_baseline(const std::string& name, std::unique_ptr<Runner> runner);
     Baseline* find_baseline(const std::string& name);
     Runner::Outcome why_missing(const std::string& name) const;

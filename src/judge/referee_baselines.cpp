@@ -5,6 +5,9 @@
 #include "base/line.h"
 #include "base/log.h"
 #include "judge/referee.h"
+#include "language/contract.h"
+#include "language/reference_kernel.h"
+#include "problem/cpp_reference.h"
 #include "problem/framework.h"
 
 namespace strop::judge {
@@ -47,6 +50,17 @@ void Referee::add_baseline(const std::string& name, std::unique_ptr<Runner> runn
     baselines_.push_back({name, std::move(runner), cores});
 }
 
+// One in C or C++ is a kernel like others, under its file's name.
+void Referee::add_reference(const std::vector<Buffers*>& buffers) {
+    const std::string name = problem_.reference.filename();
+    const std::string source = reference_as_kernel(problem_, read_cpp_reference(problem_.reference).source);
+    const TunableSpace space = parse_tunables(source, name);
+    const Build build{source, default_configuration(space), space, options_.flags};
+    const Built built = toolchain_.build(problem_, {build}, folder_.path(), 1).front();
+    if (built.ok) add_baseline(name, Runner::kernel(built, problem_, buffers, machine_.cores));
+    else missing_.push_back({name, failed(built.message)});
+}
+
 void Referee::start_baselines() {
     baselines_started_ = true;
     std::vector<ShapePoint> points = problem_.points;
@@ -57,7 +71,8 @@ void Referee::start_baselines() {
     PhaseTimer timer(baseline_seconds_);
     int threads = machine_.cores;
     const std::string framework = framework_of(problem_.reference);
-    add_baseline(framework, Runner::python(framework, problem_.reference, problem_, buffers, threads));
+    if (is_cpp(problem_.reference)) add_reference(buffers);
+    else add_baseline(framework, Runner::python(framework, problem_.reference, problem_, buffers, threads));
     if (framework == "pytorch")
         add_baseline("torch.compile", Runner::python("torch.compile", problem_.reference, problem_, buffers, threads));
     for (const fs::path& path : problem_.baselines) {

@@ -85,7 +85,8 @@ private:
         referee_ = std::make_unique<Referee>(problem, machine, options);
         problem_ = std::move(problem);
         return {{"toolchain", referee_->toolchain().description()},
-                {"toolchains", referee_->toolchain().descriptions()}};
+                {"toolchains", referee_->toolchain().descriptions()},
+                {"note", referee_->reference_note()}};
     }
 
     template <typename Asked>

@@ -63,6 +63,7 @@ public:
     std::vector<std::string> languages();  // whose kernels can run there
 
     const std::string& toolchain() const { return toolchain_; }
+    const std::string& reference_note() const { return reference_note_; }  // what readers of results must know of it
     // With a compiler of that name; empty, or unknown: with the usual one.
     const std::string& toolchain(const std::string& compiler) const;
     const std::map<std::string, std::string>& toolchains() const { return toolchains_; }  // by compiler
@@ -97,7 +98,7 @@ private:
     std::unique_ptr<WorkerConnection> connection_;
     Greeting greeting_;
     std::optional<Opening> opening_;
-    std::string toolchain_, how_it_was_lost_, banner_;
+    std::string toolchain_, reference_note_, how_it_was_lost_, banner_;
     size_t losses_in_a_row_ = 0;  // without an answer between
     int losses_ = 0;
     std::map<std::string, std::string> toolchains_;  // by compiler

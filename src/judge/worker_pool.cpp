@@ -169,7 +169,7 @@ void WorkerPool::open(const Problem& problem, const std::vector<std::string>& po
     run_on(lock, idle, [=, this](WorkerClient& client, size_t number) {
         client.open(problem, points, seed, reference_limit);
         seats_[number].seed = seed;
-        (*opened)[number] = {client.toolchain(), client.toolchains()};
+        (*opened)[number] = {client.toolchain(), client.toolchains(), client.reference_note()};
     });
     check_toolchains(*opened);
     opened_ = (*opened)[idle_seats(lock).front()];

@@ -48,6 +48,7 @@ public:
     std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
     void reseed(uint64_t seed);
     const std::string& toolchain() const { return opened_.toolchain; }
+    const std::string& reference_note() const { return opened_.reference_note; }
     const std::string& toolchain(const std::string& compiler) const;
 
     double reference_seconds() const;     // of all together
@@ -86,6 +87,7 @@ private:
     struct Opened {
         std::string toolchain;
         std::map<std::string, std::string> toolchains;  // by compiler
+        std::string reference_note;
     };
     using Lock = std::unique_lock<std::mutex>;
 

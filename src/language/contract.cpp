@@ -24,6 +24,7 @@ constexpr size_t most_values = 1000;   // of a tunable
 constexpr size_t longest_value = 200;  // std::regex takes stack for each character
 
 constexpr const char* team_word = "team";
+constexpr const char* float32_word = "float32";  // of references
 
 struct Directive {
     std::string word;  // "tune", "late", "require", "flags", "compiler", "team"
@@ -74,6 +75,7 @@ public:
         line_ = line;
         std::optional<Directive> directive = directive_in(text);
         if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
+        if (directive->word == float32_word) return;
         if (directive->word == team_word) return check_team(directive->text);
         if (directive->word == "tune") read_tunable(directive->text, Tunable::Kind::constant);
         else if (directive->word == "late") read_tunable(directive->text, Tunable::Kind::late);
@@ -349,12 +351,20 @@ std::string signature(const Problem& problem) {
     return parts.empty() ? text + ")" : text;
 }
 
-bool asks_for_team(const std::string& source) {
+namespace {
+
+bool has_directive(const std::string& source, const char* word) {
     for (const std::string& line : split(source, '\n'))
-        if (const std::optional<Directive> directive = directive_in(line); directive && directive->word == team_word)
+        if (const std::optional<Directive> directive = directive_in(line); directive && directive->word == word)
             return true;
     return false;
 }
+
+}  // namespace
+
+bool asks_for_team(const std::string& source) { return has_directive(source, team_word); }
+
+bool asks_for_float32(const std::string& source) { return has_directive(source, float32_word); }
 
 void check_source_size(uintmax_t bytes, const std::string& file) {
     if (bytes <= longest_source) return;

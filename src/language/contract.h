@@ -27,6 +27,8 @@ void check_source_size(uintmax_t bytes, const std::string& file);
 
 // Whether `// strop:team` asks for the threads of language/team_text.h.
 bool asks_for_team(const std::string& source);
+// Whether `// strop:float32` says of a reference that it has no form in float64.
+bool asks_for_float32(const std::string& source);
 
 // Reads `// strop:tune`, `// strop:late`, `// strop:require`, `// strop:flags` comments (also with # for Python).
 // UsageError "FILE:LINE: ..." when malformed or when a constraint names no tunable.

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "base/file.h"
+#include "problem/cpp_reference.h"
 
 namespace strop {
 
@@ -18,6 +19,8 @@ std::string framework_of_text(const std::string& python) {
     return "numpy";
 }
 
-std::string framework_of(const fs::path& reference) { return framework_of_text(read_file(reference)); }
+std::string framework_of(const fs::path& reference) {
+    return is_cpp(reference) ? "c++" : framework_of_text(read_file(reference));
+}
 
 }  // namespace strop

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "problem/cpp_reference.h"
 #include "problem/problem_reader.h"
 
 namespace strop {
@@ -38,12 +39,23 @@ bool is_there(const fs::path& path) {
     throw UsageError(fmt::format("'{}': no such problem", name), suggestion(name, names));
 }
 
+// Its function is not read: what the extents of its pointers are only its author knows.
+std::string how_cpp_becomes_a_problem(const fs::path& file) {
+    return fmt::format(
+        "write problem.yaml beside it: 'name: FUNCTION', 'reference: {}', 'inputs: {{x: {{dtype: float32, shape: "
+        "[M, N]}}}}', 'outputs: {{y: {{dtype: float32, shape: [M]}}}}', 'shapes: {{usual: {{M: 1024, N: 1024}}}}' "
+        "(docs/problems.md)",
+        file.filename().string());
+}
+
 fs::path problem_file(const std::string& path) {
     std::error_code failed;
     fs::path given(path);
     if (fs::is_regular_file(given, failed)) {
         if (given.extension() == ".yaml" || given.extension() == ".yml") return given;
-        throw UsageError(fmt::format("'{}': not a problem", path), "name a folder with a problem.yaml, or that file");
+        throw UsageError(
+            fmt::format("'{}': not a problem", path),
+            is_cpp(given) ? how_cpp_becomes_a_problem(given) : "name a folder with a problem.yaml, or that file");
     }
     if (is_there(given / "problem.yaml")) return given / "problem.yaml";
     bool bare = !path.empty() && path.find('/') == std::string::npos && path != "." && path != "..";
@@ -52,7 +64,7 @@ fs::path problem_file(const std::string& path) {
             if (is_there(folder / path / "problem.yaml")) return folder / path / "problem.yaml";
     if (!path.empty() && fs::is_directory(given, failed))
         throw UsageError(fmt::format("'{}': no problem.yaml in this folder", path),
-                         "a problem is a folder with problem.yaml and reference.py");
+                         "a problem is a folder with problem.yaml and its reference, reference.py or a C++ file");
     if (bare) fail_unknown(path);
     throw UsageError(fmt::format("'{}': no such file or folder", path),
                      "name a problem, its folder or its problem.yaml");
@@ -83,7 +95,7 @@ std::string hash_of(const Problem& problem) {
         text += fmt::format("tolerance {} {}\n", problem.tolerance->absolute, problem.tolerance->relative);
     if (problem.flops) text += fmt::format("flops {}\n", problem.flops->text());
     if (problem.bytes) text += fmt::format("bytes {}\n", problem.bytes->text());
-    text += fmt::format("reference {}\n", content_hash(read_file(problem.reference)));
+    text += fmt::format("reference {}\n", content_hash(reference_text(problem.reference)));
     for (const fs::path& baseline : problem.baselines)
         text += fmt::format("baseline {} {}\n", baseline.filename().string(), content_hash(read_file(baseline)));
     return content_hash(text);

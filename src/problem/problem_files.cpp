@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "problem/cpp_reference.h"
 
 namespace strop {
 
@@ -85,6 +86,8 @@ FileMarks marks_of_files(const Problem& problem) {
                 for (const fs::path& module : modules_below(other.path())) take(module);
         }
     }
+    if (is_cpp(problem.reference))
+        for (const fs::path& file : read_cpp_reference(problem.reference).files) take(file);
     FileMarks marks;
     for (const fs::path& path : paths) marks[path.lexically_relative(problem.folder).string()] = mark_of(path);
     return marks;

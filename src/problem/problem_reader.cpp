@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "problem/cpp_reference.h"
 #include "problem/names.h"
 
 namespace strop {
@@ -50,6 +51,15 @@ std::pair<double, double> limits_of(DType dtype) {
         case DType::int32: return {-2147483648.0, 2147483647.0};
         default: return {-9007199254740992.0, 9007199254740992.0};
     }
+}
+
+bool has_word(const std::string& text, const std::string& word) {
+    const auto in_a_word = [&](size_t at) {
+        return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+    };
+    for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+        if ((at == 0 || !in_a_word(at - 1)) && !in_a_word(at + word.size())) return true;
+    return false;
 }
 
 // The top-level functions of a Python text.
@@ -129,14 +139,25 @@ fs::path ProblemReader::file_beside(const YAML::Node& at, const std::string& nam
                present.empty() ? "write that file, or name another one" : suggestion(name, present));
 }
 
+// The compiler says the rest.
+void ProblemReader::check_cpp(const YAML::Node& at) const {
+    if (has_word(read_cpp_reference(problem_.reference).source, problem_.function)) return;
+    yaml_.fail(
+        at, fmt::format("{} has no function '{}'", problem_.reference.filename().string(), problem_.function),
+        fmt::format("write 'void {}(inputs..., outputs..., parameters..., dimensions...)' there, or name another "
+                    "one with 'function:'",
+                    problem_.function));
+}
+
 void ProblemReader::read_files() {
     const YamlEntry* reference = find(yaml_.entries(), "reference");
     const YamlEntry* function = find(yaml_.entries(), "function");
     const YAML::Node& at = reference ? reference->at : required("name", "").at;
     problem_.reference = file_beside(at, reference ? yaml_.text(reference->value, "reference") : "reference.py");
     problem_.function = function ? yaml_.text(function->value, "function") : problem_.name;
-    std::vector<std::string> functions = functions_of(read_file(problem_.reference));
-    if (!contains(functions, problem_.function))
+    if (is_cpp(problem_.reference)) check_cpp(function ? function->at : at);
+    const std::vector<std::string> functions = functions_of(read_file(problem_.reference));
+    if (!is_cpp(problem_.reference) && !contains(functions, problem_.function))
         yaml_.fail(function ? function->at : at,
                    fmt::format("{} has no function '{}'", problem_.reference.filename().string(), problem_.function),
                    fmt::format("write 'def {}(...)' there, or name another one with 'function:'; {}", problem_.function,

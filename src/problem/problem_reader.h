@@ -17,6 +17,7 @@ public:
 private:
     const YamlEntry& required(const std::string& key, const std::string& hint) const;
     void read_names();
+    void check_cpp(const YAML::Node& at) const;
     void read_files();
     void read_parameters();
     Parameter read_parameter(const YamlEntry& entry);

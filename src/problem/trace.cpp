@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "problem/cpp_reference.h"
 #include "problem/framework.h"
 #include "problem/python_script.h"
 
@@ -47,6 +48,11 @@ std::string untraceable(const std::string& why) {
 }  // namespace
 
 std::string trace_reference(const Problem& problem) {
+    if (is_cpp(problem.reference))
+        return untraceable(fmt::format(
+            "{} is not in Python. The playbook needs that; kernels of yours (--kernel FILE), models (--model NAME) and "
+            "tunables in the file do not",
+            problem.reference.filename().string()));
     const Seconds limit = framework_of(problem.reference) == "pytorch" ? pytorch_limit : numpy_limit;
     sandbox::Finished finished = run_script("trace.py", {"-"}, specification(problem).dump(), problem.folder, limit);
     if (finished.timed_out) return untraceable(fmt::format("the tracer did not finish within {:.0f} s", limit.count()));

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "core/json.h"
+#include "problem/cpp_reference.h"
 #include "run/store_log.h"
 
 namespace strop {
@@ -59,7 +60,8 @@ agent::Briefing briefing_of(const Problem& problem, const RunRecord& record, pla
     briefing.problem = problem;
     briefing.machine = record.machine;
     briefing.compiler = record.compiler;
-    briefing.reference = read_file(problem.reference);
+    briefing.reference = reference_text(problem.reference);
+    if (is_cpp(problem.reference)) briefing.reference_language = "cpp";
     briefing.graph = describe(playbook.graph());
     briefing.shapes = record.shapes;
     for (const Proposal& proposal : playbook.plan()) briefing.known.push_back(proposal.strategy);

@@ -13,6 +13,7 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "language/call_plan.h"
+#include "problem/cpp_reference.h"
 #include "problem/framework.h"
 #include "sandbox/process.h"
 #include "stats/paired.h"
@@ -43,6 +44,7 @@ Framework best_framework(const Problem& problem, const std::vector<std::string>&
     for (const char* name : {"pytorch", "jax"})
         for (const fs::path& file : problem.baselines)
             if (file.stem() == name && file.extension() == ".py" && ran(name)) return of(name, file, problem.name);
+    if (is_cpp(problem.reference)) return {};
     return of(framework_of(problem.reference), problem.reference, problem.function);  // NumPy's, or PyTorch's
 }
 
@@ -162,6 +164,10 @@ InProcess measure_in_process(const Problem& problem, const RunRecord& record, co
                              const std::vector<std::string>& baselines, Seconds limit) {
     const Framework framework = best_framework(problem, baselines);
     InProcess missing{framework.name, "", {}, {}};
+    if (framework.name.empty()) {
+        missing.missing = "the reference is in C++, and no baseline in Python ran";
+        return missing;
+    }
     try {
         const fs::path scratch = cache_folder() / "frameworks";
         const OwnFolder folder(scratch);

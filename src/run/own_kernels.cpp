@@ -1,24 +1,60 @@
 #include "run/own_kernels.h"
 
+#include <algorithm>
+
 #include "language/contract.h"
+#include "language/reference_kernel.h"
+#include "problem/cpp_reference.h"
 
 namespace strop {
 
+namespace {
+
+// What turns loops that were written as they are thought into vectors; NaN and infinity stay what they are.
+constexpr const char* usual_flags =
+    "// strop:flags STROP_FLAGS = -O3 | -O3 -fassociative-math -fno-signed-zeros -fno-trapping-math | -O2 | "
+    "-O3 -funroll-loops\n";
+constexpr const char* both_compilers = "// strop:compiler STROP_COMPILER = clang | g++\n";
+
+Proposal proposal_of(const OwnSource& own, const std::string& author, const std::string& hypothesis) {
+    Proposal proposal;
+    proposal.strategy.id = proposal.strategy.family = own.name;
+    proposal.strategy.proposer = author;
+    proposal.strategy.hypothesis = hypothesis;
+    Kernel& kernel = proposal.kernel;
+    kernel.id = kernel.strategy = own.name;
+    kernel.author = author;
+    kernel.source = own.source;
+    kernel.language = own.language;
+    kernel.space = parse_tunables(own.source, own.name);
+    kernel.initial = default_configuration(kernel.space);
+    return proposal;
+}
+
+}  // namespace
+
 OwnKernels::OwnKernels(const std::vector<OwnSource>& sources) {
-    for (const OwnSource& own : sources) {
-        Proposal proposal;
-        proposal.strategy.id = proposal.strategy.family = own.name;
-        proposal.strategy.proposer = name();
-        proposal.strategy.hypothesis = "a kernel of your own, with its tunables turned";
-        Kernel& kernel = proposal.kernel;
-        kernel.id = kernel.strategy = own.name;
-        kernel.author = name();
-        kernel.source = own.source;
-        kernel.language = own.language;
-        kernel.space = parse_tunables(own.source, own.name);
-        kernel.initial = default_configuration(kernel.space);
-        proposals_.push_back(std::move(proposal));
-    }
+    for (const OwnSource& own : sources)
+        proposals_.push_back(proposal_of(own, name(), "a kernel of your own, with its tunables turned"));
+}
+
+void OwnKernels::add_reference(const Problem& problem, bool several_compilers) {
+    std::string source = reference_as_kernel(problem, read_cpp_reference(problem.reference).source);
+    const TunableSpace own = parse_tunables(source, problem.reference.string());
+    auto has = [&](Tunable::Kind kind) {
+        return std::any_of(own.tunables.begin(), own.tunables.end(),
+                           [&](const Tunable& tunable) { return tunable.kind == kind; });
+    };
+    if (!has(Tunable::Kind::flags)) source = usual_flags + source;
+    if (several_compilers && !has(Tunable::Kind::compiler)) source = both_compilers + source;
+    reference_ = {proposal_of({"reference", source, Language::cpp}, name(),
+                              "the reference itself, with its tunables, flags and compilers turned")};
+}
+
+std::vector<Proposal> OwnKernels::plan() {
+    std::vector<Proposal> all = proposals_;
+    all.insert(all.end(), reference_.begin(), reference_.end());
+    return all;
 }
 
 std::vector<Contender> OwnKernels::contenders() const {

@@ -13,9 +13,11 @@ class OwnKernels : public Proposer {
 public:
     // UsageError for tunables that cannot be read.
     explicit OwnKernels(const std::vector<OwnSource>& sources);
+    // A reference in C++ is a kernel, too: with its own tunables, and those of the compiler that it leaves open.
+    void add_reference(const Problem& problem, bool several_compilers);
 
     std::string name() const override { return "a person"; }
-    std::vector<Proposal> plan() override { return proposals_; }
+    std::vector<Proposal> plan() override;
     std::string why_nothing() const override { return {}; }
     std::vector<Proposal> deepen(const Strategy&, const Kernel&, const Evaluation&,
                                  const std::vector<std::string>&) override {
@@ -25,7 +27,7 @@ public:
     std::vector<Contender> contenders() const;
 
 private:
-    std::vector<Proposal> proposals_;
+    std::vector<Proposal> proposals_, reference_;
 };
 
 class EarlierWinners : public Proposer {

@@ -19,6 +19,7 @@
 #include "language/bundle.h"
 #include "language/contract.h"
 #include "playbook/playbook.h"
+#include "problem/cpp_reference.h"
 #include "problem/loader.h"
 #include "problem/trace.h"
 #include "run/advisers.h"
@@ -218,11 +219,14 @@ private:
         record_.machine = machine_->machine();
         worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed), budget_.for_a_reference());
         record_.compiler = worker_->toolchain();
+        if (!worker_->reference_note().empty()) view_.note(worker_->reference_note());
     }
 
     void measure_baselines() {
         view_.phase("running the reference and the baselines");
         own_kernels_ = std::make_unique<OwnKernels>(record_.settings.kernels);
+        if (is_cpp(problem_.reference) && !record_.settings.only_own && language() == Language::cpp)
+            own_kernels_->add_reference(problem_, worker_->toolchain("clang") != worker_->toolchain("g++"));
         std::vector<Contender> own = own_kernels_->contenders();
         if (record_.settings.only_own) own.clear();  // its defaults are among what is searched
         baselines_ = strop::measure_baselines(problem_, own, Seconds(budget_.total()), *worker_, *recorder_);
@@ -339,8 +343,8 @@ private:
         found_ = search::run(problem_.points, asked, *recorder_, record_.settings, targets_, *this);
         if (advisers_) advisers_->agent().end();
         for (Proposer* proposer : asked)
-            if (std::string why = proposer->why_nothing(); !why.empty())
-                record_.note += (record_.note.empty() ? "" : "; ") + why;
+            if (std::string why = proposer->why_nothing(); !why.empty()) add_note(why);
+        if (!worker_->reference_note().empty()) add_note(worker_->reference_note());
         record_.strategies = found_.strategies;
         record_.stopped_by = found_.stopped_by;
         save();
@@ -349,6 +353,8 @@ private:
             throw Error(Exit::no_improvement, fmt::format("{}: no kernel was correct", problem_.name),
                         fmt::format("strop show {} tells why each failed", record_.run));
     }
+
+    void add_note(const std::string& note) { record_.note += (record_.note.empty() ? "" : "; ") + note; }
 
     // The dispatching function, once its winners are clean: one with an error that no output shows loses, and the next
     // best is built.
@@ -373,7 +379,7 @@ private:
         const std::string why = fmt::format("{} won and is out: {}", id, finding_);
         view_.note(why);
         mark_lost(id, finding_, record_);
-        record_.note += (record_.note.empty() ? "" : "; ") + why;
+        add_note(why);
         return true;
     }
 
