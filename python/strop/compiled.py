@@ -126,6 +126,6 @@ class Library:
             if depends.any():
                 at = np.unravel_index(int(np.argmax(depends)), output.array.shape)
                 place = ", ".join(str(int(i)) for i in at)
-                unwritten = (once.reshape(-1, itemsize)[int(np.argmax(depends))] == FILLS[0]).all()
-                what = "does not write" if unwritten else "adds to, or reads before it is written,"
-                raise ValueError(f"{what} '{output.name}'[{place}], which holds garbage when it is called")
+                raise ValueError(
+                    f"does not write '{output.name}'[{place}], or adds to it: outputs hold garbage before a call"
+                )

@@ -120,13 +120,14 @@ Wrong compare(const T* got, const double* want, int64_t count, const Limit& limi
     return wrong;
 }
 
-// Exact kinds are stored in their own type.
+// Whole numbers are stored in their own type.
 template <typename T>
-Wrong compare_exact(const T* got, const T* want, int64_t count) {
+Wrong compare_whole(const T* got, const T* want, int64_t count, double allowed) {
     Wrong wrong;
     wrong.compared = count;
     for (int64_t i = 0; i < count; ++i) {
         if (got[i] == want[i]) continue;
+        if (std::fabs(static_cast<double>(got[i]) - static_cast<double>(want[i])) <= allowed && allowed > 0) continue;
         if (wrong.count++ > 0) continue;
         wrong.first = i;
         wrong.got = static_cast<double>(got[i]);
@@ -144,12 +145,15 @@ Wrong compare_output(DType dtype, const char* got, const double* want, int64_t c
         case DType::float16: return compare(reinterpret_cast<const Float16*>(got), want, count, limit, sampling);
         case DType::bfloat16: return compare(reinterpret_cast<const BFloat16*>(got), want, count, limit, sampling);
         case DType::int32:
-            return compare_exact(reinterpret_cast<const int32_t*>(got), static_cast<const int32_t*>(exact), count);
+            return compare_whole(reinterpret_cast<const int32_t*>(got), static_cast<const int32_t*>(exact), count,
+                                 limit.absolute);
         case DType::int64:
-            return compare_exact(reinterpret_cast<const int64_t*>(got), static_cast<const int64_t*>(exact), count);
+            return compare_whole(reinterpret_cast<const int64_t*>(got), static_cast<const int64_t*>(exact), count,
+                                 limit.absolute);
         case DType::uint8:
         case DType::boolean:
-            return compare_exact(reinterpret_cast<const uint8_t*>(got), static_cast<const uint8_t*>(exact), count);
+            return compare_whole(reinterpret_cast<const uint8_t*>(got), static_cast<const uint8_t*>(exact), count,
+                                 limit.absolute);
     }
     return {};
 }
@@ -210,7 +214,14 @@ std::string wrote_outside(Buffers& buffers, const InputSet& set) {
 
 namespace {
 
+// Whole numbers may differ by what the problem allows, if that is one at least: they may come from rounding reals. Its
+// relative part is for reals, since of an index or a truth it would mean nothing.
 Limit limit_of(const Problem& problem, const InputSet& set, size_t output) {
+    const DType dtype = problem.outputs[output].dtype;
+    if (!is_floating(dtype)) {
+        const bool exact = dtype == DType::boolean || !problem.tolerance;
+        return {exact ? 0 : std::floor(problem.tolerance->absolute), 0};
+    }
     if (problem.tolerance) return {problem.tolerance->absolute, problem.tolerance->relative};
     return {set.tolerance[output] * set.scale[output], set.tolerance[output]};
 }
