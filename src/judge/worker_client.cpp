@@ -76,7 +76,7 @@ void WorkerClient::open(const Problem& problem, const std::vector<std::string>& 
     if (!reply) throw LostWorker(fmt::format("{} ended: {}", command_.name(), how_it_was_lost_), "try again");
     toolchain_ = part_of<std::string>(*reply, "toolchain");
     toolchains_ = part_of<std::map<std::string, std::string>>(*reply, "toolchains");
-    reference_note_ = part_of<std::string>(*reply, "note");
+    reference_note_ = reply->contains("note") ? part_of<std::string>(*reply, "note") : "";
 }
 
 std::optional<Json> WorkerClient::open_once() {

@@ -64,7 +64,7 @@ fs::path problem_file(const std::string& path) {
             if (is_there(folder / path / "problem.yaml")) return folder / path / "problem.yaml";
     if (!path.empty() && fs::is_directory(given, failed))
         throw UsageError(fmt::format("'{}': no problem.yaml in this folder", path),
-                         "a problem is a folder with problem.yaml and its reference, reference.py or a C++ file");
+                         "a problem is a folder with problem.yaml and reference.py, or another reference");
     if (bare) fail_unknown(path);
     throw UsageError(fmt::format("'{}': no such file or folder", path),
                      "name a problem, its folder or its problem.yaml");
