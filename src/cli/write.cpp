@@ -26,6 +26,31 @@ std::vector<Written> chosen(std::vector<Written> all, const std::string& id) {
                      "there is " + join(near.empty() ? ids : near, ", "));
 }
 
+Json to_json(const std::vector<Tensor>& tensors) {
+    Json document = Json::array();
+    for (const Tensor& tensor : tensors) {
+        std::vector<std::string> shape;
+        for (const Expression& extent : tensor.shape) shape.push_back(extent.text());
+        document.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}, {"shape", shape}});
+    }
+    return document;
+}
+
+// What whoever calls the sources has to know of the problem.
+Json call_of(const Problem& problem) {
+    Json parameters = Json::array(), shapes = Json::object();
+    for (const Parameter& one : problem.parameters)
+        parameters.push_back({{"name", one.name}, {"dtype", name_of(one.dtype)}, {"value", one.value}});
+    for (const ShapePoint& point : problem.points) shapes[point.label] = point.dims;
+    return {{"inputs", to_json(problem.inputs)},
+            {"outputs", to_json(problem.outputs)},
+            {"parameters", parameters},
+            {"dimensions", problem.dimensions},
+            {"shapes", shapes},
+            {"reference", problem.reference.string()},
+            {"function", problem.function}};
+}
+
 void print_json(const Problem& problem, const std::string& language, const std::vector<Written>& written) {
     Json strategies = Json::array();
     for (const Written& one : written) {
@@ -34,7 +59,11 @@ void print_json(const Problem& problem, const std::string& language, const std::
         if (one.condition) entry["condition"] = one.condition->text();
         strategies.push_back(std::move(entry));
     }
-    fmt::print("{}\n", dump({{"problem", problem.name}, {"language", language}, {"strategies", strategies}}, 2));
+    fmt::print(
+        "{}\n",
+        dump(
+            {{"problem", problem.name}, {"language", language}, {"strategies", strategies}, {"call", call_of(problem)}},
+            2));
 }
 
 void write_files(Language language, const std::vector<Written>& written, const fs::path& folder) {
