@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/python_module.h"
 #include "base/strings.h"
 #include "graph/operations.h"
 
@@ -102,20 +103,13 @@ std::string mask_of(const Lanes& lanes) {
     return both(masks.empty() ? std::vector<std::string>{""} : masks);
 }
 
-std::string torch_type(DType dtype) { return "torch." + name_of(dtype); }
-
 std::string triton_type(DType dtype) {
     return "tl." + (dtype == DType::boolean ? std::string("int1") : name_of(dtype));
 }
 
 std::string triton_literal(double value, DType dtype) {
-    if (dtype == DType::boolean) return value != 0 ? "True" : "False";
-    if (!is_floating(dtype)) return std::to_string(static_cast<int64_t>(value));
-    if (std::isnan(value)) return "float(\"nan\")";
-    if (std::isinf(value)) return value > 0 ? "float(\"inf\")" : "float(\"-inf\")";
-    std::string text =
-        dtype == DType::float32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    const std::string text = python_literal(value, dtype);
+    if (!is_floating(dtype) || !std::isfinite(value)) return text;
     // A number in the source has 32 bits beside tensors of 64.
     const bool exact = dtype == DType::float32 || static_cast<double>(static_cast<float>(value)) == value;
     return exact ? text : fmt::format("tl.full([], {}, tl.float64)", text);

@@ -75,7 +75,6 @@ private:
 std::string mask_of(const Lanes& lanes);
 std::string triton_literal(double value, DType dtype);
 std::string triton_type(DType dtype);  // "tl.float32"
-std::string torch_type(DType dtype);   // "torch.float32"
 // The function of the module that merges two states of this law; it is added to the helpers.
 std::string law_function(const schedule::Law& law, Helpers& helpers, std::string& lacks);
 

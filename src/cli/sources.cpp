@@ -4,6 +4,7 @@
 
 #include "backend/cuda.h"
 #include "backend/opencl.h"
+#include "backend/tilelang.h"
 #include "backend/triton.h"
 #include "base/error.h"
 #include "device/machine.h"
@@ -70,16 +71,16 @@ Sources sources_in(Language language, const Problem& problem, const std::string&
         case Language::cuda: return written_from_schedules(problem, graph, backend::write_cuda);
         case Language::triton: return written_from_schedules(problem, graph, backend::write_triton);
         case Language::cpp: return written_in_cpp(problem, graph);
-        case Language::tilelang: break;
+        case Language::tilelang: return written_from_schedules(problem, graph, backend::write_tilelang);
     }
     return {{}, {}, "there is no writer for " + name_of(language)};
 }
 
 Language written_language(const std::string& name) {
-    for (Language language : {Language::cpp, Language::opencl, Language::cuda, Language::triton})
+    for (Language language : {Language::cpp, Language::opencl, Language::cuda, Language::triton, Language::tilelang})
         if (name == name_of(language)) return language;
     throw UsageError(fmt::format("{}: there is no writer for this language", name),
-                     "choose from cpp, opencl, cuda, triton");
+                     "choose from cpp, opencl, cuda, triton, tilelang");
 }
 
 std::string file_ending(Language language) {

@@ -49,7 +49,7 @@ struct Translation {
     bool holds() const { return refused.empty() && (!judgement || judgement->evaluation.ok()); }
 };
 
-// What a tunable's declaration and its default in a Triton module leave of a source.
+// What a tunable's declaration and its default in a Python module leave of a source.
 std::string without_values(const std::string& source) {
     static const std::regex declared("^(//|#) strop:(tune|late|flags|compiler) .*$"),
         module_value("^[A-Z][A-Z_]* = [A-Za-z0-9_.]+$");
@@ -68,8 +68,10 @@ TunableSpace space_of(Language language, const std::string& source, const Proble
 // The kernel of the playbook that the file holds. UsageError where it is none.
 Original original_of_file(const std::string& given, const Problem& problem, const std::string& graph) {
     const std::string ending = fs::path(given).extension();
-    for (Language language : {Language::cpp, Language::opencl, Language::cuda, Language::triton}) {
+    bool readable = false;
+    for (Language language : {Language::cpp, Language::opencl, Language::cuda, Language::triton, Language::tilelang}) {
         if (file_ending(language) != ending) continue;
+        readable = true;
         check_source_size(fs::file_size(given), given);
         const std::string source = read_file(given);
         for (const Written& one : sources_in(language, problem, graph).written) {
@@ -84,10 +86,11 @@ Original original_of_file(const std::string& given, const Problem& problem, cons
             kernel.space = space_of(language, source, problem, given);
             return {kernel, default_configuration(kernel.space)};
         }
+    }
+    if (readable)
         throw UsageError(
             fmt::format("{}: is no kernel of the playbook for {}, so its strategy is not known", given, problem.name),
             "give a result folder, or a file of `strop write` whose tunables alone were changed");
-    }
     throw UsageError(fmt::format("{}: is in no language that strategies are written in", given),
                      "give a .cpp, .cl, .cu or .py file of `strop write`");
 }
@@ -141,7 +144,7 @@ Given read_given(const Arguments& arguments) {
     return result;
 }
 
-// The source with this value as the tunable's default: first of its list, and what a Triton module begins with.
+// The source with this value as the tunable's default: first of its list, and what a Python module begins with.
 std::string with_default(const std::string& source, const Tunable& tunable, const Value& value) {
     std::vector<std::string> values = {to_string(value)};
     for (const Value& other : tunable.values)
@@ -345,7 +348,7 @@ void write_files(const std::vector<Translation>& translations, Language to, cons
 
 int command_translate(const Arguments& arguments) {
     if (!arguments.has("--to"))
-        throw UsageError("`strop translate` needs --to LANGUAGE", "choose from cpp, opencl, cuda, triton");
+        throw UsageError("`strop translate` needs --to LANGUAGE", "choose from cpp, opencl, cuda, triton, tilelang");
     const Language to = written_language(arguments.text("--to"));
     const Given given = read_given(arguments);
     const Sources sources = sources_in(to, given.problem, given.graph);

@@ -121,7 +121,7 @@ class Translate(InFolder):
         self.fails(["translate", "nothing", *words], 2, "nothing: there is no such result, run or kernel",
                    "give a folder in strop-out, a run that `strop runs` lists, or a file of `strop write`")
         self.fails(["translate", "cuda"], 2, "`strop translate` needs --to LANGUAGE",
-                   "choose from cpp, opencl, cuda, triton")
+                   "choose from cpp, opencl, cuda, triton, tilelang")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,169 @@
+#include "backend/tilelang_terms.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "backend/python_module.h"
+#include "base/strings.h"
+#include "graph/operations.h"
+
+namespace strop::backend {
+
+using schedule::Term;
+
+namespace {
+
+const std::map<std::string, const char*>& signs() {
+    static const std::map<std::string, const char*> signs = {
+        {"add", "+"},    {"subtract", "-"},    {"multiply", "*"}, {"divide", "/"},         {"less", "<"},
+        {"equal", "=="}, {"less_equal", "<="}, {"greater", ">"},  {"greater_equal", ">="}, {"not_equal", "!="}};
+    return signs;
+}
+
+// Functions that TileLang has none for: those of the device's C.
+std::string external(const std::string& name, DType dtype, const std::string& operand) {
+    return fmt::format("T.call_extern({}, \"{}{}\", {})", tilelang_type(dtype), name,
+                       dtype == DType::float32 ? "f" : "", operand);
+}
+
+}  // namespace
+
+std::string tilelang_text(const Expression& expression) {
+    std::string text = in_python(expression, "ceildiv");
+    for (const char* function : {"min(", "max("}) text = replace_all(text, function, std::string("T.") + function);
+    return text;
+}
+
+std::string tilelang_type(DType dtype) {
+    return "\"" + (dtype == DType::boolean ? std::string("bool") : name_of(dtype)) + "\"";
+}
+
+std::string tilelang_literal(double value, DType dtype) {
+    if (is_floating(dtype) && std::isinf(value))
+        return fmt::format("{}T.infinity({})", value < 0 ? "-" : "", tilelang_type(dtype));
+    const std::string type = dtype == DType::boolean ? "bool" : name_of(dtype);
+    // The shortest text of the largest float32 is beyond it as a number of 64 bits.
+    const bool largest = dtype == DType::float32 && std::abs(value) >= std::numeric_limits<float>::max();
+    return fmt::format("T.{}({})", type, python_literal(value, largest ? DType::float64 : dtype));
+}
+
+std::string TileLangTerms::element(const std::string& tensor, const std::vector<Expression>& at) const {
+    return fmt::format("{}[{}]", tensor, tilelang_text(offset_of(at, context_.shapes.at(tensor))));
+}
+
+TileLangTerms::Text TileLangTerms::spelled(int id) {
+    const Term& term = at(id);
+    switch (term.kind) {
+        case Term::Kind::number: {
+            const std::string number = tilelang_literal(term.value, term.dtype);
+            return {number[0] == '-' ? "(" + number + ")" : number, true};
+        }
+        case Term::Kind::index:
+            return {fmt::format("T.cast({}, {})", tilelang_text(term.at[0]), tilelang_type(term.dtype)), true};
+        case Term::Kind::parameter:
+            // Those that are integers are known when a kernel is made.
+            return {is_floating(term.dtype) ? term.name
+                                            : fmt::format("T.cast({}, {})", term.name, tilelang_type(term.dtype)),
+                    true};
+        case Term::Kind::load: return {element(term.name, term.at), true};
+        case Term::Kind::result: {
+            const std::string* known = result(term.name);
+            return known ? Text{*known, true} : missing(fmt::format("result '{}'", term.name));
+        }
+        case Term::Kind::guarded: return chosen(tilelang_text(term.at[0]), term.operands[0], term.operands[1]);
+        case Term::Kind::pointwise: return pointwise(term);
+    }
+    return missing("a term");
+}
+
+// Only the operand that is chosen is evaluated.
+TileLangTerms::Text TileLangTerms::chosen(const std::string& condition, int inside, int outside) {
+    return {fmt::format("T.if_then_else({}, {}, {})", condition, inlined(inside).text, inlined(outside).text), true};
+}
+
+std::string TileLangTerms::truth(int operand) {
+    const Text text = inlined(operand);
+    return at(operand).dtype == DType::boolean ? text.text : text.grouped() + " != 0";
+}
+
+// The text, or a name for it where it would be computed twice.
+std::string TileLangTerms::repeated(const Text& text, const std::string& word) {
+    const bool plain = text.text.find_first_of("([") == std::string::npos && text.atomic;
+    if (plain || !lines_) return text.grouped();
+    const std::string name = names_.fresh(word);
+    lines_->add(name + " = " + text.text);
+    return name;
+}
+
+TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {
+    const std::string& op = term.name;
+    if (op == "logical_and" || op == "logical_or")
+        return {fmt::format("T.{}({}, {})", op == "logical_or" ? "Or" : "And", truth(term.operands[0]),
+                            truth(term.operands[1])),
+                true};
+    if (op == "where") return chosen(truth(term.operands[0]), term.operands[1], term.operands[2]);
+    std::vector<Text> operands;
+    for (int id : term.operands) operands.push_back(inlined(id));
+    const Text& a = operands[0];
+    if (operands.size() == 1) return one_operand(term, a);
+    const Text& b = operands[1];
+    if (auto sign = signs().find(op); sign != signs().end())
+        return {fmt::format("{} {} {}", a.grouped(), sign->second, b.grouped()), false};
+    const bool floating = is_floating(term.dtype);
+    if (op == "maximum" || op == "minimum") {
+        const std::string first = repeated(a, "first_of"), second = repeated(b, "second_of");
+        const std::string better = fmt::format("{} {} {}", first, op == "maximum" ? ">" : "<", second);
+        if (!floating) return {fmt::format("T.if_then_else({}, {}, {})", better, first, second), true};
+        return {fmt::format("T.if_then_else(T.Or({}, T.isnan({})), {}, {})", better, first, first, second), true};
+    }
+    if (op == "floor_divide" && floating) return {fmt::format("T.floor({} / {})", a.grouped(), b.grouped()), true};
+    if (op == "floor_divide") return {fmt::format("{} // {}", a.grouped(), b.grouped()), false};
+    if (op == "remainder" && !floating) return {fmt::format("{} % {}", a.grouped(), b.grouped()), false};
+    if (op == "remainder") {
+        const std::string divisor = repeated(b, "divisor");
+        const std::string rest = repeated({fmt::format("T.fmod({}, {})", a.text, divisor), true}, "rest");
+        const std::string zero = tilelang_literal(0, term.dtype);
+        return {fmt::format("T.if_then_else(T.And({0} != {2}, T.Or(T.And({0} < {2}, {1} > {2}), T.And({0} > {2}, "
+                            "{1} < {2}))), {0} + {1}, {0})",
+                            rest, divisor, zero),
+                true};
+    }
+    if (op == "power" && floating) return {fmt::format("T.pow({}, {})", a.text, b.text), true};
+    return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
+}
+
+TileLangTerms::Text TileLangTerms::one_operand(const Term& term, const Text& a) {
+    const std::string& op = term.name;
+    const DType operand = at(term.operands[0]).dtype;
+    const std::string zero = tilelang_literal(0, term.dtype), one = tilelang_literal(1, term.dtype);
+    if (op == "negative") return {"-" + a.grouped(), false};
+    if (op == "reciprocal") return {fmt::format("{} / {}", one, a.grouped()), false};
+    if (op == "logical_not") return {fmt::format("T.Not({})", truth(term.operands[0])), true};
+    if (op == "isnan") return {fmt::format("T.isnan({})", a.text), true};
+    if (op == "cast" && term.dtype == operand) return a;
+    if (op == "cast" && term.dtype == DType::boolean) return {fmt::format("{} != 0", a.grouped()), false};
+    if (op == "cast") return {fmt::format("T.cast({}, {})", a.text, tilelang_type(term.dtype)), true};
+    if (op == "sign") {
+        const std::string value = repeated(a, "of_sign");
+        return {fmt::format("T.if_then_else({0} > {1}, {2}, T.if_then_else({0} < {1}, -{2}, {0}))", value, zero, one),
+                true};
+    }
+    if (op == "square") {
+        const std::string value = repeated(a, "root");
+        return {fmt::format("{0} * {0}", value), false};
+    }
+    if (op == "absolute") return {fmt::format("T.abs({})", a.text), true};
+    if (!is_floating(term.dtype)) return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
+    if (op == "sigmoid") return {fmt::format("{} / ({} + T.exp(-{}))", one, one, a.grouped()), false};
+    if (op == "expm1") return {external("expm1", term.dtype, a.text), true};
+    if (op == "round") return {external("rint", term.dtype, a.text), true};
+    static const std::set<std::string> functions = {"exp",  "exp2", "log", "log2", "log1p", "sqrt", "rsqrt",
+                                                    "tanh", "erf",  "sin", "cos",  "floor", "ceil"};
+    if (!functions.contains(op)) return missing(fmt::format("pointwise '{}'", op));
+    return {fmt::format("T.{}({})", op, a.text), true};
+}
+
+}  // namespace strop::backend

@@ -1,0 +1,36 @@
+// Terms of a launch as text of TileLang: expressions over one position, which a thread or a lane has.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backend/launch_parts.h"
+#include "backend/term_text.h"
+
+namespace strop::backend {
+
+class TileLangTerms : public TermText {
+public:
+    TileLangTerms(Context context, Names& names) : TermText(context, names) {}
+
+    // An element of a tensor, of which all are flat.
+    std::string element(const std::string& tensor, const std::vector<Expression>& at) const;
+
+private:
+    Text spelled(int id) override;
+    std::string statement(DType, const std::string& name, const std::string& text) const override {
+        return name + " = " + text;
+    }
+    Text pointwise(const schedule::Term& term);
+    Text one_operand(const schedule::Term& term, const Text& a);
+    Text chosen(const std::string& condition, int inside, int outside);
+    std::string truth(int operand);
+    std::string repeated(const Text& text, const std::string& word);
+};
+
+std::string tilelang_text(const Expression& expression);
+std::string tilelang_literal(double value, DType dtype);  // T.float32(0.5)
+std::string tilelang_type(DType dtype);                   // "float32", in quotes
+
+}  // namespace strop::backend
