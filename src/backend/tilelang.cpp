@@ -20,9 +20,9 @@ constexpr const char* ceildiv = "ceildiv";
 
 std::string reserved_name(const Problem& problem, const Schedule& schedule) {
     return name_in_module(problem, schedule,
-                          {"T", "torch", "tilelang", "functools", "compiled", "ceildiv", "range", "float", "min", "max",
-                           "abs", tilelang_threads, tilelang_block, tilelang_chunk, tilelang_stages, tilelang_row,
-                           schedule::tile_m, schedule::tile_n, schedule::tile_k});
+                          {"tl", "torch", "tilelang", "functools", "compiled", "ceildiv", "range", "float", "min",
+                           "max", "abs", tilelang_threads, tilelang_block, tilelang_chunk, tilelang_stages,
+                           tilelang_row, schedule::tile_m, schedule::tile_n, schedule::tile_k});
 }
 
 TunableSpace space_of(const Schedule& schedule, const std::vector<TileLangKernel>& kernels) {
@@ -95,7 +95,7 @@ SourceText write_tilelang(const Problem& problem, const Schedule& schedule) {
     Schedule tuned = schedule;
     tuned.space = space_of(schedule, kernels);
     std::string text = module_head(problem, tuned, tuned.space.tunables);
-    text += "import functools\n\nimport tilelang\nimport tilelang.language as T\nimport torch\n\n";
+    text += "import functools\n\nimport tilelang\nimport tilelang.language as tl\nimport torch\n\n";
     text += module_constants(tuned.space.tunables) + common;
     for (const TileLangKernel& kernel : kernels) text += "\n\n" + kernel.text;
     Lines lines;

@@ -79,13 +79,13 @@ private:
         std::vector<std::string> known = arguments.dimensions, passed;
         const std::vector<std::string> counts = element_counts();
         for (size_t k = 0; k < counts.size(); ++k)
-            passed.push_back(fmt::format("{}: T.Tensor(({},), {})", arguments.tensors[k], counts[k],
+            passed.push_back(fmt::format("{}: tl.Tensor(({},), {})", arguments.tensors[k], counts[k],
                                          tilelang_type(type_of(arguments.tensors[k]))));
         for (const Parameter& parameter : problem_.parameters) {
             const auto& used = arguments.parameters;
             if (std::find(used.begin(), used.end(), parameter.name) == used.end()) continue;
             if (is_floating(parameter.dtype))
-                passed.push_back(fmt::format("{}: T.{}", parameter.name, name_of(parameter.dtype)));
+                passed.push_back(fmt::format("{}: tl.{}", parameter.name, name_of(parameter.dtype)));
             else known.push_back(parameter.name);
         }
         known = concatenated(std::move(known), kernel_.constants);
@@ -93,7 +93,7 @@ private:
         if (!row_axes_.empty())  // so many lanes that no thread is left out when states meet
             text += fmt::format("    {} = max(2 * {}, 1 << ({} - 1).bit_length())\n\n", tilelang_row, tilelang_threads,
                                 grouped(product_of(row_axes_)));
-        return text + "    @T.prim_func\n" + in_lines(fmt::format("def {}(", launch_.name), passed, "):", 1) + "\n";
+        return text + "    @tl.prim_func\n" + in_lines(fmt::format("def {}(", launch_.name), passed, "):", 1) + "\n";
     }
 
     void add_constant(const std::string& name) {
@@ -109,7 +109,7 @@ private:
     }
 
     void open_kernel(const Expression& blocks, Lines& lines) {
-        lines.open(fmt::format("with T.Kernel({}, threads={}) as {}:", text(blocks), tilelang_threads, block_));
+        lines.open(fmt::format("with tl.Kernel({}, threads={}) as {}:", text(blocks), tilelang_threads, block_));
     }
 
     void write_position(Lines& lines) {
@@ -124,9 +124,9 @@ private:
         add_constant(side);
         open_kernel(ceil_divide(count, symbol(side)), lines);
         const std::string position = launch_.grid.size() == 1 ? launch_.grid[0].name : names_.fresh("position");
-        if (!walks_) lines.open(fmt::format("for {} in T.Parallel({}):", lane_, tilelang_block));
+        if (!walks_) lines.open(fmt::format("for {} in tl.Parallel({}):", lane_, tilelang_block));
         lines.add(fmt::format("{} = {} * {} + {}", position, block_, side,
-                              walks_ ? std::string("T.get_thread_binding()") : lane_));
+                              walks_ ? std::string("tl.get_thread_binding()") : lane_));
         lines.open(fmt::format("if {} < {}:", position, text(count)));
         if (launch_.grid.size() > 1) take_apart(launch_.grid, position, lines);
         write_steps(lines);
@@ -177,7 +177,7 @@ private:
     }
 
     int open_loops(const std::vector<Axis>& axes, Lines& lines) {
-        for (const Axis& axis : axes) lines.open(fmt::format("for {} in T.serial({}):", axis.name, text(axis.extent)));
+        for (const Axis& axis : axes) lines.open(fmt::format("for {} in tl.serial({}):", axis.name, text(axis.extent)));
         return static_cast<int>(axes.size());
     }
 
@@ -189,13 +189,13 @@ private:
         add_constant(tilelang_chunk);
         const int outer = open_loops({step.axes.begin(), step.axes.end() - 1}, lines);
         const std::string chunks = text(ceil_divide(step.axes.back().extent, symbol(tilelang_chunk)));
-        lines.open(fmt::format("for {} in T.serial({}):", first_, chunks));
+        lines.open(fmt::format("for {} in tl.serial({}):", first_, chunks));
         return outer + 1;
     }
 
     // The threads of the block side by side, where there is work.
     int open_lanes(const Step& step, Lines& lines) {
-        lines.open(fmt::format("for {} in T.Parallel({}):", lane_, lanes_of(step)));
+        lines.open(fmt::format("for {} in tl.Parallel({}):", lane_, lanes_of(step)));
         const bool row = in_row(step);
         const std::string place = row && step.axes.size() > 1 ? lane_ : step.axes.back().name;
         if (place != lane_)
@@ -217,7 +217,7 @@ private:
     static std::string start_of(const Law::Part& part) { return tilelang_literal(part.start, part.dtype); }
 
     void allocate(const char* place, const std::string& name, const std::string& extent, DType dtype, Lines& lines) {
-        lines.add(fmt::format("{} = T.alloc_{}(({},), {})", name, place, extent, tilelang_type(dtype)));
+        lines.add(fmt::format("{} = tl.alloc_{}(({},), {})", name, place, extent, tilelang_type(dtype)));
     }
 
     // `into` = the law's merge of `into` and `from`.
@@ -301,7 +301,7 @@ private:
             for (size_t part = 0; part < one.names.size(); ++part) {
                 const std::string states = names_.fresh(one.names[part] + "_of_lanes");
                 allocate("fragment", states, lanes_of(step), one.fold->law.parts[part].dtype, lines);
-                lines.add(fmt::format("T.fill({}, {})", states, start_of(one.fold->law.parts[part])));
+                lines.add(fmt::format("tl.fill({}, {})", states, start_of(one.fold->law.parts[part])));
                 one.states.push_back(fmt::format("{}[{}]", states, lane_));
             }
         const int loops = open_chunks(step, lines);
@@ -317,7 +317,7 @@ private:
         if (law.name == "sum") {
             allocate("fragment", one.names[0], "1", law.parts[0].dtype, lines);
             const std::string states = one.states[0].substr(0, one.states[0].find('['));
-            return lines.add(fmt::format("T.reduce_sum({}, {}, dim=0)", states, one.names[0]));
+            return lines.add(fmt::format("tl.reduce_sum({}, {}, dim=0)", states, one.names[0]));
         }
         std::vector<std::string> near, far;
         const std::string half = names_.fresh("half"), level = names_.fresh("level");
@@ -326,12 +326,12 @@ private:
             near.push_back(fmt::format("{}[{}]", one.names[part], lane_));
             far.push_back(fmt::format("{}[{} + {}]", one.names[part], lane_, half));
         }
-        lines.open(fmt::format("for {} in T.Parallel({}):", lane_, lanes));
+        lines.open(fmt::format("for {} in tl.Parallel({}):", lane_, lanes));
         for (size_t part = 0; part < near.size(); ++part)
             lines.add(fmt::format("{} = {}", near[part], one.states[part]));
         lines.close();
-        lines.open(fmt::format("for {} in T.serial(({} - 1).bit_length()):", level, lanes));
-        lines.open(fmt::format("for {} in T.Parallel({} // 2):", lane_, lanes));
+        lines.open(fmt::format("for {} in tl.serial(({} - 1).bit_length()):", level, lanes));
+        lines.open(fmt::format("for {} in tl.Parallel({} // 2):", lane_, lanes));
         lines.add(fmt::format("{} = ({} // 2) >> {}", half, lanes, level));
         lines.open(fmt::format("if {} < {}:", lane_, half));
         merge(law, near, far, lines);
@@ -340,7 +340,7 @@ private:
 
     void start_variables(const Law& law, const std::vector<std::string>& names, Lines& lines) {
         for (size_t k = 0; k < names.size(); ++k)
-            lines.add(fmt::format("{} = T.alloc_var({}, init={})", names[k], tilelang_type(law.parts[k].dtype),
+            lines.add(fmt::format("{} = tl.alloc_var({}, init={})", names[k], tilelang_type(law.parts[k].dtype),
                                   start_of(law.parts[k])));
     }
 
@@ -355,14 +355,14 @@ private:
             const Axis& last = step.axes.back();
             const std::string extent = text(last.extent);
             loops = open_loops({step.axes.begin(), step.axes.end() - 1}, lines) + 1;
-            lines.open(fmt::format("for {} in T.serial({}):", first_,
-                                   text(ceil_divide(last.extent, Expression(short_sum)))));
+            lines.open(
+                fmt::format("for {} in tl.serial({}):", first_, text(ceil_divide(last.extent, Expression(short_sum)))));
             for (Running& one : parts) {
                 if (one.fold->law.name != "sum") continue;
                 one.states = {names_.fresh("part_of_" + one.names[0])};
                 start_variables(one.fold->law, one.states, lines);
             }
-            lines.open(fmt::format("for {0} in T.serial({1} * {2}, T.min({1} * {2} + {2}, {3})):", last.name, first_,
+            lines.open(fmt::format("for {0} in tl.serial({1} * {2}, tl.min({1} * {2} + {2}, {3})):", last.name, first_,
                                    short_sum, extent));
         } else {
             loops = open_loops(step.axes, lines);
@@ -388,7 +388,7 @@ private:
         if (!in_blocks()) {
             opened = open_loops(step.axes, lines);
         } else if (step.axes.empty()) {
-            lines.open(fmt::format("for {} in T.Parallel(1):", lane_));
+            lines.open(fmt::format("for {} in tl.Parallel(1):", lane_));
             opened = 1;
         } else {
             opened = open_chunks(step, lines);
@@ -466,7 +466,7 @@ private:
         allocate("fragment", next, tilelang_chunk, dtype, lines);
         allocate("shared", carried, "1", dtype, lines);
         const int outer = open_loops({step.axes.begin(), step.axes.end() - 1}, lines);
-        lines.add(fmt::format("T.fill({}, {})", carried, start));
+        lines.add(fmt::format("tl.fill({}, {})", carried, start));
         const int chunks = open_chunks({{step.axes.back()}, scan}, lines);
         const TermText::Named before = terms_.named();
         int opened = open_lanes(step, lines);
@@ -489,7 +489,7 @@ private:
         }
         put_scanned(scan, running, lines);
         lines.close(opened);
-        lines.open(fmt::format("for {} in T.Parallel(1):", lane_));
+        lines.open(fmt::format("for {} in tl.Parallel(1):", lane_));
         merge(scan.law, {carried + "[0]"}, {fmt::format("{}[{} - 1]", line, tilelang_chunk)}, lines);
         lines.close(1 + chunks + outer);
     }
@@ -511,9 +511,9 @@ private:
 
     void write_prefix(const Law& law, const std::string& line, const std::string& next, Lines& lines) {
         const std::string level = names_.fresh("level"), distance = names_.fresh("distance");
-        lines.open(fmt::format("for {} in T.serial(({} - 1).bit_length()):", level, tilelang_chunk));
+        lines.open(fmt::format("for {} in tl.serial(({} - 1).bit_length()):", level, tilelang_chunk));
         lines.add(fmt::format("{} = 1 << {}", distance, level));
-        lines.open(fmt::format("for {} in T.Parallel({}):", lane_, tilelang_chunk));
+        lines.open(fmt::format("for {} in tl.Parallel({}):", lane_, tilelang_chunk));
         lines.open(fmt::format("if {} >= {}:", lane_, distance));
         const std::string earlier = names_.fresh("earlier");
         lines.add(fmt::format("{} = {}[{} - {}]", earlier, line, lane_, distance));
@@ -523,7 +523,7 @@ private:
         lines.open("else:");
         lines.add(fmt::format("{0}[{2}] = {1}[{2}]", next, line, lane_));
         lines.close(2);
-        lines.open(fmt::format("for {} in T.Parallel({}):", lane_, tilelang_chunk));
+        lines.open(fmt::format("for {} in tl.Parallel({}):", lane_, tilelang_chunk));
         lines.add(fmt::format("{0}[{2}] = {1}[{2}]", line, next, lane_));
         lines.close(2);
     }
@@ -559,7 +559,7 @@ private:
 
     // A loop over both sides of a tile, with the names of their axes; the condition that there is work.
     std::string open_tile(const Side& down, const Side& across, Lines& lines) {
-        lines.open(fmt::format("for {}, {} in T.Parallel({}, {}):", down_, across_, down.width, across.width));
+        lines.open(fmt::format("for {}, {} in tl.Parallel({}, {}):", down_, across_, down.width, across.width));
         lines.add(fmt::format("{} = {} + {}", down.axis.name, down.at, down_));
         lines.add(fmt::format("{} = {} + {}", across.axis.name, across.at, across_));
         return fmt::format("{} < {} and {} < {}", down.axis.name, text(down.axis.extent), across.axis.name,
@@ -576,7 +576,7 @@ private:
         terms_.prepare({term}, needed);
         terms_.restore(outside);
         if (needed.text().empty()) {  // in this form loads can run ahead
-            lines.add(fmt::format("{} = T.if_then_else({}, {}, {})", element, inside, terms_.text_of(term), zero));
+            lines.add(fmt::format("{} = tl.if_then_else({}, {}, {})", element, inside, terms_.text_of(term), zero));
             return lines.close();
         }
         lines.open(fmt::format("if {}:", inside));
@@ -597,21 +597,21 @@ private:
                     b_type = launch_.terms[static_cast<size_t>(dot.b)].dtype;
         kernel_.piece_bytes = std::max<int64_t>(kernel_.piece_bytes, size_of(std::max(a_type, b_type, wider)));
         auto shared = [&](const std::string& name, const char* down, const char* across, DType dtype) {
-            lines.add(fmt::format("{} = T.alloc_shared(({}, {}), {})", name, down, across, tilelang_type(dtype)));
+            lines.add(fmt::format("{} = tl.alloc_shared(({}, {}), {})", name, down, across, tilelang_type(dtype)));
         };
         shared(a, tile_m, tile_k, a_type);
         shared(b, tile_k, tile_n, b_type);
-        lines.add(fmt::format("{} = T.alloc_fragment(({}, {}), {})", sums, tile_m, tile_n, tilelang_type(dot.dtype)));
-        lines.add(fmt::format("T.fill({}, {})", sums, tilelang_literal(0, dot.dtype)));
-        lines.open(fmt::format("for {} in T.Pipelined({}, num_stages={}):", first_,
+        lines.add(fmt::format("{} = tl.alloc_fragment(({}, {}), {})", sums, tile_m, tile_n, tilelang_type(dot.dtype)));
+        lines.add(fmt::format("tl.fill({}, {})", sums, tilelang_literal(0, dot.dtype)));
+        lines.open(fmt::format("for {} in tl.Pipelined({}, num_stages={}):", first_,
                                text(ceil_divide(depth.axis.extent, symbol(tile_k))), tilelang_stages));
         load_piece(dot.a, rows(), depth, a, lines);
         load_piece(dot.b, depth, columns(), b, lines);
         const std::string inner = names_.fresh("inner");
-        lines.open(fmt::format("for {} in T.serial({}):", inner, tile_k));
-        lines.open(fmt::format("for {}, {} in T.Parallel({}, {}):", down_, across_, tile_m, tile_n));
+        lines.open(fmt::format("for {} in tl.serial({}):", inner, tile_k));
+        lines.open(fmt::format("for {}, {} in tl.Parallel({}, {}):", down_, across_, tile_m, tile_n));
         auto operand = [&](const std::string& element, DType dtype) {
-            return dtype == dot.dtype ? element : fmt::format("T.cast({}, {})", element, tilelang_type(dot.dtype));
+            return dtype == dot.dtype ? element : fmt::format("tl.cast({}, {})", element, tilelang_type(dot.dtype));
         };
         const std::string left = operand(fmt::format("{}[{}, {}]", a, down_, inner), a_type),
                           right = operand(fmt::format("{}[{}, {}]", b, inner, across_), b_type),

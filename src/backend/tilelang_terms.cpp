@@ -25,7 +25,7 @@ const std::map<std::string, const char*>& signs() {
 
 // Functions that TileLang has none for: those of the device's C.
 std::string external(const std::string& name, DType dtype, const std::string& operand) {
-    return fmt::format("T.call_extern({}, \"{}{}\", {})", tilelang_type(dtype), name,
+    return fmt::format("tl.call_extern({}, \"{}{}\", {})", tilelang_type(dtype), name,
                        dtype == DType::float32 ? "f" : "", operand);
 }
 
@@ -33,7 +33,7 @@ std::string external(const std::string& name, DType dtype, const std::string& op
 
 std::string tilelang_text(const Expression& expression) {
     std::string text = in_python(expression, "ceildiv");
-    for (const char* function : {"min(", "max("}) text = replace_all(text, function, std::string("T.") + function);
+    for (const char* function : {"min(", "max("}) text = replace_all(text, function, std::string("tl.") + function);
     return text;
 }
 
@@ -43,11 +43,11 @@ std::string tilelang_type(DType dtype) {
 
 std::string tilelang_literal(double value, DType dtype) {
     if (is_floating(dtype) && std::isinf(value))
-        return fmt::format("{}T.infinity({})", value < 0 ? "-" : "", tilelang_type(dtype));
+        return fmt::format("{}tl.infinity({})", value < 0 ? "-" : "", tilelang_type(dtype));
     const std::string type = dtype == DType::boolean ? "bool" : name_of(dtype);
     // The shortest text of the largest float32 is beyond it as a number of 64 bits.
     const bool largest = dtype == DType::float32 && std::abs(value) >= std::numeric_limits<float>::max();
-    return fmt::format("T.{}({})", type, python_literal(value, largest ? DType::float64 : dtype));
+    return fmt::format("tl.{}({})", type, python_literal(value, largest ? DType::float64 : dtype));
 }
 
 std::string TileLangTerms::element(const std::string& tensor, const std::vector<Expression>& at) const {
@@ -62,11 +62,11 @@ TileLangTerms::Text TileLangTerms::spelled(int id) {
             return {number[0] == '-' ? "(" + number + ")" : number, true};
         }
         case Term::Kind::index:
-            return {fmt::format("T.cast({}, {})", tilelang_text(term.at[0]), tilelang_type(term.dtype)), true};
+            return {fmt::format("tl.cast({}, {})", tilelang_text(term.at[0]), tilelang_type(term.dtype)), true};
         case Term::Kind::parameter:
             // Those that are integers are known when a kernel is made.
             return {is_floating(term.dtype) ? term.name
-                                            : fmt::format("T.cast({}, {})", term.name, tilelang_type(term.dtype)),
+                                            : fmt::format("tl.cast({}, {})", term.name, tilelang_type(term.dtype)),
                     true};
         case Term::Kind::load: return {element(term.name, term.at), true};
         case Term::Kind::result: {
@@ -81,7 +81,7 @@ TileLangTerms::Text TileLangTerms::spelled(int id) {
 
 // Only the operand that is chosen is evaluated.
 TileLangTerms::Text TileLangTerms::chosen(const std::string& condition, int inside, int outside) {
-    return {fmt::format("T.if_then_else({}, {}, {})", condition, inlined(inside).text, inlined(outside).text), true};
+    return {fmt::format("tl.if_then_else({}, {}, {})", condition, inlined(inside).text, inlined(outside).text), true};
 }
 
 std::string TileLangTerms::truth(int operand) {
@@ -101,7 +101,7 @@ std::string TileLangTerms::repeated(const Text& text, const std::string& word) {
 TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {
     const std::string& op = term.name;
     if (op == "logical_and" || op == "logical_or")
-        return {fmt::format("T.{}({}, {})", op == "logical_or" ? "Or" : "And", truth(term.operands[0]),
+        return {fmt::format("tl.{}({}, {})", op == "logical_or" ? "Or" : "And", truth(term.operands[0]),
                             truth(term.operands[1])),
                 true};
     if (op == "where") return chosen(truth(term.operands[0]), term.operands[1], term.operands[2]);
@@ -116,22 +116,22 @@ TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {
     if (op == "maximum" || op == "minimum") {
         const std::string first = repeated(a, "first_of"), second = repeated(b, "second_of");
         const std::string better = fmt::format("{} {} {}", first, op == "maximum" ? ">" : "<", second);
-        if (!floating) return {fmt::format("T.if_then_else({}, {}, {})", better, first, second), true};
-        return {fmt::format("T.if_then_else(T.Or({}, T.isnan({})), {}, {})", better, first, first, second), true};
+        if (!floating) return {fmt::format("tl.if_then_else({}, {}, {})", better, first, second), true};
+        return {fmt::format("tl.if_then_else(tl.Or({}, tl.isnan({})), {}, {})", better, first, first, second), true};
     }
-    if (op == "floor_divide" && floating) return {fmt::format("T.floor({} / {})", a.grouped(), b.grouped()), true};
+    if (op == "floor_divide" && floating) return {fmt::format("tl.floor({} / {})", a.grouped(), b.grouped()), true};
     if (op == "floor_divide") return {fmt::format("{} // {}", a.grouped(), b.grouped()), false};
     if (op == "remainder" && !floating) return {fmt::format("{} % {}", a.grouped(), b.grouped()), false};
     if (op == "remainder") {
         const std::string divisor = repeated(b, "divisor");
-        const std::string rest = repeated({fmt::format("T.fmod({}, {})", a.text, divisor), true}, "rest");
+        const std::string rest = repeated({fmt::format("tl.fmod({}, {})", a.text, divisor), true}, "rest");
         const std::string zero = tilelang_literal(0, term.dtype);
-        return {fmt::format("T.if_then_else(T.And({0} != {2}, T.Or(T.And({0} < {2}, {1} > {2}), T.And({0} > {2}, "
+        return {fmt::format("tl.if_then_else(tl.And({0} != {2}, tl.Or(tl.And({0} < {2}, {1} > {2}), tl.And({0} > {2}, "
                             "{1} < {2}))), {0} + {1}, {0})",
                             rest, divisor, zero),
                 true};
     }
-    if (op == "power" && floating) return {fmt::format("T.pow({}, {})", a.text, b.text), true};
+    if (op == "power" && floating) return {fmt::format("tl.pow({}, {})", a.text, b.text), true};
     return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
 }
 
@@ -141,29 +141,29 @@ TileLangTerms::Text TileLangTerms::one_operand(const Term& term, const Text& a) 
     const std::string zero = tilelang_literal(0, term.dtype), one = tilelang_literal(1, term.dtype);
     if (op == "negative") return {"-" + a.grouped(), false};
     if (op == "reciprocal") return {fmt::format("{} / {}", one, a.grouped()), false};
-    if (op == "logical_not") return {fmt::format("T.Not({})", truth(term.operands[0])), true};
-    if (op == "isnan") return {fmt::format("T.isnan({})", a.text), true};
+    if (op == "logical_not") return {fmt::format("tl.Not({})", truth(term.operands[0])), true};
+    if (op == "isnan") return {fmt::format("tl.isnan({})", a.text), true};
     if (op == "cast" && term.dtype == operand) return a;
     if (op == "cast" && term.dtype == DType::boolean) return {fmt::format("{} != 0", a.grouped()), false};
-    if (op == "cast") return {fmt::format("T.cast({}, {})", a.text, tilelang_type(term.dtype)), true};
+    if (op == "cast") return {fmt::format("tl.cast({}, {})", a.text, tilelang_type(term.dtype)), true};
     if (op == "sign") {
         const std::string value = repeated(a, "of_sign");
-        return {fmt::format("T.if_then_else({0} > {1}, {2}, T.if_then_else({0} < {1}, -{2}, {0}))", value, zero, one),
+        return {fmt::format("tl.if_then_else({0} > {1}, {2}, tl.if_then_else({0} < {1}, -{2}, {0}))", value, zero, one),
                 true};
     }
     if (op == "square") {
         const std::string value = repeated(a, "root");
         return {fmt::format("{0} * {0}", value), false};
     }
-    if (op == "absolute") return {fmt::format("T.abs({})", a.text), true};
+    if (op == "absolute") return {fmt::format("tl.abs({})", a.text), true};
     if (!is_floating(term.dtype)) return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
-    if (op == "sigmoid") return {fmt::format("{} / ({} + T.exp(-{}))", one, one, a.grouped()), false};
+    if (op == "sigmoid") return {fmt::format("{} / ({} + tl.exp(-{}))", one, one, a.grouped()), false};
     if (op == "expm1") return {external("expm1", term.dtype, a.text), true};
     if (op == "round") return {external("rint", term.dtype, a.text), true};
     static const std::set<std::string> functions = {"exp",  "exp2", "log", "log2", "log1p", "sqrt", "rsqrt",
                                                     "tanh", "erf",  "sin", "cos",  "floor", "ceil"};
     if (!functions.contains(op)) return missing(fmt::format("pointwise '{}'", op));
-    return {fmt::format("T.{}({})", op, a.text), true};
+    return {fmt::format("tl.{}({})", op, a.text), true};
 }
 
 }  // namespace strop::backend

@@ -30,7 +30,7 @@ private:
 };
 
 std::string tilelang_text(const Expression& expression);
-std::string tilelang_literal(double value, DType dtype);  // T.float32(0.5)
+std::string tilelang_literal(double value, DType dtype);  // tl.float32(0.5)
 std::string tilelang_type(DType dtype);                   // "float32", in quotes
 
 }  // namespace strop::backend

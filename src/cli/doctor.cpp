@@ -29,6 +29,7 @@ struct Findings {
     std::vector<Compiler> compilers;
     std::string python, python_problem, python_hint;
     std::vector<Baseline> baselines;
+    std::vector<Baseline> modules;  // what Python modules of `strop write` need where they are called
     std::vector<Sanitizer> sanitizers;
     std::vector<OpenClDevice> opencl;
     std::string no_opencl;  // why there is no device
@@ -87,22 +88,29 @@ Findings examine(bool fresh) {
         {"pytorch", python_package(findings.python, "torch"), "./strop setup torch"},
         {"jax", python_package(findings.python, "jax"), "./strop setup jax"},
         {"onednn", onednn_version(findings.compilers), "apt-get install libdnnl-dev, or ./strop setup"}};
+    findings.modules = {{"triton", python_package(findings.python, "triton"), "pip install triton"},
+                        {"tilelang", python_package(findings.python, "tilelang"), "./strop setup tilelang"}};
     if (!findings.python.empty()) findings.opencl = opencl_devices(findings.no_opencl);
     if (!findings.compilers.empty()) findings.sanitizers = sanitizers_of(findings.compilers.front());
     findings.weaker = sandbox::weaker_protections();
     return findings;
 }
 
-Json to_document(const Findings& findings) {
-    Json compilers = Json::array(), baselines = Json::array();
-    for (const Compiler& compiler : findings.compilers)
-        compilers.push_back({{"name", compiler.name}, {"path", compiler.path}, {"version", compiler.version}});
-    for (const Baseline& baseline : findings.baselines) {
+Json to_document(const std::vector<Baseline>& baselines) {
+    Json document = Json::array();
+    for (const Baseline& baseline : baselines) {
         Json entry = {{"name", baseline.name}, {"installed", !baseline.version.empty()}};
         if (baseline.version.empty()) entry["how"] = baseline.how;
         else entry["version"] = baseline.version;
-        baselines.push_back(entry);
+        document.push_back(entry);
     }
+    return document;
+}
+
+Json to_document(const Findings& findings) {
+    Json compilers = Json::array();
+    for (const Compiler& compiler : findings.compilers)
+        compilers.push_back({{"name", compiler.name}, {"path", compiler.path}, {"version", compiler.version}});
     Json sanitizers = Json::array();
     for (const Sanitizer& sanitizer : findings.sanitizers)
         sanitizers.push_back(
@@ -120,7 +128,8 @@ Json to_document(const Findings& findings) {
                      {"machine", findings.machine},
                      {"compilers", compilers},
                      {"python", findings.python},
-                     {"baselines", baselines},
+                     {"baselines", to_document(findings.baselines)},
+                     {"modules", to_document(findings.modules)},
                      {"sanitizers", sanitizers},
                      {"opencl", opencl},
                      {"weaker_protections", findings.weaker}};
@@ -161,10 +170,11 @@ std::string to_text(const Findings& findings) {
     if (findings.compilers.empty())
         rows.push_back({"compiler", "missing; install clang-19 or g++, or run ./strop setup"});
     rows.push_back({"python", findings.python.empty() ? "missing: " + findings.python_problem : findings.python});
-    for (const Baseline& baseline : findings.baselines)
-        rows.push_back({"baseline", baseline.version.empty() ? fmt::format("{} is not installed; get it with {}",
-                                                                           baseline.name, baseline.how)
-                                                             : fmt::format("{} {}", baseline.name, baseline.version)});
+    for (const auto& [kind, all] : {std::pair("baseline", findings.baselines), std::pair("module", findings.modules)})
+        for (const Baseline& one : all)
+            rows.push_back({kind, one.version.empty()
+                                      ? fmt::format("{} is not installed; get it with {}", one.name, one.how)
+                                      : fmt::format("{} {}", one.name, one.version)});
     for (const Sanitizer& sanitizer : findings.sanitizers)
         rows.push_back(
             {"sanitizer", sanitizer.missing.empty() ? sanitizer.name : sanitizer.name + ": " + sanitizer.missing});

@@ -496,8 +496,13 @@ CommandSpec doctor() {
 
 CommandSpec setup() {
     return {"setup",
-            "install what is missing, build, and add optional baselines",
-            {{"PACKAGE", "an optional baseline: torch, jax", false, true, Completes::choices, {"torch", "jax"}}},
+            "install what is missing, build, and add optional packages",
+            {{"PACKAGE",
+              "an optional baseline: torch, jax; or tilelang, for its modules",
+              false,
+              true,
+              Completes::choices,
+              {"torch", "jax", "tilelang"}}},
             {},
             {{"./strop setup", "system packages, Python environment, build; quick when nothing is to do"},
              {"./strop setup torch", "also PyTorch as a baseline"},

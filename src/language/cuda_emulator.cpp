@@ -136,8 +136,13 @@ std::string emulated_call_adapter(const Problem& problem) {
     for (const Tensor& input : problem.inputs) add_tensor(input, false);
     for (const Tensor& output : problem.outputs) add_tensor(output, true);
     for (size_t i = 0; i < problem.parameters.size(); ++i) {
-        types.push_back(c_type(problem.parameters[i].dtype));
+        const Parameter& parameter = problem.parameters[i];
+        types.push_back(c_type(parameter.dtype));
         arguments.push_back(fmt::format("static_cast<{}>(strop_parameters[{}])", types.back(), i));
+        if (!is_floating(parameter.dtype))  // extents may read them
+            dimensions +=
+                fmt::format("    [[maybe_unused]] const int64_t {} = static_cast<int64_t>(strop_parameters[{}]);\n",
+                            parameter.name, i);
     }
     for (size_t i = 0; i < problem.dimensions.size(); ++i) {
         types.push_back("int64_t");

@@ -288,11 +288,15 @@ class Doctor(InFolder):
         for entry in baselines.values():
             self.assertTrue(entry["version" if entry["installed"] else "how"])
         self.assertIsInstance(document["weaker_protections"], list)
+        modules = {entry["name"]: entry for entry in document["modules"]}
+        self.assertEqual(set(modules), {"triton", "tilelang"})
+        if not modules["tilelang"]["installed"]:
+            self.assertEqual(modules["tilelang"]["how"], "./strop setup tilelang")
 
     def test_text_names_what_is_there(self):
         done = strop("doctor", cwd=self.folder)
         self.assertEqual(done.returncode, 0)
-        for word in ("processor", "arithmetic", "bandwidth", "compiler", "python", "baseline"):
+        for word in ("processor", "arithmetic", "bandwidth", "compiler", "python", "baseline", "module"):
             self.assertRegex(done.stdout, rf"(?m)^{word} +\S")
 
     def test_a_missing_compiler_is_named(self):

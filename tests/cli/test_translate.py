@@ -41,6 +41,15 @@ class Translate(InFolder):
         self.assertRegex(one["not_judged"], "^no device: kernels in cuda")
         self.assertEqual(one["source"], (self.folder / "cuda" / "block_per_row.cu").read_text(encoding="utf-8"))
 
+    def test_a_module_is_known_by_its_text_whatever_language_of_python_it_is_in(self):
+        self.write("tilelang")
+        [one] = self.translate("tilelang/block_per_row.py", "--problem", "rows", "--to", "triton")
+        self.assertEqual((one["strategy"], one["kept"]), ("block_per_row", {"CHUNK": 1024}))
+        self.assertIn("import triton\n", one["source"])
+        self.write("triton")
+        [back] = self.translate("triton/block_per_row.py", "--problem", "rows", "--to", "tilelang")
+        self.assertRegex(back["not_judged"], "^no device: kernels in tilelang")
+
     def test_a_value_of_a_tunable_that_both_have_becomes_the_default_and_the_way_back_is_the_same(self):
         product = self.problem("product", "return x @ b", inputs="{x: {dtype: float32, shape: [M, N]}, b: {dtype: float32, shape: [N, M]}}",
                                outputs="{y: {dtype: float32, shape: [M, M]}}")

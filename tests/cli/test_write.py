@@ -12,7 +12,8 @@ SOFTMAX = os.path.join(HOME, "problems", "softmax")
 
 class Write(InFolder):
     def test_strategies_are_listed_and_one_is_printed(self):
-        for language, sign in (("cpp", 'extern "C" void softmax('), ("opencl", "__kernel void"), ("triton", "@triton.jit")):
+        for language, sign in (("cpp", 'extern "C" void softmax('), ("opencl", "__kernel void"), ("triton", "@triton.jit"),
+                               ("tilelang", "@tl.prim_func")):
             done = strop("write", SOFTMAX, "--language", language, cwd=self.folder)
             self.assertEqual(done.returncode, 0, done.stderr)
             first = done.stdout.splitlines()[0]
@@ -36,7 +37,7 @@ class Write(InFolder):
         self.assertNotIn("condition", found["block_per_row"])
 
     def test_sources_say_where_they_may_be_used(self):
-        for language, comment in (("opencl", "//"), ("cuda", "//"), ("triton", "#")):
+        for language, comment in (("opencl", "//"), ("cuda", "//"), ("triton", "#"), ("tilelang", "#")):
             done = strop("write", SOFTMAX, "--language", language, "--strategy", "block_keeps_row", cwd=self.folder)
             self.assertIn(f"\n{comment} for N <= 4096\n", done.stdout)
 

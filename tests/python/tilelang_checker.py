@@ -83,7 +83,8 @@ class Launches:
 
         def launch(*arguments):
             assert len(arguments) == len(names)
-            self.all.append({"source": lowered.kernel_source, "arguments": dict(zip(names, arguments)),
+            given = dict(zip(names, arguments))  # the kernel has them in another order
+            self.all.append({"source": lowered.kernel_source, "arguments": [given[one.name] for one in device.params],
                              "blocks": int(device.attrs["thread_extent"].get("blockIdx.x", 1)),
                              "threads": int(device.attrs["thread_extent"]["threadIdx.x"]),
                              "shared": int(device.attrs.get("dyn_shared_memory_buf", 0))})
@@ -132,9 +133,8 @@ def program_of(one, launches, names):
         new = f"{old[1]}_{number}"
         text += re.sub(rf"\b{old[1]}\b", new, source.replace('extern "C" ', ""))
         arguments = []
-        for declared in old[2].split(", "):
-            pointer, name = re.match(r"(?:const )?([\w ]+\*?)(?: __restrict__)? ?(\w+)$", declared).groups()
-            given = launch["arguments"][name]
+        for declared, given in zip(old[2].split(", "), launch["arguments"], strict=True):
+            pointer = declared.replace("__restrict__ ", "").rsplit(" ", 1)[0]
             if isinstance(given, torch.Tensor):
                 if given.data_ptr() not in names:
                     names[given.data_ptr()] = f"buffer_{len(buffers)}"
