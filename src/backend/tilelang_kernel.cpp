@@ -407,6 +407,7 @@ private:
 
     void write_keep(const Step& step, const KeepStep& keep, Lines& lines) {
         if (!in_blocks() || !in_row(step)) return note_missing("values that are kept elsewhere than in a row");
+        if (keep.values.empty()) return;
         terms_.hoist(terms_of(step), inside_of(step), lines);
         const TermText::Named outside = terms_.named();
         std::vector<std::string> names;

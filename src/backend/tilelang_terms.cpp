@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -73,7 +74,12 @@ TileLangTerms::Text TileLangTerms::spelled(int id) {
             const std::string* known = result(term.name);
             return known ? Text{*known, true} : missing(fmt::format("result '{}'", term.name));
         }
-        case Term::Kind::guarded: return chosen(tilelang_text(term.at[0]), term.operands[0], term.operands[1]);
+        case Term::Kind::guarded: {
+            Lines* const before = std::exchange(lines_, nullptr);  // no statement computes what is behind a condition
+            Text text = chosen(tilelang_text(term.at[0]), term.operands[0], term.operands[1]);
+            lines_ = before;
+            return text;
+        }
         case Term::Kind::pointwise: return pointwise(term);
     }
     return missing("a term");
@@ -92,10 +98,13 @@ std::string TileLangTerms::truth(int operand) {
 // The text, or a name for it where it would be computed twice.
 std::string TileLangTerms::repeated(const Text& text, const std::string& word) {
     const bool plain = text.text.find_first_of("([") == std::string::npos && text.atomic;
-    if (plain || !lines_) return text.grouped();
+    if (plain) return text.text;
+    const int key = -1 - repeated_.emplace(text.text, static_cast<int>(repeated_.size())).first->second;
+    if (auto known = named_.find(key); known != named_.end()) return known->second;
+    if (!lines_) return text.grouped();
     const std::string name = names_.fresh(word);
     lines_->add(name + " = " + text.text);
-    return name;
+    return named_[key] = name;
 }
 
 TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {

@@ -1,6 +1,7 @@
 // Terms of a launch as text of TileLang: expressions over one position, which a thread or a lane has.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ private:
     Text chosen(const std::string& condition, int inside, int outside);
     std::string truth(int operand);
     std::string repeated(const Text& text, const std::string& word);
+
+    std::map<std::string, int> repeated_;  // texts that have names: which of named_, from -1 down
 };
 
 std::string tilelang_text(const Expression& expression);
