@@ -59,6 +59,25 @@ class Emulated(InFolder):
         done = self.judge(*names)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
+    def test_extents_that_read_a_parameter(self):
+        place = self.problem("strided", inputs="{x: {dtype: float32, shape: [N]}}",
+                             outputs='{y: {dtype: float32, shape: ["(N - 1)//step + 1"]}}',
+                             parameters="{step: {dtype: int64, value: 3}}", shapes="{small: {N: 5}, large: {N: 700}}",
+                             range=None, tolerance=None)
+        (place / "reference.py").write_text("def strided(x, step):\n    return x[::step] * 2\n", encoding="utf-8")
+        self.write("strided.cu", """__global__ void twice(const float* x, float* y, int64_t step, int64_t count) {
+    const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (i < count) y[i] = x[i * step] * 2;
+}
+
+extern "C" void strided(const float* x, float* y, int64_t step, int64_t N, cudaStream_t stream) {
+    const int64_t count = (N - 1) / step + 1;
+    twice<<<(count + 127) / 128, 128, 0, stream>>>(x, y, step, count);
+}
+""")
+        done = strop("judge", "strided.cu", "--problem", str(place), "--device", "emulated", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
     def test_bad_input(self):
         self.write("good.cu", SHIFTED)
         self.write("assembly.cu", SHIFTED.replace("    if (i", "    asm volatile(\"membar.gl;\");\n    if (i"))
