@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace strop::backend {
 
 using namespace schedule;
@@ -43,6 +45,26 @@ Expression offset_of(const std::vector<Expression>& at, const std::vector<Expres
     Expression offset = 0;
     for (size_t axis = 0; axis < shape.size(); ++axis) offset = offset * shape[axis] + at[axis];
     return offset;
+}
+
+bool sums_in_pieces(const Step& step, const FoldStep& fold) {
+    if (step.axes.empty()) return false;
+    const Expression& last = step.axes.back().extent;
+    if (last.is_literal() && last.evaluate_integer({}) <= short_sum) return false;
+    return std::any_of(fold.folds.begin(), fold.folds.end(),
+                       [](const Fold& one) { return one.law.name == "sum" && is_floating(one.law.parts[0].dtype); });
+}
+
+Expression symbol(const std::string& name) { return Expression::symbol(name); }
+
+Expression ceil_divide(const Expression& count, const Expression& size) {
+    return Expression::parse(fmt::format("ceildiv({}, {})", count.text(), size.text()));
+}
+
+Expression product_of(const std::vector<Axis>& axes) {
+    Expression product = 1;
+    for (const Axis& axis : axes) product = product * axis.extent;
+    return product;
 }
 
 LaunchArguments arguments_of(const Problem& problem, const Schedule& schedule, const Launch& launch) {

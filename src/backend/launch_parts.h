@@ -19,6 +19,15 @@ Shapes shapes_of(const Problem& problem, const schedule::Schedule& schedule);
 // The place in a tensor's memory, of an index or of a place.
 Expression offset_of(const std::vector<Expression>& at, const std::vector<Expression>& shape);
 
+// Whether the step has a long floating-point sum, which a thread that takes it alone adds up in pieces of short_sum,
+// so that rounding errors do not pile up.
+inline constexpr int64_t short_sum = 64;
+bool sums_in_pieces(const schedule::Step& step, const schedule::FoldStep& fold);
+
+Expression symbol(const std::string& name);
+Expression ceil_divide(const Expression& count, const Expression& size);
+Expression product_of(const std::vector<schedule::Axis>& axes);  // positions
+
 // What a launch uses, each in the order of the problem and the schedule.
 struct LaunchArguments {
     std::vector<std::string> tensors, parameters, dimensions, tunables;

@@ -16,20 +16,6 @@ using namespace schedule;
 
 namespace {
 
-constexpr int64_t short_sum = 64;  // additions in a row, so that rounding errors do not pile up
-
-Expression symbol(const std::string& name) { return Expression::symbol(name); }
-
-Expression ceil_divide(const Expression& count, const Expression& size) {
-    return Expression::parse(fmt::format("ceildiv({}, {})", count.text(), size.text()));
-}
-
-Expression product_of(const std::vector<Axis>& axes) {
-    Expression product = 1;
-    for (const Axis& axis : axes) product = product * axis.extent;
-    return product;
-}
-
 class KernelWriter {
 public:
     KernelWriter(const Problem& problem, const Schedule& schedule, const Launch& launch, std::string& lacks)
@@ -62,8 +48,6 @@ private:
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
-
-    // ---- head
 
     DType type_of(const std::string& tensor) const { return dtype_of(problem_, schedule_, tensor); }
 
@@ -147,8 +131,6 @@ private:
         lines.add(parts);
     }
 
-    // ---- steps
-
     void note_missing(const std::string& what) {
         if (lacks_.empty()) lacks_ = what;
     }
@@ -220,32 +202,9 @@ private:
         lines.add(fmt::format("{} = tl.alloc_{}(({},), {})", name, place, extent, tilelang_type(dtype)));
     }
 
-    // `into` = the law's merge of `into` and `from`.
     void merge(const Law& law, const std::vector<std::string>& into, const std::vector<std::string>& from,
                Lines& lines) {
-        if (law.name == "sum") return lines.add(fmt::format("{0} = {0} + {1}", into[0], from[0]));
-        TileLangTerms terms({law.terms, shapes_, lacks_}, names_);
-        for (size_t k = 0; k < into.size(); ++k) {
-            std::string before = into[k], more = from[k];
-            for (std::string* one : {&before, &more}) {
-                if (is_identifier(*one)) continue;
-                const std::string name = names_.fresh((one == &before ? "old_" : "new_") + law.parts[k].name);
-                lines.add(name + " = " + *one);
-                *one = name;
-            }
-            terms.set_result("a_" + law.parts[k].name, before);
-            terms.set_result("b_" + law.parts[k].name, more);
-        }
-        terms.prepare(law.merged, lines);
-        std::vector<std::string> merged;
-        for (int term : law.merged) merged.push_back(terms.text_of(term));
-        // Parts depend on each other's old values.
-        for (size_t k = 0; k + 1 < merged.size(); ++k) {
-            const std::string name = names_.fresh("merged_" + law.parts[k].name);
-            lines.add(name + " = " + merged[k]);
-            merged[k] = name;
-        }
-        for (size_t k = merged.size(); k-- > 0;) lines.add(fmt::format("{} = {}", into[k], merged[k]));
+        merge_states(law, into, from, {launch_.terms, shapes_, lacks_}, names_, lines);
     }
 
     void merge_elements(const std::vector<Running>& running, Lines& lines) {
@@ -259,16 +218,6 @@ private:
         }
     }
 
-    // A sum that one thread takes alone goes by short pieces.
-    bool in_pieces(const Step& step, const FoldStep& fold) const {
-        if (in_blocks() || step.axes.empty()) return false;
-        const Expression& last = step.axes.back().extent;
-        if (last.is_literal() && last.evaluate_integer({}) <= short_sum) return false;
-        return std::any_of(fold.folds.begin(), fold.folds.end(), [](const Fold& one) {
-            return one.law.name == "sum" && is_floating(one.law.parts[0].dtype);
-        });
-    }
-
     void write_fold(const Step& step, const FoldStep& fold, Lines& lines) {
         terms_.hoist(terms_of(step), inside_of(step), lines);
         std::vector<Running> running;
@@ -279,7 +228,7 @@ private:
         const TermText::Named outside = terms_.named();
         if (step.axes.empty()) fold_nothing(running, lines);
         else if (in_blocks()) fold_in_block(step, running, lines);
-        else fold_in_thread(step, in_pieces(step, fold), running, lines);
+        else fold_in_thread(step, !in_blocks() && sums_in_pieces(step, fold), running, lines);
         terms_.restore(outside);
         for (const Running& one : running)
             for (size_t part = 0; part < one.names.size(); ++part)
@@ -495,19 +444,8 @@ private:
         lines.close(1 + chunks + outer);
     }
 
-    // The text of the merge of two states of one part.
-    std::string merged_text(const Law& law, const std::string& a, std::string b, Lines& lines) {
-        if (law.name == "sum") return fmt::format("{} + {}", a, b);
-        if (!is_identifier(b)) {
-            const std::string name = names_.fresh("new_" + law.parts[0].name);
-            lines.add(name + " = " + b);
-            b = name;
-        }
-        TileLangTerms terms({law.terms, shapes_, lacks_}, names_);
-        terms.set_result("a_" + law.parts[0].name, a);
-        terms.set_result("b_" + law.parts[0].name, b);
-        terms.prepare(law.merged, lines);
-        return terms.text_of(law.merged[0]);
+    std::string merged_text(const Law& law, const std::string& a, const std::string& b, Lines& lines) {
+        return merge_of_states(law, a, b, {launch_.terms, shapes_, lacks_}, names_, lines);
     }
 
     void write_prefix(const Law& law, const std::string& line, const std::string& next, Lines& lines) {

@@ -13,6 +13,7 @@
 
 namespace strop::backend {
 
+using schedule::Law;
 using schedule::Term;
 
 namespace {
@@ -173,6 +174,48 @@ TileLangTerms::Text TileLangTerms::one_operand(const Term& term, const Text& a) 
                                                     "tanh", "erf",  "sin", "cos",  "floor", "ceil"};
     if (!functions.contains(op)) return missing(fmt::format("pointwise '{}'", op));
     return {fmt::format("tl.{}({})", op, a.text), true};
+}
+
+void merge_states(const Law& law, const std::vector<std::string>& into, const std::vector<std::string>& from,
+                  TermText::Context context, Names& names, Lines& lines) {
+    if (law.name == "sum") return lines.add(fmt::format("{0} = {0} + {1}", into[0], from[0]));
+    TileLangTerms terms({law.terms, context.shapes, context.lacks}, names);
+    for (size_t k = 0; k < into.size(); ++k) {
+        std::string before = into[k], more = from[k];
+        for (std::string* one : {&before, &more}) {
+            if (is_identifier(*one)) continue;
+            const std::string name = names.fresh((one == &before ? "old_" : "new_") + law.parts[k].name);
+            lines.add(name + " = " + *one);
+            *one = name;
+        }
+        terms.set_result("a_" + law.parts[k].name, before);
+        terms.set_result("b_" + law.parts[k].name, more);
+    }
+    terms.prepare(law.merged, lines);
+    std::vector<std::string> merged;
+    for (int term : law.merged) merged.push_back(terms.text_of(term));
+    // Parts depend on each other's old values.
+    for (size_t k = 0; k + 1 < merged.size(); ++k) {
+        const std::string name = names.fresh("merged_" + law.parts[k].name);
+        lines.add(name + " = " + merged[k]);
+        merged[k] = name;
+    }
+    for (size_t k = merged.size(); k-- > 0;) lines.add(fmt::format("{} = {}", into[k], merged[k]));
+}
+
+std::string merge_of_states(const Law& law, const std::string& a, std::string b, TermText::Context context,
+                            Names& names, Lines& lines) {
+    if (law.name == "sum") return fmt::format("{} + {}", a, b);
+    if (!is_identifier(b)) {
+        const std::string name = names.fresh("new_" + law.parts[0].name);
+        lines.add(name + " = " + b);
+        b = name;
+    }
+    TileLangTerms terms({law.terms, context.shapes, context.lacks}, names);
+    terms.set_result("a_" + law.parts[0].name, a);
+    terms.set_result("b_" + law.parts[0].name, b);
+    terms.prepare(law.merged, lines);
+    return terms.text_of(law.merged[0]);
 }
 
 }  // namespace strop::backend

@@ -36,4 +36,11 @@ std::string tilelang_text(const Expression& expression);
 std::string tilelang_literal(double value, DType dtype);  // tl.float32(0.5)
 std::string tilelang_type(DType dtype);                   // "float32", in quotes
 
+// `into` = the law's merge of `into` and `from`. The context's terms are not read.
+void merge_states(const schedule::Law& law, const std::vector<std::string>& into, const std::vector<std::string>& from,
+                  TermText::Context context, Names& names, Lines& lines);
+// The text of the merge of two states of one part.
+std::string merge_of_states(const schedule::Law& law, const std::string& a, std::string b, TermText::Context context,
+                            Names& names, Lines& lines);
+
 }  // namespace strop::backend

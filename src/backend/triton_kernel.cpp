@@ -15,20 +15,6 @@ using namespace schedule;
 
 namespace {
 
-constexpr int64_t short_sum = 64;  // additions in a row, so that rounding errors do not pile up
-
-Expression symbol(const std::string& name) { return Expression::symbol(name); }
-
-Expression ceil_divide(const Expression& count, const Expression& size) {
-    return Expression::parse(fmt::format("ceildiv({}, {})", count.text(), size.text()));
-}
-
-Expression product_of(const std::vector<Axis>& axes) {
-    Expression product = 1;
-    for (const Axis& axis : axes) product = product * axis.extent;
-    return product;
-}
-
 class KernelWriter {
 public:
     KernelWriter(const Problem& problem, const Schedule& schedule, const Launch& launch, Helpers& helpers,
@@ -272,16 +258,6 @@ private:
         return values;
     }
 
-    // A sum that one lane takes alone goes by short pieces.
-    bool in_pieces(const Step& step, const FoldStep& fold) const {
-        if (in_blocks() || step.axes.empty()) return false;
-        const Expression& last = step.axes.back().extent;
-        if (last.is_literal() && last.evaluate_integer({}) <= short_sum) return false;
-        return std::any_of(fold.folds.begin(), fold.folds.end(), [](const Fold& one) {
-            return one.law.name == "sum" && is_floating(one.law.parts[0].dtype);
-        });
-    }
-
     void write_fold(const Step& step, const FoldStep& fold, Lines& lines) {
         const std::vector<int> wanted = terms_of(step);
         if (!step.axes.empty() && !in_row(step)) terms_.hoist(wanted, inside_of(step), lines);
@@ -293,7 +269,7 @@ private:
         const TermText::Named outside = terms_.named();
         if (in_blocks())
             in_row(step) || step.axes.empty() ? fold_at_once(step, running, lines) : fold_chunks(step, running, lines);
-        else fold_lanes(step, in_pieces(step, fold), running, lines);
+        else fold_lanes(step, !in_blocks() && sums_in_pieces(step, fold), running, lines);
         terms_.restore(outside);
         for (const Running& one : running)
             for (size_t part = 0; part < one.names.size(); ++part)
