@@ -118,7 +118,7 @@ class WrongUsage(InFolder):
         self.fails(["report", "r", "--format", "pdf"], 2, "--format: 'pdf' does not fit",
                    "choose from terminal, markdown, html, json")
         self.fails(["completion", "tcsh"], 2, "SHELL: 'tcsh' does not fit", "choose from bash, zsh, fish")
-        self.fails(["setup", "tensorflow"], 2, "PACKAGE: 'tensorflow' does not fit", "choose from torch, jax")
+        self.fails(["setup", "tensorflow"], 2, "PACKAGE: 'tensorflow' does not fit", "choose from torch, jax, tilelang")
 
     def test_a_flag_twice(self):
         self.fails(["runs", "--store", "a", "--store", "b"], 2, "--store was given 2 times", "give it once")
