@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "sandbox/control_group.h"
 #include "sandbox/line_process.h"
 #include "sandbox/process.h"
 
@@ -33,6 +34,26 @@ TEST(Sandbox, feeds_input_larger_than_a_pipe) {
     Command command;
     command.argv = {"wc", "-c"};
     EXPECT_EQ(run(command, std::string(1 << 20, 'x')).out, "1048576\n");
+}
+
+TEST(Sandbox, removes_control_groups_of_dead_processes_in_its_own_name_space_only) {
+    const TemporaryFolder folder;
+    constexpr int nobody = 0x7fffffff;
+    const std::string mine = prefix_of_groups();
+    const std::string dead = mine + std::to_string(nobody) + "-1", alive = mine + std::to_string(::getpid()) + "-1";
+    const std::string elsewhere = "strop-17-" + std::to_string(nobody) + "-1";
+    for (const std::string& name : {dead, alive, elsewhere}) fs::create_directory(folder.path() / name);
+    remove_abandoned_groups(folder.path());
+    EXPECT_FALSE(fs::exists(folder.path() / dead));
+    EXPECT_TRUE(fs::exists(folder.path() / alive));
+    EXPECT_TRUE(fs::exists(folder.path() / elsewhere));
+}
+
+TEST(Sandbox, reads_long_lines_in_parts_and_short_ones_whole) {
+    LineProcess process({"/bin/sh", "-c", "printf 'ab\\ncdefgh\\nij\\n'; head -c 300000 /dev/zero | tr '\\0' x"});
+    std::vector<std::string> lines;
+    for (std::string line; lines.size() < 6 && process.read_line(line, [] {}, 4);) lines.push_back(line);
+    EXPECT_EQ(lines, (std::vector<std::string>{"ab", "cdef", "gh", "ij", "xxxx", "xxxx"}));
 }
 
 TEST(Sandbox, names_the_signal_that_ended_it) {

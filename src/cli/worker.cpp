@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "cli/commands.h"
 #include "judge/worker.h"
+#include "judge/worker_folder.h"
 
 namespace strop::cli {
 
@@ -42,7 +42,7 @@ int watch(pid_t worker) {
 
 // With a folder of its own for all files, removed however the worker ends.
 int serve_watched() {
-    const TemporaryFolder scratch("strop-worker");
+    const judge::WorkerFolder scratch;
     ::setenv("TMPDIR", scratch.path().c_str(), 1);
     const pid_t worker = ::fork();
     if (worker < 0) throw EnvironmentError("cannot start a process", "raise the limit of processes: ulimit -u");

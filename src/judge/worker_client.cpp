@@ -34,8 +34,7 @@ WorkerClient::WorkerClient(WorkerCommand command, std::function<void()> idle,
                            std::function<void(const std::string&)> say)
     : command_(std::move(command)),
       idle_(std::move(idle)),
-      say_(std::move(say)),
-      scratch_("strop-worker") {
+      say_(std::move(say)) {
     if (command_.is_own()) command_.argv.insert(command_.argv.end(), {"--scratch", scratch_.path().string()});
     connection_ = std::make_unique<WorkerConnection>(command_, idle_);
     greeting_ = connection_->greeting();
@@ -118,7 +117,7 @@ void WorkerClient::lose(const std::string& how) {
     ++losses_in_a_row_;
 }
 
-bool WorkerClient::ask_once(const std::string& message, const Reading& read, Seconds limit) {
+bool WorkerClient::ask_once(const std::string& message, const Reading& read, Seconds limit) try {
     const std::optional<Json> answer = exchange(message, limit);
     if (!answer) return false;
     try {
@@ -130,6 +129,11 @@ bool WorkerClient::ask_once(const std::string& message, const Reading& read, Sec
     }
     losses_in_a_row_ = 0;
     return true;
+} catch (const Error& error) {
+    // Something is wrong with its machine, such as a full disk: others can go on, and so can the run once it is mended.
+    if (!opening_ || error.code() != Exit::environment) throw;
+    if (command_.is_own()) throw LostWorker(error.what(), error.hint());
+    throw LostWorker(fmt::format("{} cannot go on: {}", command_.name(), error.what()), error.hint());
 }
 
 void WorkerClient::ask(const Json& message, const Reading& read, Seconds limit) {

@@ -10,13 +10,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "core/evaluator.h"
 #include "core/json.h"
 #include "core/profile.h"
 #include "core/record.h"
 #include "judge/batch_limit.h"
 #include "judge/worker_command.h"
+#include "judge/worker_folder.h"
 #include "judge/worker_greeting.h"
 
 namespace strop::judge {
@@ -94,7 +94,7 @@ private:
     WorkerCommand command_;
     std::function<void()> idle_;
     std::function<void(const std::string&)> say_;
-    TemporaryFolder scratch_;  // the worker's, where it is ours: it ends by a signal and cannot clean up
+    WorkerFolder scratch_;  // the worker's, where it is ours: it ends by a signal and cannot clean up
     std::unique_ptr<WorkerConnection> connection_;
     Greeting greeting_;
     std::optional<Opening> opening_;

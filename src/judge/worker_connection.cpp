@@ -14,6 +14,7 @@ namespace {
 
 constexpr int most_banner_lines = 100;  // of shells and ssh, before the worker speaks
 constexpr size_t most_banner_bytes = 64 << 10;
+constexpr size_t longest_answer = 64 << 20;  // what is longer is no answer, and would fill the memory here
 constexpr size_t longest_quote = 200;
 constexpr Seconds parting{2};
 
@@ -115,7 +116,7 @@ bool WorkerConnection::ask(const std::string& message, std::string& answer, Seco
         if (whole.look() >= limit) throw GivenUp{fmt::format("it had no answer after {:g} s", limit.count())};
     };
     if (!process_.write_line(message, wait)) return false;
-    while (process_.read_line(answer, wait)) {
+    while (process_.read_line(answer, wait, longest_answer)) {
         if (answer != working_line) return true;
         silence.begin_again();
     }

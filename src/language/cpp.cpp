@@ -24,6 +24,7 @@ namespace {
 
 constexpr double compile_limit_seconds = 60;
 constexpr int64_t compile_memory_bytes = int64_t{4} << 30, compiled_file_bytes = int64_t{256} << 20;
+constexpr uintmax_t least_room = 4 << 20;  // bytes, for a compiler to work
 constexpr size_t message_lines = 20;
 constexpr size_t kept_libraries = 256;
 constexpr const char* late_header = "late.h";
@@ -148,6 +149,14 @@ std::string limit_that_was_met(const sandbox::Finished& finished) {
         return fmt::format("the compiler writes a file of more than {}",
                            human_bytes(static_cast<double>(compiled_file_bytes)));
     return {};
+}
+
+// A kernel is not to blame for a disk without room. Asked of the system: a source can make a compiler say anything.
+void check_disk(const fs::path& folder) {
+    std::error_code failed;
+    if (const fs::space_info space = fs::space(folder, failed); !failed && space.available < least_room)
+        throw EnvironmentError(fmt::format("{}: nothing can be compiled there: its disk is full", folder.string()),
+                               "free some disk space there, or set TMPDIR to a folder with more");
 }
 
 // Why a compiler made no library.
@@ -363,6 +372,7 @@ void CppToolchain::compile(std::vector<Pending> pending, int parallel) {
         Library& library = libraries_[pending[i].key];
         Built& built = library.built;
         built.ok = finished[i].ok();
+        if (!built.ok) check_disk(built.library.parent_path());
         if (!built.ok) built.message = message_of(*pending[i].compiler, finished[i], built.library.parent_path());
         else built.needed = built.trusted ? needed_libraries(built.library) : libraries_of_kernels();
         library.seconds = finished[i].seconds;

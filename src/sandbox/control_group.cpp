@@ -42,16 +42,6 @@ bool write_number(const fs::path& file, int number) {
     return out.good();
 }
 
-// What a process that was killed has left.
-void remove_abandoned(const fs::path& parent) {
-    std::error_code failed;
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, failed)) {
-        std::string name = entry.path().filename();
-        int owner = name.starts_with("strop-") ? std::atoi(name.c_str() + 6) : 0;
-        if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) ::rmdir(entry.path().c_str());
-    }
-}
-
 bool make_group(const fs::path& folder, int most_threads) {
     std::error_code failed;
     if (!fs::create_directory(folder, failed)) return false;
@@ -64,10 +54,10 @@ bool make_group(const fs::path& folder, int most_threads) {
 fs::path find_parent() {
     for (fs::path parent = own_group(); parent.string().size() >= std::string(mount).size();
          parent = parent.parent_path()) {
-        fs::path trial = parent / fmt::format("strop-{}-trial", ::getpid());
+        fs::path trial = parent / (prefix_of_groups() + fmt::format("{}-trial", ::getpid()));
         if (!make_group(trial, 1)) continue;
         ::rmdir(trial.c_str());
-        remove_abandoned(parent);
+        remove_abandoned_groups(parent);
         return parent;
     }
     return {};
@@ -75,11 +65,27 @@ fs::path find_parent() {
 
 }  // namespace
 
+std::string prefix_of_groups() {
+    char name[64] = {};  // "pid:[4026531836]"
+    const ssize_t length = ::readlink("/proc/self/ns/pid", name, sizeof name - 1);
+    return fmt::format("strop-{}-", std::strtoull(length > 5 ? name + 5 : "", nullptr, 10));
+}
+
+void remove_abandoned_groups(const fs::path& parent) {
+    const std::string prefix = prefix_of_groups();
+    std::error_code failed;
+    for (const fs::directory_entry& entry : fs::directory_iterator(parent, failed)) {
+        const std::string name = entry.path().filename();
+        const int owner = name.starts_with(prefix) ? std::atoi(name.c_str() + prefix.size()) : 0;
+        if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) ::rmdir(entry.path().c_str());
+    }
+}
+
 std::unique_ptr<ControlGroup> ControlGroup::make(int most_threads) {
     static const fs::path parent = find_parent();
     static std::atomic<int> made = 0;
     if (parent.empty()) return nullptr;
-    fs::path folder = parent / fmt::format("strop-{}-{}", ::getpid(), ++made);
+    fs::path folder = parent / (prefix_of_groups() + fmt::format("{}-{}", ::getpid(), ++made));
     if (!make_group(folder, most_threads)) return nullptr;
     std::unique_ptr<ControlGroup> group(new ControlGroup);
     group->folder_ = folder;

@@ -1,10 +1,16 @@
 // Control groups that limit the number of threads of one child: for who may make them, which is mostly root.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
 namespace strop::sandbox {
+
+// Of this name space of processes: of a group of another one, nobody here knows whether its owner lives.
+std::string prefix_of_groups();
+// Those that processes which were killed have left in that folder.
+void remove_abandoned_groups(const std::filesystem::path& parent);
 
 class ControlGroup {
 public:

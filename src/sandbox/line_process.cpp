@@ -121,8 +121,10 @@ std::string LineProcess::last_error() const {
 }
 
 bool LineProcess::take_line(std::string& line, size_t longest) {
-    const size_t end = std::min(buffer_.find('\n'), buffer_.size());
+    const size_t end = std::min(buffer_.find('\n', searched_), buffer_.size());
+    searched_ = end;
     if (end == buffer_.size() && end < longest) return false;
+    searched_ = 0;
     const size_t length = std::min(end, longest);
     line = buffer_.substr(0, length);
     buffer_.erase(0, length == end ? end + 1 : length);

@@ -44,6 +44,7 @@ private:
     pid_t pid_ = -1;
     int in_ = -1, out_ = -1, err_ = -1;
     std::string buffer_, errors_;
+    size_t searched_ = 0;           // of the buffer, in which there is no line's end
     Clock::time_point idle_again_;  // also while there is always something to read
 };
 

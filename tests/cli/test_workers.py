@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from tests.cli.strop_cli import BINARY, InFolder, environment, recorded, strop
+from tests.cli.strop_cli import BINARY, InFolder, environment, recorded, strop, wait_until
 
 KERNEL = """extern "C" void shifted(const float* x, const float* b, float* y, long M, long N) {
     for (long i = 0; i < M; ++i)
@@ -121,6 +121,32 @@ class Named(Workers):
         self.assertIn("strop: --worker near: there is no ", done.stderr)
 
 
+class Folders(Workers):
+    def test_what_a_killed_worker_left_is_removed_by_the_next(self):
+        scratch = self.folder / "tmp"
+        scratch.mkdir()
+        process = subprocess.Popen(f"exec {WORKER}", shell=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                   env=environment(TMPDIR=str(scratch)))
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        process.stdin.write('{"op": "ping"}\n')
+        process.stdin.flush()
+        process.stdout.readline()
+        [left] = scratch.iterdir()
+        (scratch / "strop-worker-of-somebody-else").mkdir()
+        os.utime(left / ".lock", (1, 1))
+        self.next_worker(scratch)
+        self.assertTrue(left.exists())    # its worker lives
+        process.kill()
+        process.wait()
+        self.assertTrue(wait_until(lambda: self.next_worker(scratch) or not left.exists(), 10))
+        self.assertEqual([entry.name for entry in scratch.iterdir()], ["strop-worker-of-somebody-else"])
+
+    def next_worker(self, scratch):
+        subprocess.run([os.path.abspath(BINARY), "worker"], input='{"op": "ping"}\n', text=True, capture_output=True, check=True,
+                       env=environment(TMPDIR=str(scratch)))
+
+
 class Elsewhere(Workers):
     def away(self):
         """A command whose worker sees nothing of this test's folder."""
@@ -138,6 +164,16 @@ class Elsewhere(Workers):
         done = self.judge(self.away())
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertIn("verdict: ok", done.stdout)
+
+    def test_a_full_disk_is_no_fault_of_a_kernel(self):
+        if not may_mount():
+            self.skipTest("no mount namespaces for this user")
+        disk = self.folder / "disk"
+        disk.mkdir()
+        done = self.judge(f"unshare -m sh -c 'mount -t tmpfs -o size=100k none {disk} && TMPDIR={disk} exec {WORKER}'")
+        self.assertEqual(done.returncode, 3, done.stderr + done.stdout)
+        self.assertRegex(done.stderr, "its disk is full|No space left on device")
+        self.assertNotIn("compile_failed", done.stdout)
 
     def test_a_run_finishes_and_says_what_was_left_out(self):
         worker = self.away()
@@ -284,6 +320,25 @@ class Several(WithFakes):
         [a, b] = record["workers"]
         self.assertEqual((a["dropped"], b["batches"]), ("", 1))
         self.assertIn("came back on another machine", b["dropped"])
+
+    def test_one_whose_machine_is_in_trouble_is_left_out(self):
+        """It says so itself: others go on, and alone the run is saved."""
+        trouble = r"the worker '.*' cannot go on: /tmp/x: cannot be written: No space left on device"
+        done = self.tune(self.fake("a"), self.fake("b", "ok,full"))
+        self.assertRegex(done.stderr, f"{trouble}; going on with 1 of 2 workers")
+        self.assertEqual(json.loads(done.stdout)["evaluations"]["total"], 12)
+        self.assertEqual(len(self.answered()), 12)
+        done = self.tune(self.fake("c", "ok,full"), code=[3])
+        said = done.stderr.splitlines()
+        self.assertRegex(said[-2], f"^strop: {trouble}$")
+        self.assertEqual(said[-1], "hint: free some disk space")
+        outcomes = [run["outcome"] for run in json.loads(strop("runs", "--store", "runs.db", "--json", cwd=self.folder).stdout)]
+        self.assertIn("interrupted", outcomes)
+
+    def test_an_answer_that_does_not_end_is_none(self):
+        done = self.tune(self.fake("a"), self.fake("b", "ok,huge,ok"))
+        self.assertRegex(done.stderr, "the worker '.*' was lost .the worker's answer is malformed: .* and started again")
+        self.assertEqual(json.loads(done.stdout)["evaluations"]["total"], 12)
 
     def test_one_that_differs_is_refused(self):
         for change, phrase in (("fingerprint=x", "is on another machine than the worker '.* a.json .*': "),

@@ -7,7 +7,8 @@ batch number N does the N-th ACTION (the last one for all that follow), and `--t
 start on, `--set` from the first. What was answered is a line of `--log`: the process, kernel, configuration.
 
 ACTIONs: ok, dies, garbage (a line that is no JSON), other (an answer to another question), short (too few evaluations),
-hangs (says nothing), works (says that it works, for ever), slowly (says so three times, then answers).
+hangs (says nothing), works (says that it works, for ever), slowly (says so three times, then answers),
+full (its disk is), huge (a line that does not end), lies (a time that is none).
 """
 
 import argparse
@@ -119,6 +120,11 @@ class Worker:
         if action == "garbage":
             say("slurmstepd: error: *** STEP CANCELLED ***")
             time.sleep(60)
+        if action == "full":
+            return {"error": {"phrase": "/tmp/x: cannot be written: No space left on device",
+                              "hint": "free some disk space", "exit": 3}}
+        while action == "huge":
+            sys.stdout.write("x" * 1000000)
         if action == "slowly":
             for _ in range(3):
                 say(WORKING)

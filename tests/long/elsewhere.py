@@ -1,0 +1,106 @@
+"""scripts/fleet hosts and scripts/fleet screening: what workers on other hosts find, and how fast several screen."""
+
+import json
+import os
+
+from tests.cli.strop_cli import environment
+from tests.long.hosts import Leader
+from tests.long.scene import STROP, require, run, show, tell
+
+NAMES = ("b", "c")
+
+
+def record_of(done, what):
+    require(done.returncode in (0, 1), f"{what}: exit {done.returncode}: {done.stderr.strip()[-300:]}")
+    record = json.loads(done.stdout)
+    require(record["verified"], f"{what} is not verified: {record['verification']}")
+    return record
+
+
+def hosts(scene, arguments):
+    """The same problem here and there: the same winners, or winners that cannot be told apart."""
+    leader = Leader(scene, NAMES)
+    copied = leader.install()
+    words = ["optimize", arguments.problem, "--budget", arguments.budget, "--seed", "1", "--store", "runs.db", "--json"]
+    workers = [word for name in NAMES for word in ("--worker", leader.worker(name))]
+    here = record_of(run(STROP, *words, "--quiet", "--out", "here", cwd=scene.folder, env=environment(), seconds=1800), "here")
+    tell("here: done")
+    away = record_of(run(*leader.words(STROP, *words, "--quiet", "--out", "away", *workers), cwd=scene.folder,
+                         env=environment(), seconds=1800), "away")
+    rows = []
+    for where, record in (("here", here), ("hosts " + ", ".join(NAMES), away)):
+        strategies = sorted({regime["strategy"] for regime in record["regimes"]})
+        rows.append({"where": where, "winners": ", ".join(strategies) or "none", "speedup": record["headline"]["speedup"],
+                     "low": record["headline"]["low"], "high": record["headline"]["high"],
+                     "evaluations": record["evaluations"]["total"], "seconds": record["seconds"]["total"], "wrong": ""})
+    same = rows[0]["winners"] == rows[1]["winners"]
+    overlap = rows[0]["low"] <= rows[1]["high"] * 1.05 and rows[1]["low"] <= rows[0]["high"] * 1.05
+    if not same and not overlap:
+        rows[1]["wrong"] = "another winner, and not within the noise"
+    shares = [use["evaluations"] for use in away["workers"]]
+    if not all(shares) or any(use["dropped"] for use in away["workers"]):
+        rows[1]["wrong"] = f"who took part: {away['workers']}"
+    return show("hosts", rows, arguments.json, copied_to=", ".join(copied) or "nobody", same_winners=same,
+                evaluations_of_each=", ".join(map(str, shares)))
+
+
+# Enough constants that each configuration is a compilation of its own.
+KERNEL = """// strop:tune A = {values}
+// strop:tune B = 1 | 2 | 4 | 8
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <random>
+#include <regex>
+#include <string>
+#include <vector>
+extern "C" void softmax(const float* x, float* y, long M, long N) {{
+    static const std::regex unused("a+|b{{2,3}}");
+    for (long i = 0; i < M; ++i) {{
+        const float* row = x + i * N;
+        float top = *std::max_element(row, row + N), sum = 0;
+        for (long j = 0; j < N; ++j) sum += y[i * N + j] = std::exp(row[j] - top);
+        for (long j = 0; j < N; ++j) y[i * N + j] /= sum + 0.0f * A * B;
+    }}
+}}
+"""
+
+
+def screening_seconds(scene, workers, arguments, number):
+    """Seconds of all batches over the evaluations in them, as the run's history says it, with so many workers."""
+    kernel = scene.folder / "kernel.cpp"
+    values = " | ".join(str(value) for value in range(1, arguments.evaluations // 4 + 1))
+    kernel.write_text(KERNEL.format(values=values), "utf-8")
+    words = [word for worker in workers for word in ("--worker", worker)]
+    done = run(STROP, "tune", kernel, "--problem", arguments.problem, "--point", "tiny", "--exhaustive", "--budget", "30m",
+               "--seed", str(number), "--store", f"screening{len(workers)}-{number}.db", "--out", f"out{len(workers)}-{number}",
+               "--json", *words, cwd=scene.folder, env=environment(), seconds=3000)
+    record = record_of(done, f"{len(workers)} workers")
+    moments = [entry["seconds"] for entry in record["history"]]
+    batches = sorted(set(moments))
+    counted = [moment for moment in moments if moment > batches[0]]    # the first batch begins at a time that is not kept
+    return (batches[-1] - batches[0]) / len(counted), record
+
+
+def screening(scene, arguments):
+    """Kernels that mostly take compiling, by two workers of one core each against one of them."""
+    cores = sorted(os.sched_getaffinity(0))
+    require(len(cores) >= 2, "this needs two cores")
+    one, two = (f"taskset -c {core} {STROP} worker" for core in cores[:2])
+    rows = []
+    for number in range(1, arguments.rounds + 1):
+        seconds = {}
+        for workers in ([one], [one, two]) if number % 2 else ([one, two], [one]):
+            seconds[len(workers)], record = screening_seconds(scene, workers, arguments, number)
+            tell(f"round {number}, {len(workers)}: {seconds[len(workers)]:.3f} s an evaluation")
+        compile_share = sum(entry["compile_seconds"] for entry in record["history"]) / sum(
+            entry["compile_seconds"] + entry["check_seconds"] + entry["time_seconds"] for entry in record["history"])
+        rows.append({"round": number, "one_s": seconds[1], "two_s": seconds[2], "ratio": seconds[1] / seconds[2],
+                     "compiling": compile_share})
+    ratios = sorted(row["ratio"] for row in rows)
+    median = ratios[len(ratios) // 2]
+    if median < 1.8:
+        rows[-1]["wrong"] = f"the median ratio is {median:.2f}, the bar is 1.8"
+    return show("screening", rows, arguments.json, median_ratio=median)
