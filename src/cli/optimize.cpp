@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/scheduler.h"
 #include "cli/store_access.h"
+#include "cli/targets.h"
 #include "knowledge/folder.h"
 #include "problem/module_import.h"
 #include "run/recording.h"
@@ -73,7 +74,7 @@ RunOptions options_of(const Arguments& arguments, const Problem& problem) {
 
 // A key of a model's provider is out of the program's reach once a run has begun, so a second run could not ask.
 void check_batch(const Arguments& arguments, size_t problems) {
-    for (const char* flag : {"--kernel", "--point", "--model", "--record", "--replay"})
+    for (const char* flag : {"--kernel", "--point", "--model", "--record", "--replay", "--for"})
         if (arguments.has(flag))
             throw UsageError(fmt::format("{} is for one problem, not for {}", flag, problems),
                              "run the problems one by one");
@@ -103,6 +104,7 @@ int command_optimize(const Arguments& arguments) {
     const std::vector<std::string> problems = given_problems(arguments);
     const OptionsOf of_problem = [&](const Problem& problem) { return options_of(arguments, problem); };
     check_scheduler_flags(arguments);
+    const std::vector<AskedTarget> targets = asked_targets(arguments);
     if (problems.size() > 1) check_batch(arguments, problems.size());
     if (arguments.has("--on") || problems.size() > 1) {
         install_interrupt_handler();
@@ -110,8 +112,13 @@ int command_optimize(const Arguments& arguments) {
     }
     if (arguments.has("--continue") && arguments.has("--replay"))
         throw UsageError("--continue and --replay exclude each other", "leave one of them out");
+    if (targets.size() > 1) {
+        install_interrupt_handler();
+        return optimize_for(targets, arguments, of_problem);
+    }
     const Problem problem = problem_argument(problems.front(), arguments.text("--dtype"));
-    const RunOptions options = of_problem(problem);
+    RunOptions options = of_problem(problem);
+    if (!targets.empty()) aim(options, targets.front(), false);
 
     install_interrupt_handler();
     const std::unique_ptr<Store> store = store_of_run(arguments);

@@ -153,6 +153,7 @@ inline auto fields_of(const Machine*) {
     return std::tuple{Field{"cpu", &Machine::cpu},
                       Field{"architecture", &Machine::architecture},
                       Field{"isa", &Machine::isa},
+                      Field{"target", &Machine::target},
                       Field{"vector_bytes", &Machine::vector_bytes},
                       Field{"vector_registers", &Machine::vector_registers},
                       Field{"cores", &Machine::cores},
@@ -194,7 +195,8 @@ inline auto fields_of(const RunSettings*) {
                       Field{"worker", &RunSettings::worker},
                       Field{"other_workers", &RunSettings::other_workers},
                       Field{"batch_workers", &RunSettings::batch_workers},
-                      Field{"knowledge", &RunSettings::knowledge}};
+                      Field{"knowledge", &RunSettings::knowledge},
+                      Field{"target", &RunSettings::target}};
 }
 
 inline auto fields_of(const WorkerUse*) {

@@ -26,6 +26,7 @@ struct Machine {
     std::string cpu;           // "AMD EPYC 7B13"
     std::string architecture;  // "x86_64", "aarch64"
     std::string isa;           // "avx512", "avx2", "sse2", "neon"
+    std::string target;        // what of it kernels may use, "cpu-avx2" (device/target.h); empty: all
     int vector_bytes = 16;     // widest vector register that kernels should use
     int vector_registers = 16;
     int cores = 1;  // that this process may run on

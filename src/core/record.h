@@ -149,6 +149,7 @@ struct RunSettings {
     int batch_workers = 1;  // that batches were made for when the run began: whoever walks it again makes the same
     bool only_own = false;  // of a tuning run: the user's kernel alone is searched
     std::string knowledge;  // the store or folder that stands in for the own store's experience; empty: none does
+    std::string target;     // of several that one result is for (device/target.h); empty: the machine as it is
 };
 
 struct RunRecord {

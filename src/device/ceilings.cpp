@@ -11,6 +11,7 @@
 #include "base/strings.h"
 #include "device/machine.h"
 #include "device/probe.h"
+#include "device/target.h"
 #include "sandbox/process.h"
 
 namespace strop {
@@ -37,9 +38,9 @@ void compile_probe(const Machine& machine, const fs::path& program) {
     // Enough independent chains to hide the latency of a multiply-add, few enough to stay in registers.
     int chains = machine.vector_registers * 3 / 4;
     sandbox::Finished compiled =
-        run_tool({compiler.path, "-std=c++17", "-O3", "-march=native", "-pthread", "-ffp-contract=fast",
-                  fmt::format("-DVECTOR_BYTES={}", machine.vector_bytes), fmt::format("-DCHAINS={}", chains),
-                  "-DSTREAM(value, pointer)=" + store, "-o", program.string(),
+        run_tool({compiler.path, "-std=c++17", "-O3", architecture_flag(machine.target), "-pthread",
+                  "-ffp-contract=fast", fmt::format("-DVECTOR_BYTES={}", machine.vector_bytes),
+                  fmt::format("-DCHAINS={}", chains), "-DSTREAM(value, pointer)=" + store, "-o", program.string(),
                   (home_folder() / "src" / "device" / "ceilings_main.cpp").string()},
                  60);
     if (!compiled.ok())

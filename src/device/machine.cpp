@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "core/json.h"
 #include "device/probe.h"
+#include "device/target.h"
 
 namespace strop {
 
@@ -117,14 +118,15 @@ std::vector<int> device::pinnable_cpus(const Machine& machine) {
     return cpus;
 }
 
-Machine detect_machine() {
+Machine detect_machine(const std::string& target) {
     Machine machine;
     utsname names = {};
     uname(&names);
     machine.architecture = names.machine;
     std::string cpuinfo = slurp("/proc/cpuinfo");
     machine.cpu = cpu_name(cpuinfo, machine.architecture);
-    device::set_vectors(machine, device::cpu_flags(cpuinfo));
+    const std::set<std::string> features = device::cpu_flags(cpuinfo);
+    device::set_vectors(machine, features);
     machine.page_bytes = sysconf(_SC_PAGESIZE);
     machine.memory_bytes = sysconf(_SC_PHYS_PAGES) * machine.page_bytes;
 
@@ -136,11 +138,11 @@ Machine detect_machine() {
     machine.caches = topology.caches();
     if (machine.caches.empty()) machine.caches = guessed_caches(machine.cores);
     machine.fingerprint = device::fingerprint_of(machine);
-    return machine;
+    return as_target(std::move(machine), features, target);
 }
 
-Machine measured_machine() {
-    Machine machine = detect_machine();
+Machine measured_machine(const std::string& target) {
+    Machine machine = detect_machine(target);
     if (load_ceilings(machine)) return machine;
     measure_ceilings(machine);
     cache_ceilings(machine);

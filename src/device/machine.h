@@ -9,12 +9,13 @@
 
 namespace strop {
 
-// Fast (milliseconds): topology and instruction set only; ceilings are zero.
-Machine detect_machine();
+// Fast (milliseconds): topology and instruction set only; ceilings are zero. As kernels for `target` (target.h) see it,
+// whose errors pass through.
+Machine detect_machine(const std::string& target = {});
 
 // detect_machine() with ceilings from the cache, else measured now (a few seconds) and cached.
 // A cache that cannot be written is no error.
-Machine measured_machine();
+Machine measured_machine(const std::string& target = {});
 
 // Measures all ceilings and cache bandwidths of `machine`, ignoring the cache.
 void measure_ceilings(Machine& machine);

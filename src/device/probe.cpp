@@ -113,6 +113,7 @@ std::string fingerprint_of(const Machine& machine) {
                                    machine.vector_bytes, machine.cores);
     for (const CacheLevel& cache : machine.caches)
         text += fmt::format(" {}:{}:{}", cache.level, cache.bytes, cache.shared_by);
+    if (!machine.target.empty()) text += " " + machine.target;
     return content_hash(text).substr(0, 16);
 }
 

@@ -164,6 +164,7 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     sandbox::Command command;
     command.argv = {candidate_program().string(), built.library.string(), std::to_string(layout.read_only_fd())};
     command.environment = thread_environment(threads);
+    for (const auto& [name, value] : built.environment) command.environment[name] = value;
     command.keep_fds = descriptors(points);
     command.keep_fds.push_back(layout.read_only_fd());
     command.keep_fds.push_back(runner->progress_.fd());

@@ -24,7 +24,7 @@ namespace {
 class Worker {
 public:
     Json answer(const WorkerMessage& message) {
-        if (std::holds_alternative<HelloMessage>(message)) return to_json(greeting_of_this_machine());
+        if (const auto* greeted = std::get_if<HelloMessage>(&message)) return greet(*greeted);
         if (std::holds_alternative<PingMessage>(message)) return Json::object();
         if (std::holds_alternative<LanguagesMessage>(message)) return {{"languages", languages()}};
         if (const auto* asked = std::get_if<MachineMessage>(&message)) return {{"machine", machine(asked->lasting)}};
@@ -48,8 +48,14 @@ public:
     }
 
 private:
+    Json greet(const HelloMessage& message) {
+        Json greeting = to_json(greeting_of_this_machine(message.target));
+        target_ = message.target;
+        return greeting;
+    }
+
     Machine machine(Seconds lasting) {
-        Machine machine = measured_machine();
+        Machine machine = measured_machine(target_);
         if (age_of_ceilings(machine) > lasting) raise_ceilings(machine);
         return machine;
     }
@@ -78,7 +84,7 @@ private:
         Problem problem = load_problem(folder.string());
         keep_points(problem, message.points);
         check_memory(problem);
-        Machine machine = measured_machine();
+        Machine machine = measured_machine(target_);
         RefereeOptions options;
         options.seed = message.seed;
         options.reference_limit = message.reference_limit;
@@ -120,7 +126,7 @@ private:
     }
 
     std::unique_ptr<TemporaryFolder> sent_;  // the files of a problem that were sent
-    std::string asked_folder_;
+    std::string asked_folder_, target_;
     Problem problem_;
     std::unique_ptr<Referee> referee_;
 };

@@ -20,6 +20,7 @@ struct WorkerCommand {
     Seconds patience{usual_patience};  // for its first answer
     Seconds silence{usual_silence};    // after which one that was asked and says nothing is lost
     Seconds batch{0};                  // for the answer to a batch; 0: what follows from the batch (batch_limit.h)
+    std::string target;                // that it judges kernels for (device/target.h); empty: its machine as it is
     int number = 0;                    // among those that start alike; 0: there is no other
 
     bool is_own() const { return given.empty(); }

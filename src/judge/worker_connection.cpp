@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/line.h"
 #include "base/strings.h"
+#include "device/target.h"
 #include "judge/waiting.h"
 #include "judge/worker_message.h"
 
@@ -56,7 +57,9 @@ void WorkerConnection::greet(const std::function<void()>& idle) {
                         said.empty() ? "" : fmt::format("; it printed last: {}", shortened(said))),
             "it must not ask for anything (a key instead of a password); a queue may need a longer --worker-wait");
     };
-    if (!process_.write_line(dump({{"op", "hello"}}), wait)) fail_to_start();
+    Json hello = {{"op", "hello"}};
+    if (!command_.target.empty()) hello["target"] = command_.target;
+    if (!process_.write_line(dump(hello), wait)) fail_to_start();
     size_t bytes = 0;
     std::string line;
     for (int lines = 0; process_.read_line(line, wait, most_banner_bytes); ++lines) {
@@ -94,6 +97,9 @@ bool WorkerConnection::is_greeting(const std::string& line) {
                         command_.name(), shortened(greeting_.strop), greeting_.protocol, this_version(),
                         worker_protocol),
             "install the same version on both machines");
+    if (command_.target != greeting_.machine.target && !command_.target.empty() && command_.target != native_target)
+        throw EnvironmentError(fmt::format("{} does not judge for {}", command_.name(), command_.target),
+                               "install the same version on both machines");
     return true;
 }
 

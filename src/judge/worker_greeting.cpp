@@ -11,8 +11,8 @@ namespace strop::judge {
 
 const char* this_version() { return STROP_VERSION; }
 
-Greeting greeting_of_this_machine() {
-    const Machine machine = detect_machine();
+Greeting greeting_of_this_machine(const std::string& target) {
+    const Machine machine = detect_machine(target);
     return {this_version(), worker_protocol, machine, CppToolchain(machine).description(),
             sandbox::weaker_protections()};
 }

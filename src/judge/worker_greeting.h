@@ -19,7 +19,7 @@ struct Greeting {
     std::vector<std::string> weaker;  // protections that its system does not offer
 };
 
-Greeting greeting_of_this_machine();
+Greeting greeting_of_this_machine(const std::string& target = {});
 const char* this_version();
 
 Json to_json(const Greeting& greeting);

@@ -14,7 +14,9 @@
 
 namespace strop::judge {
 
-struct HelloMessage {};
+struct HelloMessage {
+    std::string target;  // that all kernels are for (device/target.h); empty: the machine as it is
+};
 struct PingMessage {};
 struct LanguagesMessage {};
 struct MachineMessage {

@@ -213,6 +213,10 @@ std::vector<std::string> identifiers_of(const std::vector<DispatchWinner>& winne
     return result;
 }
 
+std::string entry_of(const Problem& problem, const BundleNotes& notes) {
+    return notes.entry.empty() ? problem.name : notes.entry;
+}
+
 class Dispatcher {
 public:
     Dispatcher(const Problem& problem, const std::vector<DispatchWinner>& winners,
@@ -224,7 +228,9 @@ public:
           notes_(notes) {}
 
     std::string text() {
-        text_ = signature(problem_) + " {\n";
+        Problem renamed = problem_;
+        renamed.name = entry_of(problem_, notes_);
+        text_ = signature(renamed) + " {\n";
         if (std::string empty = empty_outputs(); !empty.empty()) line(1, fmt::format("if ({}) return;", empty));
         if (tree_.nodes.empty()) call_checked(1, tree_.fallback, "");
         else emit(1, 0);
@@ -282,8 +288,8 @@ private:
     }
 
     void call(int depth, int winner) {
-        std::string start =
-            fmt::format("{}_detail::{}::{}(", problem_.name, identifiers_[static_cast<size_t>(winner)], problem_.name);
+        std::string start = fmt::format("{}_detail::{}::{}(", entry_of(problem_, notes_),
+                                        identifiers_[static_cast<size_t>(winner)], problem_.name);
         size_t indent = static_cast<size_t>(depth) * 4, room = max_columns - indent;
         std::string arguments = argument_list(problem_);
         if (start.size() + arguments.size() + 2 <= room) return line(depth, start + arguments + ");");
@@ -342,6 +348,7 @@ std::vector<Include> includes_of_conditions(const std::vector<DispatchWinner>& w
 
 std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& winners, const DispatchTree& tree,
                    const BundleNotes& notes) {
+    const std::string entry = entry_of(problem, notes);
     std::vector<std::string> identifiers = identifiers_of(winners);
     std::vector<Include> includes = includes_of_conditions(winners);
     std::string kernels;
@@ -365,10 +372,9 @@ std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& wi
     while (text.ends_with("\n//\n")) text.resize(text.size() - 3);
     if (!text.empty()) text += "\n";
     text += include_text(includes) + "\n" + team;
-    text +=
-        fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", problem.name, kernels, problem.name);
+    text += fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", entry, kernels, entry);
     text += Dispatcher(problem, winners, identifiers, tree, notes).text();
-    return threaded ? text + set_parallel_definition(problem.name) : text;
+    return threaded ? text + set_parallel_definition(entry) : text;
 }
 
 std::string bundle_compiler(const std::vector<DispatchWinner>& winners) {

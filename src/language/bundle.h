@@ -15,6 +15,7 @@ struct BundleNotes {
     std::string header;                  // lines of comment at the top (what, measured where, by which run)
     std::map<int, std::string> winners;  // comment above each kernel: hypothesis, measured times
     std::map<int, std::string> leaves;   // comment beside each dispatch leaf, by node index
+    std::string entry;                   // the function's name; empty: the problem's
 };
 
 // A valid kernel of the problem's contract without tunables, readable, clang-formatted in style by construction.

@@ -11,11 +11,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "device/target.h"
 #include "language/contract.h"
 #include "language/cpp_source.h"
 #include "language/cuda_emulator.h"
 #include "language/runtime_libraries.h"
 #include "language/team_text.h"
+#include "language/units.h"
 #include "sandbox/process.h"
 
 namespace strop {
@@ -39,7 +41,8 @@ std::vector<Compiler> installed_compilers() {
 }
 
 std::vector<std::string> usual_flags(const Machine& machine) {
-    std::vector<std::string> flags = {"-std=c++17", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno"};
+    std::vector<std::string> flags = {"-std=c++17", "-O3", architecture_flag(machine.target), "-ffp-contract=fast",
+                                      "-fno-math-errno"};
     if (machine.vector_bytes == 64) flags.push_back("-mprefer-vector-width=512");
     return flags;
 }
@@ -193,6 +196,7 @@ CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(installed_comp
 
 CppToolchain::CppToolchain(std::vector<Compiler> compilers, const Machine& machine)
     : compilers_(std::move(compilers)),
+      target_(machine.target),
       flags_(usual_flags(machine)) {
     for (const Compiler& compiler : compilers_) append(folders_, toolchain_folders(compiler));
 }
@@ -248,6 +252,26 @@ fs::path CppToolchain::build_team(const Build& build, const Compiler& compiler, 
     return object;
 }
 
+// Each with flags of its own alone. One that does not compile is missing when the library is linked.
+std::vector<fs::path> CppToolchain::build_units(const Build& build, const Compiler& compiler,
+                                                const fs::path& folder) const {
+    std::vector<fs::path> objects;
+    for (const Unit& unit : units_of(build.source).units) {
+        const fs::path source = folder / fmt::format("unit{}.cpp", objects.size());
+        objects.push_back(fs::path(source).replace_extension(".o"));
+        write_file(source, unit.source);
+        sandbox::Command command = confined(folder);
+        command.argv = {compiler.path};
+        append(command.argv, unit.flags);
+        append(command.argv, build.flags);
+        append(command.readable, paths_in(build.flags));
+        if (uses_openmp(unit.source)) command.argv.push_back("-fopenmp");
+        append(command.argv, {"-w", "-fPIC", "-c", "-o", objects.back().string(), source.string()});
+        sandbox::run(command);
+    }
+    return objects;
+}
+
 void CppToolchain::compile_object(const Compiler& compiler, const std::vector<std::string>& flags,
                                   const fs::path& source, const fs::path& object) const {
     sandbox::Command command = confined(source.parent_path());
@@ -301,6 +325,8 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
         }
     }
     if (!late_values(build).empty()) include(late_header);
+    for (const fs::path& object : build_units(build, compiler, library.parent_path()))
+        command.argv.push_back(object.string());
     if (asks_for_team(build.source)) {
         include(team_header);
         command.argv.push_back(build_team(build, compiler, folder).string());
@@ -398,7 +424,10 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         if (const Compiler* compiler = find(wanted)) {
             const std::string stem = fmt::format("kernel{}", next_++);
             const fs::path own = folder / stem;
-            write_file(own / (stem + ".cpp"), build.source);
+            const Units units = units_of(build.source);
+            write_file(own / (stem + ".cpp"), units.chooser);
+            if (!units.units.empty() && !target_.empty())
+                library.built.environment[target_variable(problem.name)] = target_;
             library.built.library = own / (stem + ".so");
             library.built.trusted = build.trusted_links;
             pending.push_back(

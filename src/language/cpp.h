@@ -35,12 +35,13 @@ struct Build {
 struct Built {
     bool ok = false;
     std::filesystem::path library;
-    bool trusted = false;              // a baseline, which may call libraries
-    std::vector<std::string> needed;   // files of libraries that it may load
-    std::filesystem::path cache;       // of a program that a driver compiles when it is first called; empty: nothing is
-    std::vector<int64_t> late_values;  // in the order of the space's late tunables
-    std::string message;               // the compiler's, shortened, without our paths
-    double seconds = 0;                // this build's share of the wall time; 0 when it was there
+    bool trusted = false;             // a baseline, which may call libraries
+    std::vector<std::string> needed;  // files of libraries that it may load
+    std::filesystem::path cache;      // of a program that a driver compiles when it is first called; empty: nothing is
+    std::map<std::string, std::string> environment;  // that it is to be run in
+    std::vector<int64_t> late_values;                // in the order of the space's late tunables
+    std::string message;                             // the compiler's, shortened, without our paths
+    double seconds = 0;                              // this build's share of the wall time; 0 when it was there
 };
 
 class CppToolchain {
@@ -81,6 +82,8 @@ private:
                                                       const std::filesystem::path& folder) const;
     std::filesystem::path build_team(const Build& build, const Compiler& compiler,
                                      const std::filesystem::path& folder) const;
+    std::vector<std::filesystem::path> build_units(const Build& build, const Compiler& compiler,
+                                                   const std::filesystem::path& folder) const;
     void compile_object(const Compiler& compiler, const std::vector<std::string>& flags,
                         const std::filesystem::path& source, const std::filesystem::path& object) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
@@ -90,6 +93,7 @@ private:
     void forget_oldest(const std::set<std::string>& needed);
 
     std::vector<Compiler> compilers_;  // the usual one first
+    std::string target_;               // that everything is compiled for
     std::vector<std::string> flags_, folders_, runtime_libraries_;
     std::map<std::string, Library> libraries_;  // by content
     std::deque<std::string> order_;             // of libraries_, oldest first

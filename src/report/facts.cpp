@@ -291,6 +291,7 @@ std::string reproduce_command(const RunRecord& record) {
                                       record.problem_folder.empty() ? record.problem : record.problem_folder,
                                       record.settings.budget_seconds, record.settings.seed);
     if (record.settings.evaluations > 0) command += fmt::format(" --evaluations {}", record.settings.evaluations);
+    if (!record.settings.target.empty()) command += " --for " + record.settings.target;
     return command;
 }
 
@@ -377,6 +378,7 @@ std::vector<Row> settings_rows(const RunRecord& record) {
         {"seed", std::to_string(settings.seed)}};
     if (settings.evaluations > 0) rows.push_back({"evaluations at most", std::to_string(settings.evaluations)});
     if (settings.target_speedup > 0) rows.push_back({"target speedup", ratio_text(settings.target_speedup)});
+    rows.push_back({"target", settings.target});
     rows.push_back({"result", record.result});
     std::erase_if(rows, [](const Row& row) { return row.value.empty(); });
     return rows;

@@ -50,6 +50,8 @@ ShapeReport shape(const Json& json) {
 RunRecord read(const std::string& json) {
     try {
         const Json document = Json::parse(json);
+        if (document.contains("targets"))
+            throw UsageError("is of several targets", "name one of them: targets/NAME in that folder");
         Json shared = Json::object();
         for (const char* key : shared_keys) shared[key] = document.at(key);
         RunRecord record = shared.get<RunRecord>();

@@ -20,7 +20,7 @@ namespace strop {
 
 namespace {
 
-constexpr size_t most_runs = 4, most_winners = 5;
+constexpr size_t most_runs = 4, most_other_targets = 2, most_winners = 5;
 constexpr size_t least_measurements = 3;  // fewer say little
 
 double cost_of(const HistoryEntry& entry, size_t shapes) {
@@ -110,6 +110,15 @@ EarlierRuns::EarlierRuns(Store& store, const RunRecord& current, const Signature
     find_relatives(current, signature);
 }
 
+namespace {
+
+// The same machine, whose kernels are for another instruction set.
+bool differ_in_target(const Machine& a, const Machine& b) {
+    return a.target != b.target && a.cpu == b.cpu && a.cores == b.cores;
+}
+
+}  // namespace
+
 void EarlierRuns::find_runs(const RunRecord& current) {
     std::vector<RunSummary> summaries = source_.runs(current.problem);
     std::stable_partition(summaries.begin(), summaries.end(),
@@ -118,10 +127,13 @@ void EarlierRuns::find_runs(const RunRecord& current) {
         if (records_.size() >= most_runs) break;
         if (summary.run == current.run) continue;
         std::optional<RunRecord> record = source_.load_named(summary.run);
-        if (record && record->problem_hash == current.problem_hash &&
-            record->machine.fingerprint == current.machine.fingerprint &&
-            record->settings.device == current.settings.device)
-            records_.push_back(std::move(*record));
+        if (!record || record->problem_hash != current.problem_hash ||
+            record->settings.device != current.settings.device)
+            continue;
+        if (record->machine.fingerprint == current.machine.fingerprint) records_.push_back(std::move(*record));
+        else if (record->is_finished() && differ_in_target(record->machine, current.machine) &&
+                 relatives_.size() < most_other_targets)
+            relatives_.push_back(std::move(*record));
     }
 }
 
@@ -136,8 +148,9 @@ void EarlierRuns::find_relatives(const RunRecord& current, const Signature& sign
                      [&](const Relative& a, const Relative& b) { return order(a) < order(b); });
     for (const Relative& relative : near) {
         if (records_.size() + relatives_.size() >= most_runs) break;
-        const bool known = std::any_of(records_.begin(), records_.end(),
-                                       [&](const RunRecord& record) { return record.run == relative.run; });
+        auto is_it = [&](const RunRecord& record) { return record.run == relative.run; };
+        const bool known = std::any_of(records_.begin(), records_.end(), is_it) ||
+                           std::any_of(relatives_.begin(), relatives_.end(), is_it);
         if (known || relative.run == current.run) continue;
         std::optional<RunRecord> record = source_.load_named(relative.run);
         if (record && record->settings.device == current.settings.device) relatives_.push_back(std::move(*record));

@@ -16,7 +16,8 @@ namespace strop {
 
 inline constexpr double least_similarity = 0.5;  // of relatives' signatures
 
-// Of relatives: other problems that compute alike, or this one on another machine or as it was before.
+// Of relatives: other problems that compute alike, or this one on another machine, for another target or as it was
+// before.
 struct Experience {
     struct Winner {
         std::string problem, strategy;
@@ -29,10 +30,10 @@ struct Experience {
 
 class EarlierRuns {
 public:
-    // The newest few runs of the problem on this machine, but `current`; then finished runs of relatives with the same
-    // instruction set, the most similar first. What was measured here goes before what was imported. `allowed` false:
-    // nothing is looked for, now and when the run is resumed.
-    // They are looked for in `source`, where there is one, and kept in `store`.
+    // The newest few runs of the problem on this machine, but `current`; its finished runs for other targets; finished
+    // runs of relatives with the same instruction set, the most similar first. What was measured here goes before what
+    // was imported. `allowed` false: nothing is looked for, now and when the run is resumed. They are looked for in
+    // `source`, where there is one, and kept in `store`.
     EarlierRuns(Store& store, const RunRecord& current, const Signature& signature = {}, bool allowed = true,
                 Store* source = nullptr);
 

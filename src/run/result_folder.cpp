@@ -11,6 +11,7 @@
 #include "language/contract.h"
 #include "language/cpp_source.h"
 #include "language/team_text.h"
+#include "language/units.h"
 #include "report/report.h"
 #include "run/result_texts.h"
 
@@ -176,7 +177,7 @@ extern "C" {
 // Tensors are contiguous and row-major; they need the alignment of their element only. Outputs overlap
 // neither inputs nor each other.
 @declaration@
-@executor@
+@executor@@targets@
 #ifdef __cplusplus
 }
 #endif
@@ -184,6 +185,8 @@ extern "C" {
 #endif  // @guard@
 )text";
     std::string parameters = parameter_lines(problem), dimensions = dimension_lines(problem);
+    std::vector<std::string> targets;
+    for (const UnitOptions& unit : options.units) targets.push_back(unit.target);
     return filled(form, {{"guard", guard},
                          {"booleans", uses_booleans(problem) ? "#include <stdbool.h>\n" : ""},
                          {"inputs", tensor_lines(problem.inputs)},
@@ -191,7 +194,50 @@ extern "C" {
                          {"parameters", parameters.empty() ? "" : "// Parameters\n" + parameters},
                          {"dimensions", dimensions.empty() ? "" : "// Dimensions\n" + dimensions},
                          {"declaration", declaration(problem)},
-                         {"executor", options.team ? set_parallel_declaration(problem.name) : ""}});
+                         {"executor", options.team ? set_parallel_declaration(problem.name) : ""},
+                         {"targets", targets.empty() ? "" : chooser_declarations(problem.name, targets)}});
+}
+
+std::string option_lines(const std::string& target, const std::vector<std::string>& portable,
+                         const std::vector<std::string>& own, bool clang) {
+    std::string lines;
+    if (!portable.empty()) lines += fmt::format("target_compile_options({} PRIVATE {})\n", target, join(portable, " "));
+    for (const std::string& flag : own)
+        lines += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n", target,
+                             clang ? "Clang,AppleClang" : "GNU", flag);
+    return lines;
+}
+
+// The files that are compiled for one target each.
+std::string unit_lines(const CompilerOptions& options) {
+    if (options.units.empty()) return {};
+    std::string lines =
+        "# A file a target, compiled for it alone. Their order is kept: of inline functions that several files have "
+        "the\n"
+        "# linker takes the first, which has to be one that every processor executes.\n";
+    for (const UnitOptions& unit : options.units) {
+        lines += fmt::format("add_library({0} OBJECT {0}.cpp)\n", unit.stem);
+        lines += fmt::format("set_target_properties({} PROPERTIES POSITION_INDEPENDENT_CODE ON)\n", unit.stem);
+        lines += option_lines(unit.stem, unit.portable, unit.own, options.clang);
+        if (unit.openmp)
+            lines += fmt::format(
+                "find_package(OpenMP REQUIRED COMPONENTS CXX)\n"
+                "target_link_libraries({} PRIVATE OpenMP::OpenMP_CXX)\n",
+                unit.stem);
+    }
+    return lines;
+}
+
+// Each target by name; one that this processor does not execute is skipped.
+std::string target_tests(const Problem& problem, const CompilerOptions& options) {
+    std::string lines;
+    for (const UnitOptions& unit : options.units)
+        lines += fmt::format(
+            "add_test(NAME {0} COMMAND {1}_test)\n"
+            "set_tests_properties({0} PROPERTIES ENVIRONMENT {2}={3}\n"
+            "    SKIP_REGULAR_EXPRESSION \"no target that this processor executes\")\n",
+            unit.stem, problem.name, target_variable(problem.name), unit.target);
+    return lines;
 }
 
 std::string cmake_text(const Problem& problem, const CompilerOptions& options) {
@@ -207,23 +253,19 @@ set(CMAKE_CXX_STANDARD @standard@)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-add_library(@target@ SHARED @name@.cpp)
+@units@add_library(@target@ SHARED @name@.cpp@objects@)
 @rename@target_include_directories(@target@ PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 @options@@threads@
 enable_testing()
 add_executable(@name@_test @name@_test.cpp)
 target_link_libraries(@name@_test PRIVATE @target@)
 add_test(NAME @name@ COMMAND @name@_test)
-)cmake";
-    std::string flags;
+@tests@)cmake";
+    std::string flags, objects;
     if (!options.compiler.empty())
         flags += fmt::format("# Measured with {}; another compiler makes other code.\n", options.compiler);
-    if (!options.portable.empty())
-        flags += fmt::format("target_compile_options({} PRIVATE {})\n", target, join(options.portable, " "));
-    const char* compilers = options.clang ? "Clang,AppleClang" : "GNU";
-    for (const std::string& flag : options.own)
-        flags += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n", target,
-                             compilers, flag);
+    flags += option_lines(target, options.portable, options.own, options.clang);
+    for (const UnitOptions& unit : options.units) objects += fmt::format("\n    $<TARGET_OBJECTS:{}>", unit.stem);
     std::string threads;
     if (options.openmp)
         threads +=
@@ -235,6 +277,9 @@ add_test(NAME @name@ COMMAND @name@_test)
             "target_link_libraries(@target@ PRIVATE Threads::Threads ${CMAKE_DL_LIBS})\n";
     std::string rename = "set_target_properties(@target@ PROPERTIES OUTPUT_NAME @name@)\n";
     return filled(form, {{"options", flags},
+                         {"units", unit_lines(options)},
+                         {"objects", objects},
+                         {"tests", target_tests(problem, options)},
                          {"threads", threads},
                          {"rename", reserved ? rename : ""},
                          {"target", target},
@@ -251,24 +296,33 @@ void write_module(const fs::path& folder, const Problem& problem) {
     write_file(folder / (problem.name + "_original.py"), read_file(original));
 }
 
+void write_python_files(const fs::path& folder, const Problem& problem, const CompilerOptions& options,
+                        const std::string& source) {
+    write_file(folder / (problem.name + ".cpp"), source);
+    write_file(folder / (problem.name + ".py"), python_text(problem, options));
+    write_file(folder / (problem.name + "_python.cpp"), binding_text(problem));
+}
+
+void write_files(const fs::path& folder, const Problem& problem, const CompilerOptions& options,
+                 const std::string& source, const std::vector<TestVector>& vectors) {
+    write_python_files(folder, problem, options, source);
+    write_file(folder / (problem.name + ".h"), header_text(problem, options));
+    write_file(folder / (problem.name + "_test.cpp"), test_text(problem, vectors));
+    write_file(folder / "CMakeLists.txt", cmake_text(problem, options));
+    write_module(folder, problem);
+}
+
 }  // namespace result
 
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                   const ResultFiles& files) {
-    const result::CompilerOptions options = result::compiler_options(record, files);
-    write_python_result(folder, problem, record, files);
-    write_file(folder / (problem.name + ".h"), result::header_text(problem, options));
-    write_file(folder / (problem.name + "_test.cpp"), result::test_text(problem, files.vectors));
-    write_file(folder / "CMakeLists.txt", result::cmake_text(problem, options));
-    result::write_module(folder, problem);
+    result::write_files(folder, problem, result::compiler_options(record, files), files.source, files.vectors);
     write_reports(folder, record);
 }
 
 void write_python_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                          const ResultFiles& files) {
-    write_file(folder / (problem.name + ".cpp"), files.source);
-    write_file(folder / (problem.name + ".py"), result::python_text(problem, result::compiler_options(record, files)));
-    write_file(folder / (problem.name + "_python.cpp"), result::binding_text(problem));
+    result::write_python_files(folder, problem, result::compiler_options(record, files), files.source);
 }
 
 void write_reports(const std::filesystem::path& folder, const RunRecord& record) {

@@ -44,7 +44,7 @@ _LIBRARY = os.path.join(_FOLDER, "build", "lib@name@.so")
 _BINDING_SOURCE = os.path.join(_FOLDER, "@name@_python.cpp")
 _BINDING = os.path.join(_FOLDER, "build", "@name@_python" + sysconfig.get_config_var("EXT_SUFFIX"))
 @compilers@
-@flags@@own_flags@
+@flags@@own_flags@@units@
 
 
 )py";
@@ -195,8 +195,8 @@ def _kernel():
     global _function, _call
     with _lock:
         if _function is None:
-            _build(_LIBRARY, _SOURCE, _kernel_flags)
-            function = ctypes.CDLL(_LIBRARY).@name@
+            _build(_LIBRARY, _SOURCE, _kernel_flags@units_argument@)
+            @load@
             function.restype = None
             function.argtypes = @argument_types@
             _function, _call = function, _bound(function)
@@ -224,10 +224,9 @@ def _kernel_flags(command):
     return _FLAGS@own_flags_here@
 
 
-def _build(library, source, flags):
+def _build(library, source, flags@units_parameter@):
     """The first compiler that succeeds, where the library is older than its source; $CXX instead of all when it is set."""
-    if os.path.exists(library) and os.path.getmtime(library) >= os.path.getmtime(source):
-        return
+@is_new@        return
     chosen = shlex.split(os.environ.get("CXX", ""))
     compilers = [chosen] if chosen else [[name] for name in _COMPILERS]
     compilers = [command for command in compilers if shutil.which(command[0])]
@@ -240,13 +239,66 @@ def _build(library, source, flags):
         # Under another name first, since other processes may be loading the library.
         with tempfile.TemporaryDirectory(dir=os.path.dirname(library)) as folder:
             built = os.path.join(folder, "library.so")
-            finished = subprocess.run([*command, *flags(command), "-shared", "-fPIC", "-o", built, source],
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-            if finished.returncode == 0:
+@compile@            if finished.returncode == 0:
                 os.replace(built, library)
                 return
         messages.append(" ".join(command) + ":\n" + finished.stdout)
     raise RuntimeError(f"@name@: {os.path.basename(source)} could not be compiled\n" + "\n".join(messages))
+)py";
+
+// What differs between a source by itself and one with units, which are compiled apart.
+const std::vector<std::pair<std::string, std::string>> of_one_source = {
+    {"units_argument", ""},
+    {"units_parameter", ""},
+    {"load", "function = ctypes.CDLL(_LIBRARY).@name@"},
+    {"is_new", "    if os.path.exists(library) and os.path.getmtime(library) >= os.path.getmtime(source):\n"},
+    {"compile",
+     R"py(            finished = subprocess.run([*command, *flags(command), "-shared", "-fPIC", "-o", built, source],
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+)py"},
+};
+const std::vector<std::pair<std::string, std::string>> of_units = {
+    {"units_argument", ", _UNITS"},
+    {"units_parameter", ", units={}"},
+    {"load",
+     R"py(library = ctypes.CDLL(_LIBRARY)
+            library.@name@_target.restype = ctypes.c_char_p
+            library.@name@_use_target.argtypes = [ctypes.c_char_p]
+            if library.@name@_target() is None:
+                asked = os.environ.get("@name@_TARGET")
+                none = f"@name@_TARGET={asked} is no target" if asked else "none of @targets@ is one"
+                raise RuntimeError(f"@name@: {none} that this processor executes")
+            _library, function = library, library.@name@)py"},
+    {"is_new", R"py(    sources = [source] + [os.path.join(_FOLDER, unit) for unit in units]
+    if os.path.exists(library) and os.path.getmtime(library) >= max(map(os.path.getmtime, sources)):
+)py"},
+    {"compile",
+     R"py(            # In this order: of inline functions that several files have the linker takes the first.
+            objects = [os.path.join(folder, f"{i}.o") for i in range(len(units))]
+            steps = [[*command, *own, "-fPIC", "-c", "-o", made, unit]
+                     for made, unit, own in zip(objects, sources[1:], units.values())]
+            steps.append([*command, *flags(command), "-shared", "-fPIC", "-o", built, source, *objects])
+            for step in steps:
+                finished = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                          universal_newlines=True)
+                if finished.returncode != 0:
+                    break
+)py"},
+};
+
+const char* const target_functions = R"py(
+
+def target():
+    """The target in use: of @targets@ the one that asks most of this processor, or that of @name@_TARGET."""
+    _kernel()
+    return _library.@name@_target().decode()
+
+
+def use_target(name):
+    """Another target from now on; None: what would be chosen anyway."""
+    _kernel()
+    if not _library.@name@_use_target(None if name is None else name.encode()):
+        _refuse(ValueError, f"{name} is no target that this processor executes; targets are @targets@")
 )py";
 
 std::string inverse_text(const std::string& extent, const Inverse& inverse) {
@@ -534,14 +586,23 @@ std::string compilers_text(const CompilerOptions& options) {
     return text + list_text("_COMPILERS", names);
 }
 
-}  // namespace
-
-namespace {
-
 bool uses(const Problem& problem, DType dtype) {
     auto has = [&](const Tensor& tensor) { return tensor.dtype == dtype; };
     return std::any_of(problem.inputs.begin(), problem.inputs.end(), has) ||
            std::any_of(problem.outputs.begin(), problem.outputs.end(), has);
+}
+
+// Their flags by file.
+std::string units_text(const CompilerOptions& options) {
+    if (options.units.empty()) return {};
+    std::string text = "\n_UNITS = {  # compiled apart, each for its target\n";
+    for (const UnitOptions& unit : options.units) {
+        std::vector<std::string> flags = {quoted("-std=c++" + options.standard)};
+        for (const std::string& flag : unit.portable) flags.push_back(quoted(flag));
+        if (unit.openmp) flags.push_back(quoted("-fopenmp"));
+        text += fmt::format("    {}: [{}],\n", quoted(unit.stem + ".cpp"), join(flags, ", "));
+    }
+    return text + "}\n_library = None";
 }
 
 }  // namespace
@@ -570,7 +631,11 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     if (code.find("_number(") != std::string::npos) text += number_check;
     if (code.find("_require(") != std::string::npos) text += require_check;
     if (code.find("ceildiv(") != std::string::npos) text += ceildiv_function;
-    text += loading;
+    text += filled(loading, options.units.empty() ? of_one_source : of_units);
+    if (!options.units.empty())
+        text = replace_all(text + target_functions, "global _function, _call", "global _function, _call, _library");
+    std::vector<std::string> targets;
+    for (const UnitOptions& unit : options.units) targets.push_back(unit.target);
     return filled(text,
                   {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
                    {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
@@ -582,6 +647,8 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
                    {"argument_types", argument_types(problem)},
                    {"bits_hint", bfloat16 ? bits_hint : ""},
                    {"array_type", bfloat16 ? "_array_type(name, dtype)" : "dtype"},
+                   {"units", units_text(options)},
+                   {"targets", join(targets, ", ")},
                    {"name", problem.name}});
 }
 

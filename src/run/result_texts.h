@@ -12,14 +12,21 @@
 namespace strop::result {
 
 // The flags of the measurements, sorted by who understands them.
+// A file that is compiled apart, for one of several targets.
+struct UnitOptions {
+    std::string target, stem;  // "cpu-avx2", "softmax_cpu_avx2"
+    bool openmp = false;
+    std::vector<std::string> portable, own;  // as below
+};
 struct CompilerOptions {
     std::string compiler;  // "clang 19.1.7"; empty: unknown
     bool clang = false;
     bool openmp = false;  // the source uses it
     bool team = false;    // it has threads of its own
     std::string standard = "17";
-    std::vector<std::string> portable;  // GCC and Clang
-    std::vector<std::string> own;       // only the compiler that they were measured with; "-mllvm X" is one entry
+    std::vector<std::string> portable;    // GCC and Clang
+    std::vector<std::string> own;         // only the compiler that they were measured with; "-mllvm X" is one entry
+    std::vector<UnitOptions> units = {};  // of a result for several targets, what asks least of a processor first
 };
 CompilerOptions compiler_options(const RunRecord& record, const ResultFiles& files);
 
@@ -29,6 +36,12 @@ std::string cmake_text(const Problem& problem, const CompilerOptions& options);
 std::string python_text(const Problem& problem, const CompilerOptions& options);
 std::string binding_text(const Problem& problem);
 
+// NAME.cpp, NAME.py and NAME_python.cpp: what Python needs.
+void write_python_files(const std::filesystem::path& folder, const Problem& problem, const CompilerOptions& options,
+                        const std::string& source);
+// NAME.cpp and all that lies around it, but the reports.
+void write_files(const std::filesystem::path& folder, const Problem& problem, const CompilerOptions& options,
+                 const std::string& source, const std::vector<TestVector>& vectors);
 // NAME_module.py and NAME_original.py, where the problem has them.
 void write_module(const std::filesystem::path& folder, const Problem& problem);
 

@@ -39,6 +39,7 @@
 #include "run/roofline.h"
 #include "run/run_machine.h"
 #include "run/small_shapes.h"
+#include "run/target_part.h"
 #include "run/verification.h"
 #include "run/winner_notes.h"
 #include "run/worker_uses.h"
@@ -209,7 +210,8 @@ private:
             advisers_ = std::make_unique<Advisers>(record_.settings, store_, record_.run, options_.replay.has_value(),
                                                    [] { return interrupted(); });
         llm::hide_keys();  // before anything else is started
-        const std::vector<judge::WorkerCommand>& commands = options_.workers.commands;
+        std::vector<judge::WorkerCommand>& commands = options_.workers.commands;
+        for (judge::WorkerCommand& command : commands) command.target = record_.settings.target;
         if (commands.size() > 1) view_.phase(fmt::format("starting {} workers", commands.size()));
         else if (!options_.workers.are_own()) view_.phase("starting " + commands.front().name());
         worker_ = std::make_unique<judge::WorkerPool>(
@@ -507,6 +509,7 @@ private:
         notes_.header = header_note(record_);  // names the run, which what is judged does not: a replay has another
         ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_),
                           compiler_flags(record_.compiler, dispatch_.winners), small_vectors()};
+        keep_part(store_, problem_, record_, dispatch_, notes_, final_kernel(), files.vectors);
         note_seconds();
         write_result(record_.result, problem_, record_, files);
         store_.save_run(record_);  // last, and as it is in the files: a run killed before is resumed and writes them
