@@ -140,7 +140,7 @@ const char* const cores_text = R"(
 // ---- the cores
 
 struct Cores {
-    int count = 0, cpu[most_threads];
+    int count = 0, cpu[most_threads] = {};   // constants: a library that is loaded must not run code of this file yet
 };
 
 // One processor of each core among those that this thread may run on.

@@ -32,7 +32,7 @@ struct Target {
     bool (*fits)();  // this processor
     Kernel kernel;
 };
-
+@native@
 // What asks most of a processor comes first.
 const Target targets[] = {
 @targets@};
@@ -90,11 +90,28 @@ extern "C" int @name@_use_target(const char* target) {
 )text";
 
 const char* const native_form = R"text(
-// Whether this processor has what this file was compiled for. Other code than a processor's own must not run here yet.
-extern "C" __attribute__((target("no-avx"))) bool @entry@_fits(void) {
-#define HAS(feature) \
-    if (!__builtin_cpu_supports(feature)) return false
-@features@#undef HAS
+// What this file was compiled for, as the compiler says. The chooser compares it with the processor before anything of
+// this file runs.
+extern "C" {
+extern const char* const @entry@_needs[];
+const char* const @entry@_needs[] = {
+@features@    nullptr,
+};
+}
+)text";
+
+// Among the chooser's functions.
+const char* const native_fits_form = R"text(
+// Whether this processor has all that the file was compiled for.
+bool native_fits() {
+    const struct {
+        const char* name;
+        bool is_there;
+    } features[] = {
+@features@    };
+    for (const char* const* needed = @entry@_needs; *needed; ++needed)
+        for (const auto& feature : features)
+            if (strcmp(feature.name, *needed) == 0 && !feature.is_there) return false;
     return true;
 }
 )text";
@@ -102,6 +119,11 @@ extern "C" __attribute__((target("no-avx"))) bool @entry@_fits(void) {
 // As compilers define it where they may use it, and as both of them ask for it.
 const std::vector<std::pair<std::string, std::string>> native_features = {
     {"SSE4_2", "sse4.2"},
+    {"SSE4A", "sse4a"},
+    {"POPCNT", "popcnt"},
+    {"LZCNT", "lzcnt"},
+    {"MOVBE", "movbe"},
+    {"F16C", "f16c"},
     {"AVX", "avx"},
     {"AVX2", "avx2"},
     {"FMA", "fma"},
@@ -119,7 +141,11 @@ const std::vector<std::pair<std::string, std::string>> native_features = {
     {"AVX512BITALG", "avx512bitalg"},
     {"AVX512VPOPCNTDQ", "avx512vpopcntdq"},
     {"AVX512VP2INTERSECT", "avx512vp2intersect"},
+    {"AVX512BF16", "avx512bf16"},
+    {"AVX512FP16", "avx512fp16"},
+    {"AVXVNNI", "avxvnni"},
     {"GFNI", "gfni"},
+    {"VAES", "vaes"},
     {"VPCLMULQDQ", "vpclmulqdq"},
 };
 
@@ -134,10 +160,17 @@ std::string signature_as(Problem problem, const std::string& name) {
     return signature(problem);
 }
 
-std::string fits_text(const std::string& problem, const std::string& target) {
+std::string fits_text(const std::string& target) {
     const Target* known = find_target(target);
-    if (!known || known->level.empty()) return unit_entry(problem, target) + "_fits";
+    if (!known || known->level.empty()) return "native_fits";
     return fmt::format("[] {{ return __builtin_cpu_supports(\"{}\") != 0; }}", known->level);
+}
+
+std::string native_fits(const std::string& entry) {
+    std::string features;
+    for (const auto& [macro, name] : native_features)
+        features += fmt::format("        {{\"{0}\", __builtin_cpu_supports(\"{0}\") != 0}},\n", name);
+    return filled(native_fits_form, {{"features", features}, {"entry", entry}});
 }
 
 size_t rank_of(const std::string& target) {
@@ -201,15 +234,19 @@ std::string chooser_source(const Problem& problem, const std::vector<Unit>& unit
     }
     std::sort(names.begin(), names.end(),
               [](const std::string& a, const std::string& b) { return rank_of(a) > rank_of(b); });
-    std::string declarations, targets, text;
+    std::string declarations, native, targets, text;
     for (const std::string& name : names) {
         const std::string entry = unit_entry(problem.name, name);
         declarations += signature_as(problem, entry) + ";\n";
-        if (name == native_target) declarations += fmt::format("extern \"C\" bool {}_fits(void);\n", entry);
-        targets += fmt::format("    {{\"{}\", {}, {}}},\n", name, fits_text(problem.name, name), entry);
+        if (name == native_target) {
+            declarations += fmt::format("extern \"C\" const char* const {}_needs[];\n", entry);
+            native = native_fits(entry);
+        }
+        targets += fmt::format("    {{\"{}\", {}, {}}},\n", name, fits_text(name), entry);
     }
     for (const std::string& line : split(header, '\n')) text += line.empty() ? "" : "// " + line + "\n";
     text += (text.empty() ? "" : "\n") + filled(chooser_form, {{"declarations", declarations},
+                                                               {"native", native},
                                                                {"targets", targets},
                                                                {"first", unit_entry(problem.name, names.front())},
                                                                {"names", join(names, ", ")},
@@ -231,10 +268,10 @@ int @name@_use_target(const char* target);   // 1: used from now on; 0: it canno
                   {{"targets", join(targets, ", ")}, {"name", problem}});
 }
 
-std::string native_check(const std::string& problem) {
+std::string native_needs(const std::string& problem) {
     std::string features;
     for (const auto& [macro, name] : native_features)
-        features += fmt::format("#ifdef __{}__\n    HAS(\"{}\");\n#endif\n", macro, name);
+        features += fmt::format("#ifdef __{}__\n    \"{}\",\n#endif\n", macro, name);
     return filled(native_form, {{"features", features}, {"entry", unit_entry(problem, native_target)}});
 }
 

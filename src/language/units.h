@@ -32,7 +32,7 @@ Units units_of(const std::string& text);
 std::string chooser_source(const Problem& problem, const std::vector<Unit>& units, const std::string& header);
 // What it offers beside the function, for a header in C.
 std::string chooser_declarations(const std::string& problem, const std::vector<std::string>& targets);
-// Whether the host has what a unit for the native target was compiled for: the end of that unit.
-std::string native_check(const std::string& problem);
+// What a unit for the native target was compiled for, for the chooser: the end of that unit.
+std::string native_needs(const std::string& problem);
 
 }  // namespace strop

@@ -26,7 +26,7 @@ void keep_part(Store& store, const Problem& problem, const RunRecord& record, co
     if (target.empty()) return;
     notes.entry = unit_entry(problem.name, target);
     std::string source = bundle(problem, dispatch.winners, dispatch.tree, notes);
-    if (target == native_target) source += native_check(problem.name);
+    if (target == native_target) source += native_needs(problem.name);
     const Json part = {{"target", target},
                        {"flags", words_of(compiler_flags(record.compiler, dispatch.winners))},
                        {"source", source},
