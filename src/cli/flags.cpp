@@ -21,12 +21,10 @@ const Positional problem_position = {
     "PROBLEM", "a folder with problem.yaml, the name of one in problems/, or what `strop import` takes", true, false,
     Completes::problems};
 const Positional run_position = {"RUN",
-                                 "a run's name, or its first letters where they are unique; `strop runs` "
-                                 "lists them",
+                                 "a run's name, or its first letters where they are unique; `strop runs` lists them",
                                  true, false, Completes::runs};
 const Flag winners_flag = {"--winners", "N",
-                           "kernels and configurations that the dispatching function chooses from, at most; 1: one for "
-                           "all shapes",
+                           "kernels and configurations that the dispatch chooses from, at most; 1: one for all shapes",
                            Kind::count, "5"};
 const Flag dtype_flag = {
     "--dtype",    "TYPE", "of a PyTorch module: move it and its floating inputs there first, as .to(TYPE) does",
@@ -125,6 +123,7 @@ CommandSpec optimize() {
               "one result for several instruction sets, of which it chooses at run time: cpu-avx2,cpu-avx512, native; "
               "TARGET@WORKER: measured by that one of workers.yaml. --budget is for each",
               Kind::text, ""},
+             dtype_flag,
              {"--no-knowledge", "", "use nothing that earlier runs found"},
              {"--knowledge", "PATH",
               "use what this store, or a folder of `strop knowledge export`, holds instead of the own store's runs",

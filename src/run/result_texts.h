@@ -11,13 +11,14 @@
 
 namespace strop::result {
 
-// The flags of the measurements, sorted by who understands them.
 // A file that is compiled apart, for one of several targets.
 struct UnitOptions {
     std::string target, stem;  // "cpu-avx2", "softmax_cpu_avx2"
     bool openmp = false;
     std::vector<std::string> portable, own;  // as below
 };
+
+// The flags of the measurements, sorted by who understands them.
 struct CompilerOptions {
     std::string compiler;  // "clang 19.1.7"; empty: unknown
     bool clang = false;

@@ -13,7 +13,6 @@
 #include "base/line.h"
 #include "base/strings.h"
 #include "device/machine.h"
-#include "device/opencl.h"
 #include "graph/signature.h"
 #include "judge/worker_pool.h"
 #include "language/bundle.h"
@@ -153,31 +152,34 @@ private:
         seconds.models = before_.models + advisers_->seconds();
     }
 
-    // Without this a run that ended with an error would look as if it still ran.
-    void note_failure(const Error& error) {
-        if (saved_at_ == 0) return;  // nothing of it is in the store
-        record_.outcome = error.code() == Exit::no_improvement ? Outcome::no_improvement : Outcome::failed;
+    // Without this a run that ended with an error would look as if it still ran. False: nothing of it is in the store.
+    bool note_end(Outcome outcome, const Error& error) {
+        if (saved_at_ == 0) return false;
+        record_.outcome = outcome;
         record_.note = one_line(error.what());
+        save();
+        return true;
+    }
+
+    void note_failure(const Error& error) {
         try {
-            save();
+            note_end(error.code() == Exit::no_improvement ? Outcome::no_improvement : Outcome::failed, error);
         } catch (const Error&) {
             // The store may be what failed; the first error says so.
         }
     }
 
     void note_loss(const judge::LostWorker& error) {
-        if (saved_at_ == 0) return;  // nothing of it is in the store
-        record_.outcome = Outcome::interrupted;
-        record_.note = one_line(error.what());
-        save();
-        view_.note("the state is saved; go on with: strop resume " + record_.run);
+        if (note_end(Outcome::interrupted, error))
+            view_.note("the state is saved; go on with: strop resume " + record_.run);
     }
 
     void prepare() {
         problem_ = load_problem(options_.problem);
         keep_points(problem_, record_.settings.points);
         if (options_.workers.are_own()) check_memory(problem_);  // elsewhere the worker looks at its own
-        find_device();
+        if (language() == Language::opencl && !options_.replay)
+            record_.device = described_opencl_device(options_.workers);
         if (!store_.load_run(record_.run))
             save();  // a new run that cannot begin is in the store, one that goes on stays as it is
         start_worker();
@@ -193,15 +195,6 @@ private:
         if (options_.replay) marks_ = load_marks(store_, record_.run, !record_.settings.models.empty());
         journal_ = std::make_unique<Journal>(store_, record_.run, marks_.has_value());
         recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
-    }
-
-    void find_device() {
-        if (language() != Language::opencl || options_.replay) return;
-        if (!options_.workers.are_own())
-            throw UsageError("--device opencl: kernels for a device are judged on this machine only",
-                             "leave --worker out");
-        const OpenClDevice device = opencl_device();
-        record_.device = fmt::format("{}, {}", device.name, device.version);
     }
 
     // Its machine is the run's.
@@ -450,12 +443,7 @@ private:
         if (failure.empty()) failure = finding_;
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
         record_.verification = !failure.empty() ? failure : held_out_.failure;
-        if (record_.verified)
-            record_.verification = fmt::format(
-                "{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out shapes; "
-                "paired "
-                "with {}",
-                problem_.points.size(), record_.dispatch.shapes, join(baselines_.names, ", "));
+        if (record_.verified) record_.verification = what_was_verified(record_, problem_, baselines_.names);
     }
 
     // Until every case is decided or the time is over; what is far behind needs a short look only.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "core/json.h"
+#include "device/opencl.h"
 #include "run/recording.h"
 
 namespace strop {
@@ -37,5 +38,12 @@ void RunMachine::check_same_machine() const {
 }
 
 void RunMachine::keep() { store_.add_document(run_, machine_key, dump(Json(machine_))); }
+
+std::string described_opencl_device(const judge::Workers& workers) {
+    if (!workers.are_own())
+        throw UsageError("--device opencl: kernels for a device are judged on this machine only", "leave --worker out");
+    const OpenClDevice device = opencl_device();
+    return fmt::format("{}, {}", device.name, device.version);
+}
 
 }  // namespace strop

@@ -33,4 +33,7 @@ private:
     bool is_new_ = false;
 };
 
+// What kernels in OpenCL run on, "NAME, VERSION". UsageError where workers of elsewhere would run them.
+std::string described_opencl_device(const judge::Workers& workers);
+
 }  // namespace strop

@@ -176,6 +176,14 @@ std::string note_held_out(const Comparison& comparison, const std::function<int(
     return failure;
 }
 
+std::string what_was_verified(const RunRecord& record, const Problem& problem,
+                              const std::vector<std::string>& baselines) {
+    return fmt::format(
+        "{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out shapes; paired "
+        "with {}",
+        problem.points.size(), record.dispatch.shapes, join(baselines, ", "));
+}
+
 Outcome outcome_of(const RunRecord& record) {
     bool holds = !record.in_process.measured() || record.in_process.headline.low > 1;
     return record.verified && record.headline.low > 1 && holds ? Outcome::improved : Outcome::no_improvement;

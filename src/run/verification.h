@@ -12,6 +12,10 @@
 
 namespace strop {
 
+// One line for people: what the final function was tried on and compared with.
+std::string what_was_verified(const RunRecord& record, const Problem& problem,
+                              const std::vector<std::string>& baselines);
+
 // Baselines that took ten times as long as the best one at every shape, in the first look at them: they need no more
 // than a short one.
 std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes);

@@ -1,0 +1,25 @@
+// The parts of NAME.py as texts with @places@ that result_python.cpp fills. Pure data.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace strop::result::form {
+
+extern const char* const head;
+extern const char* const checks;
+// Of those that a problem needs.
+extern const char* const outputs_check;
+extern const char* const bfloat16_type;
+extern const char* const integer_check;
+extern const char* const number_check;
+extern const char* const require_check;
+extern const char* const ceildiv_function;
+// How the library is compiled and loaded; its places for one source, and for one of several targets.
+extern const char* const loading;
+extern const std::vector<std::pair<std::string, std::string>> of_one_source;
+extern const std::vector<std::pair<std::string, std::string>> of_units;
+extern const char* const target_functions;
+
+}  // namespace strop::result::form
