@@ -170,7 +170,7 @@ class Elsewhere(Workers):
             self.skipTest("no mount namespaces for this user")
         disk = self.folder / "disk"
         disk.mkdir()
-        done = self.judge(f"unshare -m sh -c 'mount -t tmpfs -o size=16k none {disk} && TMPDIR={disk} exec {WORKER}'")
+        done = self.judge(f"unshare -m sh -c 'mount -t tmpfs -o size=24k none {disk} && TMPDIR={disk} exec {WORKER}'")
         self.assertEqual(done.returncode, 3, done.stderr + done.stdout)
         self.assertRegex(done.stderr, "its disk is full|No space left on device")
         self.assertNotIn("compile_failed", done.stdout)

@@ -39,6 +39,7 @@ def parser():
     one = command("hostile", "workers that lie, alone and beside a good one")
     one.add_argument("--seeds", type=int, default=1, help="lies of each kind")
     one.add_argument("--only", action="append", help="this kind only; may be repeated")
+    command("slurm", "a real Slurm with two nodes here: workers by srun, batches, preemption")
     return top
 
 
@@ -55,6 +56,8 @@ def main():
                 arguments.problem = os.path.abspath(arguments.problem)
             elif name == "store":
                 from tests.long.store import store as work
+            elif name == "slurm":
+                from tests.long.slurm import slurm as work
             elif name == "hostile":
                 from tests.long.hostile import hostile as work
             return work(scene, arguments)
