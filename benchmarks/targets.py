@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -59,14 +60,16 @@ def optimize(problem, targets, out, options):
         sys.exit(f"{' '.join(words)}: exit code {done.returncode}")
 
 
-def extents(problem, dims):
-    """The inputs' shapes and types, by the program's own reading of the problem."""
-    listed = json.loads(subprocess.run([STROP, "list", "--json"], check=True, capture_output=True, text=True,
-                                       env={**os.environ, "STROP_HOME": str(HOME)}).stdout)
-    known = listed["problems"] if isinstance(listed, dict) else listed
-    [found] = [one for one in known if one["name"] == pathlib.Path(problem).name]
-    return [([eval(extent, {}, dims) if isinstance(extent, str) else extent for extent in tensor["shape"]],
-             tensor["dtype"]) for tensor in found["inputs"]]
+TENSOR = re.compile(r"(\w+):\s*\{[^}]*?dtype:\s*(\w+)[^}]*?shape:\s*\[([^\]]*)\]")
+
+
+def extents(folder, dims):
+    """Shapes and types of the inputs, of a problem.yaml that writes each in a line as the shipped ones do."""
+    text = (pathlib.Path(folder) / "problem.yaml").read_text(encoding="utf-8")
+    inputs = text.partition("\ninputs:")[2].partition("\noutputs:")[0]
+    found = [([eval(extent, {}, dims) for extent in shape.split(",")], dtype)
+             for _, dtype, shape in TENSOR.findall(inputs)]
+    return found or sys.exit(f"{folder}/problem.yaml: no inputs of the form NAME: {{dtype: TYPE, shape: [...]}}")
 
 
 def interval(values):
@@ -111,7 +114,7 @@ def main():
             alone = options.folder / "alone" / target
             optimize(options.problem, target, alone, options)
         for shape in part["report"]["shapes"]:
-            inputs = extents(options.problem, shape["dims"])
+            inputs = extents(part["report"]["problem_folder"], shape["dims"])
             ratio, low, high = measure(whole, alone, report["problem"], target, inputs, options)
             worst |= low > options.bound
             print(f"{target:12} {shape['label']:16} {ratio:.3f} ({low:.3f}–{high:.3f})", flush=True)
