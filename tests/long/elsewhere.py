@@ -57,7 +57,6 @@ KERNEL = """// strop:tune A = {values}
 #include <string>
 #include <vector>
 extern "C" void softmax(const float* x, float* y, long M, long N) {{
-    static const std::regex unused("a+|b{{2,3}}");
     for (long i = 0; i < M; ++i) {{
         const float* row = x + i * N;
         float top = *std::max_element(row, row + N), sum = 0;
@@ -74,7 +73,7 @@ def screening_seconds(scene, workers, arguments, number):
     values = " | ".join(str(value) for value in range(1, arguments.evaluations // 4 + 1))
     kernel.write_text(KERNEL.format(values=values), "utf-8")
     words = [word for worker in workers for word in ("--worker", worker)]
-    done = run(STROP, "tune", kernel, "--problem", arguments.problem, "--point", "tiny", "--exhaustive", "--budget", "30m",
+    done = run(STROP, "tune", kernel, "--problem", arguments.problem, "--point", "small", "--exhaustive", "--budget", "30m",
                "--seed", str(number), "--store", f"screening{len(workers)}-{number}.db", "--out", f"out{len(workers)}-{number}",
                "--json", *words, cwd=scene.folder, env=environment(), seconds=3000)
     record = record_of(done, f"{len(workers)} workers")
