@@ -1,10 +1,12 @@
 """A worker that judges nothing: times follow from kernel, configuration and shape, so that any number of these agree.
 
-    fake_worker.py --greeting FILE [--log FILE] [--state FILE] [--evaluate ACTION,...] [--then KEY=VALUE]...
+    fake_worker.py --greeting FILE [--log FILE] [--state FILE] [--evaluate ACTION,...] [--meets FILE]...
+                   [--set KEY=VALUE]... [--then KEY=VALUE]...
 
 `--greeting` holds what a real one says first. `--state` counts starts and batches of all processes that share it:
 batch number N does the N-th ACTION (the last one for all that follow), and `--then` changes the greeting from the second
-start on, `--set` from the first. What was answered is a line of `--log`: the process, kernel, configuration.
+start on, `--set` from the first. A batch waits until those whose states are `--meets` have begun one
+(FILE:N: and have started N times). What was answered is a line of `--log`: the process, kernel, configuration.
 
 ACTIONs: ok, dies, garbage (a line that is no JSON), other (an answer to another question), short (too few evaluations),
 hangs (says nothing), works (says that it works, for ever), slowly (says so three times, then answers),
@@ -103,6 +105,21 @@ class Worker:
             file.write(json.dumps(counts))
         return counts[what]
 
+    def meet(self):
+        """Who is quick would do the others' work before they begin."""
+        for state in self.arguments.meets:
+            while not self.has_met(state):
+                time.sleep(0.01)
+
+    def has_met(self, state):
+        file, _, starts = state.partition(":")
+        try:
+            with open(file, encoding="utf-8") as text:
+                counts = json.loads(text.read() or "{}")
+        except (OSError, ValueError):    # not there, or being written
+            return False
+        return "batches" in counts and counts["starts"] >= int(starts or 1)
+
     def log(self, *words):
         if self.arguments.log:
             with open(self.arguments.log, "a", encoding="utf-8") as file:
@@ -111,6 +128,7 @@ class Worker:
     def evaluate(self, requests):
         actions = self.arguments.evaluate.split(",")
         action = actions[min(self.counted("batches"), len(actions)) - 1]
+        self.meet()
         if action == "dies":
             sys.exit(9)
         while action in ("hangs", "works"):
@@ -172,6 +190,7 @@ def main():
     parser.add_argument("--log")
     parser.add_argument("--state")
     parser.add_argument("--evaluate", default="ok")
+    parser.add_argument("--meets", action="append", default=[])
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--then", action="append", default=[])
     worker = Worker(parser.parse_args())
