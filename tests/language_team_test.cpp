@@ -62,6 +62,15 @@ extern "C" int threads_inside(int64_t) {
     return most;
 }
 
+// Has the team from when `begun` is set until `ended` is.
+extern "C" void hold(int* begun, const int* ended) {
+    team::parallel(team::size(), [&](team::Member me) {
+        if (me.thread != 0) return;
+        __atomic_store_n(begun, 1, __ATOMIC_SEQ_CST);
+        while (!__atomic_load_n(ended, __ATOMIC_SEQ_CST)) sched_yield();
+    });
+}
+
 // Whether the bodies' threads are those of the OpenMP run-time that has this function.
 extern "C" int runs_on(int (*thread_number)()) {
     std::atomic<int> same{1};
@@ -90,6 +99,7 @@ int marks_shares(int64_t count, int* marks, int64_t least);
 int marks_queue(int64_t count, int* marks);
 int wrong_after_barriers(int64_t rounds);
 int threads_inside(int64_t);
+void hold(int* begun, const int* ended);
 int runs_on(int (*thread_number)());
 void library_set_parallel(void (*run)(void*, int, void (*)(void*, int, int), void*), void* context, int threads);
 }
@@ -159,6 +169,21 @@ int main(int, char** arguments) {
             });
         for (std::thread& caller : callers) caller.join();
         for (int each : wrong) printf("%d", each);
+    }
+    if (!strcmp(what, "crowded")) {
+        int begun = 0, ended = 0;
+        std::thread other([&] { hold(&begun, &ended); });
+        while (!__atomic_load_n(&begun, __ATOMIC_SEQ_CST)) sched_yield();
+        printf("%d ", shares(1000));    // meets the other one
+        __atomic_store_n(&ended, 1, __ATOMIC_SEQ_CST);
+        other.join();
+        printf("%d ", shares(1000));    // and the calls after it
+        for (int i = 0; i < 64; ++i) shares(1000);
+        printf("%d", shares(1000));
+    }
+    if (!strcmp(what, "nested often")) {
+        for (int i = 0; i < 10; ++i) threads_inside(0);
+        printf("%d", shares(1000));
     }
     if (!strcmp(what, "fork")) {
         printf("%d ", shares(1000));
@@ -253,6 +278,10 @@ TEST_F(Team, CallsFromSeveralThreadsAtOnceAreRight) {
     EXPECT_EQ(said("at once", "OMP_NUM_THREADS=3"), "0000");
     EXPECT_EQ(said("at once", ""), "0000");
 }
+
+TEST_F(Team, CallsThatMeetWorkAloneAndSoDoTheNextOnes) { EXPECT_EQ(said("crowded", "OMP_NUM_THREADS=3"), "1 1 3"); }
+
+TEST_F(Team, CallsFromWithinAreNoMeeting) { EXPECT_EQ(said("nested often", "OMP_NUM_THREADS=3"), "3"); }
 
 TEST_F(Team, ACopyOfTheProcessStartsATeamOfItsOwn) { EXPECT_EQ(said("fork", "OMP_NUM_THREADS=3"), "3 3 3"); }
 

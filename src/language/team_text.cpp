@@ -117,6 +117,8 @@ private:
     std::atomic<uint32_t> value_{0}, sleepers_{0};
 };
 
+thread_local bool within = false;   // a body: its own calls run in line
+
 // A body that is being run.
 struct Job {
     Body body;
@@ -125,7 +127,12 @@ struct Job {
     std::atomic<int> arrived{0};   // at the barrier
     Signal round{};
 
-    void on(int thread, int of) { body(captured, Member{thread, of, this}); }
+    void on(int thread, int of) {
+        const bool before = within;
+        within = true;
+        body(captured, Member{thread, of, this});
+        within = before;
+    }
 };
 
 void wait_for_all(Job& job, int threads) {
@@ -319,8 +326,11 @@ struct alignas(64) Place {
     Signal work;   // 1: a part of the job that nobody has begun
 };
 
+constexpr int alone_when_crowded = 64;   // calls
+
 struct Team {
     std::atomic<bool> busy{false};
+    std::atomic<int> crowded{0};   // calls that are still to work alone
     int started = 1;   // threads, the caller's included
     Job* job = nullptr;
     Signal left;       // parts of the job that are not done, the caller's own left out
@@ -383,17 +393,31 @@ void run_on_own(Job& job) {
 void after_fork() {
     around.forked = true;
     around.looking = own.busy = false;
+    own.crowded = 0;
     own.started = 1;
     for (Place& place : own.places) place.work.reset();
 }
 [[maybe_unused]] const int forks_are_noticed = pthread_atfork(nullptr, nullptr, after_fork);
+
+// Whether this call may have the team. Where several threads call at once the cores have work without it, and a
+// run-time keeps a team for each of them: then the next calls work alone, too.
+bool may_share() {
+    if (within) return false;
+    if (const int left = own.crowded.load(std::memory_order_relaxed); left > 0) {
+        own.crowded.store(left - 1, std::memory_order_relaxed);
+        return false;
+    }
+    if (!own.busy.exchange(true)) return true;
+    own.crowded.store(alone_when_crowded, std::memory_order_relaxed);
+    return false;
+}
 
 void run(int threads, Body body, const void* captured) {
     Job job{body, captured, threads};
     if (executor.run)
         return executor.run(executor.context, threads,
                             [](void* of, int thread, int n) { ((Job*)of)->on(thread, n); }, &job);
-    if (own.busy.exchange(true)) return job.on(0, 1);
+    if (!may_share()) return job.on(0, 1);
     const Runtime* runtime = around.runtime;
     if (runtime && !around.forked)
         runtime->parallel([](void* of) { ((Job*)of)->on(around.runtime.load()->thread(), around.runtime.load()->threads()); },
