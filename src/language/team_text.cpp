@@ -399,9 +399,9 @@ void after_fork() {
 }
 [[maybe_unused]] const int forks_are_noticed = pthread_atfork(nullptr, nullptr, after_fork);
 
-// Whether this call may have the team. Where several threads call at once the cores have work without it, and a
-// run-time keeps a team for each of them: then the next calls work alone, too.
-bool may_share() {
+// Whether this call has the team now. Where several threads call at once the cores have work without it, and a run-time
+// keeps a team for each of them: then the next calls work alone, too.
+bool take_team() {
     if (within) return false;
     if (const int left = own.crowded.load(std::memory_order_relaxed); left > 0) {
         own.crowded.store(left - 1, std::memory_order_relaxed);
@@ -417,7 +417,7 @@ void run(int threads, Body body, const void* captured) {
     if (executor.run)
         return executor.run(executor.context, threads,
                             [](void* of, int thread, int n) { ((Job*)of)->on(thread, n); }, &job);
-    if (!may_share()) return job.on(0, 1);
+    if (!take_team()) return job.on(0, 1);
     const Runtime* runtime = around.runtime;
     if (runtime && !around.forked)
         runtime->parallel([](void* of) { ((Job*)of)->on(around.runtime.load()->thread(), around.runtime.load()->threads()); },
@@ -432,7 +432,8 @@ const char* const about_text =
     R"(// Threads. A kernel runs a lambda on several of them by team::parallel. In a process that has loaded an OpenMP run-time
 // (PyTorch brings one) they are that run-time's, and as many as it would take itself: two teams would fight for the
 // same cores. Elsewhere a team of its own starts when it is first needed; who has nothing to do sleeps after some ten
-// microseconds. Who calls while the team is busy, or from within it, works alone.
+// microseconds. Who calls from within it, or while another thread has it, works alone; so do the calls after such a
+// meeting, for a while.
 )";
 
 std::string named(const std::string& body) { return "namespace team {\n" + body + "\n}  // namespace team\n"; }
