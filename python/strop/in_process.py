@@ -12,6 +12,7 @@ ratios are made of them elsewhere. SPEC.json:
   seconds, seed
 """
 
+import ctypes
 import importlib.util
 import json
 import os
@@ -25,6 +26,19 @@ OURS = "strop"
 NEIGHBOUR_ELEMENTS = 1 << 18
 ROUND_NS = 3e6  # of one contender
 LEAST_ROUNDS, MOST_ROUNDS = 5, 200
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of malloc.h
+MOST_KEPT_BYTES = 1 << 25  # glibc takes no higher threshold for a mapping of its own
+
+
+def keep_freed_memory():
+    """Else chance decides whose outputs get pages that were touched before: glibc gives memory back to the system when
+    enough of it lies free at the end of its heap, and whether it does is the same for thousands of calls. For outputs of
+    some MB that is a factor of three for whoever it meets. Larger ones are mapped anew in each call, of everybody.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc's
+    if mallopt:
+        mallopt(MMAP_THRESHOLD, MOST_KEPT_BYTES)
+        mallopt(TRIM_THRESHOLD, (1 << 31) - 1)
 
 
 def load(path, name):
@@ -167,6 +181,7 @@ def measure(contenders, neighbour, seconds, generator):
 
 class Measurement:
     def __init__(self, spec):
+        keep_freed_memory()
         self.spec = spec
         self.framework = FRAMEWORKS[spec["framework"]]()
         self.result = getattr(load(spec["module"], spec["name"]), spec["name"])

@@ -42,7 +42,8 @@ public:
     double for_sanitizers() const {
         return sanitize_ == 0 ? 0 : std::max(sanitize_, total_ - after_sanitizers() - elapsed());
     }
-    double for_verification() const { return std::max(verify_, total_ - in_process_ - elapsed()); }
+    // What is left over, up to as much again: a search that ended early is no reason to time for minutes what is known.
+    double for_verification() const { return std::clamp(total_ - in_process_ - elapsed(), verify_, 2 * verify_); }
     // One call of it; a small budget is no reason to call it hung.
     Seconds for_a_reference() const { return Seconds(std::clamp(total_, 3.0, 60.0)); }
     double for_in_process() const { return in_process_; }
