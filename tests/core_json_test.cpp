@@ -52,7 +52,7 @@ Evaluation full_evaluation() {
     evaluation.verdict = Verdict::wrong_output;
     evaluation.evidence = "y[0] is nan";
     evaluation.points = {{{"small", {{"M", 64}, {"N", int64_t{1} << 40}}}, Verdict::crashed, "signal 11", {}},
-                         {{"large", {}}, Verdict::ok, "", {{1.5, 2.5, infinity}, 2.5, 1.5, infinity, true}}};
+                         {{"large", {}}, Verdict::ok, "", {{1.5, 2.5, infinity}, 2.5, 1.5, infinity, true}, {{9}, 9}}};
     evaluation.compile_seconds = 0.1;
     evaluation.check_seconds = 0.2;
     evaluation.time_seconds = 0.3;
@@ -73,6 +73,7 @@ TEST(CoreJson, EvaluationKeepsEveryField) {
     EXPECT_EQ(back.points[1].time.samples_ns, (std::vector<double>{1.5, 2.5, infinity}));
     EXPECT_EQ(back.points[1].time.high_ns, infinity);
     EXPECT_TRUE(back.points[1].time.abandoned);
+    EXPECT_EQ(back.points[1].cold.median_ns, 9);
     EXPECT_EQ(back.compile_seconds, 0.1);
     EXPECT_EQ(back.check_seconds, 0.2);
     EXPECT_EQ(back.time_seconds, 0.3);

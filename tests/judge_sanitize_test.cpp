@@ -140,5 +140,31 @@ TEST_F(SanitizeTest, a_comparison_has_cold_times_when_asked) {
     }
 }
 
+// Whether the tensors of such a shape are in the last cache depends on what else a program does.
+TEST(LastCache, what_fills_it_has_cold_times_unasked) {
+    Problem problem = load_problem(STROP_SOURCE_DIR "/problems/row_sum");
+    keep_points(problem, {"small"});
+    problem.baselines.clear();
+    const int64_t bytes = tensor_bytes(problem, problem.points[0].dims);
+    EvaluationRequest request;
+    request.kernel.source = summing;
+    request.points = problem.points;
+    ComparisonRequest compared;
+    compared.contenders = {{"kernel", "", request.kernel, {}}, {"numpy", "numpy", {}, {}}};
+    compared.points = problem.points;
+    compared.seconds_per_point = 0.05;
+    for (const int64_t last : {bytes / 3, bytes, 3 * bytes}) {
+        Machine machine = detect_machine();
+        machine.caches = {{1, last}};
+        Referee referee(problem, machine, {});
+        const bool expected = last == bytes && flush_from_caches(nullptr, 0);
+        const Evaluation evaluation = referee.evaluate({request}).front();
+        EXPECT_TRUE(evaluation.ok()) << evaluation.evidence;
+        EXPECT_EQ(!evaluation.points[0].cold.samples_ns.empty(), expected) << last;
+        for (const ContenderResult& result : referee.compare(compared).points.at(0).results)
+            EXPECT_EQ(!result.cold.samples_ns.empty(), expected) << result.name << " " << last;
+    }
+}
+
 }  // namespace
 }  // namespace strop::judge

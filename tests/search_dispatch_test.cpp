@@ -89,6 +89,22 @@ TEST(PlanDispatch, ChoosesWithinFivePercentOnHeldOutShapes) {
 }
 
 // Winner 1 looks better at large M, by 20%: told apart by narrow intervals only, and by more than one sample.
+// "streaming" is the faster one at "large" as long as its tensors are in the last cache.
+TEST(PlanDispatch, TheSlowerOfWarmAndColdDecides) {
+    Problem problem = row_problem();
+    std::vector<Candidate> candidates = {candidate(problem, "serial"), candidate(problem, "streaming")};
+    FakeEvaluator evaluator(model);
+    for (const bool cold : {false, true}) {
+        if (cold)
+            evaluator.cold = [](const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
+                return point.label != "large" ? 0.0 : (kernel.id == "serial" ? 2 : 9) * model(kernel, configuration, point);
+            };
+        const DispatchPlan plan = plan_dispatch(problem, candidates, evaluator, {});
+        const int winner = pick(plan.tree, plan.winners, problem, problem.points[2].dims);
+        EXPECT_EQ(plan.winners[static_cast<size_t>(winner)].kernel.id, cold ? "serial" : "streaming");
+    }
+}
+
 TEST(FitDispatch, ABranchNeedsADifferenceThatTheSamplesTell) {
     Problem problem = row_problem();
     const std::vector<DispatchWinner> winners = {{fakes::proposal("a").kernel, {}}, {fakes::proposal("b").kernel, {}}};

@@ -36,6 +36,28 @@ TEST(Run, PrunesOnlyWhatIsBeatenEverywhereAndSaysByWhom) {
         << naive.reason;
 }
 
+// Of tensors that fill the last cache: "parallel" is ahead at "large" as long as they are there.
+TEST(Run, TheSlowerOfWarmAndColdDecides) {
+    Fixture f;
+    f.evaluator.cold = [](const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
+        if (point.label == "small") return 0.0;
+        return (kernel.id.starts_with("serial") ? 2 : 3) * model(kernel, configuration, point);
+    };
+    auto winner_at_large = [&] {
+        const Result result = f.run();
+        const Candidate* fastest = nullptr;
+        for (const Candidate& candidate : result.finalists)
+            if (!fastest || candidate.nanoseconds.at("large") < fastest->nanoseconds.at("large")) fastest = &candidate;
+        return fastest->kernel.id;
+    };
+    EXPECT_EQ(winner_at_large(), "parallel");
+    f.evaluator.cold = [](const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
+        if (point.label == "small") return 0.0;
+        return (kernel.id.starts_with("serial") ? 2 : 5) * model(kernel, configuration, point);
+    };
+    EXPECT_EQ(winner_at_large(), "serial");
+}
+
 // "steady" leads nowhere and is the best one for both points.
 TEST(Run, OneForAllShapesIsWhoIsBestOverAllOfThem) {
     auto compromise = [](const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {

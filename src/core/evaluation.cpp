@@ -1,5 +1,6 @@
 #include "core/evaluation.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/hash.h"
@@ -44,10 +45,14 @@ std::string evaluation_key(const EvaluationRequest& request, const std::string& 
     return content_hash(text);
 }
 
+double deciding_ns(const Measurement& time, const Measurement& cold) {
+    return cold.samples_ns.empty() ? time.median_ns : std::max(time.median_ns, cold.median_ns);
+}
+
 double Evaluation::nanoseconds(const std::string& label) const {
     for (const PointResult& result : points)
         if (result.point.label == label && result.verdict == Verdict::ok && !result.time.samples_ns.empty())
-            return result.time.median_ns;
+            return deciding_ns(result.time, result.cold);
     return std::numeric_limits<double>::infinity();
 }
 

@@ -36,11 +36,16 @@ struct Measurement {
 double disturbed_share(const Measurement& time);
 inline constexpr double disturbed_enough_to_tell = 0.2;
 
+// Nanoseconds that decide between kernels at a point: tensors that fill the last cache lie there or not as the rest of
+// the program pleases, so the slower of both counts. `cold` is empty elsewhere.
+double deciding_ns(const Measurement& time, const Measurement& cold);
+
 struct PointResult {
     ShapePoint point;
     Verdict verdict = Verdict::ok;
     std::string evidence;  // of a failure: the first wrong elements, the signal
     Measurement time;      // empty unless the verdict is ok
+    Measurement cold;      // of calls whose tensors lay in no cache; only where they fill the last one
 };
 
 // How much is paid to be sure.
@@ -67,7 +72,7 @@ struct Evaluation {
     double compile_seconds = 0, check_seconds = 0, time_seconds = 0;
 
     bool ok() const { return verdict == Verdict::ok; }
-    // Median at the point of that label; infinity when it failed, was skipped or was never measured.
+    // What decides at the point of that label; infinity when it failed, was skipped or was never measured.
     double nanoseconds(const std::string& label) const;
 };
 
@@ -108,7 +113,7 @@ struct ComparisonRequest {
     double seconds_per_point = 0.5;  // for all contenders together
     double patience_seconds = 0;     // for all points, beside their time: to wait for quiet; 0: as much again
     bool prove = false;              // kernels meet new inputs at known addresses, in time as well as in value
-    bool cold = false;               // also times calls whose tensors lie in no cache
+    bool cold = false;  // also times calls whose tensors lie in no cache; where they fill the last one, always
 };
 
 struct ContenderResult {

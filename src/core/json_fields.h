@@ -55,7 +55,8 @@ inline auto fields_of(const Measurement*) {
 
 inline auto fields_of(const PointResult*) {
     return std::tuple{Field{"point", &PointResult::point}, Field{"verdict", &PointResult::verdict},
-                      Field{"evidence", &PointResult::evidence}, Field{"time", &PointResult::time}};
+                      Field{"evidence", &PointResult::evidence}, Field{"time", &PointResult::time},
+                      Field{"cold", &PointResult::cold}};
 }
 
 inline auto fields_of(const EvaluationRequest*) {

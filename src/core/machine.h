@@ -1,6 +1,7 @@
 // What a machine has, and what was measured of its ceilings. Plain data; device/ fills it in.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -40,6 +41,11 @@ struct Machine {
         for (const CacheLevel& cache : caches)
             if (cache.level == level) return cache.bytes;
         return 0;
+    }
+    int64_t last_cache_bytes() const {  // 0: not known
+        int64_t most = 0;
+        for (const CacheLevel& cache : caches) most = std::max(most, cache.bytes);
+        return most;
     }
 };
 

@@ -130,6 +130,10 @@ private:
     double calls_of_long_batch(double batch_ns, double estimate_ns);
     void time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                      PointResult& result);
+    // Whether what else a program does decides if tensors are in the last cache when the kernel is called.
+    bool fill_last_cache(const Buffers& buffers) const;
+    void screen_cold(Runner& runner, size_t index, PointResult& result);
+    std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index);
     int64_t any_window(const Buffers& buffers);
     int64_t aim(Buffers& buffers, bool at_known);
     static int64_t first_window(const Buffers& buffers, int64_t last, uint32_t calls);
@@ -197,8 +201,8 @@ private:
     bool all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);
-    void time_cold(std::vector<Timing>& timings, Buffers& buffers, Seconds limit);
-    bool take_cold_call(Timing& timing, Buffers& buffers);
+    void time_cold(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request, Seconds limit);
+    bool take_cold_call(Timing& timing);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
     std::optional<size_t> smallest_call(const Runner& runner) const;
     uint64_t random() { return random_(); }

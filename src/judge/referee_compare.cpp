@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "base/interrupt.h"
-#include "judge/cache_lines.h"
 #include "judge/neighbours.h"
 #include "judge/referee.h"
 #include "stats/paired.h"
@@ -33,7 +32,8 @@ constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_eq
 constexpr double extension = 3;  // so many times a point's time, while one launch may have been disturbed
 const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
-constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
+constexpr size_t least_cold_calls = 5, most_cold_calls = 25, least_cold_calls_of_a_screening = 3;
+constexpr double cold_tells_below_ns = 5e7;  // where nobody asked for cold times, and they decide
 constexpr double cold_share = 0.25;  // of the time of a point
 const Seconds call_limit{30};
 constexpr size_t least_quiet_samples = 3;
@@ -213,7 +213,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
     }
     PhaseTimer timer(comparison.time_seconds);
     const std::vector<size_t> launches = take_turns(timings, buffers, request, limit);
-    if (request.cold) time_cold(timings, buffers, cold_share * limit);
+    time_cold(timings, buffers, request, cold_share * limit);
     PointComparison result{point, {}};
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
@@ -401,41 +401,36 @@ void Referee::take_overhead(Timing& timing) {
         timing.smallest.reset();
 }
 
-// Single calls in turns. Threads are awake and the code is known, as in a program that computes something else between
-// two calls; only the tensors are cold. A framework that has copied them has none of that: it gets no such time.
-void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, Seconds limit) {
+// Single calls in turns. A framework that has copied its tensors has none of them cold: it gets no such time.
+void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request,
+                        Seconds limit) {
+    if (!request.cold && !fill_last_cache(buffers)) return;
     std::vector<Timing*> order;
-    for (Timing& timing : timings)
-        if (timing.running() && !timing.runner->copies_inputs()) order.push_back(&timing);
+    for (Timing& timing : timings) {
+        const bool tells = request.cold || timing.estimate_ns < cold_tells_below_ns;
+        if (timing.running() && !timing.runner->copies_inputs() && tells) order.push_back(&timing);
+    }
+    const size_t least = request.effort == Effort::screen ? least_cold_calls_of_a_screening : least_cold_calls;
     const Clock::time_point start = Clock::now();
     for (size_t round = 0; round < most_cold_calls; ++round) {
-        if (round >= least_cold_calls && Clock::now() - start > limit) break;
+        if (round >= least && Clock::now() - start > limit) break;
         std::shuffle(order.begin(), order.end(), random_);
         for (Timing* timing : order)
-            if (timing->running() && !take_cold_call(*timing, buffers)) return;
+            if (timing->running() && !take_cold_call(*timing)) return;
     }
     for (Timing* timing : order) summarise(timing->result.cold);
 }
 
 // False where tensors cannot be made cold.
-bool Referee::take_cold_call(Timing& timing, Buffers& buffers) {
-    Runner& runner = *timing.runner;
-    const InputSet& set = buffers.sets().back();
-    const uint32_t timed = static_cast<uint32_t>(buffers.timed());
-    runner.resume();
-    const double empty_ns = runner.handshake_ns();
-    Runner::Outcome outcome = runner.call(timing.index, 1, timed, 0, call_limit);
-    bool cold = true;
-    for (const Place& place : set.inputs)
-        cold = cold && flush_from_caches(buffers.inputs().data() + place.data, place.data_bytes);
-    for (const Place& place : buffers.slot(0))
-        cold = cold && flush_from_caches(buffers.outputs().data() + place.data, place.data_bytes);
-    if (cold && outcome.ok()) outcome = runner.call(timing.index, 1, timed, 0, call_limit);
-    runner.pause();
-    if (!timing.note(outcome) || !cold) return cold;
+bool Referee::take_cold_call(Timing& timing) {
+    timing.runner->resume();
+    const std::optional<Runner::Outcome> outcome = cold_call(*timing.runner, timing.index);
+    timing.runner->pause();
+    if (!outcome) return false;
+    if (!timing.note(*outcome)) return true;
     const std::vector<double>& overheads = timing.overhead.samples_ns;
-    const double overhead_ns = empty_ns + (overheads.empty() ? 0 : stats::median(overheads));
-    timing.result.cold.samples_ns.push_back(outcome.outside_ns - std::min(overhead_ns, 0.9 * outcome.outside_ns));
+    const double overhead_ns = overheads.empty() ? 0 : stats::median(overheads);
+    timing.result.cold.samples_ns.push_back(outcome->outside_ns - std::min(overhead_ns, 0.9 * outcome->outside_ns));
     return true;
 }
 

@@ -66,10 +66,8 @@ private:
     }
 
     void tune_streaming(KernelSource& source) {
-        int64_t last = 0;
-        for (const CacheLevel& cache : machine_.caches) last = std::max(last, cache.bytes);
         source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40},
-                    (last >= 32 * mebi ? 32 : 8) * mebi);
+                    (machine_.last_cache_bytes() >= 32 * mebi ? 32 : 8) * mebi);
     }
 
     Recipe make(const RowPlan& plan, const std::string& hypothesis) {

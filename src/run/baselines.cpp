@@ -34,7 +34,9 @@ Baselines measure_baselines(const Problem& problem, const std::vector<Contender>
     const Comparison comparison = recorder.compare({found.contenders, problem.points, Effort::screen, seconds});
     for (const PointComparison& point : comparison.points) {
         found.shapes.push_back(shape_of(point));
-        for (const auto& [name, nanoseconds] : found.shapes.back().baselines) {
+        for (const ContenderResult& result : point.results) {
+            if (result.verdict != Verdict::ok) continue;
+            const double nanoseconds = deciding_ns(result.time, result.cold);
             double& best = found.best_ns[point.point.label];
             if (best == 0 || nanoseconds < best) best = nanoseconds;
         }

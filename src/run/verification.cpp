@@ -163,7 +163,7 @@ std::string note_held_out(const Comparison& comparison, const std::function<int(
         const size_t choice = static_cast<size_t>(choice_at(point.point.dims));
         for (size_t i = 1; i < point.results.size(); ++i) {
             if (point.results[i].verdict != Verdict::ok) continue;
-            double ns = point.results[i].time.median_ns;
+            const double ns = deciding_ns(point.results[i].time, point.results[i].cold);
             if (best == 0 || ns < best) best = ns;
             if (i - 1 == choice) chosen = ns;
         }

@@ -112,7 +112,9 @@ private:
                 continue;
             }
             bool ratio = i > 0 && paired && result.speedup.ratio > 0;
-            if (ratio)
+            if (deciding_ns(result.time, result.cold) > result.time.median_ns)
+                times[i] = {result.cold.median_ns, doubt_of(result.cold.low_ns, result.cold.high_ns)};
+            else if (ratio)
                 times[i] = {at.results[0].time.median_ns * result.speedup.ratio,
                             doubt_of(result.speedup.low, result.speedup.high)};
             else  // the first one is what the others are doubted against

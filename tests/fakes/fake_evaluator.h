@@ -20,6 +20,7 @@ public:
 
     Judgement judgement;                  // absent: everything is ok
     Judgement thorough_judgement;         // in comparisons; absent: as above
+    Model cold;                           // of calls with cold tensors; absent or 0: not measured
     double noise = 0;                     // relative, repeatable
     double seconds_per_comparison = 0.1;  // and point
     std::vector<EvaluationRequest> requests;
@@ -57,7 +58,10 @@ public:
                 result.name = contender.name;
                 const Judgement& judge_by = thorough_judgement ? thorough_judgement : judgement;
                 if (judge_by) result.verdict = judge_by(contender.kernel, contender.configuration, point);
-                if (result.verdict == Verdict::ok) result.time = time(contender.kernel, contender.configuration, point);
+                if (result.verdict == Verdict::ok) {
+                    result.time = time(contender.kernel, contender.configuration, point);
+                    result.cold = cold_time(contender.kernel, contender.configuration, point);
+                }
                 double first = at.results.empty() ? result.time.median_ns : at.results[0].time.median_ns;
                 if (result.verdict == Verdict::ok && first > 0) result.speedup.ratio = result.time.median_ns / first;
                 at.results.push_back(result);
@@ -79,6 +83,7 @@ private:
             if (judgement) result.verdict = judgement(request.kernel, request.configuration, point);
             if (result.verdict == Verdict::ok) {
                 result.time = time(request.kernel, request.configuration, point);
+                result.cold = cold_time(request.kernel, request.configuration, point);
             } else {
                 evaluation.verdict = result.verdict;
                 evaluation.evidence = result.evidence = "first line\nsecond line";
@@ -92,6 +97,12 @@ private:
         double nanoseconds = model_(kernel, configuration, point);
         uint64_t mixed = mix64(std::hash<std::string>()(kernel.id + describe(configuration) + describe(point.dims)));
         nanoseconds *= 1 + noise * (static_cast<double>(mixed >> 11) * 0x1.0p-53 - 0.5);
+        return {{nanoseconds}, nanoseconds, nanoseconds, nanoseconds, false};
+    }
+
+    Measurement cold_time(const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) const {
+        const double nanoseconds = cold ? cold(kernel, configuration, point) : 0;
+        if (nanoseconds == 0) return {};
         return {{nanoseconds}, nanoseconds, nanoseconds, nanoseconds, false};
     }
 
