@@ -97,7 +97,8 @@ TEST(PlanDispatch, TheSlowerOfWarmAndColdDecides) {
     for (const bool cold : {false, true}) {
         if (cold)
             evaluator.cold = [](const Kernel& kernel, const Configuration& configuration, const ShapePoint& point) {
-                return point.label != "large" ? 0.0 : (kernel.id == "serial" ? 2 : 9) * model(kernel, configuration, point);
+                return point.label != "large" ? 0.0
+                                              : (kernel.id == "serial" ? 2 : 9) * model(kernel, configuration, point);
             };
         const DispatchPlan plan = plan_dispatch(problem, candidates, evaluator, {});
         const int winner = pick(plan.tree, plan.winners, problem, problem.points[2].dims);

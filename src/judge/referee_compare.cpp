@@ -34,7 +34,7 @@ const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25, least_cold_calls_of_a_screening = 3;
 constexpr double cold_tells_below_ns = 5e7;  // where nobody asked for cold times, and they decide
-constexpr double cold_share = 0.25;  // of the time of a point
+constexpr double cold_share = 0.25;          // of the time of a point
 const Seconds call_limit{30};
 constexpr size_t least_quiet_samples = 3;
 
