@@ -124,7 +124,7 @@ class Finals(WithModel):
 
 
 class Repairs(WithModel):
-    budget = "60s"   # the number of evaluations ends these runs
+    budget = "20s"   # the number of evaluations ends these runs; no time for sanitizers
 
     def test_a_kernel_is_mended_twice_and_a_cheat_is_named(self):
         record = self.record("--model", self.model(), "--evaluations", "40")
@@ -198,7 +198,7 @@ class Resumed(WithModel):
         # An answer that was under way when the program was killed is lost, so the script has more of each.
         self.write_script({role: [{**entry, "times": 99} for entry in entries] for role, entries in SCRIPT.items()})
         moments = random.Random(7)
-        fresh = ["optimize", "shifted", "--budget", "30s", "--evaluations", "16", "--seed", "5", "--model", self.model()]
+        fresh = ["optimize", "shifted", "--budget", "20s", "--evaluations", "16", "--seed", "5", "--model", self.model()]
         store, log = self.folder / "runs.db", self.folder / "calls.log"
         words, answered, kills = fresh, [], 0
         while kills < KILLS:
@@ -251,7 +251,7 @@ class Experiments(WithModel):
     """An analyst in doubt, and probes that decide. One kernel of three configurations is all that is measured before, so
     that a slow machine comes to them too."""
 
-    budget = "60s"
+    budget = "20s"
 
     def setUp(self):
         super().setUp()
@@ -347,7 +347,7 @@ class WithServer(WithModel):
 class Overlap(WithServer):
     """Replies are held until the test lets them go."""
 
-    budget = "30s"   # the number of evaluations ends these runs
+    budget = "20s"   # the number of evaluations ends these runs
 
     def start(self, *words):
         script = {"planner": [{"strategies": [strategy("short_blocks", "Walks each row in short blocks."),
@@ -434,7 +434,7 @@ class OverHttp(WithServer):
                                ([], {"ANTHROPIC_API_KEY": self.KEY})):
             # The second model's errors repeat the key.
             process = subprocess.Popen(
-                [os.path.abspath(BINARY), "optimize", "shifted", "--store", "runs.db", "--budget", "30s", "--verbose",
+                [os.path.abspath(BINARY), "optimize", "shifted", "--store", "runs.db", "--budget", "20s", "--verbose",
                  "--evaluations", "8", "--model", "anthropic/claude-opus-5", "--model",
                  "coder=anthropic/claude-opus-5--echo-key", "--base-url", self.url, "--record", "run.json", *words],
                 cwd=self.folder, env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -25,7 +25,7 @@ class OwnKernels(InFolder):
         (self.folder / "mine.cpp").write_text(KERNEL, encoding="utf-8")
 
     def optimize(self, *words, store="runs.db", problem="shifted"):
-        done = strop("optimize", problem, "--store", store, "--budget", "40s", "--seed", "3", "--quiet", "--json",
+        done = strop("optimize", problem, "--store", store, "--budget", "20s", "--seed", "3", "--quiet", "--json",
                      *words, cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         return json.loads(done.stdout)

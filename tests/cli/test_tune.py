@@ -145,7 +145,7 @@ class OwnKernel(InFolder):
     def test_tunes_it_and_exports_what_was_measured(self):
         self.problem("shifted")
         (self.folder / "mine.cpp").write_text(KERNEL, encoding="utf-8")
-        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "60s", "--seed", "1", "--json", "--export",
+        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "20s", "--seed", "1", "--json", "--export",
                      "cache.json", cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         document = json.loads(done.stdout)
