@@ -1,7 +1,10 @@
 // strop judge: compile, check and time kernels against the baselines.
 #include <cstdio>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <random>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -21,6 +24,7 @@
 #include "report/facts.h"
 #include "run/judgement.h"
 #include "run/verification.h"
+#include "stats/paired.h"
 
 namespace strop::cli {
 
@@ -103,6 +107,85 @@ void print(const std::string& file, const Problem& problem, const Judgement& jud
     else print_text(judgement);
 }
 
+// Of the first kernel in turns with the others: each one's speedup over the first.
+struct Pairs {
+    Comparison comparison;
+    std::vector<std::string> names;
+
+    Ratio over_first(const PointComparison& point, size_t i) const {
+        const Ratio& first = point.results[i].speedup;
+        return {1 / first.ratio, 1 / first.high, 1 / first.low};
+    }
+    bool both_ran(const PointComparison& point, size_t i) const {
+        return point.results[0].verdict == Verdict::ok && point.results[i].verdict == Verdict::ok;
+    }
+    std::optional<Ratio> over_all(size_t i) const {
+        std::vector<stats::Interval> ratios;
+        for (const PointComparison& point : comparison.points)
+            if (const Ratio ratio = over_first(point, i); both_ran(point, i))
+                ratios.push_back({ratio.ratio, ratio.low, ratio.high});
+        if (ratios.empty()) return std::nullopt;
+        const stats::Interval whole = stats::combine(ratios);
+        return Ratio{whole.value, whole.low, whole.high};
+    }
+};
+
+// As they were given; a file that is given again (what does the judge say of a kernel against itself?) is numbered.
+std::vector<std::string> names_of(const std::vector<std::string>& files) {
+    std::map<std::string, int> times;
+    std::vector<std::string> names;
+    for (const std::string& file : files) {
+        const int time = ++times[file];
+        names.push_back(time == 1 ? file : fmt::format("{} ({})", file, time));
+    }
+    return names;
+}
+
+std::string text_of(const Ratio& ratio) {
+    return fmt::format("{:.2f}× ({:.2f}–{:.2f})", ratio.ratio, ratio.low, ratio.high);
+}
+
+void print_pairs(const Pairs& pairs) {
+    std::vector<std::vector<std::string>> cells = {{"SHAPE"}};
+    for (const std::string& file : pairs.names) cells[0].push_back(file);
+    for (const PointComparison& point : pairs.comparison.points) {
+        cells.push_back({point.point.label});
+        for (size_t i = 0; i < point.results.size(); ++i) {
+            const ContenderResult& result = point.results[i];
+            std::string text =
+                result.verdict == Verdict::ok ? human_nanoseconds(result.time.median_ns) : name_of(result.verdict);
+            if (i > 0 && pairs.both_ran(point, i)) text += ", " + text_of(pairs.over_first(point, i));
+            cells.back().push_back(text);
+        }
+    }
+    cells.push_back({"all", ""});
+    for (size_t i = 1; i < pairs.names.size(); ++i) {
+        const std::optional<Ratio> whole = pairs.over_all(i);
+        cells.back().push_back(whole ? text_of(*whole) : "-");
+    }
+    fmt::print("\nin turns with {}\n\n{}", pairs.names[0], table(cells));
+}
+
+void print_pairs_json(const Pairs& pairs) {
+    Json shapes = Json::array();
+    for (const PointComparison& point : pairs.comparison.points) {
+        Json kernels = Json::object();
+        for (size_t i = 0; i < point.results.size(); ++i) {
+            const ContenderResult& result = point.results[i];
+            Json& kernel = kernels[pairs.names[i]];
+            kernel = {{"verdict", name_of(result.verdict)},
+                      {"nanoseconds", result.time.median_ns},
+                      {"cold", cold_of(result)}};
+            if (i > 0 && pairs.both_ran(point, i)) kernel["speedup"] = pairs.over_first(point, i);
+        }
+        shapes.push_back({{"label", point.point.label}, {"dims", point.point.dims}, {"kernels", kernels}});
+    }
+    Json speedups = Json::object();
+    for (size_t i = 1; i < pairs.names.size(); ++i)
+        if (const std::optional<Ratio> whole = pairs.over_all(i)) speedups[pairs.names[i]] = *whole;
+    fmt::print("{}\n", dump(Json{{"in_turns_with", pairs.names[0]}, {"shapes", shapes}, {"speedups", speedups}}));
+}
+
 }  // namespace
 
 int command_judge(const Arguments& arguments) {
@@ -123,7 +206,7 @@ int command_judge(const Arguments& arguments) {
     judge::WorkerClient worker(command, [] { check_interrupt(); });
     worker.open(problem, {}, std::random_device{}());
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
-    bool all_ok = true;
+    std::vector<size_t> right;
     for (size_t i = 0; i < kernels.size(); ++i) {
         const JudgementOptions options{std::random_device{}(), true, arguments.duration("--per-shape"),
                                        arguments.has("--sanitize")};
@@ -133,11 +216,22 @@ int command_judge(const Arguments& arguments) {
         for (PointResult& point : judgement.evaluation.points)
             point.evidence = with_file_name(point.evidence, files[i]);
         for (SanitizerRun& run : judgement.sanitizers) run.evidence = with_file_name(run.evidence, files[i]);
-        all_ok = all_ok && judgement.evaluation.ok();
+        if (judgement.evaluation.ok()) right.push_back(i);
         print(files[i], problem, judgement, arguments);
         std::fflush(stdout);
     }
-    return all_ok ? 0 : static_cast<int>(Exit::no_improvement);
+    if (right.size() > 1 && !emulated) {
+        auto those_right = [&](const auto& all) {
+            std::remove_cvref_t<decltype(all)> chosen;
+            for (size_t i : right) chosen.push_back(all[i]);
+            return chosen;
+        };
+        Pairs pairs{{}, names_of(those_right(files))};
+        pairs.comparison = compare_kernels(worker, problem, pairs.names, those_right(kernels),
+                                           those_right(configurations), arguments.duration("--per-shape"));
+        arguments.has("--json") ? print_pairs_json(pairs) : print_pairs(pairs);
+    }
+    return right.size() == files.size() ? 0 : static_cast<int>(Exit::no_improvement);
 }
 
 }  // namespace strop::cli

@@ -35,4 +35,10 @@ Judgement emulate_kernel(judge::WorkerClient& worker, const Problem& problem, co
 Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                        const Configuration& configuration, const JudgementOptions& options);
 
+// Kernels in turns with each other, the first one being compared with the others: what two judgements of their own
+// cannot tell. `names` are the contenders'.
+Comparison compare_kernels(judge::WorkerClient& worker, const Problem& problem, const std::vector<std::string>& names,
+                           const std::vector<Kernel>& kernels, const std::vector<Configuration>& configurations,
+                           Seconds seconds_per_shape);
+
 }  // namespace strop

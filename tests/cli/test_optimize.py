@@ -300,11 +300,31 @@ class Judging(InFolder):
         done = strop("judge", *files, "--problem", "shifted", "--json", cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         documents = [json.loads(line) for line in done.stdout.splitlines()]
+        turns = documents.pop()
         self.assertEqual([document["kernel"] for document in documents], files)
         self.assertEqual([document["verdict"] for document in documents], ["ok", "wrong_output", "ok"])
+        self.assertEqual(turns["in_turns_with"], "right.cpp")
+        self.assertEqual([shape["label"] for shape in turns["shapes"]], ["small", "large"])
+        for shape in turns["shapes"]:
+            self.assertEqual(set(shape["kernels"]), {"right.cpp", "again.cpp"})    # who is wrong has no time
+            again = shape["kernels"]["again.cpp"]["speedup"]
+            self.assertTrue(0 < again["low"] <= again["ratio"] <= again["high"], again)
+        self.assertEqual(set(turns["speedups"]), {"again.cpp"})
         done = strop("judge", "again.cpp", "right.cpp", "--problem", "shifted", cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertRegex(done.stdout, r"(?s)^again.cpp\nverdict: ok\n.*\n\nright.cpp\nverdict: ok\n")
+        self.assertRegex(done.stdout, r"(?s)^again.cpp\nverdict: ok\n.*\n\nright.cpp\nverdict: ok\n.*\n\nin turns with again.cpp\n\n"
+                                      r"SHAPE +again.cpp +right.cpp\nsmall +\S+ ns +\S+ ns, [0-9.]+× \(.*\nall  ")
+        done = strop("judge", "right.cpp", "right.cpp", "--problem", "shifted", cwd=self.folder)
+        self.assertRegex(done.stdout, r"\nSHAPE +right.cpp +right.cpp \(2\)\n")
+
+    def test_the_second_kernel_gains_over_the_first(self):
+        self.problem("shifted")
+        slow = "for (volatile int again = 0; again < 500; again = again + 1) for (int64_t k = 0; k < M * N; ++k) y[k] = x[k];"
+        for name, first in (("slow", slow), ("fast", "")):
+            (self.folder / f"{name}.cpp").write_text(KERNEL.format(first=first, value="value > 0 ? value : 0"), encoding="utf-8")
+        done = strop("judge", "slow.cpp", "fast.cpp", "--problem", "shifted", "--json", cwd=self.folder)
+        turns = json.loads(done.stdout.splitlines()[-1])
+        self.assertGreater(turns["speedups"]["fast.cpp"]["ratio"], 2)
 
     def test_several_kernels_that_do_not_compile(self):
         self.problem("shifted")
