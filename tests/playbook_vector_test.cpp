@@ -79,6 +79,8 @@ const std::vector<Function> functions = {
     {"tanh", "vtanh", [](double a) { return std::tanh(a); }, -12, 12, 3},
     {"tanh_small", "vtanh", [](double a) { return std::tanh(a); }, -1e-3, 1e-3, 3},
     {"erf", "verf", [](double a) { return std::erf(a); }, -5, 5, 2},
+    {"atan", "vatan", [](double a) { return std::atan(a); }, -20, 20, 3},
+    {"atan_small", "vatan", [](double a) { return std::atan(a); }, -0.5, 0.5, 3},
     {"sigmoid", "vsigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }, -80, 80, 4},
     {"sin", "vsin", [](double a) { return std::sin(a); }, -1e5, 1e5, 2},
     {"cos", "vcos", [](double a) { return std::cos(a); }, -1e5, 1e5, 2},
@@ -146,6 +148,8 @@ TEST_P(VectorMath, follows_numpy_at_the_edges) {
     expect("tanh", -inf, -1);
     expect("erf", inf, 1);
     expect("erf", -inf, -1);
+    expect("atan", inf, 1.57079637f);
+    expect("atan", -inf, -1.57079637f);
     expect("sigmoid", -inf, 0);
     expect("sigmoid", inf, 1);
     expect("sin", inf, nan);

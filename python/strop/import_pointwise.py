@@ -7,16 +7,17 @@ import math
 import numpy as np
 
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, compute, imports, promoted
-from strop.trace_array import Traced, astype, boolean, lift, pointwise
+from strop.trace_angles import angle_of, arc_cosine, arc_sine, area_cosine, area_sine, area_tangent
+from strop.trace_array import Traced, astype, bitwise, inverted, lift, pointwise
 from strop.trace_dims import Untraceable
 
 # ---- one operand, same name or another ---------------------------------------------------------------
 
 
 def _register():
-    unary = {name: name for name in "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal tanh erf sin cos sigmoid".split()}
+    unary = {name: name for name in "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal tanh erf atan lgamma sin cos sigmoid".split()}
     unary |= {"floor": "floor", "ceil": "ceil", "round": "round", "abs": "absolute", "neg": "negative"}
-    unary |= {"sign": "sign", "sgn": "sign", "square": "square", "special_expit": "sigmoid", "special_erf": "erf"}
+    unary |= {"sign": "sign", "sgn": "sign", "square": "square", "special_expit": "sigmoid", "special_erf": "erf", "special_gammaln": "lgamma"}
     binary = {"mul": "multiply", "maximum": "maximum", "minimum": "minimum", "fmax": "maximum", "fmin": "minimum"}
     binary |= {"max.other": "maximum", "min.other": "minimum", "remainder": "remainder", "pow": "power"}
     binary |= {"floor_divide": "floor_divide", "true_divide": "divide", "__rpow__": "power"}
@@ -82,11 +83,12 @@ OPERATIONS["tan"] = lambda out, x: compute("sin", out, x) / compute("cos", out, 
 OPERATIONS["erfc"] = OPERATIONS["special_erfc"] = lambda out, x: 1 - compute("erf", out, x)
 OPERATIONS["sinh"] = lambda out, x: (compute("exp", out, x) - compute("exp", out, -x)) * 0.5
 OPERATIONS["cosh"] = lambda out, x: (compute("exp", out, x) + compute("exp", out, -x)) * 0.5
-OPERATIONS["atanh"] = lambda out, x: (compute("log1p", out, x) - compute("log1p", out, -x)) * 0.5
-OPERATIONS["asinh"] = lambda out, x: compute("sign", out, x) * pointwise(
-    "log", pointwise("absolute", x) + pointwise("sqrt", pointwise("square", x) + 1)
-)
-OPERATIONS["acosh"] = lambda out, x: pointwise("log", x + pointwise("sqrt", pointwise("square", x) - 1))
+OPERATIONS["asin"] = lambda out, x: arc_sine(as_dtype(x, out))
+OPERATIONS["acos"] = lambda out, x: arc_cosine(as_dtype(x, out))
+OPERATIONS["atan2"] = lambda out, y, x: angle_of(as_dtype(y, out), as_dtype(x, out))
+OPERATIONS["asinh"] = lambda out, x: area_sine(as_dtype(x, out))
+OPERATIONS["acosh"] = lambda out, x: area_cosine(as_dtype(x, out))
+OPERATIONS["atanh"] = lambda out, x: area_tangent(as_dtype(x, out))
 OPERATIONS["logit"] = lambda out, x, eps=None: _logit(x, eps)
 OPERATIONS["deg2rad"] = lambda out, x: compute("multiply", out, x, math.pi / 180)
 OPERATIONS["rad2deg"] = lambda out, x: compute("multiply", out, x, 180 / math.pi)
@@ -108,14 +110,12 @@ OPERATIONS["logical_or"] = lambda out, a, b: pointwise("logical_or", a, b)
 OPERATIONS["logical_xor"] = lambda out, a, b: pointwise(
     "not_equal", pointwise("not_equal", a, 0), pointwise("not_equal", b, 0)
 )
-OPERATIONS["bitwise_and"] = OPERATIONS["__and__"] = lambda out, a, b: pointwise(
-    "logical_and", boolean(a, "&"), boolean(b, "&")
-)
-OPERATIONS["bitwise_or"] = OPERATIONS["__or__"] = lambda out, a, b: pointwise(
-    "logical_or", boolean(a, "|"), boolean(b, "|")
-)
-OPERATIONS["bitwise_xor"] = lambda out, a, b: pointwise("not_equal", boolean(a, "^"), boolean(b, "^"))
-OPERATIONS["bitwise_not"] = lambda out, a: pointwise("logical_not", boolean(a, "~"))
+OPERATIONS["bitwise_and"] = OPERATIONS["__and__"] = lambda out, a, b: bitwise("and", a, b)
+OPERATIONS["bitwise_or"] = OPERATIONS["__or__"] = lambda out, a, b: bitwise("or", a, b)
+OPERATIONS["bitwise_xor"] = OPERATIONS["__xor__"] = lambda out, a, b: bitwise("xor", a, b)
+OPERATIONS["bitwise_not"] = lambda out, a: inverted(a)
+OPERATIONS["bitwise_left_shift"] = OPERATIONS["__lshift__"] = lambda out, a, b: compute("left_shift", out, a, b)
+OPERATIONS["bitwise_right_shift"] = OPERATIONS["__rshift__"] = lambda out, a, b: compute("right_shift", out, a, b)
 
 
 @imports("where")

@@ -14,6 +14,7 @@ from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
 MAX_NODES = 4000
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
+BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
 FLOATING = {
     "divide",
@@ -27,6 +28,8 @@ FLOATING = {
     "rsqrt",
     "tanh",
     "erf",
+    "atan",
+    "lgamma",
     "sin",
     "cos",
     "sigmoid",
@@ -215,6 +218,8 @@ def _add_operators():
         "and": "bitwise_and",
         "or": "bitwise_or",
         "xor": "bitwise_xor",
+        "lshift": "left_shift",
+        "rshift": "right_shift",
         "lt": "less",
         "le": "less_equal",
         "gt": "greater",
@@ -254,7 +259,7 @@ def _add_operators():
     for python, op in {"neg": "negative", "abs": "absolute"}.items():
         setattr(Traced, f"__{python}__", lambda self, op=op: pointwise(op, self))
     Traced.__pos__ = lambda self: self
-    Traced.__invert__ = lambda self: pointwise("logical_not", boolean(self, "~"))
+    Traced.__invert__ = lambda self: inverted(self)
     Traced.__round__ = lambda self, digits=0: pointwise("round", self)
 
 
@@ -375,8 +380,24 @@ def astype(value: Traced, dtype) -> Traced:
 def boolean(value, name) -> Traced:
     value = lift(value)
     if value.dtype != np.bool_:
-        raise Untraceable(f"'{name}' on integers has no graph operation")
+        raise Untraceable(f"'{name}' has to be boolean")
     return value
+
+
+def bitwise(op: str, a, b) -> Traced:
+    """`and`, `or` or `xor`: of booleans the logical one."""
+    a, b = lift(a), lift(b)
+    if a.dtype != np.bool_ or b.dtype != np.bool_:
+        return pointwise(f"bitwise_{op}", a, b)
+    return pointwise("not_equal" if op == "xor" else f"logical_{op}", a, b)
+
+
+def inverted(value) -> Traced:
+    value = lift(value)
+    if value.dtype == np.bool_:
+        return pointwise("logical_not", value)
+    ones = np.iinfo(value.dtype).max if value.dtype.kind == "u" else -1
+    return pointwise("bitwise_xor", value, ones)
 
 
 # ---- pointwise -------------------------------------------------------------------------------------
@@ -436,6 +457,8 @@ def pointwise(op: str, *operands) -> Traced:
         op in ("subtract", "negative", "square", "power", "floor_divide", "remainder") and compute.kind == "b"
     ):
         raise Untraceable(f"'{op}' of booleans")
+    elif op in BITS and compute.kind not in "iu":
+        raise Untraceable(f"'{op}' of {compute}")
     dtype = np.dtype(bool) if op in COMPARISONS or op in LOGICAL else compute
     stored = GRAPH.working if weak and compute.kind == "f" else compute
     nodes = [cast(value, stored) for value in (values[1:] if op == "where" else values)]

@@ -8,14 +8,16 @@ import numpy as np
 
 from strop import trace_contraction as product_of
 from strop import trace_layout as layout
+from strop.trace_angles import angle_of, arc_cosine, arc_sine, area_cosine, area_sine, area_tangent
 from strop.trace_array import (
     GRAPH,
     Traced,
     astype,
     axes_of,
     axis_of,
-    boolean,
+    bitwise,
     broadcast_to,
+    inverted,
     lift,
     mean,
     pointwise,
@@ -46,6 +48,10 @@ def _register_pointwise():
         "special.erf": "erf",
         "special.expit": "sigmoid",
         "math.erf": "erf",
+        "arctan": "atan",
+        "math.atan": "atan",
+        "special.gammaln": "lgamma",
+        "math.lgamma": "lgamma",
     }
     for name in "exp expm1 log2 log1p sqrt tanh sin cos floor ceil pow exp2".split():
         spelled[f"math.{name}"] = "power" if name == "pow" else name
@@ -152,24 +158,22 @@ def logical_xor(a, b):
     return pointwise("not_equal", pointwise("not_equal", a, 0), pointwise("not_equal", b, 0))
 
 
-@handles("bitwise_and")
-def bitwise_and(a, b):
-    return pointwise("logical_and", boolean(a, "&"), boolean(b, "&"))
-
-
-@handles("bitwise_or")
-def bitwise_or(a, b):
-    return pointwise("logical_or", boolean(a, "|"), boolean(b, "|"))
-
-
-@handles("bitwise_xor")
-def bitwise_xor(a, b):
-    return pointwise("not_equal", boolean(a, "^"), boolean(b, "^"))
-
-
-@handles("invert", "bitwise_not")
-def invert(a):
-    return pointwise("logical_not", boolean(a, "~"))
+HANDLERS["bitwise_and"] = lambda a, b: bitwise("and", a, b)
+HANDLERS["bitwise_or"] = lambda a, b: bitwise("or", a, b)
+HANDLERS["bitwise_xor"] = lambda a, b: bitwise("xor", a, b)
+HANDLERS["invert"] = HANDLERS["bitwise_not"] = HANDLERS["bitwise_invert"] = inverted
+for _name in ("left_shift", "right_shift"):
+    HANDLERS[_name] = HANDLERS[f"bitwise_{_name}"] = lambda a, b, op=_name: pointwise(op, a, b)
+for _spellings, _function in (
+    ("arcsin asin math.asin", arc_sine),
+    ("arccos acos math.acos", arc_cosine),
+    ("arctan2 atan2 math.atan2", angle_of),
+    ("arcsinh asinh math.asinh", area_sine),
+    ("arccosh acosh math.acosh", area_cosine),
+    ("arctanh atanh math.atanh", area_tangent),
+):
+    for _name in _spellings.split():
+        HANDLERS[_name] = _function
 
 
 @handles("where")

@@ -17,9 +17,10 @@ namespace {
 
 const std::map<std::string, const char*>& signs() {
     static const std::map<std::string, const char*> signs = {
-        {"add", "+"},    {"subtract", "-"},    {"multiply", "*"},     {"divide", "/"},
-        {"less", "<"},   {"less_equal", "<="}, {"greater", ">"},      {"greater_equal", ">="},
-        {"equal", "=="}, {"not_equal", "!="},  {"logical_and", "&&"}, {"logical_or", "||"}};
+        {"add", "+"},         {"subtract", "-"},    {"multiply", "*"},     {"divide", "/"},
+        {"less", "<"},        {"less_equal", "<="}, {"greater", ">"},      {"greater_equal", ">="},
+        {"equal", "=="},      {"not_equal", "!="},  {"logical_and", "&&"}, {"logical_or", "||"},
+        {"bitwise_and", "&"}, {"bitwise_or", "|"},  {"bitwise_xor", "^"}};
     return signs;
 }
 
@@ -34,6 +35,11 @@ const std::map<std::string, const char*>& helper_bodies() {
         {"floor_remainder",
          "@TYPE@ a, @TYPE@ b) {\n    const @TYPE@ rest = a % b;\n"
          "    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"},
+        {"shifted_left",
+         "@TYPE@ a, @TYPE@ by) {\n    return by < 0 || by >= (@TYPE@)(8 * sizeof(@TYPE@)) ? 0 : a << by;\n}\n"},
+        {"shifted_right",
+         "@TYPE@ a, @TYPE@ by) {\n    const @TYPE@ most = 8 * sizeof(@TYPE@) - 1;\n"
+         "    return a >> (by < 0 || by > most ? most : by);\n}\n"},
         {"float_remainder",
          "@TYPE@ a, @TYPE@ b) {\n    const @TYPE@ rest = fmod(a, b);\n"
          "    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"}};
@@ -123,6 +129,8 @@ CTerms::Text CTerms::pointwise(const Term& term) {
         return helper("floor_quotient", term, operands);
     }
     if (op == "remainder") return helper(floating ? "float_remainder" : "floor_remainder", term, operands);
+    if (op == "left_shift") return helper("shifted_left", term, operands);
+    if (op == "right_shift") return helper("shifted_right", term, operands);
     if (op == "power" && floating) return {fmt::format("pow({}, {})", a.text, b.text), true};
     return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
 }
@@ -144,10 +152,10 @@ CTerms::Text CTerms::one_operand(const Term& term, const Text& a) {
     if (!is_floating(term.dtype)) return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
     if (op == "sigmoid") return {fmt::format("{} / ({} + exp(-{}))", one, one, a.grouped()), false};
     static const std::map<std::string, const char*> functions = {
-        {"exp", "exp"},     {"exp2", "exp2"},   {"expm1", "expm1"},   {"log", "log"},
-        {"log2", "log2"},   {"log1p", "log1p"}, {"sqrt", "sqrt"},     {"rsqrt", "rsqrt"},
-        {"tanh", "tanh"},   {"erf", "erf"},     {"sin", "sin"},       {"cos", "cos"},
-        {"floor", "floor"}, {"ceil", "ceil"},   {"absolute", "fabs"}, {"round", "rint"}};
+        {"exp", "exp"},     {"exp2", "exp2"},     {"expm1", "expm1"}, {"log", "log"},   {"log2", "log2"},
+        {"log1p", "log1p"}, {"sqrt", "sqrt"},     {"rsqrt", "rsqrt"}, {"tanh", "tanh"}, {"erf", "erf"},
+        {"atan", "atan"},   {"lgamma", "lgamma"}, {"sin", "sin"},     {"cos", "cos"},   {"floor", "floor"},
+        {"ceil", "ceil"},   {"absolute", "fabs"}, {"round", "rint"}};
     auto found = functions.find(op);
     if (found == functions.end()) return missing(fmt::format("pointwise '{}'", op));
     return {fmt::format("{}({})", found->second, a.text), true};

@@ -34,9 +34,9 @@ Dialect cuda_dialect() {
 // Words that a tensor, a parameter or a dimension cannot be called, beside those of C++.
 const std::set<std::string>& reserved_words() {
     static const std::set<std::string> words = {
-        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream", "exp", "exp2",     "expm1",
-        "log",       "log2",     "log1p",    "sqrt",    "rsqrt",    "tanh",   "erf", "sin",      "cos",
-        "floor",     "ceil",     "fabs",     "rint",    "pow",      "fmod",   "abs", "INFINITY", "NAN"};
+        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream", "exp",  "exp2",     "expm1", "log",
+        "log2",      "log1p",    "sqrt",     "rsqrt",   "tanh",     "erf",    "atan", "lgamma",   "sin",   "cos",
+        "floor",     "ceil",     "fabs",     "rint",    "pow",      "fmod",   "abs",  "INFINITY", "NAN"};
     return words;
 }
 

@@ -33,11 +33,11 @@ Dialect opencl_dialect() {
 // Words that a tensor, a parameter or a dimension cannot be called in a program.
 const std::set<std::string>& reserved_words() {
     static const std::set<std::string> words = {
-        "kernel",  "global", "local",    "constant", "private", "half",     "image1d_t", "image2d_t",  "sampler_t",
-        "event_t", "uchar",  "uint",     "ulong",    "ushort",  "restrict", "read_only", "write_only", "read_write",
-        "barrier", "exp",    "exp2",     "expm1",    "log",     "log2",     "log1p",     "sqrt",       "rsqrt",
-        "tanh",    "erf",    "sin",      "cos",      "floor",   "ceil",     "fabs",      "rint",       "pow",
-        "fmod",    "abs",    "INFINITY", "NAN",      "uniform", "pipe"};
+        "kernel",  "global", "local", "constant", "private",  "half",     "image1d_t", "image2d_t",  "sampler_t",
+        "event_t", "uchar",  "uint",  "ulong",    "ushort",   "restrict", "read_only", "write_only", "read_write",
+        "barrier", "exp",    "exp2",  "expm1",    "log",      "log2",     "log1p",     "sqrt",       "rsqrt",
+        "tanh",    "erf",    "atan",  "lgamma",   "sin",      "cos",      "floor",     "ceil",       "fabs",
+        "rint",    "pow",    "fmod",  "abs",      "INFINITY", "NAN",      "uniform",   "pipe"};
     return words;
 }
 

@@ -20,8 +20,9 @@ namespace {
 
 const std::map<std::string, const char*>& signs() {
     static const std::map<std::string, const char*> signs = {
-        {"add", "+"},    {"subtract", "-"},    {"multiply", "*"}, {"divide", "/"},         {"less", "<"},
-        {"equal", "=="}, {"less_equal", "<="}, {"greater", ">"},  {"greater_equal", ">="}, {"not_equal", "!="}};
+        {"add", "+"},         {"subtract", "-"},    {"multiply", "*"},   {"divide", "/"},         {"less", "<"},
+        {"equal", "=="},      {"less_equal", "<="}, {"greater", ">"},    {"greater_equal", ">="}, {"not_equal", "!="},
+        {"bitwise_and", "&"}, {"bitwise_or", "|"},  {"bitwise_xor", "^"}};
     return signs;
 }
 
@@ -141,8 +142,22 @@ TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {
                             rest, divisor, zero),
                 true};
     }
+    if (op == "left_shift" || op == "right_shift") return shifted(term, a, b);
     if (op == "power" && floating) return {fmt::format("tl.pow({}, {})", a.text, b.text), true};
     return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
+}
+
+// By more bits than there are, nothing is left.
+TileLangTerms::Text TileLangTerms::shifted(const Term& term, const Text& a, const Text& b) {
+    const bool left = term.name == "left_shift";
+    const int64_t bits = 8 * static_cast<int64_t>(size_of(term.dtype));
+    const Term& by = at(term.operands[1]);
+    if (by.kind == Term::Kind::number && by.value >= 0 && by.value < static_cast<double>(bits))
+        return {fmt::format("{} {} {}", a.grouped(), left ? "<<" : ">>", b.text), false};
+    const std::string far = fmt::format("tl.Or({0} < 0, {0} >= {1})", b.grouped(), bits);
+    const std::string zero = tilelang_literal(0, term.dtype), most = tilelang_literal(bits - 1, term.dtype);
+    if (left) return {fmt::format("tl.if_then_else({}, {}, {} << {})", far, zero, a.grouped(), b.grouped()), true};
+    return {fmt::format("{} >> tl.if_then_else({}, {}, {})", a.grouped(), far, most, b.text), false};
 }
 
 TileLangTerms::Text TileLangTerms::one_operand(const Term& term, const Text& a) {
@@ -169,6 +184,7 @@ TileLangTerms::Text TileLangTerms::one_operand(const Term& term, const Text& a) 
     if (!is_floating(term.dtype)) return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
     if (op == "sigmoid") return {fmt::format("{} / ({} + tl.exp(-{}))", one, one, a.grouped()), false};
     if (op == "expm1") return {external("expm1", term.dtype, a.text), true};
+    if (op == "atan" || op == "lgamma") return {external(op, term.dtype, a.text), true};
     if (op == "round") return {external("rint", term.dtype, a.text), true};
     static const std::set<std::string> functions = {"exp",  "exp2", "log", "log2", "log1p", "sqrt", "rsqrt",
                                                     "tanh", "erf",  "sin", "cos",  "floor", "ceil"};

@@ -54,6 +54,17 @@ const std::map<std::string, Helper>& helpers_by_name() {
           "    change = exp_minus_1(-2 * tl.abs(a))\n    size = -change / (2 + change)\n"
           "    return tl.where(a < 0, -size, size)\n",
           {"exp_minus_1"}}},
+        {"arc_tangent",
+         {"a",
+          "    size = tl.abs(a)  # reduced by eighths of a turn (S. Moshier's Cephes)\n"
+          "    near = tl.where(size > 0.414213562, (size - 1) / (size + 1), size)\n"
+          "    near = tl.where(size > 2.41421356, -1 / size, near)\n"
+          "    base = tl.where(size > 2.41421356, 1.57079633, tl.where(size > 0.414213562, 0.785398163, 0.0))\n"
+          "    square = near * near\n"
+          "    series = (8.05374449538e-2 * square - 1.38776856032e-1) * square + 1.99777106478e-1\n"
+          "    series = (series * square - 3.33329491539e-1) * square\n"
+          "    angle = base + (series * near + near)\n"
+          "    return tl.where(a < 0, -angle, angle)\n"}},
         {"power_of",
          {"a, b",
           "    size = tl.exp2(b * tl.log2(tl.abs(a)))\n    half = b / 2\n"
@@ -72,8 +83,9 @@ void add_helper(const std::string& name, Helpers& helpers) {
 
 const std::map<std::string, const char*>& signs() {
     static const std::map<std::string, const char*> signs = {
-        {"add", "+"},    {"subtract", "-"},    {"multiply", "*"}, {"divide", "/"},         {"less", "<"},
-        {"equal", "=="}, {"less_equal", "<="}, {"greater", ">"},  {"greater_equal", ">="}, {"not_equal", "!="}};
+        {"add", "+"},         {"subtract", "-"},    {"multiply", "*"},   {"divide", "/"},         {"less", "<"},
+        {"equal", "=="},      {"less_equal", "<="}, {"greater", ">"},    {"greater_equal", ">="}, {"not_equal", "!="},
+        {"bitwise_and", "&"}, {"bitwise_or", "|"},  {"bitwise_xor", "^"}};
     return signs;
 }
 
@@ -297,7 +309,20 @@ TritonTerms::Text TritonTerms::pointwise(const Term& term) {
     if (op == "floor_divide") return call("floor_quotient", operands);
     if (op == "remainder") return call("floor_remainder", operands);
     if (op == "power" && floating) return call("power_of", operands);
+    if (op == "left_shift" || op == "right_shift") return shifted(term, a, b);
     return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
+}
+
+// By more bits than there are, nothing is left.
+TritonTerms::Text TritonTerms::shifted(const Term& term, const Text& a, const Text& b) {
+    const bool left = term.name == "left_shift";
+    const int64_t bits = 8 * static_cast<int64_t>(size_of(term.dtype));
+    const Term& by = at(term.operands[1]);
+    if (by.kind == Term::Kind::number && by.value >= 0 && by.value < static_cast<double>(bits))
+        return {fmt::format("{} {} {}", a.grouped(), left ? "<<" : ">>", b.text), false};
+    const std::string far = fmt::format("({0} < 0) | ({0} >= {1})", b.grouped(), bits);
+    if (left) return {fmt::format("tl.where({}, 0, {} << {})", far, a.grouped(), b.grouped()), true};
+    return {fmt::format("{} >> tl.where({}, {}, {})", a.grouped(), far, bits - 1, b.text), false};
 }
 
 TritonTerms::Text TritonTerms::one_operand(const Term& term, const Text& a) {
@@ -317,6 +342,7 @@ TritonTerms::Text TritonTerms::one_operand(const Term& term, const Text& a) {
     if (op == "sigmoid") return {fmt::format("1 / (1 + tl.exp(-{}))", a.grouped()), false};
     static const std::map<std::string, const char*> replaced = {
         {"expm1", "exp_minus_1"}, {"log1p", "log_1_plus"}, {"tanh", "hyperbolic_tangent"}, {"round", "nearest_whole"}};
+    if (op == "atan" && term.dtype == DType::float32) return call("arc_tangent", {a});
     if (auto found = replaced.find(op); found != replaced.end()) return call(found->second, {a});
     static const std::set<std::string> functions = {"exp", "exp2", "log", "log2",  "sqrt", "rsqrt",
                                                     "erf", "sin",  "cos", "floor", "ceil"};

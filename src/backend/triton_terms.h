@@ -59,6 +59,7 @@ private:
     Text guarded(const schedule::Term& term);
     Text pointwise(const schedule::Term& term);
     Text one_operand(const schedule::Term& term, const Text& a);
+    Text shifted(const schedule::Term& term, const Text& a, const Text& b);
     Text call(const std::string& helper, const std::vector<Text>& operands);
     Text truth(int operand);
     Text wide(int operand, const schedule::Term& in);

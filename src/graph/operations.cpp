@@ -68,6 +68,22 @@ constexpr auto remainder_of = [](auto a, auto b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 };
 
+// Of whole numbers; a double holds those of 53 bits.
+template <class Formula>
+Operation bits(const char* name, bool commutative, Formula) {
+    constexpr auto formula = [](auto a, auto b) {
+        if (std::isnan(a) || std::isnan(b)) return a + b;
+        return static_cast<decltype(a)>(Formula{}(static_cast<int64_t>(a), static_cast<int64_t>(b)));
+    };
+    return binary(name, 1, commutative, formula);
+}
+
+// By more bits than there are, nothing is left, as in NumPy.
+constexpr auto shifted_left = [](int64_t a, int64_t by) {
+    return by < 0 || by > 63 ? int64_t{0} : static_cast<int64_t>(static_cast<uint64_t>(a) << by);
+};
+constexpr auto shifted_right = [](int64_t a, int64_t by) { return a >> (by < 0 || by > 63 ? 63 : by); };
+
 std::vector<Operation> one_operand() {
     return {
         unary("negative", 1, [](auto x) { return -x; }),
@@ -86,6 +102,8 @@ std::vector<Operation> one_operand() {
         unary("erf", 24, [](auto x) { return std::erf(x); }),
         unary("sin", 20, [](auto x) { return std::sin(x); }),
         unary("cos", 20, [](auto x) { return std::cos(x); }),
+        unary("atan", 24, [](auto x) { return std::atan(x); }),
+        unary("lgamma", 60, [](auto x) { return std::lgamma(x); }),
         unary("sigmoid", 18, [](auto x) { return 1 / (1 + std::exp(-x)); }),
         unary("floor", 1, [](auto x) { return std::floor(x); }),
         unary("ceil", 1, [](auto x) { return std::ceil(x); }),
@@ -108,6 +126,11 @@ std::vector<Operation> several_operands() {
         binary("minimum", 2, true, smaller),
         binary("floor_divide", 6, false, [](auto a, auto b) { return std::floor(a / b); }),
         binary("remainder", 8, false, remainder_of),
+        bits("bitwise_and", true, [](int64_t a, int64_t b) { return a & b; }),
+        bits("bitwise_or", true, [](int64_t a, int64_t b) { return a | b; }),
+        bits("bitwise_xor", true, [](int64_t a, int64_t b) { return a ^ b; }),
+        bits("left_shift", false, shifted_left),
+        bits("right_shift", false, shifted_right),
         truth(binary("less", 1, false, [](auto a, auto b) { return a < b; })),
         truth(binary("less_equal", 1, false, [](auto a, auto b) { return a <= b; })),
         truth(binary("greater", 1, false, [](auto a, auto b) { return a > b; })),
@@ -177,8 +200,10 @@ std::string word_for(const std::string& op) {
         {"divide", "quotient"},     {"maximum", "larger"},
         {"minimum", "smaller"},     {"where", "chosen"},
         {"power", "raised"},        {"tanh", "hyperbolic"},
-        {"sigmoid", "gate"},        {"floor", "whole"},
-        {"cast", "converted"}};
+        {"atan", "angle"},          {"lgamma", "log_gamma"},
+        {"bitwise_and", "masked"},  {"left_shift", "shifted"},
+        {"right_shift", "shifted"}, {"sigmoid", "gate"},
+        {"floor", "whole"},         {"cast", "converted"}};
     std::map<std::string, std::string>::const_iterator found = words.find(op);
     return found == words.end() ? op + "_value" : found->second;
 }

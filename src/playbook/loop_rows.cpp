@@ -15,7 +15,7 @@ namespace {
 
 bool expensive(const std::string& op) {
     static const std::set<std::string> ops = {
-        "exp", "exp_nonpositive", "exp2",  "expm1", "log",   "log2",   "log1p",    "tanh", "erf", "sin",
+        "exp", "exp_nonpositive", "exp2",  "expm1", "log",   "log2",   "log1p",    "tanh", "erf", "atan", "sin",
         "cos", "sigmoid",         "power", "sqrt",  "rsqrt", "divide", "remainder"};
     return ops.contains(op);
 }

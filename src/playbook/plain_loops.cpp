@@ -535,6 +535,18 @@ template <class T> static inline T remainder_of(T a, T b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 )"},
+                                                                           {"shifted_left", R"(
+// By more bits than there are, nothing is left, as in NumPy.
+template <class T> static inline T shifted_left(T a, T by) {
+    return by < 0 || by >= (T)(8 * sizeof(T)) ? (T)0 : (T)((uint64_t)a << by);
+}
+)"},
+                                                                           {"shifted_right", R"(
+template <class T> static inline T shifted_right(T a, T by) {
+    const T most = (T)(8 * sizeof(T) - 1);
+    return by < 0 || by > most ? (T)(a < 0 ? -1 : 0) : (T)(a >> by);
+}
+)"},
                                                                            {"whole_power", R"(
 template <class T> static inline T whole_power(T base, T exponent) {
     T result = 1;

@@ -54,9 +54,10 @@ TermIndex unflattened(const Term& place, const Shape& shape) {
 
 const char* infix_of(const std::string& op) {
     static const std::map<std::string, const char*> signs = {
-        {"add", "+"},    {"subtract", "-"},    {"multiply", "*"},     {"divide", "/"},
-        {"less", "<"},   {"less_equal", "<="}, {"greater", ">"},      {"greater_equal", ">="},
-        {"equal", "=="}, {"not_equal", "!="},  {"logical_and", "&&"}, {"logical_or", "||"}};
+        {"add", "+"},         {"subtract", "-"},    {"multiply", "*"},     {"divide", "/"},
+        {"less", "<"},        {"less_equal", "<="}, {"greater", ">"},      {"greater_equal", ">="},
+        {"equal", "=="},      {"not_equal", "!="},  {"logical_and", "&&"}, {"logical_or", "||"},
+        {"bitwise_and", "&"}, {"bitwise_or", "|"},  {"bitwise_xor", "^"}};
     auto found = signs.find(op);
     return found == signs.end() ? nullptr : found->second;
 }
@@ -194,6 +195,8 @@ Term PlainValues::formula(const Node& node, const std::vector<Term>& operands) {
     if (op == "minimum") return call("min_of");
     if (op == "floor_divide") return call("floor_divide");
     if (op == "remainder") return call("remainder_of");
+    if (op == "left_shift") return call("shifted_left");
+    if (op == "right_shift") return call("shifted_right");
     if (op == "power" && floating) return combined(fmt::format("std::pow({}, {})", a.text, b.text), operands, true);
     if (op == "power") return call("whole_power");
     return missing("pointwise '" + op + "'");
@@ -201,10 +204,11 @@ Term PlainValues::formula(const Node& node, const std::vector<Term>& operands) {
 
 Term PlainValues::one_operand(const Node& node, const Term& a) {
     static const std::map<std::string, const char*> functions = {
-        {"exp", "std::exp"},   {"exp2", "std::exp2"},    {"expm1", "std::expm1"},     {"log", "std::log"},
-        {"log2", "std::log2"}, {"log1p", "std::log1p"},  {"sqrt", "std::sqrt"},       {"tanh", "std::tanh"},
-        {"erf", "std::erf"},   {"sin", "std::sin"},      {"cos", "std::cos"},         {"floor", "std::floor"},
-        {"ceil", "std::ceil"}, {"absolute", "std::abs"}, {"round", "std::nearbyint"}, {"isnan", "std::isnan"}};
+        {"exp", "std::exp"},         {"exp2", "std::exp2"},   {"expm1", "std::expm1"},   {"log", "std::log"},
+        {"log2", "std::log2"},       {"log1p", "std::log1p"}, {"sqrt", "std::sqrt"},     {"tanh", "std::tanh"},
+        {"erf", "std::erf"},         {"atan", "std::atan"},   {"lgamma", "std::lgamma"}, {"sin", "std::sin"},
+        {"cos", "std::cos"},         {"floor", "std::floor"}, {"ceil", "std::ceil"},     {"absolute", "std::abs"},
+        {"round", "std::nearbyint"}, {"isnan", "std::isnan"}};
     const std::string& op = node.op;
     auto text = [&](const std::string& written, bool atomic = false) { return combined(written, {a}, atomic); };
     const std::string one = plain_literal(1, node.dtype);

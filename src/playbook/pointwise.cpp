@@ -33,14 +33,15 @@ std::string literal(double value) {
 
 const std::map<std::string, std::string>& helper_calls() {
     static const std::map<std::string, std::string> calls = {
-        {"exp", "vexp"},      {"exp_nonpositive", "vexp_nonpositive"},
-        {"exp2", "vexp2"},    {"expm1", "vexpm1"},
-        {"log", "vlog"},      {"log1p", "vlog1p"},
-        {"tanh", "vtanh"},    {"erf", "verf"},
-        {"sin", "vsin"},      {"cos", "vcos"},
-        {"round", "vround"},  {"sqrt", "vsqrt"},
-        {"sign", "vsign"},    {"floor", "vfloor"},
-        {"absolute", "vabs"}, {"sigmoid", "vsigmoid"}};
+        {"exp", "vexp"},        {"exp_nonpositive", "vexp_nonpositive"},
+        {"exp2", "vexp2"},      {"expm1", "vexpm1"},
+        {"log", "vlog"},        {"log1p", "vlog1p"},
+        {"tanh", "vtanh"},      {"erf", "verf"},
+        {"atan", "vatan"},      {"sin", "vsin"},
+        {"cos", "vcos"},        {"round", "vround"},
+        {"sqrt", "vsqrt"},      {"sign", "vsign"},
+        {"floor", "vfloor"},    {"absolute", "vabs"},
+        {"sigmoid", "vsigmoid"}};
     return calls;
 }
 

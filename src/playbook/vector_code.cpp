@@ -340,6 +340,23 @@ static inline vec verf(vec x) {
 }
 static inline float verf(float s) { return verf(splat(s))[0]; }
 )"},
+        {"vatan", {"select", "splat", "fma", "vabs"}, R"(
+// atan within 3 ulp: beyond tan(pi/8) of t = (|x| - 1) / (|x| + 1), beyond tan(3 pi/8) of -1 / |x| (S. Moshier's Cephes).
+static inline vec vatan(vec x) {
+    vec magnitude = vabs(x);
+    vec t = select(magnitude > 0.414213562f, (magnitude - 1.0f) / (magnitude + 1.0f), magnitude);
+    vec base = select(magnitude > 0.414213562f, splat(0.785398163f), vec{});
+    t = select(magnitude > 2.41421356f, -1.0f / magnitude, t);
+    base = select(magnitude > 2.41421356f, splat(1.57079633f), base);
+    vec s = t * t;
+    vec p = fma(splat(8.05374449538e-2f), s, splat(-1.38776856032e-1f));
+    p = fma(p, s, splat(1.99777106478e-1f));
+    p = fma(p, s, splat(-3.33329491539e-1f));
+    vec result = base + fma(p * s, t, t);
+    return select(x < 0.0f, -result, result);
+}
+static inline float vatan(float s) { return vatan(splat(s))[0]; }
+)"},
         {"vsigmoid", {"vexp"}, R"(
 // 1 / (1 + exp(-x)) within 4 ulp.
 static inline vec vsigmoid(vec x) { return 1.0f / (1.0f + vexp(-x)); }

@@ -242,6 +242,16 @@ def where_the_sum_peaks(x):
     return np.argmax(running - x, axis=1), running.max(axis=1)
 
 
+def headings(x, y):
+    angle = np.arctan2(y, x)
+    return angle, np.arccos(np.tanh(x)) * np.arcsin(np.tanh(y)), np.mean(np.arctan(x), axis=1)
+
+
+def hashed_rows(table, keys):
+    bucket = (keys ^ (keys >> 2)) & 3 | (keys << 2) & 4
+    return table[bucket], bucket
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -286,4 +296,6 @@ COMPUTATIONS = {
     "pooled_activations": ("x float32[N,C,H,W]", ["N=2,C=3,H=9,W=41", "N=1,C=1,H=2,W=3"]),
     "where_the_sum_peaks": ("x float32[M,N]", ["M=5,N=300", "M=3,N=1"]),
     "without_numbers": ("x float32[M,N]", ["M=5,N=300", "M=3,N=1"]),
+    "headings": ("x float32[M,N]; y float32[M,N]", ["M=5,N=300", "M=1,N=1"]),
+    "hashed_rows": ("table float32[8,D]; keys int64<V[M]", ["M=37,D=9,V=1000", "M=1,D=1,V=3"]),
 }

@@ -534,3 +534,27 @@ def diagonals_of_batches(x):
 def einsum_with_a_repeated_label(x, y):
     """x: M M, y: M N"""
     return np.einsum("ii,ij->j", x, y)
+
+
+def angles(x, y):
+    """x: M N, y: M N"""
+    inside = np.tanh(x)
+    return (
+        np.arctan(x), np.arcsin(inside), np.arccos(inside), np.arctan2(y, x), np.arctan2(x * 0, y), np.arctan2(y, x * 0),
+        np.arctan2(y / 0.0, x / 0.0), np.arcsinh(x), np.arcsinh(x * 1e30), np.arccosh(1 + x * x),
+        np.arccosh(1 + 1e30 * x * x), np.arctanh(0.9 * inside), np.arcsin(np.sign(x)), np.arccos(np.sign(x)),
+        scipy.special.gammaln(np.abs(x) + 0.1),
+    )  # fmt: skip
+
+
+def angle_of_integers(k, n):
+    """k: int32 M N, n: int64 M N"""
+    return np.arctan2(k, n + 1)
+
+
+def bits(k, n, u, b):
+    """k: int32 M N, n: int64 M N, u: uint8 M N, b: bool M N"""
+    return (
+        k & 3, k | 5, k ^ n, ~k, ~u, u ^ 255, u & (u - 1), k << 3, n >> 1, (k - 2) >> 1, u << 1, 1 << n, b & ~b, b ^ True,
+        k & b, np.bitwise_or(u, 128), np.left_shift(n, 2),
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import scipy.special
 from numpy.lib.stride_tricks import sliding_window_view
 
 ERF = np.vectorize(math.erf, otypes=[np.float64])
@@ -12,6 +13,8 @@ POINTWISE = {
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "round": np.rint,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "atan": np.arctan,
+    "lgamma": lambda x: scipy.special.gammaln(x).astype(x.dtype),
     "erf": lambda x: ERF(x).astype(x.dtype),
 }
 REDUCTIONS = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.any, "all": np.all}

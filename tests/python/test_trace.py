@@ -38,7 +38,7 @@ def called_with(function):
     for entry in arrays.split(","):
         name, _, shape = entry.partition(":")
         words = shape.split()
-        typed = words[0] in ("int32", "int64", "float64", "bool")
+        typed = words[0] in ("int32", "int64", "uint8", "float64", "bool")
         inputs[name.strip()] = (words[0], " ".join(words[1:])) if typed else " ".join(words)
     pairs = [entry.split("=") for entry in numbers.split(",") if entry]
     return inputs, {name.strip(): ast.literal_eval(value.strip()) for name, value in pairs}
@@ -121,6 +121,7 @@ UNTRACEABLE = {
     "inverse": ("def f(x):\n return np.linalg.inv(x)", "'np.linalg.inv' has no graph operation"),
     "sort": ("def f(x):\n return np.sort(x, axis=1)", "'np.sort' has no graph operation"),
     "sort_method": ("def f(x):\n y = x.copy()\n y.sort()\n return y", "'np.sort' has no graph operation"),
+    "bits": ("def f(x):\n return x & 3", "'bitwise_and' of float32"),
     "loop": (
         "def f(x):\n for i in range(x.shape[0]):\n  x = x + 1\n return x",
         "control flow depends on dimension 'M'",

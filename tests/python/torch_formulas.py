@@ -29,6 +29,24 @@ def functions(x):
     )
 
 
+def angles(x, y):
+    """x: M N, y: M N"""
+    inside = x.tanh()
+    return (
+        x.atan(), inside.asin(), inside.acos(), torch.atan2(y, x), torch.atan2(x * 0, y), torch.atan2(y, x * 0), x.asinh(),
+        (1 + x * x).acosh(), (0.9 * inside).atanh(), torch.lgamma(x.abs() + 0.1), torch.special.gammaln(x * x + 1),
+        torch.arctan2(y, x), torch.arcsin(x.sign()),
+    )
+
+
+def bits(k, n):
+    """k: int32 M N, n: int64 M N"""
+    return (
+        k & 3, k | 5, n ^ 6, ~k, k << 3, n >> 1, (k - 2) >> 1, torch.bitwise_and(k, 1), torch.bitwise_left_shift(n, 2),
+        torch.bitwise_not(n), (k > 1) & (n > 1), torch.bitwise_xor(k, k),
+    )
+
+
 def activations(x):
     """x: M N"""
     return (
