@@ -45,8 +45,8 @@ class Definition:
         self.names.take(self.name)
         self.inputs = {key: self.names.take(key) for key in self.json["inputs"]}
         self.outputs = {key: self.names.take(key) for key in self.json["outputs"]}
-        self.axes = {}
-        self.extents = {}  # by axis: a literal, a dimension's name, or an expression over both
+        self.axes: dict = {}
+        self.extents: dict = {}  # by axis: a literal, a dimension's name, or an expression over both
         for key, axis in self.json["axes"].items():
             self.read_axis(key, axis)
         self.check_reference()

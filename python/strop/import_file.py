@@ -62,6 +62,7 @@ def blaming(path: str, what: str, hint: str):
 
 def load(path: str):
     spec = importlib.util.spec_from_file_location("original", path)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["original"] = module
     torch.manual_seed(SEED)
@@ -127,6 +128,7 @@ class Imported:
         self.inputs = {n: v for n, v in zip(self.arguments, self.values) if isinstance(v, torch.Tensor)}
         self.tensors = {self.names.take(name.replace(".", "_")): name for name, _ in self.candidates()}
         self.updated: list[str] = []
+        self.all_tensors: list[tuple[str, str]] = []  # as exported, also those that nothing reads
 
     def move_to(self, dtype):
         with blaming(self.path, f"Model cannot be moved to {self.dtype}: ", "leave --dtype out"):
@@ -282,7 +284,7 @@ class Dimensions:
         self.imported = imported
         self.values: dict[str, int] = {}
         self.symbols: dict[str, str] = {}  # PyTorch's -> ours
-        self.shapes = {name: [] for name in imported.inputs}
+        self.shapes: dict[str, list] = {name: [] for name in imported.inputs}
         for name, value in imported.inputs.items():
             for axis, extent in enumerate(placeholders[name].meta["val"].shape):
                 self.shapes[name].append(self.extent(extent, value, axis))

@@ -182,10 +182,10 @@ def import_task(folder: str, cases: list) -> dict:
     final = ADAPTER
     for key, value in fields.items():
         draft, final = draft.replace(key, value), final.replace(key, value)
-    import_file.load = lambda _: sys.modules.setdefault("original", load_adapter(folder, draft))
-    import_file.problem_name = lambda _: problem_name(os.path.basename(folder))
+    import_file.load = lambda _: sys.modules.setdefault("original", load_adapter(folder, draft))  # type: ignore[assignment]
+    import_file.problem_name = lambda _: problem_name(os.path.basename(folder))  # type: ignore[assignment]
     sweep = CasesOf(module, cases, path)
-    import_file.Dimensions.points = lambda dimensions: sweep.points(dimensions)  # pylint: disable=unnecessary-lambda
+    import_file.Dimensions.points = lambda dimensions: sweep.points(dimensions)  # type: ignore # pylint: disable=unnecessary-lambda
     result = import_file.import_file(path)
     del result["files"]["module.py"]  # a task has no module to take the place of
     result["files"] |= {"original.py": final, "task_reference.py": theirs}

@@ -59,6 +59,7 @@ class Function(torch.nn.Module):
 
 def load_function(path: str, name: str):
     spec = importlib.util.spec_from_file_location("reference", path)
+    assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if not hasattr(module, name):

@@ -63,7 +63,7 @@ def _wider(a, b):
 def promoted(*values) -> np.dtype:
     """PyTorch's result type: arrays outweigh arrays without axes, and those numbers, unless of a lower kind."""
     order = "bif"
-    result = None
+    result: np.dtype | None = None
     for level in ("array", "scalar", "number"):
         found = None
         for value in (lift(value) for value in values):
@@ -73,6 +73,7 @@ def promoted(*values) -> np.dtype:
         rank = order.index(found.kind.replace("u", "i")) if found is not None else -1
         if result is None or rank > order.index(result.kind.replace("u", "i")):
             result = found if found is not None else result
+    assert result is not None
     return result
 
 

@@ -30,7 +30,7 @@ def _text(function: Callable) -> str:
                        "define it with `def` in a file or a notebook's cell, or give a problem folder")
     node = tree.body[0]
     node.decorator_list = []
-    return ast.get_source_segment(text, node) + "\n"
+    return (ast.get_source_segment(text, node) or "") + "\n"
 
 
 def _collect(function: Callable, parts: dict[str, str], imports: dict[str, None]) -> None:

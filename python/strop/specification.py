@@ -107,7 +107,8 @@ def infer_outputs(function: Callable, inputs: Mapping[str, Mapping[str, Any]], p
                   points: Sequence[Mapping[str, int]]) -> dict[str, dict[str, Any]]:
     """Calls the function at a few small shapes, and says its results' extents in the inputs' dimensions."""
     names = dimensions(inputs)
-    seen, failure = [], None
+    seen: list = []
+    failure = None
     for sizes in [dict(zip(names, itertools.cycle(probe))) for probe in PROBES] + [dict(point) for point in points]:
         if len(seen) >= 3:
             break

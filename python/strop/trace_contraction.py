@@ -106,7 +106,7 @@ def matmul(a, b) -> Traced:
 def tensordot(a, b, axes=2) -> Traced:
     a, b = lift(a), lift(b)
     if is_int(axes):
-        pairs = (list(range(a.ndim - axes, a.ndim)), list(range(axes)))
+        pairs = [list(range(a.ndim - axes, a.ndim)), list(range(axes))]
     else:
         pairs = [list(part) if isinstance(part, (tuple, list)) else [part] for part in axes]
     left = [axis_of(axis, a.ndim) for axis in pairs[0]]

@@ -81,7 +81,7 @@ def expand_dims(value: Traced, axis) -> Traced:
 def squeeze(value: Traced, axis=None) -> Traced:
     value = lift(value)
     if axis is None:
-        axes = [i for i, extent in enumerate(value.shape) if is_one(extent)]
+        axes = tuple(i for i, extent in enumerate(value.shape) if is_one(extent))
     else:
         axes = axes_of(axis, value.ndim)
         if any(is_int(value.shape[i]) and value.shape[i] != 1 for i in axes):
@@ -301,7 +301,11 @@ def getitem(value: Traced, key) -> Traced:
     if not isinstance(key, tuple) and isinstance(key, (Traced, np.ndarray)) and is_mask(key):
         raise Untraceable("boolean mask indexing gives a shape that depends on values")
     key = expand_key(key, value.ndim)
-    begins, ends, steps, reversed_axes, gathers = [], [], [], [], {}
+    begins: list = []
+    ends: list = []
+    steps: list = []
+    reversed_axes: list[int] = []
+    gathers: dict = {}
     shape_key = []  # what becomes of each axis: "keep", "drop", "new"
     for entry in key:
         if entry is None:
