@@ -1,7 +1,6 @@
 """PyTorch's sorting, scattering and interpolation as nodes of the graph.
 
-The graph has no node for an order or for a scatter: an element's place is how many come before it, and a target
-takes what is meant for it. So n elements cost n² comparisons, and n values for t targets cost n·t. NaN is not ordered.
+The graph has no node for a scatter: a target takes what is meant for it, so n values for t targets cost n·t.
 """
 
 from __future__ import annotations
@@ -16,52 +15,14 @@ from strop.import_reductions import scan
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
 from strop.trace_array import Traced, astype, axis_of, broadcast_shapes, broadcast_to, full, pointwise, product, reduce
 from strop.trace_dims import Untraceable, is_int, same
+from strop.trace_order import extent_of, ordered, zero
 
 # ---- order -----------------------------------------------------------------------------------------------
 
 
-def _zero(dtype) -> Traced:
-    return full((), 0, dtype)
-
-
-def _places(x: Traced, descending: bool) -> Traced:
-    """Along the last axis: how many elements come before each; of equal ones the first."""
-    one, other = layout.expand_dims(x, -1), layout.expand_dims(x, -2)
-    i, j = layout.index_grid(x.shape[-1], x.shape[-1])
-    before = pointwise("greater" if descending else "less", other, one)
-    earlier = pointwise("logical_and", pointwise("equal", other, one), pointwise("less", j, i))
-    return reduce("sum", astype(pointwise("logical_or", before, earlier), np.int64), x.ndim)
-
-
-def _at(places: Traced, wanted, values: Traced) -> Traced:
-    """The value whose place is wanted: [..., n] and [k] give [..., k], a number gives [...]."""
-    if isinstance(wanted, Traced) and wanted.ndim:
-        places, values = layout.expand_dims(places, -2), layout.expand_dims(values, -2)
-        wanted = layout.expand_dims(wanted, -1)
-    chosen = pointwise("where", pointwise("equal", places, wanted), values, _zero(values.dtype))
-    return reduce("sum", chosen, chosen.ndim - 1, False, values.dtype)
-
-
-def _ordered(x: Traced, axis, wanted, descending=False, keepdim=True):
-    """What is at these places of the order along the axis, and where it was."""
-    if not x.ndim:
-        return x, _zero(np.int64)
-    axis = axis_of(axis, x.ndim)
-    last = layout.moveaxis(x, axis, -1)
-    places = _places(last, descending)
-    values, indices = _at(places, wanted, last), _at(places, wanted, layout.arange(last.shape[-1]))
-    if isinstance(wanted, Traced) and wanted.ndim:
-        return layout.moveaxis(values, -1, axis), layout.moveaxis(indices, -1, axis)
-    return tuple(layout.expand_dims(one, axis) if keepdim else one for one in (values, indices))
-
-
-def _extent(x: Traced, axis):
-    return x.shape[axis_of(axis, x.ndim)] if x.ndim else 1
-
-
 @imports("sort")
 def _sort(out, x, axis=-1, descending=False, **_):
-    return _ordered(x, axis, layout.arange(_extent(x, axis)), descending)
+    return ordered(x, axis, layout.arange(extent_of(x, axis)), descending)
 
 
 @imports("sort.stable")
@@ -79,17 +40,17 @@ def _topk(out, x, count, axis=-1, largest=True, *_):
     if is_int(count) and count == 1 and x.ndim:
         op = "max" if largest else "min"
         return reduce(op, x, axis, True), reduce("arg" + op, x, axis, True)
-    return _ordered(x, axis, layout.arange(count), largest)
+    return ordered(x, axis, layout.arange(count), largest)
 
 
 @imports("kthvalue")
 def _kth_value(out, x, k, axis=-1, keepdim=False):
-    return _ordered(x, axis, k - 1, keepdim=keepdim)
+    return ordered(x, axis, k - 1, keepdim=keepdim)
 
 
 @imports("median.dim", "nanmedian.dim")
 def _median(out, x, axis, keepdim=False):
-    return _ordered(x, axis, (_extent(x, axis) - 1) // 2, keepdim=keepdim)
+    return ordered(x, axis, (extent_of(x, axis) - 1) // 2, keepdim=keepdim)
 
 
 @imports("median", "nanmedian")
@@ -188,7 +149,7 @@ def _index_put(out, x, indices, values, accumulate=False, *_):
     hit = pointwise("equal", layout.expand_dims(layout.arange(merged), -1), flat)
     if accumulate:
         wide = layout.reshape(hit, (merged, count, *(1 for _ in (*before, *after))))
-        chosen = pointwise("where", wide, layout.expand_dims(values, 0), _zero(out))
+        chosen = pointwise("where", wide, layout.expand_dims(values, 0), zero(out))
         result = target + reduce("sum", chosen, 1, False, out)
     else:
         last = _last(hit)
@@ -206,11 +167,11 @@ def _running(op):
 
     def apply(out, x, axis):
         if not x.ndim:
-            return x, _zero(np.int64)
+            return x, zero(np.int64)
         axis = axis_of(axis, x.ndim)
         values = scan(op, x, axis)
         at = layout.reshape(layout.arange(x.shape[axis]), (x.shape[axis],) + (1,) * (x.ndim - 1 - axis))
-        places = pointwise("where", pointwise("equal", x, values), at, _zero(np.int64))
+        places = pointwise("where", pointwise("equal", x, values), at, zero(np.int64))
         return values, scan("max", places, axis)
 
     return apply
@@ -227,10 +188,10 @@ def _log_cumulative_sum(out, x, axis):
     axis = axis_of(axis, x.ndim)
     last = layout.moveaxis(x, axis, -1)
     top = scan("max", last, -1)
-    shift = pointwise("where", pointwise("equal", top, -math.inf), _zero(out), top)
+    shift = pointwise("where", pointwise("equal", top, -math.inf), zero(out), top)
     terms = pointwise("exp", layout.expand_dims(last, -2) - layout.expand_dims(shift, -1))
     kept = layout.triangle(last.shape[-1], last.shape[-1], 0, True)
-    total = reduce("sum", pointwise("where", kept, terms, _zero(out)), last.ndim)
+    total = reduce("sum", pointwise("where", kept, terms, zero(out)), last.ndim)
     return layout.moveaxis(pointwise("log", total) + shift, -1, axis)
 
 

@@ -13,7 +13,7 @@ parameters symbolic integers, floating ones traced numbers. A function over tens
 {"untraceable": "one phrase"} and exit code 0.
 
 Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py
-shapes and indices, trace_contraction.py products, trace_numpy.py and trace_creation.py NumPy's functions,
+shapes and indices, trace_contraction.py products, trace_numpy.py, trace_order.py and trace_creation.py NumPy's functions,
 trace_calls.py their table, trace_modules.py what the reference sees.
 """
 
@@ -32,7 +32,7 @@ if __name__ == "__main__":
 
 import numpy as np  # noqa: E402
 
-from strop import trace_creation, trace_numpy  # noqa: E402, F401  (they fill the table of trace_calls)
+from strop import trace_creation, trace_numpy, trace_order  # noqa: E402, F401  (they fill the table of trace_calls)
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, extremum  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402

@@ -25,7 +25,7 @@ METHODS |= {
     "conj": "copy",
     "conjugate": "copy",
     "fill": "copyto",
-    "sort": "sort",
+    "sort": "ndarray.sort",
     "argsort": "argsort",
     "trace": "trace",
     "diagonal": "diagonal",

@@ -252,6 +252,11 @@ def hashed_rows(table, keys):
     return table[bucket], bucket
 
 
+def trimmed_mean(x):
+    inside = np.sort(x, axis=1)[:, 1:-1]
+    return inside.mean(axis=1), np.median(x, axis=0)
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -298,4 +303,5 @@ COMPUTATIONS = {
     "without_numbers": ("x float32[M,N]", ["M=5,N=300", "M=3,N=1"]),
     "headings": ("x float32[M,N]; y float32[M,N]", ["M=5,N=300", "M=1,N=1"]),
     "hashed_rows": ("table float32[8,D]; keys int64<V[M]", ["M=37,D=9,V=1000", "M=1,D=1,V=3"]),
+    "trimmed_mean": ("x float32[M,N]", ["M=5,N=37", "M=1,N=3"]),
 }

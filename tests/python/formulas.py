@@ -558,3 +558,20 @@ def bits(k, n, u, b):
         k & 3, k | 5, k ^ n, ~k, ~u, u ^ 255, u & (u - 1), k << 3, n >> 1, (k - 2) >> 1, u << 1, 1 << n, b & ~b, b ^ True,
         k & b, np.bitwise_or(u, 128), np.left_shift(n, 2),
     )  # fmt: skip
+
+
+def orders(x, n):
+    """x: M N, n: int64 M N"""
+    y = x.copy()
+    y.sort()
+    best = np.take_along_axis(x, np.argsort(-x, axis=1), axis=1)
+    return (
+        y, best[:, :2], np.sort(x, axis=0), np.argsort(n, axis=0, kind="stable"), np.sort(x, axis=None), x.argsort()[:, -1],
+        np.median(x, axis=1), np.median(x[:, :4], axis=1, keepdims=True), np.median(x), np.sort(n)[:, ::-1],
+    )  # fmt: skip
+
+
+def bins(x, v):
+    """x: M N, v: N"""
+    edges = np.sort(v)
+    return np.searchsorted(edges, x[0]), np.searchsorted(edges, x, side="right"), np.digitize(x, edges)
