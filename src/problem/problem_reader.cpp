@@ -226,6 +226,9 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
         claim(entry.at, entry.key, kind);
         Tensor tensor;
         tensor.name = entry.key;
+        if (entry.value.IsScalar())  // "float32[M, N]", as people write it elsewhere
+            yaml_.fail(entry.value, fmt::format("'{}' must be a map, found a single value", entry.key),
+                       fmt::format("for example '{}: {{dtype: float32, shape: [M, N]}}'", entry.key));
         std::vector<YamlEntry> fields = yaml_.map(entry.value, entry.key);
         std::vector<std::string> known = {"dtype", "shape"};
         if (key == "inputs") known.insert(known.end(), {"fill", "limit"});
