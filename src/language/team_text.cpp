@@ -95,26 +95,31 @@ public:
     void count_down() {
         if (value_.fetch_sub(1) == 1) wake();
     }
+    // Who wakes up too late, and finds nothing changed any more, looks for a while again: the next change is near.
     void wait_while(uint32_t value) {
-        for (int i = looks; i > 0; --i) {
-            if (get() != value) return;
+        for (;;) {
+            for (int i = looks; i > 0; --i) {
+                if (get() != value) return;
 #if defined(__x86_64__)
-            __builtin_ia32_pause();
+                __builtin_ia32_pause();
 #elif defined(__aarch64__)
-            __asm__ volatile("isb");
+                __asm__ volatile("isb");
 #endif
+            }
+            asleep_.store(1);
+            if (value_.load() != value) return;
+            syscall(SYS_futex, &value_, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
         }
-        sleepers_.fetch_add(1);
-        while (value_.load() == value) syscall(SYS_futex, &value_, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
-        sleepers_.fetch_sub(1);
     }
-    void reset() { value_ = sleepers_ = 0; }
+    void reset() { value_ = asleep_ = 0; }
 
 private:
+    // Once for each sleep: waking up may take many calls' time.
     void wake() {
-        if (sleepers_.load() > 0) syscall(SYS_futex, &value_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+        if (asleep_.load() > 0 && asleep_.exchange(0) > 0)
+            syscall(SYS_futex, &value_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     }
-    std::atomic<uint32_t> value_{0}, sleepers_{0};
+    std::atomic<uint32_t> value_{0}, asleep_{0};   // asleep: somebody who was not woken yet may be
 };
 
 thread_local bool within = false;   // a body: its own calls run in line
