@@ -15,7 +15,7 @@ from strop.import_reductions import scan
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
 from strop.trace_array import Traced, astype, axis_of, broadcast_shapes, broadcast_to, full, pointwise, product, reduce
 from strop.trace_dims import Untraceable, is_int, same
-from strop.trace_order import extent_of, ordered, zero
+from strop.trace_order import extent_of, ordered, searchsorted, zero
 
 # ---- order -----------------------------------------------------------------------------------------------
 
@@ -60,8 +60,7 @@ def _median_of_all(out, x):
 
 @imports("bucketize")
 def _bucketize(out, x, boundaries, *, out_int32=False, right=False):
-    inside = pointwise("less_equal" if right else "less", boundaries, layout.expand_dims(x, -1))
-    return astype(reduce("sum", astype(inside, np.int64), x.ndim), out)
+    return astype(searchsorted(boundaries, x, "right" if right else "left"), out)
 
 
 @imports("searchsorted")

@@ -15,9 +15,11 @@ from strop.trace_dims import Untraceable
 
 
 def _register():
-    unary = {name: name for name in "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal tanh erf atan lgamma sin cos sigmoid".split()}
+    same = "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal tanh erf atan lgamma sin cos sigmoid"
+    unary = {name: name for name in same.split()}
     unary |= {"floor": "floor", "ceil": "ceil", "round": "round", "abs": "absolute", "neg": "negative"}
-    unary |= {"sign": "sign", "sgn": "sign", "square": "square", "special_expit": "sigmoid", "special_erf": "erf", "special_gammaln": "lgamma"}
+    unary |= {"sign": "sign", "sgn": "sign", "square": "square", "special_expit": "sigmoid", "special_erf": "erf"}
+    unary |= {"special_gammaln": "lgamma"}
     binary = {"mul": "multiply", "maximum": "maximum", "minimum": "minimum", "fmax": "maximum", "fmin": "minimum"}
     binary |= {"max.other": "maximum", "min.other": "minimum", "remainder": "remainder", "pow": "power"}
     binary |= {"floor_divide": "floor_divide", "true_divide": "divide", "__rpow__": "power"}

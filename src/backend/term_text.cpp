@@ -103,6 +103,13 @@ void TermText::name(int id, Lines& lines) {
     named_[id] = unique;
 }
 
+std::optional<TermText::Text> TermText::shifted_by_number(const Term& shift, const Text& a, const Text& b) const {
+    const Term& by = at(shift.operands[1]);
+    const double bits = 8 * static_cast<double>(size_of(shift.dtype));
+    if (by.kind != Term::Kind::number || by.value < 0 || by.value >= bits) return std::nullopt;
+    return Text{fmt::format("{} {} {}", a.grouped(), shift.name == "left_shift" ? "<<" : ">>", b.text), false};
+}
+
 TermText::Text TermText::missing(const std::string& what) {
     if (context_.lacks.empty()) context_.lacks = what;
     return {"0", true};

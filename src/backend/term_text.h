@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,6 +77,8 @@ protected:
     const schedule::Term& at(int id) const { return context_.terms[static_cast<size_t>(id)]; }
     Text inlined(int id);
     Text missing(const std::string& what);
+    // A shift by a number of bits that the type has, as C and Python write it; nothing for any other.
+    std::optional<Text> shifted_by_number(const schedule::Term& shift, const Text& a, const Text& b) const;
     const std::string* result(const std::string& name) const {
         auto known = results_.find(name);
         return known == results_.end() ? nullptr : &known->second;

@@ -149,11 +149,9 @@ TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {
 
 // By more bits than there are, nothing is left.
 TileLangTerms::Text TileLangTerms::shifted(const Term& term, const Text& a, const Text& b) {
+    if (const std::optional<Text> plain = shifted_by_number(term, a, b)) return *plain;
     const bool left = term.name == "left_shift";
     const int64_t bits = 8 * static_cast<int64_t>(size_of(term.dtype));
-    const Term& by = at(term.operands[1]);
-    if (by.kind == Term::Kind::number && by.value >= 0 && by.value < static_cast<double>(bits))
-        return {fmt::format("{} {} {}", a.grouped(), left ? "<<" : ">>", b.text), false};
     const std::string far = fmt::format("tl.Or({0} < 0, {0} >= {1})", b.grouped(), bits);
     const std::string zero = tilelang_literal(0, term.dtype), most = tilelang_literal(bits - 1, term.dtype);
     if (left) return {fmt::format("tl.if_then_else({}, {}, {} << {})", far, zero, a.grouped(), b.grouped()), true};

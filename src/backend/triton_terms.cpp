@@ -315,11 +315,9 @@ TritonTerms::Text TritonTerms::pointwise(const Term& term) {
 
 // By more bits than there are, nothing is left.
 TritonTerms::Text TritonTerms::shifted(const Term& term, const Text& a, const Text& b) {
+    if (const std::optional<Text> plain = shifted_by_number(term, a, b)) return *plain;
     const bool left = term.name == "left_shift";
     const int64_t bits = 8 * static_cast<int64_t>(size_of(term.dtype));
-    const Term& by = at(term.operands[1]);
-    if (by.kind == Term::Kind::number && by.value >= 0 && by.value < static_cast<double>(bits))
-        return {fmt::format("{} {} {}", a.grouped(), left ? "<<" : ">>", b.text), false};
     const std::string far = fmt::format("({0} < 0) | ({0} >= {1})", b.grouped(), bits);
     if (left) return {fmt::format("tl.where({}, 0, {} << {})", far, a.grouped(), b.grouped()), true};
     return {fmt::format("{} >> tl.where({}, {}, {})", a.grouped(), far, bits - 1, b.text), false};

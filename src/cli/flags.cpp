@@ -180,9 +180,7 @@ CommandSpec judge() {
         {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
          {"./strop judge softmax.cpp --problem softmax --set UNROLL=4", "the same with another configuration"},
          {"./strop judge softmax.cu --problem softmax --device emulated", "a CUDA kernel without a GPU: is it right?"},
-         {"./strop judge old.cpp new.cpp --problem softmax",
-          "what does the second gain over the first? They take turns"},
-         {"./strop judge mine/*.cpp --problem softmax --json", "several; a line of JSON each, and one of the turns"}},
+         {"./strop judge old.cpp new.cpp --problem softmax", "several; then in turns: what does the second gain?"}},
         command_judge};
 }
 

@@ -1,10 +1,9 @@
 // strop judge: compile, check and time kernels against the baselines.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <random>
-#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -18,13 +17,14 @@
 #include "cli/emulated.h"
 #include "cli/finish.h"
 #include "cli/kernel_file.h"
+#include "cli/report_file.h"
 #include "cli/table.h"
 #include "core/json.h"
 #include "language/contract.h"
+#include "report/change.h"
 #include "report/facts.h"
 #include "run/judgement.h"
 #include "run/verification.h"
-#include "stats/paired.h"
 
 namespace strop::cli {
 
@@ -75,9 +75,7 @@ void print_text(const Judgement& judgement) {
             if (point.point.label == result.point.label)
                 for (size_t i = 1; i < point.results.size(); ++i)
                     if (point.results[i].verdict == Verdict::ok)
-                        against.push_back(fmt::format("{} {:.2f}× ({:.2f}–{:.2f})", point.results[i].name,
-                                                      point.results[i].speedup.ratio, point.results[i].speedup.low,
-                                                      point.results[i].speedup.high));
+                        against.push_back(point.results[i].name + " " + ratio_text(point.results[i].speedup));
         bool timed = !result.time.samples_ns.empty();
         cells.push_back({result.point.label, name_of(result.verdict),
                          timed ? human_nanoseconds(result.time.median_ns) : "-", join(against, ", ")});
@@ -107,83 +105,66 @@ void print(const std::string& file, const Problem& problem, const Judgement& jud
     else print_text(judgement);
 }
 
-// Of the first kernel in turns with the others: each one's speedup over the first.
-struct Pairs {
-    Comparison comparison;
-    std::vector<std::string> names;
-
-    Ratio over_first(const PointComparison& point, size_t i) const {
-        const Ratio& first = point.results[i].speedup;
-        return {1 / first.ratio, 1 / first.high, 1 / first.low};
-    }
-    bool both_ran(const PointComparison& point, size_t i) const {
-        return point.results[0].verdict == Verdict::ok && point.results[i].verdict == Verdict::ok;
-    }
-    std::optional<Ratio> over_all(size_t i) const {
-        std::vector<stats::Interval> ratios;
-        for (const PointComparison& point : comparison.points)
-            if (const Ratio ratio = over_first(point, i); both_ran(point, i))
-                ratios.push_back({ratio.ratio, ratio.low, ratio.high});
-        if (ratios.empty()) return std::nullopt;
-        const stats::Interval whole = stats::combine(ratios);
-        return Ratio{whole.value, whole.low, whole.high};
-    }
-};
-
-// As they were given; a file that is given again (what does the judge say of a kernel against itself?) is numbered.
-std::vector<std::string> names_of(const std::vector<std::string>& files) {
-    std::map<std::string, int> times;
-    std::vector<std::string> names;
-    for (const std::string& file : files) {
-        const int time = ++times[file];
-        names.push_back(time == 1 ? file : fmt::format("{} ({})", file, time));
-    }
-    return names;
+// As it was given; a file that is given again (what does the judge say of a kernel against itself?) is numbered.
+std::string fresh_name(const std::string& file, const std::vector<Contender>& others) {
+    const auto times = std::count_if(others.begin(), others.end(), [&](const Contender& other) {
+        return other.name == file || other.name.starts_with(file + " (");
+    });
+    return times == 0 ? file : fmt::format("{} ({})", file, times + 1);
 }
 
-std::string text_of(const Ratio& ratio) {
-    return fmt::format("{:.2f}× ({:.2f}–{:.2f})", ratio.ratio, ratio.low, ratio.high);
+// Of a kernel over the first one, in a comparison of the first with all.
+std::optional<Ratio> gain(const PointComparison& point, size_t i) {
+    if (point.results[0].verdict != Verdict::ok || point.results[i].verdict != Verdict::ok) return std::nullopt;
+    const Ratio& first = point.results[i].speedup;
+    return Ratio{1 / first.ratio, 1 / first.high, 1 / first.low};
 }
 
-void print_pairs(const Pairs& pairs) {
+std::optional<Ratio> gain_over_all(const Comparison& comparison, size_t i) {
+    std::vector<Ratio> gains;
+    for (const PointComparison& point : comparison.points)
+        if (const std::optional<Ratio> one = gain(point, i)) gains.push_back(*one);
+    return report::overall(gains);
+}
+
+void print_turns(const std::vector<Contender>& kernels, const Comparison& comparison) {
     std::vector<std::vector<std::string>> cells = {{"SHAPE"}};
-    for (const std::string& file : pairs.names) cells[0].push_back(file);
-    for (const PointComparison& point : pairs.comparison.points) {
+    for (const Contender& kernel : kernels) cells[0].push_back(kernel.name);
+    for (const PointComparison& point : comparison.points) {
         cells.push_back({point.point.label});
         for (size_t i = 0; i < point.results.size(); ++i) {
             const ContenderResult& result = point.results[i];
             std::string text =
                 result.verdict == Verdict::ok ? human_nanoseconds(result.time.median_ns) : name_of(result.verdict);
-            if (i > 0 && pairs.both_ran(point, i)) text += ", " + text_of(pairs.over_first(point, i));
+            if (const std::optional<Ratio> one = gain(point, i); one && i > 0) text += ", " + ratio_text(*one);
             cells.back().push_back(text);
         }
     }
     cells.push_back({"all", ""});
-    for (size_t i = 1; i < pairs.names.size(); ++i) {
-        const std::optional<Ratio> whole = pairs.over_all(i);
-        cells.back().push_back(whole ? text_of(*whole) : "-");
+    for (size_t i = 1; i < kernels.size(); ++i) {
+        const std::optional<Ratio> whole = gain_over_all(comparison, i);
+        cells.back().push_back(whole ? ratio_text(*whole) : "-");
     }
-    fmt::print("\nin turns with {}\n\n{}", pairs.names[0], table(cells));
+    fmt::print("\nin turns with {}\n\n{}", kernels[0].name, table(cells));
 }
 
-void print_pairs_json(const Pairs& pairs) {
-    Json shapes = Json::array();
-    for (const PointComparison& point : pairs.comparison.points) {
-        Json kernels = Json::object();
+void print_turns_json(const std::vector<Contender>& kernels, const Comparison& comparison) {
+    Json shapes = Json::array(), speedups = Json::object();
+    for (const PointComparison& point : comparison.points) {
+        Json results = Json::object();
         for (size_t i = 0; i < point.results.size(); ++i) {
             const ContenderResult& result = point.results[i];
-            Json& kernel = kernels[pairs.names[i]];
+            Json& kernel = results[result.name];
             kernel = {{"verdict", name_of(result.verdict)},
                       {"nanoseconds", result.time.median_ns},
                       {"cold", cold_of(result)}};
-            if (i > 0 && pairs.both_ran(point, i)) kernel["speedup"] = pairs.over_first(point, i);
+            if (const std::optional<Ratio> one = gain(point, i); one && i > 0) kernel["speedup"] = *one;
         }
-        shapes.push_back({{"label", point.point.label}, {"dims", point.point.dims}, {"kernels", kernels}});
+        shapes.push_back({{"label", point.point.label}, {"dims", point.point.dims}, {"kernels", results}});
     }
-    Json speedups = Json::object();
-    for (size_t i = 1; i < pairs.names.size(); ++i)
-        if (const std::optional<Ratio> whole = pairs.over_all(i)) speedups[pairs.names[i]] = *whole;
-    fmt::print("{}\n", dump(Json{{"in_turns_with", pairs.names[0]}, {"shapes", shapes}, {"speedups", speedups}}));
+    for (size_t i = 1; i < kernels.size(); ++i)
+        if (const std::optional<Ratio> whole = gain_over_all(comparison, i)) speedups[kernels[i].name] = *whole;
+    fmt::print("{}\n", dump(Json{{"in_turns_with", kernels[0].name}, {"shapes", shapes}, {"speedups", speedups}}));
 }
 
 }  // namespace
@@ -206,7 +187,7 @@ int command_judge(const Arguments& arguments) {
     judge::WorkerClient worker(command, [] { check_interrupt(); });
     worker.open(problem, {}, std::random_device{}());
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
-    std::vector<size_t> right;
+    std::vector<Contender> right;
     for (size_t i = 0; i < kernels.size(); ++i) {
         const JudgementOptions options{std::random_device{}(), true, arguments.duration("--per-shape"),
                                        arguments.has("--sanitize")};
@@ -216,20 +197,14 @@ int command_judge(const Arguments& arguments) {
         for (PointResult& point : judgement.evaluation.points)
             point.evidence = with_file_name(point.evidence, files[i]);
         for (SanitizerRun& run : judgement.sanitizers) run.evidence = with_file_name(run.evidence, files[i]);
-        if (judgement.evaluation.ok()) right.push_back(i);
+        if (judgement.evaluation.ok())
+            right.push_back({fresh_name(files[i], right), "", kernels[i], configurations[i]});
         print(files[i], problem, judgement, arguments);
         std::fflush(stdout);
     }
     if (right.size() > 1 && !emulated) {
-        auto those_right = [&](const auto& all) {
-            std::remove_cvref_t<decltype(all)> chosen;
-            for (size_t i : right) chosen.push_back(all[i]);
-            return chosen;
-        };
-        Pairs pairs{{}, names_of(those_right(files))};
-        pairs.comparison = compare_kernels(worker, problem, pairs.names, those_right(kernels),
-                                           those_right(configurations), arguments.duration("--per-shape"));
-        arguments.has("--json") ? print_pairs_json(pairs) : print_pairs(pairs);
+        const Comparison comparison = compare_kernels(worker, problem, right, arguments.duration("--per-shape"));
+        arguments.has("--json") ? print_turns_json(right, comparison) : print_turns(right, comparison);
     }
     return right.size() == files.size() ? 0 : static_cast<int>(Exit::no_improvement);
 }

@@ -132,6 +132,7 @@ private:
                      PointResult& result);
     // Whether what else a program does decides if tensors are in the last cache when the kernel is called.
     bool fill_last_cache(const Buffers& buffers) const;
+    static constexpr size_t cold_calls_of_a_screening = 3;  // at least, where several are compared
     void screen_cold(Runner& runner, size_t index, PointResult& result);
     std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index);
     int64_t any_window(const Buffers& buffers);

@@ -32,7 +32,7 @@ constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_eq
 constexpr double extension = 3;  // so many times a point's time, while one launch may have been disturbed
 const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
-constexpr size_t least_cold_calls = 5, most_cold_calls = 25, least_cold_calls_of_a_screening = 3;
+constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
 constexpr double cold_tells_below_ns = 5e7;  // where nobody asked for cold times, and they decide
 constexpr double cold_share = 0.25;          // of the time of a point
 const Seconds call_limit{30};
@@ -410,7 +410,7 @@ void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const Co
         const bool tells = request.cold || timing.estimate_ns < cold_tells_below_ns;
         if (timing.running() && !timing.runner->copies_inputs() && tells) order.push_back(&timing);
     }
-    const size_t least = request.effort == Effort::screen ? least_cold_calls_of_a_screening : least_cold_calls;
+    const size_t least = request.effort == Effort::screen ? cold_calls_of_a_screening : least_cold_calls;
     const Clock::time_point start = Clock::now();
     for (size_t round = 0; round < most_cold_calls; ++round) {
         if (round >= least && Clock::now() - start > limit) break;

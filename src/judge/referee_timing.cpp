@@ -15,7 +15,7 @@ namespace strop::judge {
 
 namespace {
 
-const Seconds cold_limit{30};
+const Seconds cold_limit{30};              // of a call by itself
 constexpr double screen_batch_ns = 1.2e6;  // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
 constexpr int warm_calls = 3;
@@ -24,7 +24,6 @@ constexpr double few_samples_above_ns = 4e6;
 constexpr double disturbed_share = 0.04;    // of a part's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;  // and more than waking up for two batches takes
 constexpr int attempts_at_a_sample = 3;
-constexpr size_t cold_calls_of_a_screening = 3;
 constexpr size_t least_parts = 3;  // before a sample may end for the time that looking at outputs took
 
 }  // namespace
@@ -335,13 +334,14 @@ std::optional<Runner::Outcome> Referee::cold_call(Runner& runner, size_t index) 
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
     const double empty_ns = runner.handshake_ns();
     Runner::Outcome outcome = runner.call(index, 1, timed, 0, cold_limit);
+    if (!outcome.ok()) return outcome;
     bool cold = true;
     for (const Place& place : set.inputs)
         cold = cold && flush_from_caches(buffers.inputs().data() + place.data, place.data_bytes);
     for (const Place& place : buffers.slot(0))
         cold = cold && flush_from_caches(buffers.outputs().data() + place.data, place.data_bytes);
     if (!cold) return std::nullopt;
-    if (outcome.ok()) outcome = runner.call(index, 1, timed, 0, cold_limit);
+    outcome = runner.call(index, 1, timed, 0, cold_limit);
     outcome.outside_ns -= std::min(empty_ns, 0.9 * outcome.outside_ns);
     return outcome;
 }

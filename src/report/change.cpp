@@ -75,13 +75,19 @@ std::vector<std::string> doubts(const RunRecord& before, const RunRecord& after)
     return doubts;
 }
 
-std::optional<Ratio> overall(const std::vector<Change>& changes) {
-    std::vector<stats::Interval> ratios;
-    for (const Change& change : changes)
-        if (!change.baseline.empty()) ratios.push_back({change.change.ratio, change.change.low, change.change.high});
+std::optional<Ratio> overall(const std::vector<Ratio>& ratios) {
     if (ratios.empty()) return {};
-    const stats::Interval whole = stats::combine(ratios);
+    std::vector<stats::Interval> intervals;
+    for (const Ratio& ratio : ratios) intervals.push_back({ratio.ratio, ratio.low, ratio.high});
+    const stats::Interval whole = stats::combine(intervals);
     return Ratio{whole.value, whole.low, whole.high};
+}
+
+std::optional<Ratio> overall(const std::vector<Change>& changes) {
+    std::vector<Ratio> ratios;
+    for (const Change& change : changes)
+        if (!change.baseline.empty()) ratios.push_back(change.change);
+    return overall(ratios);
 }
 
 }  // namespace strop::report

@@ -25,7 +25,9 @@ struct Change {
 std::vector<Change> changes(const RunRecord& before, const RunRecord& after, double tolerance);
 // What a reader must know before believing the numbers.
 std::vector<std::string> doubts(const RunRecord& before, const RunRecord& after);
-// Geometric mean over the shapes with a baseline; nothing without one.
+// Geometric mean with its interval; nothing of none.
+std::optional<Ratio> overall(const std::vector<Ratio>& ratios);
+// The same over the shapes with a baseline.
 std::optional<Ratio> overall(const std::vector<Change>& changes);
 
 }  // namespace strop::report

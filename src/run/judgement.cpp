@@ -89,12 +89,10 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
     return judgement;
 }
 
-Comparison compare_kernels(judge::WorkerClient& worker, const Problem& problem, const std::vector<std::string>& names,
-                           const std::vector<Kernel>& kernels, const std::vector<Configuration>& configurations,
+Comparison compare_kernels(judge::WorkerClient& worker, const Problem& problem, const std::vector<Contender>& kernels,
                            Seconds seconds_per_shape) {
     ComparisonRequest request;
-    for (size_t i = 0; i < kernels.size(); ++i)
-        request.contenders.push_back({names[i], "", kernels[i], configurations[i]});
+    request.contenders = kernels;
     request.points = problem.points;
     request.cold = true;
     request.seconds_per_point = seconds_per_shape.count();

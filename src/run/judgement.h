@@ -36,9 +36,8 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
                        const Configuration& configuration, const JudgementOptions& options);
 
 // Kernels in turns with each other, the first one being compared with the others: what two judgements of their own
-// cannot tell. `names` are the contenders'.
-Comparison compare_kernels(judge::WorkerClient& worker, const Problem& problem, const std::vector<std::string>& names,
-                           const std::vector<Kernel>& kernels, const std::vector<Configuration>& configurations,
+// cannot tell.
+Comparison compare_kernels(judge::WorkerClient& worker, const Problem& problem, const std::vector<Contender>& kernels,
                            Seconds seconds_per_shape);
 
 }  // namespace strop

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "stats/paired.h"
+#include "report/change.h"
 
 namespace strop {
 
@@ -109,15 +109,12 @@ const ContenderResult* best_baseline(const PointComparison& point) {
 }
 
 std::optional<Ratio> speedup_over_best(const Comparison& comparison) {
-    std::vector<stats::Interval> ratios;
+    std::vector<Ratio> ratios;
     for (const PointComparison& point : comparison.points) {
         const ContenderResult* best = best_baseline(point);
-        if (point.results.front().verdict == Verdict::ok && best)
-            ratios.push_back({best->speedup.ratio, best->speedup.low, best->speedup.high});
+        if (point.results.front().verdict == Verdict::ok && best) ratios.push_back(best->speedup);
     }
-    if (ratios.empty()) return {};
-    const stats::Interval whole = stats::combine(ratios);
-    return Ratio{whole.value, whole.low, whole.high};
+    return report::overall(ratios);
 }
 
 std::string note_verification(const Comparison& comparison,
