@@ -181,6 +181,15 @@ int main(int, char** arguments) {
         for (int i = 0; i < 64; ++i) shares(1000);
         printf("%d", shares(1000));
     }
+    if (!strcmp(what, "falling asleep")) {   // there are calls while it does
+        alarm(20);
+        for (int i = 0; i < 20; ++i) {
+            shares(1000);
+            usleep(300 + 150 * i);
+        }
+        usleep(10000);
+        printf("%d", wrong_after_barriers(3));
+    }
     if (!strcmp(what, "nested often")) {
         for (int i = 0; i < 10; ++i) threads_inside(0);
         printf("%d", shares(1000));
@@ -228,13 +237,22 @@ class Team : public testing::Test {
 protected:
     static void SetUpTestSuite() {
         folder = std::make_unique<TemporaryFolder>();
-        write_file(path("library.cpp"),
-                   team_text().includes + team_text().body + library_text + set_parallel_definition("library"));
         write_file(path("program.cpp"), program_text);
-        const std::string flags = " -std=c++17 -O1 -Wall -Wextra -Werror -pthread ";
-        built = compiles("g++" + flags + "-shared -fPIC -o " + path("library.so") + " " + path("library.cpp")) &&
-                compiles("g++" + flags + "-o " + path("program") + " " + path("program.cpp") + " " +
-                         path("library.so") + " -Wl,-rpath," + folder->path().string() + " -ldl");
+        const std::string team = team_text().includes + team_text().body;
+        built = build("", team) && build("slow_", replaced(team, "syscall(SYS_futex, &wakes_, FUTEX_WAIT",
+                                                           "usleep(2000), syscall(SYS_futex, &wakes_, FUTEX_WAIT"));
+    }
+    static bool build(const std::string& kind, const std::string& team) {
+        const std::string library = path(kind + "library"), flags = " -std=c++17 -O1 -Wall -Wextra -Werror -pthread ";
+        write_file(library + ".cpp", team + library_text + set_parallel_definition("library"));
+        return compiles("g++" + flags + "-shared -fPIC -o " + library + ".so " + library + ".cpp") &&
+               compiles("g++" + flags + "-o " + path(kind + "program") + " " + path("program.cpp") + " " + library +
+                        ".so -Wl,-rpath," + folder->path().string() + " -ldl");
+    }
+    static std::string replaced(std::string text, const std::string& what, const std::string& by) {
+        const size_t at = text.find(what);
+        EXPECT_NE(at, std::string::npos) << what;
+        return at == std::string::npos ? text : text.replace(at, what.size(), by);
     }
     static void TearDownTestSuite() { folder.reset(); }
     void SetUp() override { ASSERT_TRUE(built); }
@@ -243,9 +261,10 @@ protected:
     static bool compiles(const std::string& command) { return std::system((command + " 2>&1").c_str()) == 0; }
 
     // What the program prints; "skip" where it finds no OpenMP.
-    static std::string said(const std::string& what, const std::string& environment) {
+    static std::string said(const std::string& what, const std::string& environment,
+                            const std::string& program = "program") {
         const std::string command =
-            fmt::format("env -u OMP_NUM_THREADS -u OMP_PROC_BIND {} {} '{}' 2>&1", environment, path("program"), what);
+            fmt::format("env -u OMP_NUM_THREADS -u OMP_PROC_BIND {} {} '{}' 2>&1", environment, path(program), what);
         std::string text;
         std::FILE* pipe = popen(command.c_str(), "r");
         for (int c; (c = std::fgetc(pipe)) != EOF;) text += static_cast<char>(c);
@@ -280,6 +299,12 @@ TEST_F(Team, CallsFromSeveralThreadsAtOnceAreRight) {
 }
 
 TEST_F(Team, CallsThatMeetWorkAloneAndSoDoTheNextOnes) { EXPECT_EQ(said("crowded", "OMP_NUM_THREADS=3"), "1 1 3"); }
+
+// Its value may be as it was again before a thread that has looked is asleep.
+TEST_F(Team, AThreadThatIsFallingAsleepIsNotForgotten) {
+    for (int threads : {2, 3})
+        EXPECT_EQ(said("falling asleep", fmt::format("OMP_NUM_THREADS={}", threads), "slow_program"), "0");
+}
 
 TEST_F(Team, CallsFromWithinAreNoMeeting) { EXPECT_EQ(said("nested often", "OMP_NUM_THREADS=3"), "3"); }
 

@@ -73,6 +73,7 @@ const char* const source_includes = R"(#include <dlfcn.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include <atomic>
 )";
@@ -80,8 +81,28 @@ const char* const source_includes = R"(#include <dlfcn.h>
 const char* const waiting_text = R"(
 // ---- waiting
 
-constexpr int most_looks = 2000;       // at a number that another thread will change, before going to sleep
-std::atomic<int> looks{most_looks};    // 0 where threads have to share cores
+std::atomic<int> looks{0};   // at a number that another thread will change, before going to sleep
+
+void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+// How many take a tenth of a millisecond: a program that calls from Python again and again is back by then, and waking
+// a thread of a virtual machine takes about as long. A pause is 10 to 140 cycles.
+int looks_of_a_tenth() {
+    constexpr int tried = 200;
+    timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < tried; ++i) relax();
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const double ns = 1e9 * (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec);
+    const double looks_of_it = 1e5 * tried / (ns < 1 ? 1 : ns);
+    return looks_of_it < 500 ? 500 : looks_of_it < 20000 ? (int)looks_of_it : 20000;   // an interruption is no pause
+}
 
 // A number that threads wait for (futex(2)).
 class Signal {
@@ -100,26 +121,25 @@ public:
         for (;;) {
             for (int i = looks; i > 0; --i) {
                 if (get() != value) return;
-#if defined(__x86_64__)
-                __builtin_ia32_pause();
-#elif defined(__aarch64__)
-                __asm__ volatile("isb");
-#endif
+                relax();
             }
-            asleep_.store(1);
+            const uint32_t wakes = wakes_;
+            asleep_ = 1;
             if (value_.load() != value) return;
-            syscall(SYS_futex, &value_, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+            syscall(SYS_futex, &wakes_, FUTEX_WAIT_PRIVATE, wakes, nullptr, nullptr, 0);
         }
     }
-    void reset() { value_ = asleep_ = 0; }
+    void reset() { value_ = asleep_ = wakes_ = 0; }
 
 private:
     // Once for each sleep: waking up may take many calls' time.
     void wake() {
-        if (asleep_.load() > 0 && asleep_.exchange(0) > 0)
-            syscall(SYS_futex, &value_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+        if (asleep_.load() == 0 || asleep_.exchange(0) == 0) return;
+        ++wakes_;
+        syscall(SYS_futex, &wakes_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     }
     std::atomic<uint32_t> value_{0}, asleep_{0};   // asleep: somebody who was not woken yet may be
+    std::atomic<uint32_t> wakes_{0};   // slept on: the value may be as it was again before somebody is asleep
 };
 
 thread_local bool within = false;   // a body: its own calls run in line
@@ -381,7 +401,8 @@ int start(int threads) {
 
 void run_on_own(Job& job) {
     job.threads = start(job.threads);
-    looks = job.threads > around.cores ? 0 : most_looks;
+    static const int most_looks = looks_of_a_tenth();
+    looks = job.threads > around.cores ? 0 : most_looks;   // none where threads have to share cores
     own.job = &job;
     own.left.set((uint32_t)job.threads - 1);
     for (int i = 1; i < job.threads; ++i) own.places[i].work.set(1);
@@ -436,8 +457,8 @@ void run(int threads, Body body, const void* captured) {
 const char* const about_text =
     R"(// Threads. A kernel runs a lambda on several of them by team::parallel. In a process that has loaded an OpenMP run-time
 // (PyTorch brings one) they are that run-time's, and as many as it would take itself: two teams would fight for the
-// same cores. Elsewhere a team of its own starts when it is first needed; who has nothing to do sleeps after some ten
-// microseconds. Who calls from within it, or while another thread has it, works alone; so do the calls after such a
+// same cores. Elsewhere a team of its own starts when it is first needed; who has nothing to do sleeps after a tenth
+// of a millisecond. Who calls from within it, or while another thread has it, works alone; so do the calls after such a
 // meeting, for a while.
 )";
 
