@@ -42,11 +42,13 @@ struct Machine {
             if (cache.level == level) return cache.bytes;
         return 0;
     }
-    int64_t last_cache_bytes() const {  // 0: not known
-        int64_t most = 0;
-        for (const CacheLevel& cache : caches) most = std::max(most, cache.bytes);
-        return most;
+    CacheLevel last_cache() const {  // of no bytes: not known
+        CacheLevel last{0};
+        for (const CacheLevel& cache : caches)
+            if (cache.bytes > last.bytes) last = cache;
+        return last;
     }
+    int64_t last_cache_bytes() const { return last_cache().bytes; }
 };
 
 }  // namespace strop

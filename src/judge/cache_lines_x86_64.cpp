@@ -1,13 +1,34 @@
-#include <emmintrin.h>
+#include <cpuid.h>
+#include <immintrin.h>
 
 #include "judge/cache_lines.h"
 
 namespace strop::judge {
 
-bool flush_from_caches(const void* data, int64_t bytes) {
-    constexpr int64_t line = 64;
-    const char* first = static_cast<const char*>(data);
+namespace {
+
+constexpr int64_t line = 64;
+
+bool has_clflushopt() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_CLFLUSHOPT);
+}
+
+// Flushes wait for each other.
+void flush_in_order(const char* first, int64_t bytes) {
     for (int64_t at = 0; at < bytes; at += line) _mm_clflush(first + at);
+}
+
+__attribute__((target("clflushopt"))) void flush_in_any_order(const char* first, int64_t bytes) {
+    for (int64_t at = 0; at < bytes; at += line) _mm_clflushopt(const_cast<char*>(first + at));
+}
+
+}  // namespace
+
+bool flush_from_caches(const void* data, int64_t bytes) {
+    static const auto flush = has_clflushopt() ? flush_in_any_order : flush_in_order;
+    const char* first = static_cast<const char*>(data);
+    flush(first, bytes);
     if (bytes > 0) _mm_clflush(first + bytes - 1);  // data need not begin with a line
     _mm_mfence();
     return true;

@@ -115,7 +115,7 @@ private:
     // As long as the patience lasts, where it is a loud moment.
     void await_quiet(Runner& runner);
     // Its threads waited for a core for more than a small share of the time since then.
-    bool had_no_core(Runner& runner, int64_t waited_before_ns, Clock::time_point since);
+    bool had_no_core(Runner& runner, size_t parts, int64_t waited_before_ns, Clock::time_point since);
     // Samples since the last look at the neighbours are of a quiet moment where they were quiet then and still are.
     void look_at_neighbours(std::vector<Timing>& timings);
     struct Parts {

@@ -23,8 +23,10 @@ constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;
 constexpr double disturbed_share = 0.04;    // of a part's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;  // and more than waking up for two batches takes
+constexpr double most_waking = 0.4;         // of a sample's time
 constexpr int attempts_at_a_sample = 3;
-constexpr size_t least_parts = 3;  // before a sample may end for the time that looking at outputs took
+constexpr double least_gain_of_a_cache = 1.25;  // over memory
+constexpr size_t least_parts = 3;               // before a sample may end for the time that looking at outputs took
 
 }  // namespace
 
@@ -228,12 +230,13 @@ void Referee::await_quiet(Runner& runner) {
 
 // The system counts a thread's waiting when it ends, which may be long after a part: one that waits behind a neighbour
 // through a whole sample shows nothing until it is stopped.
-bool Referee::had_no_core(Runner& runner, int64_t waited_ns, Clock::time_point since) {
+bool Referee::had_no_core(Runner& runner, size_t parts, int64_t waited_ns, Clock::time_point since) {
     const double sample_ns = 1e9 * seconds_since(since);
+    const double waking_ns = std::min(static_cast<double>(parts) * disturbed_least_ns, most_waking * sample_ns);
     runner.pause();
     const double waited = static_cast<double>(runner.waited_ns() - waited_ns);
     runner.resume();
-    return waited > disturbed_share * sample_ns + disturbed_least_ns;
+    return waited > disturbed_share * sample_ns + std::max(disturbed_least_ns, waking_ns);
 }
 
 Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns, double target_ns, Look look,
@@ -251,7 +254,8 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
         Runner::Outcome outcome = sample_once(runner, index, estimate_ns, target_ns, at_known, watch, inside, parts);
         if (!outcome.ok()) return outcome;
         if (inside != Inside::nothing && look == Look::screen) glance_credit_.spend(Clock::now() - start);
-        disturbed = 2 * parts.disturbed > parts.pairs.size() || (closely && had_no_core(runner, waited, start));
+        disturbed = 2 * parts.disturbed > parts.pairs.size() ||
+                    (closely && had_no_core(runner, parts.pairs.size(), waited, start));
     }
     time.samples_ns.push_back(stats::call_time_ns(parts.pairs));
     time.disturbed += disturbed;
@@ -307,10 +311,14 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
 }
 
 // From half of it on something of them is gone when anything else has run; of tensors twice as large little stays from
-// call to call, so that cold calls tell nothing new.
+// call to call, so that cold calls tell nothing new. Neither do they where that cache is as slow as memory (one that a
+// virtual machine shares with a whole server).
 bool Referee::fill_last_cache(const Buffers& buffers) const {
-    const int64_t bytes = buffers.tensor_bytes(), last = machine_.last_cache_bytes();
-    return 2 * bytes > last && bytes <= 2 * last;
+    const CacheLevel last = machine_.last_cache();
+    const double read = last.read_bytes_per_second, memory = machine_.ceilings.memory_read;
+    if (read > 0 && memory > 0 && read < least_gain_of_a_cache * memory) return false;
+    const int64_t bytes = buffers.tensor_bytes();
+    return 2 * bytes > last.bytes && bytes <= 2 * last.bytes;
 }
 
 void Referee::screen_cold(Runner& runner, size_t index, PointResult& result) {
