@@ -199,7 +199,9 @@ private:
                                    Seconds limit);
     size_t take_rounds(std::vector<Timing>& timings, Seconds limit, size_t most);
     bool any_wants_launches(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
-    bool all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const;
+    static bool wants_turns(const Timing& timing);
+    // Each of those of which it is known how they stand to the first.
+    static void settle(std::vector<Timing>& timings, const std::vector<size_t>& launches);
     void take_turn(Timing& timing, bool first);
     void take_overhead(Timing& timing);
     void time_cold(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request, Seconds limit);

@@ -137,6 +137,7 @@ struct Referee::Timing {
     Measurement overhead;            // there, one sample a turn
     std::vector<Moment> moments;     // one per sample
     size_t looked = 0;               // at so many of them, when neighbours were looked at after them
+    bool settled = false;            // how it stands to the first one: the time left is for the others
 
     // By quiet rounds where enough launches have one, else by all.
     Relation relate_to(const Timing& other, const std::vector<size_t>& launches) const {
@@ -301,9 +302,10 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
         const Seconds quiet = Clock::now() - start - (patience - neighbours_.patience);
         const bool over = launches.size() >= looks.front() && quiet > limit &&
                           (quiet > extension * limit || !any_wants_launches(timings, launches));
-        if (over || (look && all_settled(timings, launches))) break;
+        if (look) settle(timings, launches);
+        if (over || (look && std::none_of(timings.begin() + 1, timings.end(), wants_turns))) break;
         for (Timing& timing : timings)
-            if (!launches.empty()) launch_again(timing, buffers);
+            if (!launches.empty() && !timing.settled) launch_again(timing, buffers);
         launches.push_back(rounds);
         rounds += take_rounds(timings, most_of_a_launch * limit, most_rounds_of_a_launch);
         look_at_neighbours(timings);
@@ -324,7 +326,7 @@ size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t 
         for (size_t c : order) {
             if (neighbours_.heard || seconds_since(neighbours_.looked_at) > look_at_neighbours_every.count())
                 look_at_neighbours(timings);
-            if (timings[c].running()) take_turn(timings[c], rounds == 0);
+            if (wants_turns(timings[c])) take_turn(timings[c], rounds == 0);
         }
         ++rounds;
     }
@@ -349,15 +351,17 @@ void Referee::look_at_neighbours(std::vector<Timing>& timings) {
     neighbours_.heard = false;
 }
 
-bool Referee::all_settled(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
-    return std::all_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
-        return !timing.running() || is_settled(timings.front().relate_to(timing, launches));
-    });
+bool Referee::wants_turns(const Timing& timing) { return timing.running() && !timing.settled; }
+
+void Referee::settle(std::vector<Timing>& timings, const std::vector<size_t>& launches) {
+    for (size_t c = 1; c < timings.size(); ++c)
+        timings[c].settled =
+            timings[c].settled || (timings[c].running() && is_settled(timings.front().relate_to(timings[c], launches)));
 }
 
 bool Referee::any_wants_launches(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
     return std::any_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
-        if (!timing.running()) return false;
+        if (!wants_turns(timing)) return false;
         const Ratio speedup = timings.front().relate_to(timing, launches).speedup;
         return stats::wants_launches({speedup.ratio, speedup.low, speedup.high}, launches.size());
     });
