@@ -79,6 +79,8 @@ extern "C" int runs_on(int (*thread_number)()) {
     });
     return same;
 }
+
+extern "C" int looks_before_sleeping() { return team::looks; }
 )";
 
 const char* const program_text = R"(
@@ -101,6 +103,7 @@ int wrong_after_barriers(int64_t rounds);
 int threads_inside(int64_t);
 void hold(int* begun, const int* ended);
 int runs_on(int (*thread_number)());
+int looks_before_sleeping();
 void library_set_parallel(void (*run)(void*, int, void (*)(void*, int, int), void*), void* context, int threads);
 }
 
@@ -207,6 +210,10 @@ int main(int, char** arguments) {
         printf("%d", shares(1000) > 1);
     }
     if (!strcmp(what, "openmp")) printf("%d", runs_on((int (*)())load_openmp()));
+    if (!strcmp(what, "openmp barrier")) {
+        load_openmp();
+        printf("%d %d", wrong_after_barriers(100), looks_before_sleeping() > 0);
+    }
     if (!strcmp(what, "openmp later")) {
         printf("%d ", shares(1000));
         int (*thread_number)() = (int (*)())load_openmp();
@@ -323,6 +330,7 @@ TEST_F(Team, TakesTheThreadsOfARuntimeThatIsThere) {
     const std::string first = said("openmp", "OMP_NUM_THREADS=3");
     if (first == "skip") GTEST_SKIP() << "no libgomp";
     EXPECT_EQ(first, "1");
+    EXPECT_EQ(said("openmp barrier", "OMP_NUM_THREADS=2"), sysconf(_SC_NPROCESSORS_ONLN) > 1 ? "0 1" : "0 0");
     EXPECT_EQ(said("openmp later", "OMP_NUM_THREADS=3"), "3 1 0");
     EXPECT_EQ(said("openmp set", "OMP_NUM_THREADS=3"), "2");
     EXPECT_EQ(said("openmp fork", "OMP_NUM_THREADS=3"), "1 3");

@@ -401,8 +401,6 @@ int start(int threads) {
 
 void run_on_own(Job& job) {
     job.threads = start(job.threads);
-    static const int most_looks = looks_of_a_tenth();
-    looks = job.threads > around.cores ? 0 : most_looks;   // none where threads have to share cores
     own.job = &job;
     own.left.set((uint32_t)job.threads - 1);
     for (int i = 1; i < job.threads; ++i) own.places[i].work.set(1);
@@ -444,6 +442,8 @@ void run(int threads, Body body, const void* captured) {
         return executor.run(executor.context, threads,
                             [](void* of, int thread, int n) { ((Job*)of)->on(thread, n); }, &job);
     if (!take_team()) return job.on(0, 1);
+    static const int most_looks = looks_of_a_tenth();
+    looks = threads > around.cores ? 0 : most_looks;   // none where threads have to share cores
     const Runtime* runtime = around.runtime;
     if (runtime && !around.forked)
         runtime->parallel([](void* of) { ((Job*)of)->on(around.runtime.load()->thread(), around.runtime.load()->threads()); },
