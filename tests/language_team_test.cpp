@@ -234,6 +234,7 @@ int main(int, char** arguments) {
         int calls = 0;
         library_set_parallel(executor, &calls, 5);
         printf("%d %d %d ", shares(1000), queue(1000), wrong_after_barriers(100));
+        if (looks_before_sleeping() == 0) printf("sleeps at once ");
         library_set_parallel(nullptr, nullptr, 0);
         printf("%d %d", shares(1000), calls);
     }

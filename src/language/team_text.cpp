@@ -438,11 +438,13 @@ bool take_team() {
 
 void run(int threads, Body body, const void* captured) {
     Job job{body, captured, threads};
-    if (executor.run)
+    static const int most_looks = looks_of_a_tenth();
+    if (executor.run) {
+        looks = most_looks;
         return executor.run(executor.context, threads,
                             [](void* of, int thread, int n) { ((Job*)of)->on(thread, n); }, &job);
+    }
     if (!take_team()) return job.on(0, 1);
-    static const int most_looks = looks_of_a_tenth();
     looks = threads > around.cores ? 0 : most_looks;   // none where threads have to share cores
     const Runtime* runtime = around.runtime;
     if (runtime && !around.forked)
