@@ -28,7 +28,8 @@ def interval(ratio, low, high):
 
 def run(problem, budget, folder):
     environment = {**os.environ, "STROP_STORE": str(folder / "strop.db")}
-    command = [str(HOME / "build/release/strop"), "optimize", str(HOME / "problems" / problem), "--budget", budget]
+    program = os.environ.get("STROP_BINARY", str(HOME / "strop"))
+    command = [program, "optimize", str(HOME / "problems" / problem), "--budget", budget]
     start = time.monotonic()
     ended = subprocess.run(command + ["--out", str(folder / problem)], env=environment, capture_output=True, text=True)
     seconds = time.monotonic() - start
@@ -41,7 +42,7 @@ def run(problem, budget, folder):
                  for shape in document["shapes"]}
     intervals["all"] = interval(headline["speedup"], headline["low"], headline["high"])
     return {"exit": ended.returncode, "seconds": round(seconds), "outcome": document["outcome"],
-            "evaluations": document["evaluations"], "intervals": intervals}
+            "evaluations": document["evaluations"]["total"], "intervals": intervals}
 
 
 def main():
