@@ -1,16 +1,15 @@
 """Calls kernels on a GPU, for scripts/gpu: gpu_kernels.py REQUEST.json
 
-REQUEST says what to do ("check" or "time"), holds what `strop write --json` gave, and how many kernels to skip. A line
-of JSON each: {"begin": ..., "number": n} before a kernel is called, then its row, {"end": true} at the end. Whoever
-reads these lines knows which kernel was to blame when this process dies. Nothing here is a referee: kernels run in this
-process and could do what they like.
+REQUEST holds what `strop write --json` gave, and how many kernels to skip. A line of JSON each: {"begin": ...,
+"number": n} before a kernel is called, then its row, {"end": true} at the end. Whoever reads these lines knows which
+kernel was to blame when this process dies. Nothing here is a referee: kernels run in this process and could do what they
+like.
 """
 
 import ctypes
 import importlib.util
 import json
 import os
-import statistics
 import sys
 import tempfile
 
@@ -19,7 +18,6 @@ import torch
 
 DEVICE = "cuda"
 NEAR = 1e-4  # of the largest value of a tensor
-ROUNDS, ROUND_MS = 11, 3.0
 C_TYPES = {"float32": ctypes.c_float, "float64": ctypes.c_double, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
            "bool": ctypes.c_bool, "uint8": ctypes.c_uint8}
 
@@ -158,64 +156,11 @@ def check(request, folder):
         say({"strategy": one["id"], **row})
 
 
-def milliseconds(run, calls):
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
-    for _ in range(calls):
-        run()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end) / calls
-
-
-def medians(contenders):
-    """Of each, in microseconds a call; they take turns."""
-    calls = {}
-    for name, run in contenders.items():
-        run()
-        torch.cuda.synchronize()
-        calls[name] = max(1, min(1000, int(ROUND_MS / max(1e-3, milliseconds(run, 3)))))
-    samples = {name: [] for name in contenders}
-    for _ in range(ROUNDS):
-        for name, run in contenders.items():
-            samples[name].append(milliseconds(run, calls[name]) * 1000)
-    return {name: statistics.median(values) for name, values in samples.items()}
-
-
-def time_shapes(request, folder):
-    document, call = request["document"], Call(request["document"])
-    eager = getattr(module_from(request["baseline"], "baseline"), call.name)
-    compiled = torch.compile(eager)
-    runs = {}
-    for one in document["strategies"]:
-        runs[one["language"], one["id"]] = one, caller(call, one, one["language"], folder)
-    for number, (label, dims) in enumerate(call.shapes.items()):
-        if number < request["skip"]:
-            continue
-        say({"begin": {"shape": label}, "number": number})
-        inputs, outputs = call.inputs(dims), call.outputs(dims)
-        contenders = {"torch.compile": lambda: compiled(*inputs, **call.parameters)}
-        for name, (one, run) in runs.items():
-            if applies(one, dims, call):
-                contenders[name] = lambda run=run: run(inputs, dims, outputs)
-        try:
-            found = medians(contenders)
-        except Exception as error:
-            if "CUDA error" in str(error):
-                sys.exit(str(error).splitlines()[0])
-            say({"shape": label, "verdict": "failed", "evidence": f"{type(error).__name__}: {error}"[:300]})
-            continue
-        for language in sorted({name[0] for name in found if name != "torch.compile"}):
-            best = min((name for name in found if name != "torch.compile" and name[0] == language), key=found.get)
-            say({"shape": label, "verdict": "timed", "evidence": "", "language": language, "strategy": best[1],
-                 "microseconds": found[best], "baseline_microseconds": found["torch.compile"]})
-
-
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         request = json.load(file)
     with tempfile.TemporaryDirectory() as folder:
-        {"check": check, "time": time_shapes}[request["do"]](request, folder)
+        check(request, folder)
     say({"end": True})
 
 

@@ -98,7 +98,7 @@ TEST(Heartbeat, goes_on_until_it_ends) {
 
 class Pool : public testing::Test {
 protected:
-    Pool() { write_file(folder_.path() / "greeting.json", dump(to_json(greeting_of_this_machine()))); }
+    Pool() { write_file(folder_.path() / "greeting.json", dump(to_json(greeting_of_this_machine(detect_machine())))); }
 
     // A fake, which does this with its batches.
     WorkerCommand fake(const std::string& name, const std::string& actions = "ok",

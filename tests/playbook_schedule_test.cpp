@@ -75,7 +75,7 @@ TEST(Schedules, EveryStrategyCompilesInCuda) {
     if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is missing";
     std::string all =
         "#include <math.h>\n#include <stdint.h>\n#define LOCAL 128\n#define PARTS 32\n#define TILE_M 64\n"
-        "#define TILE_N 64\n#define TILE_K 16\n#define EACH_M 4\n#define EACH_N 4\n";
+        "#define TILE_N 64\n#define TILE_K 16\n#define EACH_M 4\n#define EACH_N 4\n#define EACH 4\n";
     int count = 0;
     for (const Computation& one : computations())
         for (const ScheduledStrategy& strategy : scheduled_strategies(one.problem, simplify(one.graph)).strategies) {

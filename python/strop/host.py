@@ -10,6 +10,7 @@ It is started by the judge and speaks the messages of src/judge/protocol.h on de
   inputs, outputs, parameters   names and dtypes; values of parameters
   framework   reference: "numpy", "pytorch" or "c++"; baseline: also "torch.compile" or "jax"
   libraries   of a reference in C++: `declared`, and `wide` in float64 or null; `late`: values of its late tunables
+  device      baseline only: "cpu", or "cuda": tensors are copied to the first GPU
   points      baseline only: input_fd, output_fd, and for each set the shape and the offset of each tensor
   exchange_fd reference only: the memory file that tensors travel in
 """
@@ -286,6 +287,7 @@ class Baseline:
         self.spec = spec
         self.framework = spec["framework"]
         self.points = {}
+        self.graphs = {}  # of a GPU: by point, one for each set
         # Before the problem's folder is searched, where a file may be called like the framework.
         if is_torch(self.framework):
             prepare_torch(spec["threads"])
@@ -296,8 +298,9 @@ class Baseline:
         parameters = self.function.__code__.co_varnames[: self.function.__code__.co_argcount]
         halves = any(is_half(t["dtype"]) for t in spec["inputs"] + spec["outputs"])
         # NumPy computes on float32 arrays where the problem has 16 bits, as it has no bfloat16.
-        self.copies = self.framework == "jax" or (self.framework == "numpy" and halves)
-        views = self.framework == "pytorch" or (self.framework == "numpy" and not halves)
+        self.gpu = spec.get("device") == "cuda" and self.framework != "numpy"
+        self.copies = self.gpu or self.framework == "jax" or (self.framework == "numpy" and halves)
+        views = not self.gpu and (self.framework == "pytorch" or (self.framework == "numpy" and not halves))
         self.takes_out = "out" in parameters and views
         self.parameters = [
             float(p["value"]) if p["dtype"].startswith("float") else int(p["value"]) for p in spec["parameters"]
@@ -305,6 +308,11 @@ class Baseline:
         self.prepare_framework()
 
     def prepare_framework(self):
+        if self.gpu and is_torch(self.framework):
+            import torch
+
+            # Products in the declared type, as kernels have to compute them.
+            torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         if self.framework == "torch.compile":
             import torch
 
@@ -339,14 +347,31 @@ class Baseline:
         self.points[index] = sets
         for _ in range(2):
             self.call(index, 1, len(sets) - 1)
+        if self.gpu and is_torch(self.framework):
+            self.graphs[index] = [self.captured(arguments) for arguments, _ in sets]
+
+    def captured(self, tensors):
+        """A graph of one call, so that what launching from Python costs is no part of its time; with what the call
+        returns. None where it cannot be captured."""
+        import torch
+
+        try:
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                result = self.function(*tensors, *self.parameters)
+            return graph, result
+        except Exception:
+            torch.cuda.synchronize()
+            return None
 
     def native(self, array, dtype):
         if is_torch(self.framework):
             import torch
 
-            if dtype == "bfloat16":
-                return torch.from_numpy(array.view("int16")).view(torch.bfloat16)
-            return torch.from_numpy(array)
+            tensor = torch.from_numpy(array.view("int16") if dtype == "bfloat16" else array)
+            if self.gpu:
+                tensor = tensor.cuda()
+            return tensor.view(torch.bfloat16) if dtype == "bfloat16" else tensor
         if self.framework == "jax":
             import jax
 
@@ -360,6 +385,8 @@ class Baseline:
         arguments = tensors + self.parameters
         keywords = {"out": self.native(targets[0], self.spec["outputs"][0]["dtype"])} if self.takes_out else {}
         function, result = self.function, None
+        if self.gpu and is_torch(self.framework):
+            return self.call_gpu(index, calls, chosen)
         quiet = contextlib.nullcontext()
         if self.framework == "numpy":
             import numpy as np
@@ -376,6 +403,25 @@ class Baseline:
         self.last = (result, targets if calls else None)
         return inside
 
+    def call_gpu(self, index, calls, chosen):
+        import torch
+
+        tensors, targets = self.points[index][chosen]
+        graph, result = None, None
+        if index in self.graphs and self.graphs[index][chosen]:
+            graph, result = self.graphs[index][chosen]
+        start = time.perf_counter_ns()
+        if graph:
+            for _ in range(calls):
+                graph.replay()
+        else:
+            for _ in range(calls):
+                result = self.function(*tensors, *self.parameters)
+        torch.cuda.synchronize()
+        inside = time.perf_counter_ns() - start
+        self.last = (result, targets if calls else None)
+        return inside
+
     def publish(self):
         """Puts the last call's result where the judge compares it; outside of the timed batch."""
         import numpy as np
@@ -384,6 +430,8 @@ class Baseline:
         if targets is None:
             return
         for array, target, tensor in zip(as_tuple(result), targets, self.spec["outputs"]):
+            if self.gpu and is_torch(self.framework):
+                array = array.cpu()
             array = self.as_stored(array, tensor["dtype"])
             if array.shape != target.shape:
                 raise ValueError(f"shape {array.shape} where {target.shape} is expected")

@@ -57,6 +57,8 @@ public:
         Lines body(1);
         write_position(body, kernel);
         for (const Step& step : launch_.steps) write_step(step, body);
+        if (uses_each_) close(2, body);
+        kernel.shared_bytes = kept_bytes_;
         Lines lines;
         lines.add(head(kernel) + " {");
         for (const std::string& line : shared_) lines.add(line);
@@ -65,6 +67,7 @@ public:
     }
 
     bool uses_block() const { return uses_block_; }
+    bool uses_each() const { return uses_each_; }
     bool uses_tiles() const { return launch_.share == Share::tiles; }
 
 private:
@@ -88,7 +91,7 @@ private:
                 kernel.arguments.parameters.end())
                 arguments.push_back(dialect_.type(parameter.dtype) + " " + parameter.name);
         for (const std::string& name : kernel.arguments.dimensions)
-            arguments.push_back(dialect_.type(DType::int64) + " " + name);
+            arguments.push_back(dialect_.index + " " + name);
         return fmt::format("{} {}({})", dialect_.kernel, kernel.name, join(arguments, ", "));
     }
 
@@ -106,7 +109,7 @@ private:
         return expression.is_symbol() || expression.is_literal() || is_grouped(one) ? one : "(" + one + ")";
     }
     void declare(Lines& lines, const std::string& name, const std::string& value) {
-        lines.add(fmt::format("const {} {} = {};", dialect_.type(DType::int64), name, value));
+        lines.add(fmt::format("const {} {} = {};", dialect_.index, name, value));
     }
 
     void write_position(Lines& lines, BlockKernel& kernel) {
@@ -120,11 +123,31 @@ private:
             declare(lines, "thread", dialect_.thread);
             return take_apart(launch_.grid, dialect_.block, "position", lines);
         }
-        kernel.blocks = blocks_of(count, symbol(block_threads));
         const std::string name = launch_.grid.size() == 1 ? launch_.grid[0].name : names_.fresh("position");
-        declare(lines, name, fmt::format("{} * {} + {}", dialect_.block, block_threads, dialect_.thread));
-        lines.add(fmt::format("if ({} >= {}) return;", name, text(count)));
+        uses_each_ = !dialect_.unroll.empty() && is_pointwise();
+        if (uses_each_) {
+            // Several loads of a thread are under way together.
+            kernel.blocks = blocks_of(count, symbol(block_threads) * symbol(each_element));
+            const std::string first = names_.fresh("first"), e = names_.fresh("e");
+            declare(lines, first,
+                    fmt::format("{} * ({} * {}) + {}", dialect_.block, block_threads, each_element, dialect_.thread));
+            lines.add(dialect_.unroll);
+            lines.add(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {{", e, each_element));
+            declare(lines, name, fmt::format("{} + {} * {}", first, e, block_threads));
+            lines.add(fmt::format("if ({} < {}) {{", name, text(count)));
+        } else {
+            kernel.blocks = blocks_of(count, symbol(block_threads));
+            declare(lines, name, fmt::format("{} * {} + {}", dialect_.block, block_threads, dialect_.thread));
+            lines.add(fmt::format("if ({} >= {}) return;", name, text(count)));
+        }
         if (launch_.grid.size() > 1) take_apart(launch_.grid, name, "", lines);
+    }
+
+    // Whether a position is nothing but stores of values.
+    bool is_pointwise() const {
+        return std::all_of(launch_.steps.begin(), launch_.steps.end(), [](const Step& step) {
+            return step.axes.empty() && std::holds_alternative<StoreStep>(step.what);
+        });
     }
 
     // One number as a position on each axis, the last axis fastest.
@@ -142,7 +165,7 @@ private:
             if (i > 0)
                 value =
                     fmt::format("{} % {}", below.is_literal(1) ? value : "(" + value + ")", grouped(axes[i].extent));
-            declared.push_back(fmt::format("const {} {} = {};", dialect_.type(DType::int64), axes[i].name, value));
+            declared.push_back(fmt::format("const {} {} = {};", dialect_.index, axes[i].name, value));
             below = below * axes[i].extent;
         }
         std::reverse(declared.begin(), declared.end());
@@ -178,7 +201,7 @@ private:
 
     // Opens the loops of a step; the threads of a block share the last one. Returns how many to close.
     int open_loops(const std::vector<Axis>& axes, Lines& lines) {
-        const std::string index = dialect_.type(DType::int64);
+        const std::string index = dialect_.index;
         for (size_t i = 0; i < axes.size(); ++i) {
             const bool shared = in_blocks() && i + 1 == axes.size();
             lines.add(fmt::format("for ({0} {1} = {2}; {1} < {3}; {4}) {{", index, axes[i].name,
@@ -251,7 +274,7 @@ private:
     int open_pieces(const Step& step, const FoldStep& fold, std::vector<std::vector<std::string>>& into, Lines& lines) {
         const std::vector<Axis> outer(step.axes.begin(), step.axes.end() - 1);
         const Axis& last = step.axes.back();
-        const std::string index = dialect_.type(DType::int64), first = names_.fresh("first"), end = names_.fresh("end");
+        const std::string index = dialect_.index, first = names_.fresh("first"), end = names_.fresh("end");
         const std::string extent = text(last.extent);
         const int loops = open_loops(outer, lines);
         lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", index, first, extent, short_sum));
@@ -295,19 +318,35 @@ private:
         const TermText::Named outside = terms_.named();
         const int loops = open_loops(step.axes, lines);
         terms_.prepare(wanted, lines);
-        Expression offset = 0;
-        for (const Axis& axis : step.axes) offset = offset * axis.extent + symbol(axis.name);
+        Expression offset = 0, extent = 1;
+        for (const Axis& axis : step.axes) {
+            offset = offset * axis.extent + symbol(axis.name);
+            extent = extent * axis.extent;
+        }
         for (const Keep& one : keep.values) {
             const std::string array = names_.fresh(one.name);
-            shared_.push_back(fmt::format("{}{} {}[{}];", dialect_.shared,
-                                          dialect_.type(launch_.terms[static_cast<size_t>(one.term)].dtype), array,
-                                          most_kept));
+            declare_kept(array, launch_.terms[static_cast<size_t>(one.term)].dtype, extent);
             lines.add(fmt::format("{}[{}] = {};", array, text(offset), terms_.text_of(one.term)));
             terms_.set_result(one.name, fmt::format("{}[{}]", array, text(offset)));
             kept_.insert(one.name);
         }
         close(loops, lines);
         terms_.restore(outside);
+    }
+
+    // Of an array that a block keeps for the rest of its launch.
+    void declare_kept(const std::string& array, DType dtype, const Expression& extent) {
+        const std::string type = dialect_.type(dtype);
+        if (dialect_.dynamic_shared.empty()) {
+            shared_.push_back(fmt::format("{}{} {}[{}];", dialect_.shared, type, array, most_kept));
+            return;
+        }
+        if (kept_bytes_.is_literal(0)) shared_.push_back(dialect_.dynamic_shared);
+        const std::string place = kept_bytes_.is_literal(0) ? "" : fmt::format(" + {}", grouped(kept_bytes_));
+        shared_.push_back(fmt::format("{0}* {1} = ({0}*)(kept_room{2});", type, array, place));
+        // In whole steps of 8 bytes, so that whatever follows is aligned.
+        const int64_t elements = 8 / static_cast<int64_t>(size_of(dtype));
+        kept_bytes_ = kept_bytes_ + blocks_of(extent, Expression(elements)) * Expression(int64_t{8});
     }
 
     void write_scan(const Step& step, const ScanStep& scan, Lines& lines) {
@@ -332,7 +371,7 @@ private:
         } else {
             const std::string carried = names_.fresh("carried"), first = names_.fresh("first");
             laws_.start(scan.law, {carried}, lines);
-            lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", dialect_.type(DType::int64), first,
+            lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", dialect_.index, first,
                                   text(axis.extent), block_threads));
             declare(lines, axis.name, first + " + thread");
             laws_.start(scan.law, {running}, lines);
@@ -353,7 +392,7 @@ private:
     }
 
     int open_plain_loop(const Axis& axis, Lines& lines) {
-        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.type(DType::int64), axis.name,
+        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.index, axis.name,
                               text(axis.extent)));
         return 1;
     }
@@ -395,7 +434,7 @@ private:
 
     void stage(const std::string& tile, int term, const Axis& axis, const std::string& first, const std::string& size,
                const Axis& k, const std::string& first_k, Lines& lines) {
-        const std::string index = dialect_.type(DType::int64), i = names_.fresh("i"), along_k = names_.fresh("depth"),
+        const std::string index = dialect_.index, i = names_.fresh("i"), along_k = names_.fresh("depth"),
                           across = names_.fresh("across");
         const bool k_fast = runs_along(term, k.name);
         lines.add(fmt::format("for (int {0} = thread; {0} < {1} * {2}; {0} += THREADS) {{", i, size, tile_k));
@@ -425,7 +464,7 @@ private:
         shared_.push_back(fmt::format("{}{} {}[{}][{}];", dialect_.shared, type, a, tile_k, tile_m));
         shared_.push_back(fmt::format("{}{} {}[{}][{}];", dialect_.shared, type, b, tile_k, tile_n));
         lines.add(fmt::format("{} {}[{}][{}] = {{{{0}}}};", type, sums, each_m, each_n));
-        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", dialect_.type(DType::int64), first_k,
+        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", dialect_.index, first_k,
                               text(k.extent), tile_k));
         stage(a, dot.a, m, first_m_, tile_m, k, first_k, lines);
         stage(b, dot.b, n, first_n_, tile_n, k, first_k, lines);
@@ -477,7 +516,8 @@ private:
     LawText laws_;
     BlockFunctions together_;
     std::set<std::string> kept_;
-    bool uses_block_ = false;
+    Expression kept_bytes_ = 0;  // in memory whose size the launch gives
+    bool uses_block_ = false, uses_each_ = false;
     std::string first_m_, first_n_, row_, column_;  // names in a kernel that computes tiles
     std::string i_, j_;                             // of the elements that a thread computes
 };
@@ -487,18 +527,20 @@ private:
 BlockProgram write_blocks(const Problem& problem, const Schedule& schedule, const Dialect& dialect) {
     BlockProgram program;
     Helpers helpers;
-    bool block = false, tiles = false;
+    bool block = false, tiles = false, each = false;
     for (const Launch& launch : schedule.launches) {
         KernelWriter writer(problem, schedule, launch, dialect, helpers, program.lacks);
         program.kernels.push_back(writer.write());
         block = block || writer.uses_block();
         tiles = tiles || writer.uses_tiles();
+        each = each || writer.uses_each();
     }
     program.helpers = helpers.text();
     auto add = [&](const char* name, const std::vector<int64_t>& values) {
         program.tunables.push_back({name, {values.begin(), values.end()}, Tunable::Kind::constant});
     };
-    if (block) add(block_threads, {128, 64, 256});
+    if (block) add(block_threads, dialect.block_sizes);
+    if (each) add(each_element, {4, 1, 2, 8});
     if (tiles) {
         add(tile_m, {64, 32, 128});
         add(tile_n, {64, 32, 128});

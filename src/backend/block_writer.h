@@ -13,14 +13,16 @@ namespace strop::backend {
 
 // Names of tunables that the writer adds where a launch needs them.
 inline constexpr const char* block_threads = "LOCAL";  // threads of a block; a power of two
+inline constexpr const char* each_element = "EACH";    // elements that one thread computes, a block's width apart
 inline constexpr const char* each_m = "EACH_M";        // elements of a tile that one thread computes
 inline constexpr const char* each_n = "EACH_N";
 
 struct BlockKernel {
     std::string name;
-    LaunchArguments arguments;   // tensors, parameters, dimensions, in this order; tunables are constants
-    Expression blocks, threads;  // launched; over dimensions and tunables
-    std::string text;            // from its head to its closing brace
+    LaunchArguments arguments;    // tensors, parameters, dimensions, in this order; tunables are constants
+    Expression blocks, threads;   // launched; over dimensions and tunables
+    Expression shared_bytes = 0;  // of a block, beside what its text declares
+    std::string text;             // from its head to its closing brace
 };
 
 struct BlockProgram {

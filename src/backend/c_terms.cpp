@@ -79,7 +79,8 @@ CTerms::Text CTerms::spelled(int id) {
         }
         case Term::Kind::index: {
             std::string text = index_text(term.at[0], context_.lacks);
-            if (!is_floating(term.dtype)) return {text, term.at[0].is_symbol()};
+            const bool same = dialect_.type(term.dtype) == dialect_.index;
+            if (!is_floating(term.dtype) && same) return {text, term.at[0].is_symbol()};
             return {fmt::format("({})({})", dialect_.type(term.dtype), text), true};
         }
         case Term::Kind::parameter: return {term.name, true};

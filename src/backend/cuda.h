@@ -7,6 +7,9 @@
 
 namespace strop::backend {
 
+// Of what a block keeps of a row, beside some KiB for where its threads meet: devices since sm_80 have that.
+inline constexpr int64_t cuda_kept_bytes = 96 << 10;
+
 SourceText write_cuda(const Problem& problem, const schedule::Schedule& schedule);
 
 }  // namespace strop::backend

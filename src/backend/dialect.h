@@ -2,7 +2,9 @@
 // OpenCL, CUDA and HIP.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/problem.h"
 
@@ -19,6 +21,11 @@ struct Dialect {
     std::string barrier;          // a statement
     std::string infinity, nan;
     std::string (*type)(DType) = nullptr;  // "long"
+    std::string index;                     // the type of positions
+    std::string dynamic_shared;  // declares memory that a block shares whose size a launch gives, as bytes named
+                                 // `kept_room`; empty: there is none, and arrays have a fixed size
+    std::string unroll;          // before a loop that a thread does in full; empty: it takes one element
+    std::vector<int64_t> block_sizes = {128, 64, 256};  // threads; the first is a guess
 };
 
 }  // namespace strop::backend

@@ -27,6 +27,7 @@ Dialect opencl_dialect() {
     dialect.infinity = "INFINITY";
     dialect.nan = "NAN";
     dialect.type = opencl_type;
+    dialect.index = "long";
     return dialect;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/table.h"
 #include "report/checked.h"
 #include "run/promise.h"
+#include "run/result_folder.h"
 
 namespace strop::cli {
 
@@ -53,7 +54,7 @@ Checked prepare(const std::string& given, const Arguments& arguments) {
     if (problem.points.empty())
         throw UsageError(fmt::format("{}: {} has none of its shapes any more", given, problem.name),
                          "start a new run: strop optimize " + problem.folder.string());
-    const fs::path source = file.folder / (problem.name + ".cpp");
+    const fs::path source = file.folder / (problem.name + source_ending(file.record));
     if (!fs::is_regular_file(source, failed))
         throw UsageError(fmt::format("{}: there is no kernel", source.string()),
                          "a run that found none leaves a report only; else run `strop optimize` again");
@@ -153,7 +154,9 @@ struct Course {
 report::CheckedResult run_check(const Checked& checked, const Course& course) {
     std::vector<std::string> labels;
     for (const ShapePoint& point : checked.problem.points) labels.push_back(point.label);
-    judge::WorkerClient worker(course.command, [] { check_interrupt(); });
+    judge::WorkerCommand command = course.command;
+    if (checked.kernel.language == Language::cuda) command.device = "cuda";
+    judge::WorkerClient worker(command, [] { check_interrupt(); });
     const Promise promise = promise_of(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
     worker.open(checked.problem, labels, std::random_device{}());
     const PromiseCheck check = check_promise(worker, checked.problem, promise.record, checked.kernel,
@@ -165,7 +168,8 @@ report::CheckedResult run_check(const Checked& checked, const Course& course) {
     result.run = checked.report.run;
     result.machine = worker.greeting().machine;
     result.verdict = verdict_of(check);
-    result.evidence = with_file_name(check.judgement.evaluation.evidence, checked.problem.name + ".cpp");
+    result.evidence =
+        with_file_name(check.judgement.evaluation.evidence, checked.problem.name + source_ending(checked.report));
     result.right = check.judgement.evaluation.ok();
     result.kept = check.kept;
     result.held = check.same_machine;
@@ -186,7 +190,7 @@ std::vector<std::string> given_results(const Arguments& arguments) {
         const fs::path file = entry.path() / "report.json";
         if (!fs::is_regular_file(file, failed)) continue;
         const ReportFile result = read_report_file(file);
-        if (fs::is_regular_file(result.folder / (result.record.problem + ".cpp"), failed))
+        if (fs::is_regular_file(result.folder / (result.record.problem + source_ending(result.record)), failed))
             given.push_back(entry.path());
     }
     if (given.empty())

@@ -10,6 +10,7 @@
 #include "cli/doctor_workers.h"
 #include "cli/table.h"
 #include "core/json.h"
+#include "device/cuda.h"
 #include "device/machine.h"
 #include "device/opencl.h"
 #include "language/sanitizer.h"
@@ -33,6 +34,8 @@ struct Findings {
     std::vector<Sanitizer> sanitizers;
     std::vector<OpenClDevice> opencl;
     std::string no_opencl;  // why there is no device
+    std::vector<CudaDevice> cuda;
+    std::string no_cuda;
     std::vector<std::string> weaker;
 
     bool usable() const { return !compilers.empty() && !python.empty(); }
@@ -91,6 +94,7 @@ Findings examine(bool fresh) {
     findings.modules = {{"triton", python_package(findings.python, "triton"), "pip install triton"},
                         {"tilelang", python_package(findings.python, "tilelang"), "./strop setup tilelang"}};
     if (!findings.python.empty()) findings.opencl = opencl_devices(findings.no_opencl);
+    findings.cuda = cuda_devices(findings.no_cuda);
     if (!findings.compilers.empty()) findings.sanitizers = sanitizers_of(findings.compilers.front());
     findings.weaker = sandbox::weaker_protections();
     return findings;
@@ -115,6 +119,14 @@ Json to_document(const Findings& findings) {
     for (const Sanitizer& sanitizer : findings.sanitizers)
         sanitizers.push_back(
             {{"name", sanitizer.name}, {"usable", sanitizer.missing.empty()}, {"missing", sanitizer.missing}});
+    Json cuda = Json::array();
+    for (const CudaDevice& device : findings.cuda)
+        cuda.push_back({{"name", device.name},
+                        {"architecture", device.architecture},
+                        {"driver", device.driver},
+                        {"multiprocessors", device.multiprocessors},
+                        {"l2_bytes", device.l2_bytes},
+                        {"memory_bytes", device.memory_bytes}});
     Json opencl = Json::array();
     for (const OpenClDevice& device : findings.opencl)
         opencl.push_back({{"platform", device.platform},
@@ -132,6 +144,8 @@ Json to_document(const Findings& findings) {
                      {"modules", to_document(findings.modules)},
                      {"sanitizers", sanitizers},
                      {"opencl", opencl},
+                     {"cuda", cuda},
+                     {"nvcc", cuda_compiler() ? cuda_compiler()->version : ""},
                      {"weaker_protections", findings.weaker}};
     if (!findings.unmeasured.empty()) document["unmeasured"] = findings.unmeasured;
     if (!findings.python_problem.empty()) document["python_problem"] = findings.python_problem;
@@ -183,6 +197,13 @@ std::string to_text(const Findings& findings) {
                                               human_bytes(static_cast<double>(findings.opencl[i].global_bytes)),
                                               i == 0 ? "; --device opencl uses it" : "")});
     if (!findings.no_opencl.empty()) rows.push_back({"opencl", "no device: " + findings.no_opencl});
+    for (const CudaDevice& device : findings.cuda)
+        rows.push_back({"cuda", fmt::format("{} ({}), {}, CUDA {}{}", device.name, device.architecture,
+                                            human_bytes(static_cast<double>(device.memory_bytes)), device.driver,
+                                            device.number == 0 ? "; --device cuda uses it" : "")});
+    if (!findings.no_cuda.empty()) rows.push_back({"cuda", "no device: " + findings.no_cuda});
+    if (const Compiler* compiler = cuda_compiler()) rows.push_back({"cuda compiler", "nvcc " + compiler->version});
+    else if (!findings.cuda.empty()) rows.push_back({"cuda compiler", "nvcc is not installed"});
     for (const std::string& protection : findings.weaker) rows.push_back({"weaker", protection});
     if (findings.weaker.empty()) rows.push_back({"sandbox", "all protections hold"});
     return table(rows);

@@ -9,6 +9,7 @@
 #include "core/json.h"
 #include "report/facts.h"
 #include "run/recording.h"
+#include "run/result_folder.h"
 
 namespace strop::cli {
 
@@ -22,6 +23,10 @@ std::string solution_of(const RunRecord& record) {
         throw UsageError(fmt::format("{}: its problem is no definition of flashinfer-bench", record.run),
                          "import one with `strop import NAME.json DIR`, and optimize that");
     const std::string name = record.problem;
+    if (source_ending(record) != ".cpp")
+        throw UsageError(
+            fmt::format("{}: its kernel runs on a GPU, and a solution here is for the processor", record.run),
+            "its NAME.py in the result folder is called as it is");
     Json sources = Json::array({{{"path", "main.py"}, {"content", read_file(problem / "solution.py")}}});
     for (const char* ending : {".py", "_python.cpp", ".cpp"})
         sources.push_back({{"path", name + ending}, {"content", read_file(result / (name + ending))}});

@@ -90,12 +90,12 @@ void print_text(const Judgement& judgement) {
                    judgement.speedup->ratio, judgement.speedup->low, judgement.speedup->high);
 }
 
-Kernel kernel_of(const std::string& file, const Problem& problem, bool emulated) {
-    return emulated ? read_cuda_kernel(file) : read_kernel(file, problem, kernel_file_hint);
+Kernel kernel_of(const std::string& file, const Problem& problem, const std::string& device) {
+    return device.empty() ? read_kernel(file, problem, kernel_file_hint) : read_cuda_kernel(file, device);
 }
 
 void print(const std::string& file, const Problem& problem, const Judgement& judgement, const Arguments& arguments) {
-    const bool json = arguments.has("--json"), emulated = arguments.has("--device");
+    const bool json = arguments.has("--json"), emulated = arguments.text("--device") == "emulated";
     const bool one_of_several = arguments.all("KERNEL").size() > 1;
     if (json && emulated) print_emulated_json(problem, file, judgement, one_of_several);
     else if (json) print_json(file, judgement, one_of_several);
@@ -171,18 +171,23 @@ void print_turns_json(const std::vector<Contender>& kernels, const Comparison& c
 
 int command_judge(const Arguments& arguments) {
     const std::vector<std::string> files = arguments.all("KERNEL");
-    const bool emulated = arguments.has("--device");
+    const std::string device = arguments.text("--device");
+    const bool emulated = device == "emulated";
     if (emulated && arguments.has("--sanitize"))
         throw UsageError("--sanitize and --device emulated: the emulator watches every access itself",
                          "leave one of them out");
+    if (device == "cuda" && arguments.has("--sanitize"))
+        throw UsageError("--sanitize and --device cuda: sanitizers see nothing of a device",
+                         "leave --sanitize out; --device emulated watches every access");
     const Problem problem = problem_of_kernel(arguments);
     std::vector<Kernel> kernels;
     std::vector<Configuration> configurations;
     for (const std::string& file : files) {
-        kernels.push_back(kernel_of(file, problem, emulated));
+        kernels.push_back(kernel_of(file, problem, device));
         configurations.push_back(configuration_of(kernels.back(), arguments));
     }
-    const judge::WorkerCommand command = worker_of(arguments);
+    judge::WorkerCommand command = worker_of(arguments);
+    if (device == "cuda") command.device = device;
     install_interrupt_handler();
     judge::WorkerClient worker(command, [] { check_interrupt(); });
     worker.open(problem, {}, std::random_device{}());

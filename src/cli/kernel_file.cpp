@@ -37,8 +37,8 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
     Kernel kernel = kernel_in(given, hint);
     const std::string ending = fs::path(given).extension();
     if (ending == ".cu")
-        throw UsageError(fmt::format("{}: CUDA kernels are not timed, only checked", given),
-                         "use `strop judge --device emulated`");
+        throw UsageError(fmt::format("{}: CUDA kernels need a device", given),
+                         "use `strop judge --device cuda`, or --device emulated where there is no GPU");
     if (ending == ".cl") {
         kernel.source = opencl_host(problem, read_opencl(kernel.source, problem, given));
         kernel.language = Language::opencl;
@@ -50,15 +50,15 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
     return kernel;
 }
 
-Kernel read_cuda_kernel(const std::string& given) {
+Kernel read_cuda_kernel(const std::string& given, const std::string& device) {
     const char* hint =
         "give a CUDA file (.cu): extern \"C\" void NAME(inputs..., outputs..., dimensions..., cudaStream_t)";
     Kernel kernel = kernel_in(given, hint);
     if (fs::path(given).extension() != ".cu")
-        throw UsageError(fmt::format("{}: --device emulated is for CUDA kernels", given), hint);
+        throw UsageError(fmt::format("{}: --device {} is for CUDA kernels", given, device), hint);
     kernel.language = Language::cuda;
     kernel.space = parse_tunables(kernel.source, given);
-    kernel.source = emulated_cuda(kernel.source, given);
+    if (device == "emulated") kernel.source = emulated_cuda(kernel.source, given);
     return kernel;
 }
 
@@ -77,7 +77,7 @@ Configuration configuration_of(const Kernel& kernel, const Arguments& arguments)
 }
 
 std::string with_file_name(const std::string& evidence, const std::string& file) {
-    static const std::regex copy("kernel[0-9]+\\.cpp:");
+    static const std::regex copy("kernel[0-9]+\\.(cpp|cu):");
     const std::string name = fs::path(file).filename();
     return std::regex_replace(evidence, copy, replace_all(name, "$", "$$") + ":");
 }

@@ -16,8 +16,8 @@ inline constexpr const char* kernel_file_hint =
 // is the C++ host around its program (language/opencl_host.h). A `.cu` file is refused.
 Kernel read_kernel(const std::string& file, const Problem& problem, const std::string& hint);
 
-// A kernel in CUDA C++ (.cu), rewritten for the emulator (language/cuda_source.h). UsageError as above.
-Kernel read_cuda_kernel(const std::string& file);
+// A kernel in CUDA C++ (.cu); for the device "emulated" rewritten (language/cuda_source.h). UsageError as above.
+Kernel read_cuda_kernel(const std::string& file, const std::string& device);
 
 // The configuration that --set chooses among the kernel's tunables; their first values else.
 Configuration configuration_of(const Kernel& kernel, const Arguments& arguments);

@@ -58,14 +58,15 @@ RunOptions options_of(const Arguments& arguments, const Problem& problem) {
     settings.beam = static_cast<int>(arguments.integer("--beam"));
     settings.target_speedup = arguments.number("--target-speedup");
     settings.min_improvement = arguments.number("--min-improvement");
+    settings.device = arguments.text("--device");
     for (const std::string& file : arguments.all("--kernel")) {
-        const Kernel kernel = read_kernel(file, problem, kernel_file_hint);
+        const Kernel kernel = settings.device == "cuda" ? read_cuda_kernel(file, settings.device)
+                                                        : read_kernel(file, problem, kernel_file_hint);
         settings.kernels.push_back({kernel.id, kernel.source, kernel.language});
     }
     options.knowledge = !arguments.has("--no-knowledge");
     settings.knowledge = knowledge_path(arguments);
     read_model_flags(arguments, options);
-    settings.device = arguments.text("--device");
     if (settings.device != "cpu" && !settings.models.empty())
         throw UsageError(fmt::format("--model and --device {}: models write C++ only", settings.device),
                          "leave one of them out");

@@ -125,14 +125,18 @@ void check_space(const TunableSpace& space, const std::string& file) {
 
 int tune_kernel(const Arguments& arguments) {
     Problem problem = problem_of_kernel(arguments);
-    Kernel kernel = read_kernel(arguments.text("KERNEL"), problem,
-                                "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
+    const std::string file = arguments.text("KERNEL");
+    const bool on_gpu = fs::path(file).extension() == ".cu";
+    const Kernel kernel =
+        on_gpu ? read_cuda_kernel(file, "cuda")
+               : read_kernel(file, problem, "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
     if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),
                          "declare some: `// strop:tune UNROLL = 1 | 2 | 4`, or use `strop judge`");
     check_space(kernel.space, arguments.text("KERNEL"));
     RunOptions options = run_options(arguments, problem, kernel.id);
     RunSettings& settings = options.settings;
+    if (on_gpu) settings.device = "cuda";
     settings.rounds = 0;           // there is nothing to deepen
     settings.min_improvement = 0;  // the searcher says when little is left to gain
     settings.exhaustive = arguments.has("--exhaustive");

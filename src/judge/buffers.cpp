@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/hash.h"
+#include "judge/device_mirror.h"
 
 namespace strop::judge {
 
@@ -103,6 +104,7 @@ void Buffers::place_inputs(const Problem& problem, InputSet& set, int64_t slack)
 }
 
 void Buffers::refill(const Problem& problem, uint64_t seed) {
+    note_inputs();
     present_.reset();
     for (size_t s = 0; s < sets_.size(); ++s) refill(problem, s, mix64(seed) + 1000 * sets_[s].values);
     if (windows_ > 1) fill_slack(problem, mix64(seed ^ 0x51ac));
@@ -115,6 +117,7 @@ void Buffers::forget_known() {
 }
 
 void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
+    note_inputs();
     Bindings bindings = bindings_of(problem, point_.dims);
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
         const Tensor& tensor = problem.inputs[t];
@@ -134,6 +137,7 @@ std::vector<std::vector<char>> Buffers::input_values(size_t set) {
 }
 
 void Buffers::set_input_values(size_t set, const std::vector<std::vector<char>>& values) {
+    note_inputs();
     for (size_t t = 0; t < values.size(); ++t) std::memcpy(input(sets_[set], t), values[t].data(), values[t].size());
 }
 
@@ -149,6 +153,7 @@ void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
 }
 
 void Buffers::turn(const Problem& problem, uint64_t seed) {
+    note_inputs();
     present_.reset();
     const int64_t slack = (windows_ - 1) * window_stride;
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
@@ -170,10 +175,12 @@ void Buffers::renew(const Problem& problem, int64_t window, uint64_t seed) {
     restore();
     present_.emplace(problem, point_.dims, seen(window, 0).inputs, inputs_.data(), seed);
     present_->apply(inputs_.data());
+    note_renewal();
 }
 
 void Buffers::restore() {
     if (present_) present_->undo(inputs_.data());
+    note_renewal();
     present_.reset();
 }
 
@@ -210,6 +217,37 @@ void Buffers::show_other() {
     restore();
     present_ = other_;
     if (present_) present_->apply(inputs_.data());
+    note_renewal();
+}
+
+void Buffers::wipe_outputs() {
+    std::memset(outputs_.data(), 0, static_cast<size_t>(outputs_.bytes()));
+    if (mirror_) mirror_->wipe_outputs();
+}
+
+DeviceMirror& Buffers::mirror(const Problem& problem, int device) {
+    if (!mirror_) mirror_ = std::make_shared<DeviceMirror>(problem, *this, device);
+    return *mirror_;
+}
+
+BufferChanges Buffers::take_changes() {
+    BufferChanges taken;
+    taken.all_inputs = false;
+    std::swap(taken, changes_);
+    return taken;
+}
+
+void Buffers::note_poisoned(const std::vector<Place>& outputs) {
+    if (mirror_) changes_.poisoned.insert(changes_.poisoned.end(), outputs.begin(), outputs.end());
+}
+
+void Buffers::note_inputs() {
+    changes_.all_inputs = true;
+    changes_.inputs.clear();
+}
+
+void Buffers::note_renewal() {
+    if (mirror_ && present_ && !changes_.all_inputs) present_->add_ranges(changes_.inputs);
 }
 
 }  // namespace strop::judge

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -48,6 +49,15 @@ inline constexpr int64_t window_stride = 64;
 // Of all inputs and outputs of a call.
 int64_t tensor_bytes(const Problem& problem, const Dimensions& dims);
 
+// What was written since a copy of the buffers elsewhere was made.
+struct BufferChanges {
+    bool all_inputs = true;
+    std::vector<std::pair<int64_t, int64_t>> inputs;  // {offset, bytes} in the memory file
+    std::vector<Place> poisoned;                      // outputs
+};
+
+class DeviceMirror;
+
 class Buffers {
 public:
     // Draws the inputs of every set: one for checking for each of `checks`, then, unless there are no windows, the
@@ -79,7 +89,7 @@ public:
 
     int64_t windows() const { return windows_; }
     // Nothing is left of what was written to outputs, or beside them.
-    void wipe_outputs() { std::memset(outputs_.data(), 0, static_cast<size_t>(outputs_.bytes())); }
+    void wipe_outputs();
     // Calls of a batch write to so many places in turn, so that a result stays a while after its call.
     int64_t slots() const { return static_cast<int64_t>(slots_.size()); }
     const std::vector<Place>& slot(int64_t index) const { return slots_[static_cast<size_t>(index)]; }
@@ -104,6 +114,13 @@ public:
     void note_reference(Seconds took) { reference_time_ = std::min(reference_time_, took); }
     Seconds reference_time() const { return reference_time_; }
 
+    // The same in the memory of a CUDA device, made when first asked for; null until then.
+    DeviceMirror& mirror(const Problem& problem, int device);
+    DeviceMirror* mirror() { return mirror_.get(); }
+    // Since it was last asked; recorded once there is a mirror.
+    BufferChanges take_changes();
+    void note_poisoned(const std::vector<Place>& outputs);
+
     SharedMemory& inputs() { return inputs_; }
     SharedMemory& outputs() { return outputs_; }
     char* input(const InputSet& set, size_t tensor) { return inputs_.data() + set.inputs[tensor].data; }
@@ -118,6 +135,8 @@ private:
     void fill_slack(const Problem& problem, uint64_t seed);
     void forget_known();
     bool shows_other() const;
+    void note_inputs();
+    void note_renewal();
 
     ShapePoint point_;
     int64_t tensor_bytes_ = 0, windows_ = 0;
@@ -130,6 +149,8 @@ private:
     std::vector<char> turned_;
     Seconds reference_time_ = Seconds::max();
     SharedMemory inputs_, outputs_, expected_;
+    BufferChanges changes_;
+    std::shared_ptr<DeviceMirror> mirror_;
 };
 
 }  // namespace strop::judge

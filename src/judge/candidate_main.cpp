@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "device/cuda_driver.h"
 #include "judge/processor_state.h"
 #include "judge/protocol.h"
 
@@ -128,25 +129,78 @@ char* map_region(int fd, const Region& region, int protection) {
     return static_cast<char*>(at);
 }
 
+// A GPU that the kernel's tensors lie on, and the stream that it launches on. There is none for kernels of the host.
+class Gpu {
+public:
+    explicit Gpu(int device) : device_(device) {
+        if (device < 0) return;
+        std::string why;
+        driver_ = strop::CudaDriver::open(why);
+        if (!driver_) give_up(why.c_str());
+        check(driver_->use(device), "its device cannot be used");
+        check(driver_->make_stream(stream_), "no stream");
+    }
+
+    bool is_there() const { return driver_ != nullptr; }
+    char* import(int fd, int64_t bytes) const {
+        strop::DevicePointer at = 0;
+        check(driver_->import(device_, fd, static_cast<size_t>(bytes), at), "the tensors cannot be mapped");
+        return reinterpret_cast<char*>(at);
+    }
+
+    void take_library(void* library) {
+        if (!driver_) return;
+        void* stream = ::dlsym(library, "strop_stream");
+        void* error = ::dlsym(library, "strop_launch_error");
+        if (!stream || !error) give_up(::dlerror());
+        *static_cast<void**>(stream) = stream_;
+        launch_error_ = reinterpret_cast<const char* (*)()>(error);
+    }
+
+    // What a kernel did wrong on the device is told by the first call that waits for it.
+    void finish() const {
+        if (!driver_) return;
+        check(driver_->synchronize(stream_), "a kernel on the device");
+        const char* error = launch_error_ ? launch_error_() : nullptr;
+        if (!error) return;
+        std::fprintf(stderr, "a launch: %s\n", error);
+        std::_Exit(gpu_failed);
+    }
+
+private:
+    void check(strop::CudaResult result, const char* what) const {
+        if (result == 0) return;
+        std::fprintf(stderr, "%s: %s\n", what, driver_->describe(result).c_str());
+        std::_Exit(gpu_failed);
+    }
+
+    int device_;
+    const strop::CudaDriver* driver_ = nullptr;
+    void* stream_ = nullptr;
+    const char* (*launch_error_)() = nullptr;
+};
+
 // Sets may share regions: each is mapped once.
 class Mapping {
 public:
-    Mapping(int fd, int protection) : fd_(fd), protection_(protection) {}
+    Mapping(int fd, int protection, const Gpu& gpu) : fd_(fd), protection_(protection), gpu_(gpu) {}
     void* at(const Region& region) {
         for (auto& [begin, address] : mapped_)
             if (begin == region.begin) return address + (region.data - region.begin);
-        mapped_.emplace_back(region.begin, map_region(fd_, region, protection_));
+        mapped_.emplace_back(region.begin,
+                             gpu_.is_there() ? gpu_.import(fd_, region.bytes) : map_region(fd_, region, protection_));
         return mapped_.back().second + (region.data - region.begin);
     }
 
 private:
     int fd_, protection_;
+    const Gpu& gpu_;
     std::vector<std::pair<int64_t, char*>> mapped_;
 };
 
-void prepare(Point& point) {
+void prepare(Point& point, const Gpu& gpu) {
     if (!point.tensors.empty()) return;
-    Mapping inputs(point.input_fd, PROT_READ), outputs(point.output_fd, PROT_READ | PROT_WRITE);
+    Mapping inputs(point.input_fd, PROT_READ, gpu), outputs(point.output_fd, PROT_READ | PROT_WRITE, gpu);
     for (size_t set = 0; set < point.inputs.size(); ++set) {
         std::vector<void*> tensors;
         for (const Region& region : point.inputs[set]) tensors.push_back(inputs.at(region));
@@ -172,6 +226,7 @@ struct Layout {
     std::vector<double> parameters;
     std::vector<int64_t> late_values;
     std::vector<Point> points;
+    int device = -1;
     std::atomic<int64_t>* progress = nullptr;
 
     explicit Layout(int fd) {
@@ -179,7 +234,7 @@ struct Layout {
         if (::fstat(fd, &info) != 0) give_up("no layout");
         words.resize(static_cast<size_t>(info.st_size) / 8);
         if (::pread(fd, words.data(), words.size() * 8, 0) != static_cast<ssize_t>(words.size() * 8) ||
-            words.size() < 8 || words[0] != layout_magic)
+            words.size() < 9 || words[0] != layout_magic)
             give_up("a broken layout");
         at = words.data() + 1;
         int64_t count = *at++;
@@ -188,6 +243,7 @@ struct Layout {
         int64_t parameter_count = *at++, dimension_count = *at++, late_count = *at++;
         void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, static_cast<int>(*at++), 0);
         if (page == MAP_FAILED) give_up("cannot map a page");
+        device = static_cast<int>(*at++);
         seal(page, 4096);
         progress = static_cast<std::atomic<int64_t>*>(page);
         parameters.resize(static_cast<size_t>(parameter_count));
@@ -280,7 +336,7 @@ private:
     uint32_t set_;
 };
 
-int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const Request& request) {
+int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const Request& request, const Gpu& gpu) {
     const Surroundings surroundings(point, request.set);
     Arguments arguments(layout, point, request);
     int64_t start = now();
@@ -288,6 +344,7 @@ int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const 
         entry(arguments.next(), layout.parameters.data(), point.dims);
         layout.progress->store(i + 1, std::memory_order_release);
     }
+    gpu.finish();
     return now() - start;
 }
 
@@ -325,6 +382,7 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[2], "rehearse") == 0) return rehearse(argv[1]);
     Layout layout(std::atoi(argv[2]));
     seal_loaded();
+    Gpu gpu(layout.device);
     const bool is_kernel = std::strcmp(argv[1], "-") != 0;
     void* library = is_kernel ? ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
     if (is_kernel && !library) give_up(::dlerror());
@@ -335,15 +393,16 @@ int main(int argc, char** argv) {
         if (!late) give_up(::dlerror());
         std::memcpy(late, layout.late_values.data(), layout.late_values.size() * 8);
     }
+    if (is_kernel) gpu.take_library(library);
     const ProcessorState entered;
     while (true) {
         Request request;
         read_all(&request, sizeof request);
         if (request.op == Op::quit) std::_Exit(0);
         Point& point = layout.points.at(request.point);
-        prepare(point);
+        prepare(point, gpu);
         layout.progress->store(0, std::memory_order_release);
-        int64_t inside = request.op == Op::call ? call_batch(entry, layout, point, request) : 0;
+        int64_t inside = request.op == Op::call ? call_batch(entry, layout, point, request, gpu) : 0;
         const char* changed = entered.changes();
         if (changed) ControlRegisters::restore();
         answer(changed ? 3 : 0, inside, changed ? changed : "");

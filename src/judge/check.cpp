@@ -24,8 +24,6 @@ constexpr uint64_t one_block_of = 16;
 constexpr uint64_t fingerprint_values = 512;
 constexpr int64_t sparse_elements = 1024;          // beside the blocks, one secret element of so many is watched
 constexpr int64_t poisoned_by_a_thread = 4 << 20;  // bytes, at least
-constexpr unsigned char poison_byte = 0xff;        // as float: a NaN
-constexpr unsigned char slack_byte = 0xa5;
 constexpr double subnormal_steps = 16;  // as many units in the last place as a normal value may be off at least
 
 bool chosen(const Sampling& sampling, int64_t count, int64_t block) {
@@ -170,6 +168,7 @@ std::string index_text(int64_t flat, const std::vector<int64_t>& shape) {
 }  // namespace
 
 void poison(Buffers& buffers, const InputSet& set) {
+    buffers.note_poisoned(set.outputs);
     for (const Place& place : set.outputs) {
         char* region = buffers.outputs().data();
         std::memset(region + place.begin, slack_byte, static_cast<size_t>(place.data - place.begin));

@@ -15,6 +15,9 @@ struct Sampling {
     bool everything = true;  // else some secret blocks, about 1/16 of a large output
 };
 
+inline constexpr unsigned char poison_byte = 0xff;  // as float: a NaN
+inline constexpr unsigned char slack_byte = 0xa5;
+
 // Fills the outputs of a set with values that no kernel returns (NaNs), all of them, so that nobody can see where will
 // be compared; and the slack around them with a pattern. Of large outputs no cache holds more afterwards than before.
 void poison(Buffers& buffers, const InputSet& set);

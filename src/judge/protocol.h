@@ -30,7 +30,7 @@ struct Reply {
 };
 
 // What a candidate needs to know, as one array of int64 in a memory file (descriptor given as argument):
-//   magic, points, inputs, outputs, parameters, dimensions, late values, progress descriptor
+//   magic, points, inputs, outputs, parameters, dimensions, late values, progress descriptor, CUDA device or -1
 //   parameters (bits of doubles), late values
 //   for each point: input descriptor, output descriptor, sets, windows, bytes between windows, slots, dimensions...,
 //   then
@@ -38,7 +38,11 @@ struct Reply {
 //     for each set: for each output: region begin, region bytes, data begin (offsets in the output descriptor)
 //     for each slot: for each output: the same
 // The last set has windows, if there are any: call i of a batch reads from window (first + i) % windows and writes to
-// slot i % slots. Behind the progress descriptor lies one int64: how many calls of the present batch have returned.
-inline constexpr int64_t layout_magic = 0x53545250'4c594f32;
+// slot i % slots. On a device both descriptors of a point are one, of the device's memory, whose only region they are
+// in. Behind the progress descriptor lies one int64: how many calls of the present batch have returned.
+inline constexpr int64_t layout_magic = 0x53545250'4c594f33;
+
+// The candidate's exit code when the device says that something went wrong; its standard error says what.
+inline constexpr int gpu_failed = 71;
 
 }  // namespace strop::judge

@@ -44,9 +44,12 @@ Referee::Referee(const Problem& problem, const Machine& machine, const RefereeOp
 
 Referee::~Referee() = default;
 
+std::string Referee::compiled_by() const {
+    return options_.device ? describe_cuda(*cuda_compiler(), options_.device->architecture) : toolchain_.description();
+}
+
 std::string Referee::key(const EvaluationRequest& request) const {
-    return evaluation_key(request, toolchain_.description() + join(options_.flags, " "), machine_.fingerprint,
-                          problem_.hash);
+    return evaluation_key(request, compiled_by() + join(options_.flags, " "), machine_.fingerprint, problem_.hash);
 }
 
 void Referee::reseed(uint64_t seed) {
@@ -117,14 +120,20 @@ TestVector Referee::test_vector(const ShapePoint& point) {
 
 std::vector<Built> Referee::build(const std::vector<EvaluationRequest>& requests) {
     std::vector<Build> builds;
-    for (const EvaluationRequest& request : requests)
-        builds.push_back({request.kernel.source, request.configuration, request.kernel.space, options_.flags, false});
+    for (const EvaluationRequest& request : requests) builds.push_back(build_of(request.kernel, request.configuration));
     std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
     for (size_t i = 0; i < requests.size(); ++i) finish_build(requests[i].kernel, requests[i].points, built[i]);
     return built;
 }
 
+Build Referee::build_of(const Kernel& kernel, const Configuration& configuration) const {
+    Build build{kernel.source, configuration, kernel.space, options_.flags, false};
+    if (kernel.language == Language::cuda && options_.device) build.cuda = options_.device->architecture;
+    return build;
+}
+
 void Referee::finish_build(const Kernel& kernel, const std::vector<ShapePoint>& points, Built& built) {
+    if (kernel.language == Language::cuda && options_.device) built.device = options_.device->number;
     if (kernel.language != Language::opencl || !built.ok) return;
     built.cache = built.library.parent_path() / "driver";
     std::set<std::string>& known = rehearsed_[built.library.string()];
@@ -307,6 +316,9 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
         Runner::Outcome published = runner.publish(limit);
         if (!published.ok()) outcome = published;
     } else if (outcome.ok()) {
+        const double outside_ns = outcome.outside_ns;
+        outcome = runner.fetch(index, values.outputs);
+        outcome.outside_ns = outside_ns;
         seen = fingerprint(problem_, buffers, values, sampling.seed);
     }
     if (!outcome.ok()) {
@@ -316,13 +328,25 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
     if (runner.ignores_outputs()) return outcome;
     outcome.evidence = wrong_output(problem_, buffers, values, sampling);
     if (outcome.evidence.empty()) outcome.evidence = wrote_outside(buffers, values);
-    if (!outcome.evidence.empty()) outcome.verdict = Verdict::wrong_output;
-    else if (!runner.is_python()) note_late_writes(buffers, values, sampling.seed, seen, outcome);
+    if (!outcome.evidence.empty()) {
+        outcome.verdict = Verdict::wrong_output;
+        return outcome;
+    }
+    if (runner.is_python()) return outcome;
+    const double outside_ns = outcome.outside_ns;
+    outcome = runner.check_inputs(index, set);
+    outcome.outside_ns = outside_ns;
+    if (outcome.ok()) note_late_writes(runner, index, values, sampling.seed, seen, outcome);
     return outcome;
 }
 
-void Referee::note_late_writes(Buffers& buffers, const InputSet& set, uint64_t seed, uint64_t seen,
+void Referee::note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                                Runner::Outcome& outcome) {
+    Buffers& buffers = *runner.points()[index];
+    if (const Runner::Outcome again = runner.fetch(index, set.outputs); !again.ok()) {
+        outcome = again;
+        return;
+    }
     if (fingerprint(problem_, buffers, set, seed) == seen) return;
     outcome.verdict = Verdict::cheated;
     outcome.evidence =

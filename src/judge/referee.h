@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "core/machine.h"
 #include "core/profile.h"
 #include "core/record.h"
+#include "device/cuda.h"
 #include "judge/check.h"
 #include "judge/credit.h"
 #include "judge/expectation.h"
@@ -25,7 +27,8 @@
 namespace strop::judge {
 
 struct RefereeOptions {
-    uint64_t seed = 0;  // of inputs and of the order of measurements; secret from candidates
+    std::optional<CudaDevice> device;  // that kernels run on; none: the host
+    uint64_t seed = 0;                 // of inputs and of the order of measurements; secret from candidates
     Seconds reference_limit{60};
     std::vector<std::string> flags;  // added to every compilation ("-fsanitize=address"); such builds are not timed
 };
@@ -68,6 +71,8 @@ public:
     double reference_seconds() const { return expectation_.seconds() + baseline_seconds_; }
     std::string key(const EvaluationRequest& request) const;
     const CppToolchain& toolchain() const { return toolchain_; }
+    // "nvcc 13.0.88 -O3 -std=c++17 -arch=sm_90": what compiles kernels here.
+    std::string compiled_by() const;
 
 private:
     struct Timing;  // one contender at one point while it is compared
@@ -78,6 +83,7 @@ private:
     };
 
     std::vector<Built> build(const std::vector<EvaluationRequest>& requests);
+    Build build_of(const Kernel& kernel, const Configuration& configuration) const;
     // What is left to compile of a kernel in another language than C++, at these points.
     void finish_build(const Kernel& kernel, const std::vector<ShapePoint>& points, Built& built);
     // A kernel's process whose hand-shake is believed as far as one without a kernel has such a one.
@@ -93,7 +99,7 @@ private:
     double least_plausible_ns(const ShapePoint& point) const;
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
-    void note_late_writes(Buffers& buffers, const InputSet& set, uint64_t seed, uint64_t seen,
+    void note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                           Runner::Outcome& outcome);
 
     // How much a sample is looked at: a screening has many kernels to see, a close look trusts no address twice.
@@ -134,12 +140,14 @@ private:
     bool fill_last_cache(const Buffers& buffers) const;
     static constexpr size_t cold_calls_of_a_screening = 3;  // at least, where several are compared
     void screen_cold(Runner& runner, size_t index, PointResult& result);
+    static bool flush_from_caches(Buffers& buffers, const InputSet& set);
     std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index);
     int64_t any_window(const Buffers& buffers);
     int64_t aim(Buffers& buffers, bool at_known);
     static int64_t first_window(const Buffers& buffers, int64_t last, uint32_t calls);
     bool known_window_is_due();
-    void compare_last(Buffers& buffers, const InputSet& last, const Sampling& sampling, Runner::Outcome& outcome);
+    void compare_last(Runner& runner, size_t index, const InputSet& last, const Sampling& sampling,
+                      Runner::Outcome& outcome);
     const InputSet& expected_through(Buffers& buffers, int64_t window);
     // A few calls from somewhere, neither compared nor taken as a sample.
     Runner::Outcome call_unseen(Runner& runner, size_t index, uint32_t calls, Seconds limit);

@@ -71,13 +71,22 @@ void Referee::start_baselines() {
     PhaseTimer timer(baseline_seconds_);
     int threads = machine_.cores;
     const std::string framework = framework_of(problem_.reference);
-    if (is_cpp(problem_.reference)) add_reference(buffers);
-    else add_baseline(framework, Runner::python(framework, problem_.reference, problem_, buffers, threads));
-    if (framework == "pytorch")
-        add_baseline("torch.compile", Runner::python("torch.compile", problem_.reference, problem_, buffers, threads));
+    const bool on_device = options_.device.has_value();
+    const auto python = [&](const std::string& name, const fs::path& file) {
+        return Runner::python(name, file, problem_, buffers, threads, on_device);
+    };
+    // What computes on the processor is no baseline of a device, unless there is no other.
+    const bool only_the_reference = problem_.baselines.empty();
+    if (is_cpp(problem_.reference)) {
+        if (!on_device || only_the_reference) add_reference(buffers);
+    } else if (!on_device || framework != "numpy" || only_the_reference) {
+        add_baseline(framework, python(framework, problem_.reference));
+    }
+    if (framework == "pytorch") add_baseline("torch.compile", python("torch.compile", problem_.reference));
     for (const fs::path& path : problem_.baselines) {
         check_interrupt();
         std::string stem = path.stem().string();
+        if (on_device && stem != "pytorch" && stem != "jax") continue;
         if (path.extension() != ".py") {
             Build build{read_file(path), {}, {}, options_.flags, true};
             Built built = toolchain_.build(problem_, {build}, folder_.path(), 1).front();
@@ -87,10 +96,9 @@ void Referee::start_baselines() {
         }
         bool torch = stem == "pytorch", jax = stem == "jax";
         std::string eager = torch ? "pytorch" : jax ? "jax" : "numpy";
-        add_baseline(stem, Runner::python(eager, path, problem_, buffers, threads));
+        add_baseline(stem, python(eager, path));
         bool have_torch = torch && !baseline_names_.empty() && baseline_names_.back() == stem;
-        if (have_torch)
-            add_baseline("torch.compile", Runner::python("torch.compile", path, problem_, buffers, threads));
+        if (have_torch) add_baseline("torch.compile", python("torch.compile", path));
         else if (torch) missing_.push_back({"torch.compile", missing_.back().how});  // as for eager mode
     }
 }
@@ -117,7 +125,8 @@ Runner::Outcome Referee::why_missing(const std::string& name) const {
 // Where a Python baseline is called with one element, to learn what a call costs.
 std::optional<size_t> Referee::smallest_call(const Runner& runner) const {
     size_t last = runner.points().size() - 1;
-    bool tiny = runner.is_python() && runner.points()[last]->point().label == tiny_.label;
+    // On a device the host's part of a call goes on while the device computes: it cannot be left out.
+    bool tiny = runner.is_python() && !options_.device && runner.points()[last]->point().label == tiny_.label;
     return tiny ? std::optional(last) : std::nullopt;
 }
 

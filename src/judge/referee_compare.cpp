@@ -188,9 +188,7 @@ Comparison Referee::compare(const ComparisonRequest& request) {
 std::vector<Built> Referee::build_contenders(const ComparisonRequest& request, Comparison& comparison) {
     std::vector<Build> builds;
     for (const Contender& contender : request.contenders)
-        if (contender.baseline.empty())
-            builds.push_back(
-                {contender.kernel.source, contender.configuration, contender.kernel.space, options_.flags, false});
+        if (contender.baseline.empty()) builds.push_back(build_of(contender.kernel, contender.configuration));
     std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
     std::vector<Built> built;
     size_t next = 0;

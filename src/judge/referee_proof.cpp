@@ -101,7 +101,7 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
 
 // Some batches are over before the referee looks, or before it has seen calls return; some have to wait for a core.
 Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen) {
-    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns ||
+    if (runner.is_opaque() || runner.ignores_outputs() || estimate_ns >= long_call_ns ||
         runner.points()[index]->slots() < 2) {
         seen.late = false;
         return {};
@@ -173,7 +173,7 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
 // taken.
 Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts) {
     const Buffers& buffers = *runner.points()[index];
-    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew())
+    if (runner.is_opaque() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew())
         return {};
     size_t looks = 0, wrong = 0;
     Runner::Outcome first;
@@ -213,7 +213,7 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
         poison(buffers, last);
         Runner::Outcome outcome =
             runner.call(index, calls, timed, static_cast<uint32_t>(first_window(buffers, 0, calls)), glance_limit);
-        if (outcome.ok()) compare_last(buffers, last, sampling, outcome);
+        if (outcome.ok()) compare_last(runner, index, last, sampling, outcome);
         if (!outcome.ok()) return false;
     }
     return true;
@@ -253,7 +253,7 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
         runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
                     static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
     if (last_has_begun || !outcome.ok()) return outcome;
-    compare_last(buffers, last, sampling, outcome);
+    compare_last(runner, index, last, sampling, outcome);
     if (outcome.verdict == Verdict::nondeterministic)
         outcome.evidence =
             fmt::format("inputs changed while {} calls ran, and after the last of them {}", count, outcome.evidence);
@@ -270,7 +270,7 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement&
     if (outcome.ok()) outcome = meet_new_inputs(runner, index, stats::median(time.samples_ns));
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);
-    if (outcome.ok() && !runner.is_python()) outcome.evidence = runner.changed_thread_state();
+    if (outcome.ok() && !runner.is_opaque()) outcome.evidence = runner.changed_thread_state();
     if (!outcome.evidence.empty() && outcome.ok()) outcome.verdict = Verdict::cheated;
     return outcome;
 }
@@ -430,7 +430,7 @@ Runner::Outcome Referee::count_threads(const Runner& runner) const {
 // Every call writes its outputs; no core stores more than two vectors of 64 bytes a cycle. A sample is a difference of
 // batches, and under load it can be anything: who is accused is seen in whole batches, hand-shake and wake-up included.
 Runner::Outcome Referee::possible_time(Runner& runner, size_t index, double median_ns) {
-    if (runner.is_python() || runner.ignores_outputs()) return {};
+    if (runner.is_opaque() || runner.ignores_outputs()) return {};
     const Buffers& buffers = *runner.points()[index];
     double bytes = 0;
     for (const Place& place : buffers.sets().back().outputs) bytes += static_cast<double>(place.data_bytes);

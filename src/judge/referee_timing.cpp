@@ -100,7 +100,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     if (!outcome.ok() || runner.ignores_outputs()) return outcome;
     for (Credit* credit : {&proof_credit_, &glance_credit_}) credit->earn(outcome.outside_ns);
     if (!buffers.known(window) && !proof_credit_.left() && !(buffers.small() && window == 0)) return outcome;
-    compare_last(buffers, last, sampling, outcome);
+    compare_last(runner, index, last, sampling, outcome);
     if (outcome.verdict == Verdict::nondeterministic)
         outcome.evidence = fmt::format("right at first, then after {} timed calls {}", calls, outcome.evidence);
     return outcome;
@@ -112,12 +112,19 @@ int64_t Referee::first_window(const Buffers& buffers, int64_t last, uint32_t cal
 }
 
 // What the last call of a batch has left, with what the reference says to its inputs.
-void Referee::compare_last(Buffers& buffers, const InputSet& last, const Sampling& sampling, Runner::Outcome& outcome) {
+void Referee::compare_last(Runner& runner, size_t index, const InputSet& last, const Sampling& sampling,
+                           Runner::Outcome& outcome) {
+    Buffers& buffers = *runner.points()[index];
+    if (const Runner::Outcome fetched = runner.fetch(index, last.outputs); !fetched.ok()) {
+        outcome.verdict = fetched.verdict;
+        outcome.evidence = fetched.evidence;
+        return;
+    }
     const uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     InputSet set = expected_through(buffers, last.window);
     set.outputs = last.outputs;
     outcome.evidence = wrong_output(problem_, buffers, set, sampling);
-    if (outcome.evidence.empty()) note_late_writes(buffers, set, sampling.seed, seen, outcome);
+    if (outcome.evidence.empty()) note_late_writes(runner, index, set, sampling.seed, seen, outcome);
     else outcome.verdict = Verdict::nondeterministic;
 }
 
@@ -334,6 +341,16 @@ void Referee::screen_cold(Runner& runner, size_t index, PointResult& result) {
     summarise(result.cold);
 }
 
+// False where that cannot be done.
+bool Referee::flush_from_caches(Buffers& buffers, const InputSet& set) {
+    bool cold = true;
+    for (const Place& place : set.inputs)
+        cold = cold && judge::flush_from_caches(buffers.inputs().data() + place.data, place.data_bytes);
+    for (const Place& place : buffers.slot(0))
+        cold = cold && judge::flush_from_caches(buffers.outputs().data() + place.data, place.data_bytes);
+    return cold;
+}
+
 // One by itself, less the hand-shake, with threads that are awake and code that is known, as in a program that computes
 // something else between two calls: only the tensors are cold. Nothing where they cannot be made so.
 std::optional<Runner::Outcome> Referee::cold_call(Runner& runner, size_t index) {
@@ -343,12 +360,7 @@ std::optional<Runner::Outcome> Referee::cold_call(Runner& runner, size_t index) 
     const double empty_ns = runner.handshake_ns();
     Runner::Outcome outcome = runner.call(index, 1, timed, 0, cold_limit);
     if (!outcome.ok()) return outcome;
-    bool cold = true;
-    for (const Place& place : set.inputs)
-        cold = cold && flush_from_caches(buffers.inputs().data() + place.data, place.data_bytes);
-    for (const Place& place : buffers.slot(0))
-        cold = cold && flush_from_caches(buffers.outputs().data() + place.data, place.data_bytes);
-    if (!cold) return std::nullopt;
+    if (!(runner.on_device() ? runner.make_cold(index) : flush_from_caches(buffers, set))) return std::nullopt;
     outcome = runner.call(index, 1, timed, 0, cold_limit);
     outcome.outside_ns -= std::min(empty_ns, 0.9 * outcome.outside_ns);
     return outcome;

@@ -79,4 +79,8 @@ void Renewal::undo(char* memory) const {
     for (const Element& element : elements_) std::memcpy(memory + element.at, element.old.data(), element.size);
 }
 
+void Renewal::add_ranges(std::vector<std::pair<int64_t, int64_t>>& ranges) const {
+    for (const Element& element : elements_) ranges.emplace_back(element.at, static_cast<int64_t>(element.size));
+}
+
 }  // namespace strop::judge

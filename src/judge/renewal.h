@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/problem.h"
@@ -22,6 +23,8 @@ public:
 
     void apply(char* memory) const;
     void undo(char* memory) const;
+    // Where it writes, {offset, bytes} in the memory, added to `ranges`.
+    void add_ranges(std::vector<std::pair<int64_t, int64_t>>& ranges) const;
     // Two that were drawn apart are different ones.
     uint64_t name() const { return name_; }
 

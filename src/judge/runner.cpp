@@ -13,6 +13,7 @@
 #include "base/strings.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "judge/device_mirror.h"
 #include "judge/rehearsal.h"
 #include "judge/thread_state.h"
 #include "language/cuda_emulator.h"
@@ -31,7 +32,7 @@ constexpr int threads_of_a_core = 4, threads_anyway = 64;
 constexpr int64_t guard_bytes = int64_t{8} << 20;  // address space that a mapped region takes beyond its size
 
 std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points,
-                                  const std::vector<int64_t>& late_values, int progress_fd) {
+                                  const std::vector<int64_t>& late_values, int progress_fd, int device) {
     auto count = [](size_t n) { return static_cast<int64_t>(n); };
     std::vector<int64_t> words = {layout_magic,
                                   count(points.size()),
@@ -40,7 +41,8 @@ std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buff
                                   count(problem.parameters.size()),
                                   count(problem.dimensions.size()),
                                   count(late_values.size()),
-                                  progress_fd};
+                                  progress_fd,
+                                  device};
     for (const Parameter& parameter : problem.parameters) {
         int64_t bits;
         std::memcpy(&bits, &parameter.value, 8);
@@ -48,18 +50,27 @@ std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buff
     }
     words.insert(words.end(), late_values.begin(), late_values.end());
     for (Buffers* buffers : points) {
-        words.push_back(buffers->inputs().read_only_fd());
-        words.push_back(buffers->outputs().fd());
+        DeviceMirror* mirror = device >= 0 ? &buffers->mirror(problem, device) : nullptr;
+        words.push_back(mirror ? mirror->fd() : buffers->inputs().read_only_fd());
+        words.push_back(mirror ? mirror->fd() : buffers->outputs().fd());
         for (int64_t word : {count(buffers->sets().size()), buffers->windows(), window_stride, buffers->slots()})
             words.push_back(word);
         for (const std::string& name : problem.dimensions) words.push_back(buffers->point().dims.at(name));
-        auto add = [&](const std::vector<Place>& places) {
-            for (const Place& place : places)
-                for (int64_t word : {place.begin, place.bytes, place.data}) words.push_back(word);
+        auto add = [&](const Place& place) {
+            for (int64_t word : {place.begin, place.bytes, place.data}) words.push_back(word);
         };
-        for (const InputSet& set : buffers->sets()) add(set.inputs);
-        for (const InputSet& set : buffers->sets()) add(set.outputs);
-        for (int64_t slot = 0; slot < buffers->slots(); ++slot) add(buffers->slot(slot));
+        auto add_input = [&](size_t set, size_t tensor) {
+            if (mirror) add({0, mirror->bytes(), mirror->input_offset(set, tensor)});
+            else add(buffers->sets()[set].inputs[tensor]);
+        };
+        auto add_outputs = [&](const std::vector<Place>& places) {
+            for (const Place& place : places)
+                add(mirror ? Place{0, mirror->bytes(), mirror->output_offset(place)} : place);
+        };
+        for (size_t set = 0; set < buffers->sets().size(); ++set)
+            for (size_t t = 0; t < problem.inputs.size(); ++t) add_input(set, t);
+        for (const InputSet& set : buffers->sets()) add_outputs(set.outputs);
+        for (int64_t slot = 0; slot < buffers->slots(); ++slot) add_outputs(buffers->slot(slot));
     }
     return words;
 }
@@ -79,10 +90,12 @@ Json tensor_places(const Problem& problem, const std::vector<Tensor>& tensors, c
 }
 
 Json host_spec(const std::string& framework, const std::filesystem::path& file, const Problem& problem,
-               const std::vector<Buffers*>& points, int threads) {
-    Json spec = {{"role", "baseline"},      {"framework", framework},      {"reference", file.string()},
-                 {"threads", threads},      {"inputs", Json::array()},     {"outputs", Json::array()},
-                 {"points", Json::array()}, {"parameters", Json::array()}, {"function", problem.name}};
+               const std::vector<Buffers*>& points, int threads, bool on_device) {
+    Json spec = {{"role", "baseline"},          {"framework", framework},
+                 {"reference", file.string()},  {"device", on_device ? "cuda" : "cpu"},
+                 {"threads", threads},          {"inputs", Json::array()},
+                 {"outputs", Json::array()},    {"points", Json::array()},
+                 {"parameters", Json::array()}, {"function", problem.name}};
     if (file == problem.reference) spec["function"] = problem.function;
     for (const Tensor& tensor : problem.inputs) spec["inputs"].push_back({{"dtype", name_of(tensor.dtype)}});
     for (const Tensor& tensor : problem.outputs) spec["outputs"].push_back({{"dtype", name_of(tensor.dtype)}});
@@ -99,9 +112,11 @@ Json host_spec(const std::string& framework, const std::filesystem::path& file, 
     return spec;
 }
 
-std::vector<int> descriptors(const std::vector<Buffers*>& points) {
+std::vector<int> descriptors(const std::vector<Buffers*>& points, int device = -1) {
     std::vector<int> fds;
     for (Buffers* buffers : points) {
+        if (device >= 0) fds.push_back(buffers->mirror()->fd());
+        if (device >= 0) continue;
         fds.push_back(buffers->inputs().read_only_fd());
         fds.push_back(buffers->outputs().fd());
     }
@@ -158,14 +173,14 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
     if (built.library != no_kernel)
         for (Buffers* buffers : points) buffers->wipe_outputs();  // of what the process before it may have left there
     runner->progress_ = SharedMemory(4096);
-    std::vector<int64_t> words = layout_words(problem, points, built.late_values, runner->progress_.fd());
+    std::vector<int64_t> words = layout_words(problem, points, built.late_values, runner->progress_.fd(), built.device);
     SharedMemory layout(static_cast<int64_t>(words.size() * 8));
     std::memcpy(layout.data(), words.data(), words.size() * 8);
     sandbox::Command command;
     command.argv = {candidate_program().string(), built.library.string(), std::to_string(layout.read_only_fd())};
     command.environment = thread_environment(threads);
     for (const auto& [name, value] : built.environment) command.environment[name] = value;
-    command.keep_fds = descriptors(points);
+    command.keep_fds = descriptors(points, built.device);
     command.keep_fds.push_back(layout.read_only_fd());
     command.keep_fds.push_back(runner->progress_.fd());
     command.readable = built.needed;
@@ -180,6 +195,11 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
         command.limits.file_bytes = cached_file_bytes;
         command.environment.merge(driver_environment(built.cache, threads));
     }
+    runner->device_ = built.device;
+    if (built.device >= 0) {  // the driver opens devices and maps far more than it uses
+        command.reads_system = command.generates_code = command.drives_gpu = true;
+        command.environment["CUDA_MODULE_LOADING"] = "EAGER";  // what a first call loads is no part of its time
+    }
     runner->library_ = built.library.string();
     runner->function_ = problem.name;
     command.limits.output_bytes = 1 << 16;
@@ -189,6 +209,10 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
         command.limits.memory_bytes += buffers->inputs().bytes() + buffers->outputs().bytes() +
                                        guard_bytes * (static_cast<int64_t>(buffers->sets().size()) + buffers->slots()) *
                                            static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
+    if (built.device >= 0) {
+        command.limits.memory_bytes = 0;
+        command.limits.resident_bytes = candidate_heap_bytes;
+    }
     if (sanitizer) {
         load_sanitizer(*sanitizer, command);
         runner->finding_ = sanitizer->verdict;
@@ -206,17 +230,19 @@ std::unique_ptr<Runner> Runner::idle(const Problem& problem, const std::vector<B
 }
 
 std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::filesystem::path& file,
-                                       const Problem& problem, const std::vector<Buffers*>& points, int threads) {
+                                       const Problem& problem, const std::vector<Buffers*>& points, int threads,
+                                       bool on_device) {
     std::unique_ptr<Runner> runner(new Runner);
     runner->points_ = points;
     runner->python_ = true;
-    runner->copies_inputs_ = framework == "jax";
+    runner->copies_inputs_ = framework == "jax" || on_device;
     runner->scratch_ = std::make_unique<TemporaryFolder>("strop-baseline");
     // Compiled graphs are kept between runs; everything else in the scratch folder goes with the process.
     fs::path compiled = cache_folder() / "frameworks";
     std::error_code ignored;
     fs::create_directories(compiled, ignored);
-    write_file(runner->scratch_->path() / "spec.json", host_spec(framework, file, problem, points, threads).dump());
+    write_file(runner->scratch_->path() / "spec.json",
+               host_spec(framework, file, problem, points, threads, on_device).dump());
     sandbox::Command command;
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
                     (runner->scratch_->path() / "spec.json").string()};
@@ -227,13 +253,16 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
         {"PYTHONDONTWRITEBYTECODE", "1"},
         {"TORCHINDUCTOR_COMPILE_THREADS", "1"},
         {"TORCHINDUCTOR_CACHE_DIR", (compiled / "inductor").string()},
-        {"JAX_PLATFORMS", "cpu"},
+        {"JAX_PLATFORMS", on_device ? "cuda" : "cpu"},
+        {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
+        {"TRITON_CACHE_DIR", (compiled / "triton").string()},
         // Freed outputs stay mapped, so that a baseline does not pay for page faults that a user could avoid.
         {"GLIBC_TUNABLES", std::string(kept_memory) + ":glibc.malloc.hugetlb=1"},
     });
     command.scratch = compiled.string();
     command.keep_fds = descriptors(points);
     command.trust = sandbox::Trust::baseline;
+    command.drives_gpu = on_device;
     command.limits.output_bytes = 1 << 16;
     runner->child_ = std::make_unique<sandbox::Child>(command);
     return runner;
@@ -263,6 +292,10 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
             outcome.evidence += fmt::format(" (the source has to define extern \"C\" {})", function_);
         if (said.find("cannot open shared object file") != std::string::npos)
             outcome.evidence += " (a kernel may be linked with no library but those of its language and of OpenMP)";
+        said.clear();
+    } else if (on_device() && finished.exit_code == gpu_failed) {
+        outcome.verdict = said.find("out of memory") != std::string::npos ? Verdict::over_limit : Verdict::crashed;
+        outcome.evidence = said;
         said.clear();
     } else if (said.find("bad_alloc") != std::string::npos) {
         outcome.verdict = Verdict::over_limit;
@@ -331,6 +364,9 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
     request.calls = calls;
     request.set = set;
     request.window = window;
+    if (on_device())
+        if (const std::string failed = points_[point]->mirror()->send(); !failed.empty())
+            throw EnvironmentError("the inputs cannot be sent to the device: " + failed, "look at nvidia-smi");
     if (progress_.data()) progress_value(progress_).store(0, std::memory_order_relaxed);
     Outcome outcome = exchange(request, limit, meanwhile);
     if (outcome.ok() && progress_.data() && progress() != calls)
@@ -340,6 +376,20 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
             0};
     return outcome;
 }
+
+Runner::Outcome Runner::fetch(size_t point, const std::vector<Place>& outputs) {
+    if (!on_device()) return {};
+    const std::string found = points_[point]->mirror()->fetch(outputs);
+    return found.empty() ? Outcome{} : Outcome{Verdict::wrong_output, found, 0};
+}
+
+Runner::Outcome Runner::check_inputs(size_t point, size_t set) {
+    if (!on_device()) return {};
+    const std::string changed = points_[point]->mirror()->changed_input(set);
+    return changed.empty() ? Outcome{} : Outcome{Verdict::wrong_output, "writes to its input " + changed, 0};
+}
+
+bool Runner::make_cold(size_t point) { return points_[point]->mirror()->make_cold(); }
 
 int64_t Runner::progress() const {
     return progress_.data() ? progress_value(progress_).load(std::memory_order_acquire) : 0;

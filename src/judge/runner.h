@@ -43,14 +43,26 @@ public:
                                           const Sanitizer* sanitizer = nullptr);
     // No kernel at all, in a process like one's.
     static std::unique_ptr<Runner> idle(const Problem& problem, const std::vector<Buffers*>& points);
-    // A function of a Python file in a framework ("numpy", "pytorch", "torch.compile", "jax").
+    // A function of a Python file in a framework ("numpy", "pytorch", "torch.compile", "jax"). `on_device`: its tensors
+    // lie on the first CUDA device.
     static std::unique_ptr<Runner> python(const std::string& framework, const std::filesystem::path& file,
-                                          const Problem& problem, const std::vector<Buffers*>& points, int threads);
+                                          const Problem& problem, const std::vector<Buffers*>& points, int threads,
+                                          bool on_device = false);
 
     const std::vector<Buffers*>& points() const { return points_; }
     bool is_python() const { return python_; }
     // Of a framework whose arrays cannot be views.
     bool copies_inputs() const { return copies_inputs_; }
+    // Its kernels run on a device, whose memory the referee sees before and after a batch only.
+    bool on_device() const { return device_ >= 0; }
+    // Nothing of a batch can be seen while it runs.
+    bool is_opaque() const { return python_ || on_device(); }
+    // Of a device: brings outputs to where they are compared. Its guards are looked at; the verdict says so.
+    Outcome fetch(size_t point, const std::vector<Place>& outputs);
+    // Of a device: inputs of a set are as they were.
+    Outcome check_inputs(size_t point, size_t set);
+    // Of a device: none of a point's tensors lies in its L2. False where that cannot be done.
+    bool make_cold(size_t point);
     // Of a kernel that is only timed: nobody looks at its outputs.
     void ignore_outputs() { ignores_outputs_ = true; }
     bool ignores_outputs() const { return ignores_outputs_; }
@@ -109,6 +121,7 @@ private:
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
     bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
+    int device_ = -1;  // of CUDA
     double handshake_ns_ = -1, most_handshake_ns_ = std::numeric_limits<double>::infinity();
     bool answered_ = false;           // a request, ever
     std::string library_, function_;  // of a kernel

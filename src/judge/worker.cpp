@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/strings.h"
+#include "device/cuda.h"
 #include "device/machine.h"
 #include "device/opencl.h"
 #include "judge/heartbeat.h"
@@ -49,13 +50,24 @@ public:
 
 private:
     Json greet(const HelloMessage& message) {
-        Json greeting = to_json(greeting_of_this_machine(message.target));
         target_ = message.target;
-        return greeting;
+        if (message.device.empty()) return to_json(greeting_of_this_machine(detect_machine(target_)));
+        if (message.device != "cuda") throw UsageError(fmt::format("worker: unknown device '{}'", message.device));
+        device_ = cuda_device();
+        if (!cuda_compiler())
+            throw EnvironmentError("no compiler for CUDA kernels was found", "install nvcc, or set CUDA_HOME");
+        return to_json(greeting_of_this_machine(measured()));
+    }
+
+    Machine measured() {
+        if (!device_) return measured_machine(target_);
+        if (!device_machine_) device_machine_ = as_cuda_machine(detect_machine(target_), *device_);
+        return *device_machine_;
     }
 
     Machine machine(Seconds lasting) {
-        Machine machine = measured_machine(target_);
+        Machine machine = measured();
+        if (device_) return machine;
         if (age_of_ceilings(machine) > lasting) raise_ceilings(machine);
         return machine;
     }
@@ -65,6 +77,7 @@ private:
         if (!kernel_compilers().empty()) names.push_back(name_of(Language::cpp));
         std::string none;
         if (!opencl_devices(none).empty()) names.push_back(name_of(Language::opencl));
+        if (cuda_compiler() && !cuda_devices(none).empty()) names.push_back(name_of(Language::cuda));
         return names;
     }
 
@@ -84,13 +97,14 @@ private:
         Problem problem = load_problem(folder.string());
         keep_points(problem, message.points);
         check_memory(problem);
-        Machine machine = measured_machine(target_);
+        Machine machine = measured();
         RefereeOptions options;
+        options.device = device_;
         options.seed = message.seed;
         options.reference_limit = message.reference_limit;
         referee_ = std::make_unique<Referee>(problem, machine, options);
         problem_ = std::move(problem);
-        return {{"toolchain", referee_->toolchain().description()},
+        return {{"toolchain", referee_->compiled_by()},
                 {"toolchains", referee_->toolchain().descriptions()},
                 {"note", referee_->reference_note()}};
     }
@@ -127,6 +141,8 @@ private:
 
     std::unique_ptr<TemporaryFolder> sent_;  // the files of a problem that were sent
     std::string asked_folder_, target_;
+    std::optional<CudaDevice> device_;
+    std::optional<Machine> device_machine_;
     Problem problem_;
     std::unique_ptr<Referee> referee_;
 };

@@ -21,6 +21,7 @@ struct WorkerCommand {
     Seconds silence{usual_silence};    // after which one that was asked and says nothing is lost
     Seconds batch{0};                  // for the answer to a batch; 0: what follows from the batch (batch_limit.h)
     std::string target;                // that it judges kernels for (device/target.h); empty: its machine as it is
+    std::string device;                // that its kernels run on: "cuda", or the processor where it is empty
     int number = 0;                    // among those that start alike; 0: there is no other
 
     bool is_own() const { return given.empty(); }

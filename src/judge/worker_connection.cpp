@@ -59,6 +59,7 @@ void WorkerConnection::greet(const std::function<void()>& idle) {
     };
     Json hello = {{"op", "hello"}};
     if (!command_.target.empty()) hello["target"] = command_.target;
+    if (!command_.device.empty()) hello["device"] = command_.device;
     if (!process_.write_line(dump(hello), wait)) fail_to_start();
     size_t bytes = 0;
     std::string line;

@@ -11,8 +11,7 @@ namespace strop::judge {
 
 const char* this_version() { return STROP_VERSION; }
 
-Greeting greeting_of_this_machine(const std::string& target) {
-    const Machine machine = detect_machine(target);
+Greeting greeting_of_this_machine(const Machine& machine) {
     return {this_version(), worker_protocol, machine, CppToolchain(machine).description(),
             sandbox::weaker_protections()};
 }

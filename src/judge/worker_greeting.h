@@ -19,7 +19,8 @@ struct Greeting {
     std::vector<std::string> weaker;  // protections that its system does not offer
 };
 
-Greeting greeting_of_this_machine(const std::string& target = {});
+// `machine`: as kernels see it.
+Greeting greeting_of_this_machine(const Machine& machine);
 const char* this_version();
 
 Json to_json(const Greeting& greeting);

@@ -56,7 +56,7 @@ WorkerMessage open_message(const Json& json) {
 
 WorkerMessage message_of(const Json& json) {
     const std::string op = json.at("op").get<std::string>();
-    if (op == "hello") return HelloMessage{json.value("target", "")};
+    if (op == "hello") return HelloMessage{json.value("target", ""), json.value("device", "")};
     if (op == "ping") return PingMessage{};
     if (op == "languages") return LanguagesMessage{};
     if (op == "machine") return MachineMessage{duration_of(json, "lasting")};

@@ -16,6 +16,7 @@ namespace strop::judge {
 
 struct HelloMessage {
     std::string target;  // that all kernels are for (device/target.h); empty: the machine as it is
+    std::string device;  // "cuda": kernels run on the first one; empty: on the processor
 };
 struct PingMessage {};
 struct LanguagesMessage {};

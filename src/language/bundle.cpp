@@ -230,7 +230,7 @@ public:
     std::string text() {
         Problem renamed = problem_;
         renamed.name = entry_of(problem_, notes_);
-        text_ = signature(renamed) + " {\n";
+        text_ = (is_cuda() ? cuda_signature(renamed) : signature(renamed)) + " {\n";
         if (std::string empty = empty_outputs(); !empty.empty()) line(1, fmt::format("if ({}) return;", empty));
         if (tree_.nodes.empty()) call_checked(1, tree_.fallback, "");
         else emit(1, 0);
@@ -238,6 +238,8 @@ public:
     }
 
 private:
+    bool is_cuda() const { return winners_.front().kernel.language == Language::cuda; }
+
     void line(int depth, const std::string& text) {
         text_ += std::string(static_cast<size_t>(depth) * 4, ' ') + text + "\n";
     }
@@ -291,7 +293,7 @@ private:
         std::string start = fmt::format("{}_detail::{}::{}(", entry_of(problem_, notes_),
                                         identifiers_[static_cast<size_t>(winner)], problem_.name);
         size_t indent = static_cast<size_t>(depth) * 4, room = max_columns - indent;
-        std::string arguments = argument_list(problem_);
+        std::string arguments = argument_list(problem_) + (is_cuda() ? ", stream" : "");
         if (start.size() + arguments.size() + 2 <= room) return line(depth, start + arguments + ");");
         line(depth, start);
         std::string row;

@@ -331,6 +331,11 @@ std::string argument_list(const Problem& problem) {
     return join(names, ", ");
 }
 
+std::string cuda_signature(const Problem& problem) {
+    std::string text = signature(problem);
+    return text.insert(text.rfind(')'), ", cudaStream_t stream");
+}
+
 std::string signature(const Problem& problem) {
     std::string text = fmt::format("extern \"C\" void {}(", problem.name);
     const std::string indent = text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');

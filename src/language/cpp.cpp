@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "device/cuda.h"
 #include "device/target.h"
 #include "language/contract.h"
 #include "language/cpp_source.h"
@@ -173,7 +174,9 @@ std::string message_of(const Compiler& compiler, const sandbox::Finished& finish
 
 }  // namespace
 
-std::string call_adapter(const Problem& problem) {
+namespace {
+
+std::vector<std::string> adapted_arguments(const Problem& problem) {
     std::vector<std::string> arguments;
     size_t tensor = 0;
     for (const Tensor& input : problem.inputs)
@@ -183,13 +186,41 @@ std::string call_adapter(const Problem& problem) {
     for (size_t i = 0; i < problem.parameters.size(); ++i)
         arguments.push_back(fmt::format("static_cast<{}>(parameters[{}])", c_type(problem.parameters[i].dtype), i));
     for (size_t i = 0; i < problem.dimensions.size(); ++i) arguments.push_back(fmt::format("dimensions[{}]", i));
+    return arguments;
+}
+
+// `declaration`: of the kernel, without a semicolon.
+std::string adapter_text(const Problem& problem, const std::string& declaration,
+                         const std::vector<std::string>& arguments) {
     return fmt::format(
         "#include <stdint.h>\n\n{};\n\n"
         "extern \"C\" int64_t {}[{}];\nint64_t {}[{}];\n\n"
         "extern \"C\" void {}(void* const* tensors, const double* parameters, const int64_t* dimensions) {{\n"
         "    (void)parameters;\n    (void)dimensions;\n    {}({});\n}}\n",
-        signature(problem), late_values_name, most_late_tunables, late_values_name, most_late_tunables,
-        kernel_entry_name, problem.name, join(arguments, ",\n        "));
+        declaration, late_values_name, most_late_tunables, late_values_name, most_late_tunables, kernel_entry_name,
+        problem.name, join(arguments, ",\n        "));
+}
+
+}  // namespace
+
+std::string call_adapter(const Problem& problem) {
+    return adapter_text(problem, signature(problem), adapted_arguments(problem));
+}
+
+std::string cuda_call_adapter(const Problem& problem) {
+    std::vector<std::string> arguments = adapted_arguments(problem);
+    arguments.emplace_back(stream_name);
+    std::string declaration = signature(problem);
+    declaration.insert(declaration.rfind(')'), ", void* stream");
+    return fmt::format(
+               "extern \"C\" void* {0};\nvoid* {0};\n\n"
+               "extern \"C\" int cudaGetLastError();\n"
+               "extern \"C\" const char* cudaGetErrorString(int error);\n\n"
+               "extern \"C\" const char* {1}() {{\n"
+               "    const int error = cudaGetLastError();\n"
+               "    return error ? cudaGetErrorString(error) : nullptr;\n}}\n\n",
+               stream_name, launch_error_name) +
+           adapter_text(problem, declaration, arguments);
 }
 
 CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(installed_compilers(), machine) {}
@@ -218,11 +249,14 @@ std::map<std::string, std::string> CppToolchain::descriptions() const {
 }
 
 // The adapter is the same for every kernel of a problem: compiled once.
-fs::path CppToolchain::build_adapter(const Problem& problem, bool emulated, const fs::path& folder) const {
-    const std::string stem = emulated ? "call_emulated" : "call";
+fs::path CppToolchain::build_adapter(const Problem& problem, const Build& build, const fs::path& folder) const {
+    const bool emulated = build.emulated;
+    const std::string stem = emulated ? "call_emulated" : build.cuda.empty() ? "call" : "call_cuda";
     fs::path source = folder / (stem + ".cpp"), object = folder / (stem + ".o");
     if (fs::exists(object)) return object;
-    write_file(source, emulated ? emulated_call_adapter(problem) : call_adapter(problem));
+    write_file(source, emulated             ? emulated_call_adapter(problem)
+                       : build.cuda.empty() ? call_adapter(problem)
+                                            : cuda_call_adapter(problem));
     write_file(folder / late_header, fmt::format("#include <stdint.h>\nextern \"C\" int64_t {}[{}];\n",
                                                  late_values_name, most_late_tunables));
     compile_object(compilers_.front(), emulated ? emulator_flags() : std::vector<std::string>{}, source, object);
@@ -344,6 +378,39 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
     return command;
 }
 
+namespace {
+
+std::vector<std::string> cuda_flags(const std::string& architecture) {
+    return {"-O3", "-std=c++17", "-arch=" + architecture};
+}
+
+}  // namespace
+
+std::string describe_cuda(const Compiler& compiler, const std::string& architecture) {
+    return fmt::format("{} {} {}", compiler.name, compiler.version, join(cuda_flags(architecture), " "));
+}
+
+// nvcc takes the host's compiler that it finds; of its own files it reads what lies around it.
+sandbox::Command CppToolchain::cuda_command(const Build& build, const Compiler& compiler, const fs::path& library,
+                                            const fs::path& adapter) const {
+    sandbox::Command command = confined(library.parent_path());
+    append(command.readable, toolchain_folders(compiler));
+    command.readable.push_back(adapter.string());
+    command.limits.memory_bytes = 0;  // it maps far more than it uses
+    command.argv = {compiler.path};
+    append(command.argv, cuda_flags(build.cuda));
+    append(command.argv, configuration_flags(build));
+    append(command.argv, build.flags);
+    if (!late_values(build).empty()) {
+        const std::string header = (adapter.parent_path() / late_header).string();
+        append(command.argv, {"-include", header});
+        command.readable.push_back(header);
+    }
+    append(command.argv, {"-w", "-shared", "-Xcompiler", "-fPIC", "-o", library.string(),
+                          fs::path(library).replace_extension(".cu").string(), adapter.string()});
+    return command;
+}
+
 void CppToolchain::forget_oldest(const std::set<std::string>& needed) {
     for (size_t i = 0; order_.size() > kept_libraries && i < order_.size();) {
         if (needed.count(order_[i])) {
@@ -412,27 +479,30 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     std::vector<Pending> pending;
     std::set<std::string> unpaid;
     for (const Build& build : builds) {
-        const std::string wanted = build.emulated ? emulator_compiler : compiler_of(build.space, build.configuration);
+        const std::string wanted = build.emulated       ? emulator_compiler
+                                   : build.cuda.empty() ? compiler_of(build.space, build.configuration)
+                                                        : "nvcc";
         Library library{{}, content_hash(build.source), configuration_flags(build)};
-        const std::string key =
-            content_hash(join({library.source_hash, join(library.flags, " "), join(build.flags, " "), wanted,
-                               folder.string(), build.trusted_links ? "trusted" : "", build.emulated ? "emulated" : ""},
-                              "\n"));
+        const std::string key = content_hash(
+            join({library.source_hash, join(library.flags, " "), join(build.flags, " "), wanted, folder.string(),
+                  build.trusted_links ? "trusted" : "", build.emulated ? "emulated" : "", build.cuda},
+                 "\n"));
         keys.push_back(key);
         if (libraries_.count(key)) continue;
         order_.push_back(key);
-        if (const Compiler* compiler = find(wanted)) {
+        if (const Compiler* compiler = build.cuda.empty() ? find(wanted) : cuda_compiler()) {
             const std::string stem = fmt::format("kernel{}", next_++);
             const fs::path own = folder / stem;
             const Units units = units_of(build.source);
-            write_file(own / (stem + ".cpp"), units.chooser);
+            write_file(own / (stem + (build.cuda.empty() ? ".cpp" : ".cu")), units.chooser);
             if (!units.units.empty() && !target_.empty())
                 library.built.environment[target_variable(problem.name)] = target_;
             library.built.library = own / (stem + ".so");
             library.built.trusted = build.trusted_links;
-            pending.push_back(
-                {key, compiler, expected_seconds(library),
-                 command(build, *compiler, library.built.library, build_adapter(problem, build.emulated, folder))});
+            const fs::path adapter = build_adapter(problem, build, folder);
+            pending.push_back({key, compiler, expected_seconds(library),
+                               build.cuda.empty() ? command(build, *compiler, library.built.library, adapter)
+                                                  : cuda_command(build, *compiler, library.built.library, adapter)});
             unpaid.insert(key);
         } else {
             library.built.message = wanted + " is not installed";

@@ -22,6 +22,10 @@ using KernelEntry = void (*)(void* const* tensors, const double* parameters, con
 inline constexpr const char* kernel_entry_name = "strop_call";
 // The libraries' only variable: an int64_t for each late tunable, set before the first call.
 inline constexpr const char* late_values_name = "strop_late";
+// Of kernels in CUDA C++, a pointer: the stream that they launch on, set before the first call.
+inline constexpr const char* stream_name = "strop_stream";
+// And a function: what the CUDA run-time says of launches since it was last asked; null: nothing is wrong.
+inline constexpr const char* launch_error_name = "strop_launch_error";
 
 struct Build {
     std::string source;
@@ -30,6 +34,7 @@ struct Build {
     std::vector<std::string> flags;  // beside the usual ones: "-fsanitize=address"
     bool trusted_links = false;      // honour `// strop:link -ldnnl` (baselines only)
     bool emulated = false;           // CUDA C++, rewritten for the emulator (cuda_emulator.h)
+    std::string cuda;                // CUDA C++ for a device of this architecture, "sm_90"; empty: it is for the host
 };
 
 struct Built {
@@ -40,6 +45,7 @@ struct Built {
     std::filesystem::path cache;      // of a program that a driver compiles when it is first called; empty: nothing is
     std::map<std::string, std::string> environment;  // that it is to be run in
     std::vector<int64_t> late_values;                // in the order of the space's late tunables
+    int device = -1;                                 // the CUDA device that it runs on
     std::string message;                             // the compiler's, shortened, without our paths
     double seconds = 0;                              // this build's share of the wall time; 0 when it was there
 };
@@ -76,8 +82,10 @@ private:
     double expected_seconds(const Library& library) const;
     void compile(std::vector<Pending> pending, int parallel);
     const std::vector<std::string>& libraries_of_kernels();
-    std::filesystem::path build_adapter(const Problem& problem, bool emulated,
+    std::filesystem::path build_adapter(const Problem& problem, const Build& build,
                                         const std::filesystem::path& folder) const;
+    sandbox::Command cuda_command(const Build& build, const Compiler& compiler, const std::filesystem::path& library,
+                                  const std::filesystem::path& adapter) const;
     std::vector<std::filesystem::path> build_emulator(const Compiler& compiler,
                                                       const std::filesystem::path& folder) const;
     std::filesystem::path build_team(const Build& build, const Compiler& compiler,
@@ -100,7 +108,11 @@ private:
     int next_ = 0;                              // libraries are numbered
 };
 
-// The adapter from `strop_call` to the kernel's own signature.
+// "nvcc 13.0.88 -O3 -std=c++17 -arch=sm_90"
+std::string describe_cuda(const Compiler& compiler, const std::string& architecture);
+
+// The adapter from `strop_call` to the kernel's own signature; of one in CUDA C++ with the stream behind everything.
 std::string call_adapter(const Problem& problem);
+std::string cuda_call_adapter(const Problem& problem);
 
 }  // namespace strop

@@ -12,7 +12,7 @@ namespace strop::playbook {
 
 class Playbook : public Proposer {
 public:
-    // `graph_json`: the tracer's document. `language`: of its kernels, C++ or OpenCL.
+    // `graph_json`: the tracer's document. `language`: of its kernels, C++, OpenCL or CUDA.
     Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine,
              Language language = Language::cpp);
 

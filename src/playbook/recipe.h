@@ -16,7 +16,8 @@ struct Recipe {
     Strategy strategy;   // id, family, hypothesis, bottleneck, excludes, confidence are set
     std::string suffix;  // of a variant's kernel id: "prefetch"; empty for the first kernel
     Language language = Language::cpp;
-    std::string source;  // C++ (for OpenCL: around the program), contract of language/contract.h, tunables as comments
+    std::string source;  // C++ (for OpenCL: around the program) or CUDA C++, contract of language/contract.h, tunables
+                         // as comments
     Configuration initial;                // best guess for this machine (all tunables; may be non-first values)
     std::optional<Expression> condition;  // where it may be called; absent: everywhere
     std::vector<Recipe> variants;         // what deepening tries, in order: one change each
@@ -40,7 +41,8 @@ Recipes emit_places(const Problem& problem, const Graph& graph, const Machine& m
 Recipes emit_scan(const Problem& problem, const Graph& graph, const Machine& machine);         // cumsum, cummax
 // What none of the others takes whole: programs of several of their kernels, with plain loops where all of them refuse.
 Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& machine);
-// Any graph as an OpenCL program.
+// Any graph as an OpenCL program, or in CUDA C++.
 Recipes emit_opencl(const Problem& problem, const Graph& graph, const Machine& machine);
+Recipes emit_cuda(const Problem& problem, const Graph& graph, const Machine& machine);
 
 }  // namespace strop::playbook

@@ -35,8 +35,9 @@ struct Draft {
 
 class Drafter {
 public:
-    Drafter(const Problem& problem, const Graph& graph)
+    Drafter(const Problem& problem, const Graph& graph, int64_t kept_bytes)
         : problem_(problem),
+          kept_bytes_(kept_bytes),
           graph_(own_outputs(problem, graph)),
           plain_only_(graph_.nodes.size(), 0) {}
 
@@ -54,7 +55,7 @@ public:
         for (const Stage& stage : stages) {
             const std::string name = "compute_" + names[static_cast<size_t>(stage.outputs.back())];
             const StageProblem part = stage_problem(problem_, graph_, stage, names, name);
-            std::vector<StageSchedule> ways = schedule_stage(part.problem, part.graph, name, stage.plain);
+            std::vector<StageSchedule> ways = schedule_stage(part.problem, part.graph, name, stage.plain, kept_bytes_);
             if (ways.empty() && draft.lacks.empty()) draft.lacks = "a value in the middle of a launch";
             draft.stages.push_back(std::move(ways));
             for (int id : stage.outputs)
@@ -66,6 +67,7 @@ public:
 
 private:
     const Problem& problem_;
+    const int64_t kept_bytes_;
     const Graph graph_;
     const std::vector<char> plain_only_;
 };
@@ -134,13 +136,13 @@ ScheduledStrategy of_stages(const Draft& draft, const Plan& plan) {
 
 }  // namespace
 
-ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph) {
+ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, int64_t kept_bytes) {
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
     if (has_halves(problem)) return {{}, "16-bit tensors, which kernels in C++ only read and write so far"};
     ScheduledStrategies result;
     for (const Plan& plan : plans) {
         if (plan.fusion != Fusion::plain && graph.nodes.size() > most_nodes) continue;
-        const Draft draft = Drafter(problem, graph).draft(plan.fusion);
+        const Draft draft = Drafter(problem, graph, kept_bytes).draft(plan.fusion);
         if (!draft.lacks.empty()) {
             if (result.lacks.empty()) result.lacks = draft.lacks;
             continue;

@@ -25,6 +25,7 @@ struct ScheduledStrategies {
 };
 
 // Of a simplified graph.
-ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph);
+// `kept_bytes`: as of schedule_stage.
+ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, int64_t kept_bytes = 0);
 
 }  // namespace strop::playbook

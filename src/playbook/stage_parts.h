@@ -16,7 +16,8 @@ std::optional<schedule::Launch> output_launch(const Problem& problem, const Grap
                                               const std::string& name);
 
 // Each may answer with nothing.
-std::vector<StageSchedule> schedule_reductions(const Problem& problem, const Graph& graph, const std::string& prefix);
+std::vector<StageSchedule> schedule_reductions(const Problem& problem, const Graph& graph, const std::string& prefix,
+                                               int64_t kept_bytes);
 std::vector<StageSchedule> schedule_scan(const Problem& problem, const Graph& graph, const std::string& prefix);
 std::vector<StageSchedule> schedule_product(const Problem& problem, const Graph& graph, const std::string& prefix);
 

@@ -300,7 +300,20 @@ private:
 
 }  // namespace
 
-std::vector<StageSchedule> schedule_reductions(const Problem& problem, const Graph& graph, const std::string& prefix) {
+namespace {
+
+// Elements of a row that a block can keep, of all inputs that have the shape of what is reduced.
+int64_t most_kept_of(const Graph& graph, const Rows& rows, int64_t kept_bytes) {
+    int64_t bytes = 0;
+    for (const Node& node : graph.nodes)
+        if (node.family == Family::input && node.shape == rows.full) bytes += static_cast<int64_t>(size_of(node.dtype));
+    return kept_bytes == 0 || bytes == 0 ? most_kept : kept_bytes / bytes;
+}
+
+}  // namespace
+
+std::vector<StageSchedule> schedule_reductions(const Problem& problem, const Graph& graph, const std::string& prefix,
+                                               int64_t kept_bytes) {
     const Rows rows(graph);
     if (!rows.fits) return {};
     std::vector<StageSchedule> result;
@@ -341,7 +354,7 @@ std::vector<StageSchedule> schedule_reductions(const Problem& problem, const Gra
                           {},
                           {}};
     const Expression length = product_of(rows.extents(true));
-    kept.condition = Expression::parse(fmt::format("{} <= {}", length.text(), most_kept));
+    kept.condition = Expression::parse(fmt::format("{} <= {}", length.text(), most_kept_of(graph, rows, kept_bytes)));
     if (innermost) add(blocks, Share::blocks, Passes::again);
     add(threads, Share::threads, Passes::again);
     if (innermost && reads_again) add(kept, Share::blocks, Passes::kept);

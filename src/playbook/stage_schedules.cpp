@@ -60,11 +60,12 @@ bool is_structure(const Graph& graph) {
 }
 
 std::vector<StageSchedule> schedule_stage(const Problem& problem, const Graph& graph, const std::string& prefix,
-                                          bool plain) {
+                                          bool plain, int64_t kept_bytes) {
     if (graph.outputs.empty()) return {};
     if (plain) return one_launch_per_output(problem, graph, prefix);
-    for (auto structure : {schedule_product, schedule_reductions, schedule_scan})
-        if (std::vector<StageSchedule> found = structure(problem, graph, prefix); !found.empty()) return found;
+    if (std::vector<StageSchedule> found = schedule_product(problem, graph, prefix); !found.empty()) return found;
+    if (auto found = schedule_reductions(problem, graph, prefix, kept_bytes); !found.empty()) return found;
+    if (std::vector<StageSchedule> found = schedule_scan(problem, graph, prefix); !found.empty()) return found;
     if (std::optional<Launch> all = elementwise(problem, graph, prefix)) {
         StageSchedule one{
             "thread_per_element", "each thread computes the elements at one place", "memory", 0.5, {}, {}, {}, {}};

@@ -25,8 +25,8 @@ bool is_structure(const Graph& graph);
 
 // The likeliest first; the first may be used at every shape. `plain`: a launch for each output, whatever it
 // is. Names of launches, buffers and axes begin with `prefix`. Empty where a value in the middle would need a
-// launch of its own.
+// launch of its own. `kept_bytes`: that a block may keep of its row; 0: schedule::most_kept elements of each tensor.
 std::vector<StageSchedule> schedule_stage(const Problem& problem, const Graph& graph, const std::string& prefix,
-                                          bool plain);
+                                          bool plain, int64_t kept_bytes = 0);
 
 }  // namespace strop::playbook

@@ -297,7 +297,8 @@ std::string reproduce_command(const RunRecord& record) {
 
 std::string measured_on(const RunRecord& record) {
     std::string text = fmt::format("{} ({}, {} cores)", record.machine.cpu, record.machine.isa, record.machine.cores);
-    if (!record.device.empty()) text += ", OpenCL on " + record.device;
+    if (!record.device.empty())
+        text += (record.settings.device == "opencl" ? ", OpenCL on " : ", kernels on ") + record.device;
     if (!record.origin.empty()) text += ", imported from " + record.origin;
     return text;
 }

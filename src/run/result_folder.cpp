@@ -198,6 +198,13 @@ extern "C" {
                          {"targets", targets.empty() ? "" : chooser_declarations(problem.name, targets)}});
 }
 
+std::string cuda_header_text(const Problem& problem) {
+    std::string text = header_text(problem, {});
+    text = replace_all(text, "#include <stdint.h>\n", "#include <cuda_runtime_api.h>\n#include <stdint.h>\n");
+    text = replace_all(text, "they need the alignment of their element only.", "they begin at multiples of 16 bytes.");
+    return text.insert(text.rfind(");"), ", cudaStream_t stream");
+}
+
 std::string option_lines(const std::string& target, const std::vector<std::string>& portable,
                          const std::vector<std::string>& own, bool clang) {
     std::string lines;
@@ -314,8 +321,23 @@ void write_files(const fs::path& folder, const Problem& problem, const CompilerO
 
 }  // namespace result
 
+namespace {
+
+bool runs_on_cuda(const RunRecord& record) { return record.settings.device == "cuda"; }
+
+}  // namespace
+
+std::string source_ending(const RunRecord& record) { return runs_on_cuda(record) ? ".cu" : ".cpp"; }
+
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                   const ResultFiles& files) {
+    if (runs_on_cuda(record)) {
+        write_file(folder / (problem.name + source_ending(record)), files.source);
+        write_file(folder / (problem.name + ".h"), result::cuda_header_text(problem));
+        write_file(folder / (problem.name + ".py"), result::cuda_python_text(problem));
+        write_reports(folder, record);
+        return;
+    }
     result::write_files(folder, problem, result::compiler_options(record, files), files.source, files.vectors);
     write_reports(folder, record);
 }

@@ -18,8 +18,11 @@ struct ResultFiles {
     std::vector<TestVector> vectors;  // small cases for the test program
 };
 
+// Of the file with the kernel: ".cpp", or ".cu" where it runs on a CUDA device.
+std::string source_ending(const RunRecord& record);
+
 // Writes NAME.cpp, NAME.h, NAME_test.cpp, CMakeLists.txt, NAME.py, NAME_python.cpp, report.{html,md,json} into `folder`
-// (created).
+// (created); of a kernel for a CUDA device NAME.cu, NAME.h, NAME.py and the reports.
 // EnvironmentErrors of write_file pass through.
 void write_result(const std::filesystem::path& folder, const Problem& problem, const RunRecord& record,
                   const ResultFiles& files);

@@ -61,7 +61,11 @@ std::string python_value(const Parameter& parameter) {
 // The function that the user calls.
 class PythonFunction {
 public:
-    explicit PythonFunction(const Problem& problem) : problem_(problem), plan_(plan_call(problem)) {
+    // `on_gpu`: the kernel's last argument is the stream.
+    explicit PythonFunction(const Problem& problem, bool on_gpu = false)
+        : problem_(problem),
+          on_gpu_(on_gpu),
+          plan_(plan_call(problem)) {
         for (const auto* tensors : {&problem.inputs, &problem.outputs})
             for (const Tensor& tensor : *tensors) taken_.insert(tensor.name);
         for (const Parameter& parameter : problem.parameters) taken_.insert(parameter.name);
@@ -78,6 +82,7 @@ public:
         body += requirements(true);
         body += shape_lines_ + dimension_lines_;
         body += least_values() + requirements(false) + expectations_ + output_lines();
+        if (on_gpu_) return heading() + body + call_lines();
         return heading() + call_text("    return _call(", given, ")\n") + "\n\n" +
                call_text("def _checked(", given, "):\n") +
                "    \"\"\"A call that the binding leaves: it is refused with the reason, or done.\"\"\"\n" + body +
@@ -251,10 +256,18 @@ private:
         }
         for (const Parameter& parameter : problem_.parameters) arguments.push_back(parameter.name);
         arguments.insert(arguments.end(), problem_.dimensions.begin(), problem_.dimensions.end());
-        return call_text("    _kernel()(", arguments, ")\n") + "    return " + join(results, ", ") + "\n";
+        const std::string returned = "    return " + join(results, ", ") + "\n";
+        if (on_gpu_) {
+            const std::string& first = problem_.inputs.at(0).name;
+            arguments.push_back(fmt::format("_stream({})", first));
+            return fmt::format("    with torch.cuda.device({}.device):\n", first) +
+                   call_text("        _kernel()(", arguments, ")\n") + returned;
+        }
+        return call_text("    _kernel()(", arguments, ")\n") + returned;
     }
 
     const Problem& problem_;
+    const bool on_gpu_;
     CallPlan plan_;
     std::set<std::string> taken_;
     std::string out_, shape_lines_, dimension_lines_, expectations_;
@@ -367,6 +380,24 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
                    {"array_type", bfloat16 ? "_array_type(name, dtype)" : "dtype"},
                    {"units", units_text(options)},
                    {"targets", join(targets, ", ")},
+                   {"name", problem.name}});
+}
+
+std::string cuda_python_text(const Problem& problem) {
+    const std::string code = PythonFunction(problem, true).text();
+    std::vector<std::string> arguments, results;
+    for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
+    for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
+    std::string text = std::string(form::gpu_head) + code + form::gpu_checks;
+    if (problem.outputs.size() > 1) text += form::outputs_check;
+    if (code.find("_integer(") != std::string::npos) text += form::integer_check;
+    if (code.find("_number(") != std::string::npos) text += form::number_check;
+    if (code.find("_require(") != std::string::npos) text += form::require_check;
+    if (code.find("ceildiv(") != std::string::npos) text += form::ceildiv_function;
+    return filled(text + form::gpu_loading,
+                  {{"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
+                   {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
+                   {"argument_types", argument_types(problem) + " + [ctypes.c_void_p]"},
                    {"name", problem.name}});
 }
 

@@ -286,4 +286,132 @@ def use_target(name):
         _refuse(ValueError, f"{name} is no target that this processor executes; targets are @targets@")
 )py";
 
+const char* const gpu_head = R"py("""@name@ on a GPU, for PyTorch tensors.
+
+    @example@
+
+The kernel is @name@.cu beside this file; nvcc compiles it into build/ on first use.
+"""
+
+import ctypes
+@imports@import os
+import shutil
+import subprocess
+import tempfile
+import threading
+
+import torch
+
+__all__ = ["@name@"]
+
+_FOLDER = os.path.dirname(os.path.abspath(__file__))
+_SOURCE = os.path.join(_FOLDER, "@name@.cu")
+
+
+)py";
+
+const char* const gpu_checks = R"py(
+
+def _refuse(kind, what):
+    raise kind("@name@: " + what)
+
+
+def _shape(name, value, dtype, rank, expected):
+    """Refuses what the kernel cannot read."""
+    if not isinstance(value, torch.Tensor):
+        _refuse(TypeError, f"{name} is of type {type(value).__name__}; expected a CUDA tensor")
+    if value.device.type != "cuda":
+        _refuse(ValueError, f"{name} is on device {value.device}; expected a CUDA tensor")
+    if value.requires_grad and torch.is_grad_enabled():
+        _refuse(ValueError, f"{name} requires a gradient; expected {name}.detach(): none is computed")
+    if value.dtype != getattr(torch, dtype):
+        _refuse(TypeError, f"{name} has dtype {value.dtype}; expected {dtype}")
+    shape = tuple(value.shape)
+    if len(shape) != rank:
+        _refuse(ValueError, f"{name} has shape {shape}; expected {rank} dimensions, {expected}")
+    if not value.is_contiguous():
+        _refuse(ValueError, f"{name} is not contiguous; expected row-major memory as of {name}.contiguous()")
+    if value.data_ptr() % 16:
+        _refuse(ValueError, f"{name} begins at no multiple of 16 bytes; expected memory as of {name}.clone()")
+    return shape
+
+
+def _expect(name, shape, expected, text):
+    if shape != expected:
+        _refuse(ValueError, f"{name} has shape {shape}; expected {expected}, which is {text}")
+
+
+def _output(name, value, like, dtype, shape, text):
+    """`value` when it can hold the result, else new memory where `like` is."""
+    if value is None:
+        if any(extent < 0 for extent in shape):
+            _refuse(ValueError, f"{name} would have shape {shape}, which is {text}; expected extents >= 0")
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+    _expect(name, _shape(name, value, dtype, len(shape), text), shape, text)
+    if value.device != like.device:
+        _refuse(ValueError, f"{name} is on {value.device}; expected {like.device}, where the inputs are")
+    return value
+
+
+def _pointer(value):
+    return value.data_ptr()
+
+
+def _stream(like):
+    return torch.cuda.current_stream(like.device).cuda_stream
+
+
+def _refuse_overlap(outputs, inputs):
+    """Both are lists of (name, value)."""
+    def span(value):
+        begin = _pointer(value)
+        return begin, begin + value.nbytes
+
+    for i, (name, value) in enumerate(outputs):
+        begin, end = span(value)
+        for other_name, other in outputs[:i] + inputs:
+            other_begin, other_end = span(other)
+            if begin < other_end and other_begin < end:
+                _refuse(ValueError, f"{name} overlaps {other_name}; expected memory of its own")
+)py";
+
+const char* const gpu_loading = R"py(
+
+_lock = threading.Lock()
+_functions = {}  # by compute capability
+
+
+def _kernel():
+    major, minor = torch.cuda.get_device_capability()
+    with _lock:
+        if (major, minor) not in _functions:
+            function = ctypes.CDLL(_build(f"sm_{major}{minor}")).@name@
+            function.restype = None
+            function.argtypes = @argument_types@
+            _functions[major, minor] = function
+    return _functions[major, minor]
+
+
+def _build(architecture):
+    """The library for these devices, compiled where it is older than its source."""
+    library = os.path.join(_FOLDER, "build", f"lib@name@_{architecture}.so")
+    if os.path.exists(library) and os.path.getmtime(library) >= os.path.getmtime(_SOURCE):
+        return library
+    home = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "nvcc")
+    compiler = home if os.path.exists(home) else shutil.which("nvcc")
+    if not compiler:
+        raise RuntimeError("@name@: nvcc was not found; install it or set CUDA_HOME")
+    os.makedirs(os.path.dirname(library), exist_ok=True)
+    # Under another name first, since other processes may be loading the library.
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(library)) as folder:
+        built = os.path.join(folder, "library.so")
+        finished = subprocess.run([compiler, "-O3", "-std=c++17", "-arch=" + architecture, "-shared", "-Xcompiler",
+                                   "-fPIC", "-o", built, _SOURCE],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+        if finished.returncode != 0:
+            raise RuntimeError("@name@: @name@.cu could not be compiled\n" + finished.stdout)
+        os.replace(built, library)
+    return library
+)py";
+
 }  // namespace strop::result::form

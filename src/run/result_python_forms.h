@@ -21,5 +21,9 @@ extern const char* const loading;
 extern const std::vector<std::pair<std::string, std::string>> of_one_source;
 extern const std::vector<std::pair<std::string, std::string>> of_units;
 extern const char* const target_functions;
+// Of a kernel in CUDA C++.
+extern const char* const gpu_head;
+extern const char* const gpu_checks;
+extern const char* const gpu_loading;
 
 }  // namespace strop::result::form

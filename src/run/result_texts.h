@@ -35,6 +35,9 @@ std::string header_text(const Problem& problem, const CompilerOptions& options);
 std::string test_text(const Problem& problem, const std::vector<TestVector>& vectors);
 std::string cmake_text(const Problem& problem, const CompilerOptions& options);
 std::string python_text(const Problem& problem, const CompilerOptions& options);
+// The text of NAME.py and NAME.h of a kernel in CUDA C++.
+std::string cuda_python_text(const Problem& problem);
+std::string cuda_header_text(const Problem& problem);
 std::string binding_text(const Problem& problem);
 
 // NAME.cpp, NAME.py and NAME_python.cpp: what Python needs.

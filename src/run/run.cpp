@@ -180,6 +180,7 @@ private:
         if (options_.workers.are_own()) check_memory(problem_);  // elsewhere the worker looks at its own
         if (language() == Language::opencl && !options_.replay)
             record_.device = described_opencl_device(options_.workers);
+        if (language() == Language::cuda && !options_.replay) record_.device = described_cuda_device(options_.workers);
         if (!store_.load_run(record_.run))
             save();  // a new run that cannot begin is in the store, one that goes on stays as it is
         start_worker();
@@ -204,7 +205,10 @@ private:
                                                    [] { return interrupted(); });
         llm::hide_keys();  // before anything else is started
         std::vector<judge::WorkerCommand>& commands = options_.workers.commands;
-        for (judge::WorkerCommand& command : commands) command.target = record_.settings.target;
+        for (judge::WorkerCommand& command : commands) {
+            command.target = record_.settings.target;
+            if (language() == Language::cuda) command.device = "cuda";
+        }
         if (commands.size() > 1) view_.phase(fmt::format("starting {} workers", commands.size()));
         else if (!options_.workers.are_own()) view_.phase("starting " + commands.front().name());
         worker_ = std::make_unique<judge::WorkerPool>(
@@ -232,7 +236,10 @@ private:
         view_.baselines(record_);
     }
 
-    Language language() const { return record_.settings.device == "opencl" ? Language::opencl : Language::cpp; }
+    Language language() const {
+        const std::string& device = record_.settings.device;
+        return device == "opencl" ? Language::opencl : device == "cuda" ? Language::cuda : Language::cpp;
+    }
 
     // Before baselines, which may take long to start: whether there will be ideas at all.
     void trace() {
@@ -407,7 +414,7 @@ private:
                 fmt::format("{}: no kernel that may be called at every shape passed the thorough check", problem_.name),
                 fmt::format("strop show {} tells why each failed", record_.run));
         record_.regimes = dispatch_.regimes;
-        record_.compiler = worker_->toolchain(bundle_compiler(dispatch_.winners));
+        if (language() != Language::cuda) record_.compiler = worker_->toolchain(bundle_compiler(dispatch_.winners));
         notes_ = winner_notes(problem_, dispatch_, record_.strategies);
         bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes_);
         record_.kernels.clear();
@@ -461,6 +468,7 @@ private:
 
     std::string sanitize(const Kernel& kernel) {
         record_.sanitizers.clear();
+        if (language() == Language::cuda) return {};  // those of the processor see nothing of a device
         const Seconds limit(budget_.for_sanitizers());
         if (limit.count() == 0) return {};
         view_.phase("looking for errors with sanitizers");
@@ -476,7 +484,8 @@ private:
         if (!record_.verified) return;
         const bool own = options_.workers.are_own();
         if (!own) record_.in_process.missing = "the worker may be on another machine";
-        if (!own || budget_.for_in_process() == 0) return;
+        if (language() == Language::cuda) record_.in_process.missing = "its kernels run on a GPU";
+        if (!own || language() == Language::cuda || budget_.for_in_process() == 0) return;
         view_.phase("calling the result from Python beside a framework");
         record_.in_process = recorder_->in_process(bundle_, [this] {
             const ResultFiles files{bundle_, compiler_flags(record_.compiler, dispatch_.winners), {}};

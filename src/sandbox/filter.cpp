@@ -236,7 +236,8 @@ Filter::Filter(Trust trust, Freedom freedom, bool available) {
     static const std::vector<unsigned char> baseline = lenient_program(Network::local, true);
     static const std::vector<unsigned char> compiler = lenient_program(Network::none, true);
     if (trust == Trust::candidate)
-        program_ = freedom == Freedom::writes_files     ? writing
+        program_ = freedom == Freedom::drives_gpu       ? reference
+                   : freedom == Freedom::writes_files   ? writing
                    : freedom == Freedom::generates_code ? generating
                                                         : computing;
     if (trust == Trust::reference) program_ = reference;

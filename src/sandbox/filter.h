@@ -10,8 +10,9 @@ namespace strop::sandbox {
 // A seccomp program, built in the parent so that the child need not allocate between fork and exec.
 class Filter {
 public:
-    // What a candidate may do beside computing: make memory executable; that, and make files.
-    enum class Freedom { none, generates_code, writes_files };
+    // What a candidate may do beside computing: make memory executable; that, and make files; that, and all that
+    // drivers of a GPU do (no processes, no network, and of files what Landlock gives).
+    enum class Freedom { none, generates_code, writes_files, drives_gpu };
     // `available`: false makes one that allows everything.
     Filter(Trust trust, Freedom freedom, bool available);
 

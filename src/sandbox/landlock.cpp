@@ -66,6 +66,18 @@ constexpr const char* process_files[] = {"/proc/cpuinfo",
                                          "/proc/sys/kernel/osrelease",
                                          "/proc/sys/kernel/numa_balancing"};
 
+// What NVIDIA's driver reads, beside its libraries.
+constexpr const char* driver_files[] = {"/proc/driver/nvidia", "/proc/devices", "/etc/nvidia", "/sys/bus/pci/devices",
+                                        "/sys/devices"};
+
+std::vector<std::string> gpu_devices() {
+    std::vector<std::string> devices;
+    std::error_code failed;
+    for (const fs::directory_entry& entry : fs::directory_iterator("/dev", failed))
+        if (entry.path().filename().string().starts_with("nvidia")) devices.push_back(entry.path().string());
+    return devices;
+}
+
 bool without_landlock() { return errno == ENOSYS || errno == EOPNOTSUPP; }
 
 // What the dynamic linker was told by the system's administrator and by the user.
@@ -117,7 +129,12 @@ FileRules::FileRules(const Command& command, const std::string& program, int ver
     if (!command.scratch.empty()) allow(command.scratch.c_str(), write | read);
     allow("/dev/null", write_file | truncate | read_file);
     if (command.trust == Trust::baseline) allow("/dev/shm", write);  // semaphores of frameworks
+    if (command.drives_gpu) {
+        for (const std::string& device : gpu_devices()) allow(device.c_str(), read | write | device_control);
+        for (const char* file : driver_files) allow(file, read);
+    }
     if (reading) allow_reading(command, program);
+    if (command.drives_gpu) own_process_ |= write_file | truncate;  // the driver names its threads
 }
 
 FileRules::~FileRules() {
@@ -135,7 +152,7 @@ void FileRules::allow_reading(const Command& command, const std::string& program
     if (compiler) return;
     allow("/dev/zero", read_file);
     allow("/dev/urandom", read_file);
-    own_process_ = true;
+    own_process_ = read;
 }
 
 void FileRules::allow_system() const {
@@ -161,7 +178,7 @@ bool FileRules::enter() const {
     if (rules_ < 0) return true;
     if (handled_ & read)
         for (const char* file : process_files) allow(file, read);
-    if (own_process_) allow("/proc/self", read);
+    if (own_process_) allow("/proc/self", own_process_);
     return ::syscall(SYS_landlock_restrict_self, rules_, 0) == 0;
 }
 

@@ -31,7 +31,7 @@ private:
 
     int rules_ = -1;
     uint64_t handled_ = 0;
-    bool own_process_ = false;  // it may read its own /proc, which only it can name
+    uint64_t own_process_ = 0;  // rights in its own /proc, which only it can name
 };
 
 }  // namespace strop::sandbox

@@ -73,6 +73,7 @@ struct Prepared {
     explicit Prepared(const Command& command) : Prepared(command, command.only ? *command.only : whatever_there_is()) {}
 
     static Filter::Freedom freedom_of(const Command& command) {
+        if (command.drives_gpu) return Filter::Freedom::drives_gpu;
         if (command.writes_scratch) return Filter::Freedom::writes_files;
         return command.generates_code ? Filter::Freedom::generates_code : Filter::Freedom::none;
     }

@@ -49,6 +49,7 @@ struct Command {
     bool reads_system = true;           // a candidate: all of the system's programs and libraries
     bool generates_code = false;        // a candidate that is a library of the user's: compiles while it runs
     bool writes_scratch = false;        // a candidate: makes files, which Landlock keeps in its scratch folder
+    bool drives_gpu = false;            // a candidate or baseline: NVIDIA's driver, which talks to devices
     bool same_addresses = false;        // every time, which ThreadSanitizer's shadow memory needs on some systems
     const Protections* only = nullptr;  // as if the system offered no more than this
 };

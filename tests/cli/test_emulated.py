@@ -82,8 +82,8 @@ extern "C" void strided(const float* x, float* y, int64_t step, int64_t N, cudaS
         self.write("good.cu", SHIFTED)
         self.write("assembly.cu", SHIFTED.replace("    if (i", "    asm volatile(\"membar.gl;\");\n    if (i"))
         self.write("kernel.cpp", "void shifted() {}\n")
-        self.fails(("judge", "good.cu", "--problem", "shifted"), 2, "good.cu: CUDA kernels are not timed, only checked",
-                   "use `strop judge --device emulated`")
+        self.fails(("judge", "good.cu", "--problem", "shifted"), 2, "good.cu: CUDA kernels need a device",
+                   "use `strop judge --device cuda`, or --device emulated where there is no GPU")
         emulated = ("--problem", "shifted", "--device", "emulated")
         self.fails(("judge", "assembly.cu", *emulated), 2,
                    "assembly.cu:4: inline assembly, which the CUDA emulator cannot run",

@@ -123,13 +123,14 @@ class Steps(InFolder):
                 {"step": "correctness", **of_cuda, "strategy": "b", "verdict": "wrong",
                  "evidence": "small: off by 1|2"},
                 {"step": "bench", "problem": "softmax", "shape": "small", "language": "cuda", "strategy": "a",
-                 "verdict": "timed", "evidence": "", "microseconds": 4.0, "baseline_microseconds": 10.0},
+                 "verdict": "timed", "evidence": "", "microseconds": 4.0, "roofline_share": 0.5,
+                 "baselines": {"pytorch": 12.0, "torch.compile": 10.0, "jax": 8.0}},
                 {"step": "exploits", "verdict": "skipped", "evidence": "none"}]
         text = self.script.markdown_of({"device": "a GPU"}, rows)
         self.assertIn("- device: a GPU\n", text)
         self.assertIn("not under the referee", text)
         self.assertIn("| softmax | cuda | 1 | 1 | b wrong: small: off by 1/2 |\n", text)
-        self.assertIn("| softmax | small | cuda | a | 4.0 µs | 10.0 µs | 2.50× |\n", text)
+        self.assertIn("| softmax | small | a | 4.00 µs | 50 % | jax | 8.00 µs | 2.00× | 2.50× |\n", text)
         self.assertIn("- exploits : skipped none\n", text)
         self.assertIn("nothing was timed", self.script.markdown_of({}, []))
 
@@ -154,7 +155,7 @@ class Kernels(InFolder):
         code = ("import sys, torch, pathlib\nsys.path.insert(0, sys.argv[2])\nimport gpu_kernels\n"
                 "gpu_kernels.DEVICE = 'cpu'\ntorch.cuda.synchronize = lambda: None\ngpu_kernels.main()\n")
         request = self.folder / "request.json"
-        request.write_text(json.dumps({"do": "check", "document": document, "skip": 0}))
+        request.write_text(json.dumps({"document": document, "skip": 0}))
         done = subprocess.run([sys.executable, "-c", code, str(request), os.path.join(HOME, "scripts")],
                               capture_output=True, text=True, check=False, timeout=100)
         self.assertEqual(done.returncode, 0, done.stderr)

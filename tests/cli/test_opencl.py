@@ -68,9 +68,9 @@ class NoDevice(InFolder):
                    "--model and --device opencl: models write C++ only", "leave one of them out")
 
     def test_an_unknown_device(self):
-        done = strop("optimize", "shifted", "--device", "cuda", cwd=self.folder)
+        done = strop("optimize", "shifted", "--device", "tpu", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("cuda", done.stderr)
+        self.assertIn("tpu", done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,109 @@
+"""Kernels on a CUDA device, from outside: a stand-in for NVIDIA's driver and for nvcc (tests/fakes/cuda) runs them on the
+processor. scripts/gpu runs the same commands where there is a GPU."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+from tests.cli.strop_cli import HOME, InFolder, strop
+
+FAKES = pathlib.Path(HOME) / "tests" / "fakes" / "cuda"
+EXPLOITS = pathlib.Path(HOME) / "tests" / "exploits" / "cuda"
+# Whatever the stand-in cannot show: streams that are busy, half precision, an endless loop on a device.
+NEEDS_A_GPU = {"works_on_another_stream", "launches_from_a_thread", "float16_inside", "fills_memory"}
+
+
+@unittest.skipUnless(shutil.which("clang++-19"), "clang++-19 is missing")
+class Cuda(InFolder):
+    @classmethod
+    def setUpClass(cls):
+        cls.driver = tempfile.TemporaryDirectory(prefix="strop-fake-cuda-")
+        cls.addClassCleanup(cls.driver.cleanup)
+        subprocess.run(["clang++-19", "-shared", "-fPIC", "-O1", "-o", cls.driver.name + "/libcuda.so.1",
+                        str(FAKES / "driver.cpp")], check=True)
+
+    def setUp(self):
+        super().setUp()
+        self.with_gpu = {"CUDA_HOME": str(FAKES), "LD_LIBRARY_PATH": self.driver.name}
+
+    def problem_of_rows(self, name, shipped):
+        """A shipped problem at shapes that suit the stand-in."""
+        folder = self.folder / name
+        shutil.copytree(pathlib.Path(HOME) / "problems" / shipped, folder)
+        file = folder / "problem.yaml"
+        text = re.sub(r"(?ms)^shapes:.*?^range:", "shapes:\n  small: {M: 70, N: 9}\n  wide: {M: 5, N: 40}\nrange:",
+                      file.read_text(encoding="utf-8"))
+        text = re.sub(r"(?m)^baselines:.*\n", "", text).replace("16384", "128")
+        file.write_text(text, encoding="utf-8")
+        return folder
+
+    def test_exploits(self):
+        self.problem_of_rows("rows", "row_sum")
+        files = sorted(file for file in EXPLOITS.glob("*.cu") if file.stem not in NEEDS_A_GPU)
+        done = strop("judge", *map(str, files), "--problem", "rows", "--device", "cuda", "--per-shape", "50ms", "--json",
+                     cwd=self.folder, **self.with_gpu)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertGreaterEqual(len(answers), 9)
+        for file, answer in zip(files, answers):
+            expected = re.search(r"// expect: (.*)", file.read_text(encoding="utf-8"))[1].split(" | ")
+            with self.subTest(file.stem):
+                self.assertIn(answer["verdict"], expected, answer["evidence"])
+        evidence = {file.stem: answer["evidence"] for file, answer in zip(files, answers)}
+        self.assertIn("writes to its input x", evidence["writes_its_input"])
+        self.assertIn("wrote behind the end of an output", evidence["writes_behind_the_output"])
+        self.assertIn("a launch: invalid configuration argument", evidence["too_many_threads"])
+
+    def test_optimize_and_check(self):
+        self.problem_of_rows("rows", "softmax")
+        done = strop("optimize", "rows", "--device", "cuda", "--budget", "8s", "--out", "result", cwd=self.folder,
+                     **self.with_gpu)
+        self.assertIn(done.returncode, (0, 1), done.stderr)  # NumPy may be faster than the stand-in
+        self.assertIn("kernels on Fake GPU (sm_90), CUDA 13.0, nvcc 13.0.88", " ".join(done.stdout.split()))
+        self.assertRegex(done.stdout, r"(\d+) of \1 held-out shapes correct")
+        result = self.folder / "result"
+        self.assertEqual(sorted(os.listdir(result)),
+                         ["report.html", "report.json", "report.md", "softmax.cu", "softmax.h", "softmax.py"])
+        source = (result / "softmax.cu").read_text(encoding="utf-8")
+        self.assertIn('extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {',
+                      source)
+        self.assertNotIn("strop:tune", source)
+        report = json.loads((result / "report.json").read_text(encoding="utf-8"))
+        self.assertTrue(report["verified"])
+        checked = strop("check", "result", "--tolerance", "0.9", cwd=self.folder, **self.with_gpu)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
+        (result / "softmax.cu").write_text(source.replace("/ sum", "/ (sum + 1)"), encoding="utf-8")
+        checked = strop("check", "result", "--tolerance", "0.9", cwd=self.folder, **self.with_gpu)
+        self.assertEqual(checked.returncode, 1, checked.stdout)
+        self.assertIn("wrong_output", checked.stdout)
+
+    def test_doctor(self):
+        done = strop("doctor", cwd=self.folder, **self.with_gpu)
+        self.assertIn("Fake GPU (sm_90), 4 GiB, CUDA 13.0; --device cuda uses it", done.stdout)
+        done = strop("doctor", cwd=self.folder, FAKE_CUDA_BROKEN="1", **self.with_gpu)
+        self.assertIn("no device: the driver does not start: unknown error", done.stdout)
+
+    def test_without_what_it_needs(self):
+        self.problem_of_rows("rows", "row_sum")
+        honest = str(EXPLOITS / "honest.cu")
+        words = ["judge", honest, "--problem", "rows", "--device", "cuda"]
+        done = strop(*words, cwd=self.folder, FAKE_CUDA_BROKEN="1", **self.with_gpu)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertEqual(done.stderr.splitlines()[0], "strop: no CUDA device: the driver does not start: unknown error")
+        done = strop(*words, cwd=self.folder, FAKE_CUDA_BYTES=str(4 << 20), **self.with_gpu)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertRegex(done.stderr.splitlines()[0],
+                         r"^strop: Fake GPU: cannot get .* of its memory for M=[0-9]+,N=[0-9]+: out of memory \(.* are free\)$")
+        self.fails(["judge", honest, "--problem", "rows"], 2, f"{honest}: CUDA kernels need a device",
+                   "use `strop judge --device cuda`, or --device emulated where there is no GPU")
+        self.fails([*words, "--sanitize"], 2, "--sanitize and --device cuda: sanitizers see nothing of a device",
+                   "leave --sanitize out; --device emulated watches every access")
+
+
+if __name__ == "__main__":
+    unittest.main()
