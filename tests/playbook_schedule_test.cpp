@@ -70,6 +70,10 @@ TEST(Schedules, EveryComputationIsRightInOpenCL) {
     }
 }
 
+std::vector<ScheduledStrategy> of_cuda(const Computation& one) {
+    return scheduled_strategies(one.problem, simplify(one.graph), backend::cuda_kept_bytes).strategies;
+}
+
 // All of them as one source, each in a namespace of its own: nvcc takes long to start.
 TEST(Schedules, EveryStrategyCompilesInCuda) {
     if (std::system("nvcc --version > /dev/null 2>&1") != 0) GTEST_SKIP() << "nvcc is missing";
@@ -78,7 +82,7 @@ TEST(Schedules, EveryStrategyCompilesInCuda) {
         "#define TILE_N 64\n#define TILE_K 16\n#define EACH_M 4\n#define EACH_N 4\n#define EACH 4\n";
     int count = 0;
     for (const Computation& one : computations())
-        for (const ScheduledStrategy& strategy : scheduled_strategies(one.problem, simplify(one.graph)).strategies) {
+        for (const ScheduledStrategy& strategy : of_cuda(one)) {
             const backend::SourceText text = backend::write_cuda(one.problem, strategy.schedule);
             ASSERT_EQ(text.lacks, "") << one.problem.name;
             std::string source = replace_all(text.source, "extern \"C\" ", "");
@@ -136,8 +140,7 @@ TEST(Schedules, CudaKernelsAreRightInTheEmulator) {
     if (!EmulatedKernels::can_be_built()) GTEST_SKIP() << "clang is missing";
     std::vector<CudaKernel> kernels;
     for (const Computation& one : computations())
-        for (const ScheduledStrategy& strategy : scheduled_strategies(one.problem, simplify(one.graph)).strategies)
-            add_cuda(one, strategy, kernels);
+        for (const ScheduledStrategy& strategy : of_cuda(one)) add_cuda(one, strategy, kernels);
     constexpr size_t usual_count = 8;
     const size_t step = std::getenv("STROP_EMULATE_ALL") ? 1 : kernels.size() / usual_count;
     EmulatedKernels emulator(small_machine());

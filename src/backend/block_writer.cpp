@@ -90,8 +90,7 @@ private:
             if (std::find(kernel.arguments.parameters.begin(), kernel.arguments.parameters.end(), parameter.name) !=
                 kernel.arguments.parameters.end())
                 arguments.push_back(dialect_.type(parameter.dtype) + " " + parameter.name);
-        for (const std::string& name : kernel.arguments.dimensions)
-            arguments.push_back(dialect_.index + " " + name);
+        for (const std::string& name : kernel.arguments.dimensions) arguments.push_back(dialect_.index + " " + name);
         return fmt::format("{} {}({})", dialect_.kernel, kernel.name, join(arguments, ", "));
     }
 
@@ -392,8 +391,7 @@ private:
     }
 
     int open_plain_loop(const Axis& axis, Lines& lines) {
-        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.index, axis.name,
-                              text(axis.extent)));
+        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1}) {{", dialect_.index, axis.name, text(axis.extent)));
         return 1;
     }
 
@@ -464,8 +462,8 @@ private:
         shared_.push_back(fmt::format("{}{} {}[{}][{}];", dialect_.shared, type, a, tile_k, tile_m));
         shared_.push_back(fmt::format("{}{} {}[{}][{}];", dialect_.shared, type, b, tile_k, tile_n));
         lines.add(fmt::format("{} {}[{}][{}] = {{{{0}}}};", type, sums, each_m, each_n));
-        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", dialect_.index, first_k,
-                              text(k.extent), tile_k));
+        lines.add(fmt::format("for ({0} {1} = 0; {1} < {2}; {1} += {3}) {{", dialect_.index, first_k, text(k.extent),
+                              tile_k));
         stage(a, dot.a, m, first_m_, tile_m, k, first_k, lines);
         stage(b, dot.b, n, first_n_, tile_n, k, first_k, lines);
         lines.add(dialect_.barrier);

@@ -42,9 +42,10 @@ Dialect cuda_dialect() {
 // Words that a tensor, a parameter or a dimension cannot be called, beside those of C++.
 const std::set<std::string>& reserved_words() {
     static const std::set<std::string> words = {
-        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream",   "Index", "kept_room", "exp",  "exp2",     "expm1", "log",
-        "log2",      "log1p",    "sqrt",     "rsqrt",   "tanh",     "erf",    "atan", "lgamma",   "sin",   "cos",
-        "floor",     "ceil",     "fabs",     "rint",    "pow",      "fmod",   "abs",  "INFINITY", "NAN"};
+        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream",   "Index", "kept_room",
+        "exp",       "exp2",     "expm1",    "log",     "log2",     "log1p",    "sqrt",  "rsqrt",
+        "tanh",      "erf",      "atan",     "lgamma",  "sin",      "cos",      "floor", "ceil",
+        "fabs",      "rint",     "pow",      "fmod",    "abs",      "INFINITY", "NAN"};
     return words;
 }
 
@@ -121,9 +122,8 @@ std::string launching_function(const Problem& problem, const Schedule& schedule,
         std::vector<std::string> fits;
         for (const std::string& count : counts_of(problem, schedule, k, kernel))
             fits.push_back(fmt::format("{} < most_of_int", count));
-        const std::string launched =
-            fmt::format("{}, {}, {}, stream, {});", kernel.blocks.cpp(), kernel.threads.cpp(),
-                        kernel.shared_bytes.cpp(), join(arguments, ", "));
+        const std::string launched = fmt::format("{}, {}, {}, stream, {});", kernel.blocks.cpp(), kernel.threads.cpp(),
+                                                 kernel.shared_bytes.cpp(), join(arguments, ", "));
         if (!fits.empty()) lines.add(fmt::format("if ({})", join(fits, " && ")));
         lines.add(fmt::format("{}launch({}<int>, {}", fits.empty() ? "" : "    ", kernel.name, launched));
         if (fits.empty()) continue;

@@ -56,6 +56,8 @@ struct CudaDriver::Functions {
     CudaResult (*map)(DevicePointer, size_t, size_t, unsigned long long, unsigned long long);
     CudaResult (*unmap)(DevicePointer, size_t);
     CudaResult (*set_access)(DevicePointer, size_t, const Access*, size_t);
+    CudaResult (*pin)(void*, size_t, unsigned);
+    CudaResult (*unpin)(void*);
     CudaResult (*to_device)(DevicePointer, const void*, size_t);
     CudaResult (*to_host)(void*, DevicePointer, size_t);
     CudaResult (*copy)(DevicePointer, DevicePointer, size_t);
@@ -101,6 +103,8 @@ std::string CudaDriver::load() {
     find(functions.map, "cuMemMap");
     find(functions.unmap, "cuMemUnmap");
     find(functions.set_access, "cuMemSetAccess");
+    find(functions.pin, "cuMemHostRegister_v2");
+    find(functions.unpin, "cuMemHostUnregister");
     find(functions.to_device, "cuMemcpyHtoD_v2");
     find(functions.to_host, "cuMemcpyDtoH_v2");
     find(functions.copy, "cuMemcpyDtoD_v2");
@@ -190,6 +194,9 @@ void CudaDriver::release(DevicePointer at, size_t bytes) const {
     functions_->unmap(at, bytes);
     functions_->free_address(at, bytes);
 }
+
+CudaResult CudaDriver::pin(void* at, size_t bytes) const { return functions_->pin(at, bytes, 0); }
+void CudaDriver::unpin(void* at) const { functions_->unpin(at); }
 
 CudaResult CudaDriver::to_device(DevicePointer to, const void* from, size_t bytes) const {
     return functions_->to_device(to, from, bytes);

@@ -167,13 +167,14 @@ std::string index_text(int64_t flat, const std::vector<int64_t>& shape) {
 
 }  // namespace
 
-void poison(Buffers& buffers, const InputSet& set) {
+void poison(Buffers& buffers, const InputSet& set, bool on_device) {
     buffers.note_poisoned(set.outputs);
     for (const Place& place : set.outputs) {
         char* region = buffers.outputs().data();
         std::memset(region + place.begin, slack_byte, static_cast<size_t>(place.data - place.begin));
         int64_t end = place.data + place.data_bytes, region_end = place.begin + place.bytes;
         std::memset(region + end, slack_byte, static_cast<size_t>(region_end - end));
+        if (on_device) continue;
         parallel_for(place.data_bytes, poisoned_by_a_thread, [&](int64_t first, int64_t last) {
             char* at = region + place.data + first;
             if (buffers.large()) fill_past_caches(at, poison_byte, last - first);

@@ -20,7 +20,9 @@ inline constexpr unsigned char slack_byte = 0xa5;
 
 // Fills the outputs of a set with values that no kernel returns (NaNs), all of them, so that nobody can see where will
 // be compared; and the slack around them with a pattern. Of large outputs no cache holds more afterwards than before.
-void poison(Buffers& buffers, const InputSet& set);
+// `on_device`: a mirror does that with the values there, and here only the slack is filled: what is fetched comes over
+// the rest.
+void poison(Buffers& buffers, const InputSet& set, bool on_device = false);
 
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);

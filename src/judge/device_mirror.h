@@ -32,6 +32,8 @@ public:
     std::string send();
     // An output's bytes into Buffers. Says what is wrong with the guards; else empty.
     std::string fetch(const std::vector<Place>& outputs);
+    // Of large outputs some MiB only, which tell whether somebody goes on writing.
+    std::string fetch_again(const std::vector<Place>& outputs);
     // Of a set, compared with what was sent: "x", the first input that is not as it was; empty: all are.
     std::string changed_input(size_t set);
     // Nothing is left of what another process may have put into the outputs.
@@ -57,6 +59,7 @@ private:
     DevicePointer base_ = 0;
     int fd_ = -1;
     std::vector<char> fetched_;
+    std::vector<void*> pinned_;  // memory files of Buffers
 };
 
 }  // namespace strop::judge

@@ -309,7 +309,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
     buffers.restore();
     const InputSet& values = set == buffers.timed() ? expectation_.through(buffers, 0) : buffers.sets()[set];
     Sampling sampling{random(), everything || !buffers.large()};
-    poison(buffers, values);
+    poison(buffers, values, runner.on_device());
     Runner::Outcome outcome = runner.call(index, 1, set, 0, limit);
     uint64_t seen = 0;
     if (outcome.ok() && runner.is_python()) {
@@ -343,7 +343,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
 void Referee::note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                                Runner::Outcome& outcome) {
     Buffers& buffers = *runner.points()[index];
-    if (const Runner::Outcome again = runner.fetch(index, set.outputs); !again.ok()) {
+    if (const Runner::Outcome again = runner.fetch_again(index, set.outputs); !again.ok()) {
         outcome = again;
         return;
     }

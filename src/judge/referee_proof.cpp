@@ -210,7 +210,7 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
         buffers.restore();
         const InputSet last = buffers.seen(0, int64_t{calls} - 1);
         const Sampling sampling{random(), false};
-        poison(buffers, last);
+        poison(buffers, last, runner.on_device());
         Runner::Outcome outcome =
             runner.call(index, calls, timed, static_cast<uint32_t>(first_window(buffers, 0, calls)), glance_limit);
         if (outcome.ok()) compare_last(runner, index, last, sampling, outcome);
@@ -236,7 +236,7 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
     else buffers.renew(problem_, window, random());
     InputSet last = buffers.seen(window, int64_t{count} - 1);
     const Sampling sampling{random(), false};
-    poison(buffers, last);
+    poison(buffers, last, runner.on_device());
     const double moment = (0.1 + 0.6 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
     bool last_has_begun = false;
     const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)), [&] {

@@ -95,7 +95,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
         long_idle_ = false;
     }
     Sampling sampling{random(), false};
-    poison(buffers, last);
+    poison(buffers, last, runner.on_device());
     Runner::Outcome outcome = timed_call(static_cast<uint32_t>(first));
     if (!outcome.ok() || runner.ignores_outputs()) return outcome;
     for (Credit* credit : {&proof_credit_, &glance_credit_}) credit->earn(outcome.outside_ns);

@@ -377,10 +377,20 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
     return outcome;
 }
 
+namespace {
+
+Runner::Outcome fetched(const std::string& wrong) {
+    return wrong.empty() ? Runner::Outcome{} : Runner::Outcome{Verdict::wrong_output, wrong, 0};
+}
+
+}  // namespace
+
 Runner::Outcome Runner::fetch(size_t point, const std::vector<Place>& outputs) {
-    if (!on_device()) return {};
-    const std::string found = points_[point]->mirror()->fetch(outputs);
-    return found.empty() ? Outcome{} : Outcome{Verdict::wrong_output, found, 0};
+    return on_device() ? fetched(points_[point]->mirror()->fetch(outputs)) : Outcome{};
+}
+
+Runner::Outcome Runner::fetch_again(size_t point, const std::vector<Place>& outputs) {
+    return on_device() ? fetched(points_[point]->mirror()->fetch_again(outputs)) : Outcome{};
 }
 
 Runner::Outcome Runner::check_inputs(size_t point, size_t set) {

@@ -59,6 +59,8 @@ public:
     bool is_opaque() const { return python_ || on_device(); }
     // Of a device: brings outputs to where they are compared. Its guards are looked at; the verdict says so.
     Outcome fetch(size_t point, const std::vector<Place>& outputs);
+    // The same later, of parts of large outputs, without the guards.
+    Outcome fetch_again(size_t point, const std::vector<Place>& outputs);
     // Of a device: inputs of a set are as they were.
     Outcome check_inputs(size_t point, size_t set);
     // Of a device: none of a point's tensors lies in its L2. False where that cannot be done.

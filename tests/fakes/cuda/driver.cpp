@@ -119,6 +119,8 @@ int cuMemUnmap(unsigned long long, size_t bytes) {
     return 0;
 }
 int cuMemSetAccess(unsigned long long, size_t, const void*, size_t) { return 0; }
+int cuMemHostRegister_v2(void*, size_t, unsigned) { return 0; }
+int cuMemHostUnregister(void*) { return 0; }
 int cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) {
     std::memcpy(address(to), from, bytes);
     return 0;
