@@ -272,6 +272,11 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement&
     if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_opaque()) outcome.evidence = runner.changed_thread_state();
     if (!outcome.evidence.empty() && outcome.ok()) outcome.verdict = Verdict::cheated;
+    // Whoever waits for others looks like a cheat.
+    if (outcome.verdict == Verdict::cheated && runner.on_device() && runner.end_and_see_others(index)) {
+        outcome.verdict = Verdict::nondeterministic;
+        outcome.evidence += "; somebody else uses the device";
+    }
     return outcome;
 }
 

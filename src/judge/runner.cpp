@@ -17,6 +17,7 @@
 #include "judge/rehearsal.h"
 #include "judge/thread_state.h"
 #include "language/cuda_emulator.h"
+#include "stats/sample.h"
 
 namespace strop::judge {
 
@@ -29,6 +30,7 @@ constexpr double least_to_compare_ns = 1e6;  // shorter batches are mostly hand-
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 // More than the cores' number is suspicious (the referee says so), this many is an attack on the machine.
 constexpr int threads_of_a_core = 4, threads_anyway = 64;
+constexpr double longest_answer_ns = 1e5;          // of a device that nobody else uses; usual are some microseconds
 constexpr int64_t guard_bytes = int64_t{8} << 20;  // address space that a mapped region takes beyond its size
 
 std::vector<int64_t> layout_words(const Problem& problem, const std::vector<Buffers*>& points,
@@ -397,6 +399,15 @@ Runner::Outcome Runner::check_inputs(size_t point, size_t set) {
     if (!on_device()) return {};
     const std::string changed = points_[point]->mirror()->changed_input(set);
     return changed.empty() ? Outcome{} : Outcome{Verdict::wrong_output, "writes to its input " + changed, 0};
+}
+
+// Contexts take turns at a device, for a millisecond or more each, so that somebody who computes there lets others
+// wait.
+bool Runner::end_and_see_others(size_t point) {
+    if (child_) child_->kill();
+    child_.reset();
+    if (!on_device()) return false;
+    return stats::quantile(points_[point]->mirror()->answers_ns(), 0.95) > longest_answer_ns;
 }
 
 bool Runner::make_cold(size_t point) { return points_[point]->mirror()->make_cold(); }

@@ -258,10 +258,8 @@ private:
         arguments.insert(arguments.end(), problem_.dimensions.begin(), problem_.dimensions.end());
         const std::string returned = "    return " + join(results, ", ") + "\n";
         if (on_gpu_) {
-            const std::string& first = problem_.inputs.at(0).name;
-            arguments.push_back(fmt::format("_stream({})", first));
-            return fmt::format("    with torch.cuda.device({}.device):\n", first) +
-                   call_text("        _kernel()(", arguments, ")\n") + returned;
+            arguments.insert(arguments.begin(), problem_.inputs.at(0).name + ".device.index");
+            return call_text("    _launch(", arguments, ")\n") + returned;
         }
         return call_text("    _kernel()(", arguments, ")\n") + returned;
     }

@@ -1,12 +1,14 @@
 """Kernels on a CUDA device, from outside: a stand-in for NVIDIA's driver and for nvcc (tests/fakes/cuda) runs them on the
 processor. scripts/gpu runs the same commands where there is a GPU."""
 
+import importlib.util
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -73,6 +75,8 @@ class Cuda(InFolder):
         self.assertIn('extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {',
                       source)
         self.assertNotIn("strop:tune", source)
+        if importlib.util.find_spec("torch"):
+            self.call(result / "softmax.py")
         report = json.loads((result / "report.json").read_text(encoding="utf-8"))
         self.assertTrue(report["verified"])
         checked = strop("check", "result", "--tolerance", "0.9", cwd=self.folder, **self.with_gpu)
@@ -81,6 +85,33 @@ class Cuda(InFolder):
         checked = strop("check", "result", "--tolerance", "0.9", cwd=self.folder, **self.with_gpu)
         self.assertEqual(checked.returncode, 1, checked.stdout)
         self.assertIn("wrong_output", checked.stdout)
+
+    def call(self, module):
+        """The module's function, with tensors of the processor in place of a GPU's."""
+        code = (
+            "import pathlib, sys, torch\n"
+            "torch.cuda.current_device, torch.cuda.get_device_capability = lambda: None, lambda device: (9, 0)\n"
+            "torch._C._cuda_getCurrentRawStream = lambda device: 0\n"
+            "names = {'__file__': sys.argv[1], '__name__': 'softmax'}\n"
+            "exec(pathlib.Path(sys.argv[1]).read_text().replace('\"cuda\"', '\"cpu\"'), names)\n"
+            "softmax, x = names['softmax'], torch.randn(5, 40)\n"
+            "out = torch.empty(5, 40)\n"
+            "assert (softmax(x) - torch.softmax(x, 1)).abs().max() < 1e-6\n"
+            "assert softmax(x, out=out) is out and torch.equal(out, softmax(x))\n"
+            "for wrong in (x.T, x.double(), x[0], x.numpy(), torch.empty(201)[1:].view(5, 40)):\n"
+            "    try:\n"
+            "        print('taken:', softmax(wrong))\n"
+            "    except (TypeError, ValueError) as error:\n"
+            "        print(error)\n")
+        done = subprocess.run([sys.executable, "-c", code, str(module)], capture_output=True, text=True, check=False,
+                              env={**os.environ, **self.with_gpu})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.splitlines(),
+                         ["softmax: x is not contiguous; expected row-major memory as of x.contiguous()",
+                          "softmax: x has dtype torch.float64; expected float32",
+                          "softmax: x has shape (40,); expected 2 dimensions, [M, N]",
+                          "softmax: x is of type ndarray; expected a CUDA tensor",
+                          "softmax: x begins at no multiple of 16 bytes; expected memory as of x.clone()"])
 
     def test_doctor(self):
         done = strop("doctor", cwd=self.folder, **self.with_gpu)
