@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "fakes/dirty_memory.h"
 #include "fakes/with_team.h"
 #include "language/contract.h"
 #include "playbook/recipe.h"
@@ -280,8 +281,10 @@ void run_all_sizes(const Recipe& recipe, const Configuration& configuration) {
         const Data& data = data_of(s);
         for (int repeat = 0; repeat < 2; ++repeat) {  // the second call meets used scratch
             Output y(data.expected.size());
+            const DirtyMemory memory;
             kernel(data.x.data() + 1, data.w.data() + 1, y.data(), s.stride, s.padding, s.dilation, s.groups, s.N, s.C,
                    s.H, s.W, s.K, s.R, s.S);
+            ASSERT_FALSE(memory.was_computed_with()) << recipe.strategy.id + recipe.suffix + ": " + s.text();
             y.expect(data.expected, tolerance_of(s, recipe), recipe.strategy.id + recipe.suffix + ": " + s.text());
         }
     }

@@ -37,6 +37,8 @@ struct Scratch {
             free(data);
             size = (count + 15) / 16 * 16;
             data = (T*)aligned_alloc(64, (size_t)size * sizeof(T));
+            // Lanes that nobody fills are computed too, and what lies in used memory may be subnormal, which is slow.
+            if (data) memset(data, 0, (size_t)size * sizeof(T));
         }
         return data;
     }
@@ -258,7 +260,7 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
     finish.helpers.insert({"load", "store", "splat"});
     std::string values;
     std::string source =
-        text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n" + vector_prelude(finish.helpers);
+        text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n#include <string.h>\n" + vector_prelude(finish.helpers);
     source += shape_text + operands_text(problem, form, values) + helpers_text + finish.text;
     if (!text.constants.empty()) source += "\n" + text.constants;
     if (text.planes) source += plane_text;
