@@ -77,12 +77,13 @@ TEST(OpenClText, NamesOfTheLanguageAreRefusedByName) {
 TEST(CudaText, LaunchesOnTheCallersStream) {
     const Shares shares(Share::blocks);
     const std::string text = write_cuda(shares.builder.problem, shares.schedule).source;
-    EXPECT_THAT(text, HasSubstr("static __global__ void rows(const float* __restrict__ x, float* __restrict__ y, "
-                                "int64_t M, int64_t N) {\n"));
+    EXPECT_THAT(text, HasSubstr("template <class Index>\nstatic __global__ void rows(const float* __restrict__ x, "
+                                "float* __restrict__ y, Index M, Index N) {\n"));
     EXPECT_THAT(
         text,
         HasSubstr("extern \"C\" void shares(const float* x, float* y, int64_t M, int64_t N, cudaStream_t stream) {\n"
-                  "    launch(rows, M, LOCAL, stream, x, y, M, N);\n}\n"));
+                  "    if (M * N < most_of_int)\n        launch(rows<int>, M, LOCAL, 0, stream, x, y, M, N);\n"
+                  "    else\n        launch(rows<int64_t>, M, LOCAL, 0, stream, x, y, M, N);\n}\n"));
 }
 
 }  // namespace

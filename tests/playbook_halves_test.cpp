@@ -4,6 +4,7 @@
 
 #include "fakes/kernel_trial.h"
 #include "language/contract.h"
+#include "playbook/scheduled_strategies.h"
 
 namespace strop::playbook {
 namespace {
@@ -115,11 +116,13 @@ TEST_F(Halves, StandBesideFloat32) {
     KernelTrial::check(emit_loops, b, matrices, 1);
 }
 
-TEST_F(Halves, AreNotForOpenClYet) {
+TEST_F(Halves, AreForOpenClAndCudaAndNotForModulesYet) {
     Builder b("copy");
     b.output("y", b.point("negative", {b.input("x", {"N"})}));
     b.problem.inputs[0].dtype = DType::float16;
-    EXPECT_THAT(emit_opencl(b.problem, b.graph, machine).lacks, HasSubstr("16-bit tensors"));
+    EXPECT_THAT(scheduled_strategies(b.problem, b.graph).lacks, HasSubstr("16-bit tensors"));
+    EXPECT_THAT(emit_opencl(b.problem, b.graph, machine).recipes, Not(testing::IsEmpty()));
+    EXPECT_THAT(emit_cuda(b.problem, b.graph, machine).recipes, Not(testing::IsEmpty()));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(Schedules, EveryComputationIsRightInOpenCL) {
 }
 
 std::vector<ScheduledStrategy> of_cuda(const Computation& one) {
-    return scheduled_strategies(one.problem, simplify(one.graph), backend::cuda_kept_bytes).strategies;
+    return scheduled_strategies(one.problem, simplify(one.graph), {backend::cuda_kept_bytes, true}).strategies;
 }
 
 // All of them as one source, each in a namespace of its own: nvcc takes long to start.

@@ -53,8 +53,8 @@ class Result:
 
     @property
     def source(self) -> str:
-        """The C++ source that is called."""
-        return (self._made() / f"{self.name}.cpp").read_text(encoding="utf-8")
+        """The source that is called, in C++ or CUDA C++."""
+        return self._source_in(self._made()).read_text(encoding="utf-8")
 
     @property
     def history(self) -> dict[str, list[Any]]:
@@ -83,8 +83,12 @@ class Result:
     def __repr__(self) -> str:
         return f"<strop.Result {self.report['headline']['text']}>"
 
+    def _source_in(self, folder: pathlib.Path) -> pathlib.Path:
+        on_gpu = self.report["settings"].get("device") == "cuda"
+        return folder / f"{self.name}{'.cu' if on_gpu else '.cpp'}"
+
     def _made(self) -> pathlib.Path:
-        if not self.folder or not (self.folder / f"{self.name}.cpp").is_file():
+        if not self.folder or not self._source_in(self.folder).is_file():
             raise BadInput(f"{self.name}: no kernel was found", self.report.get("note") or "see `.report`")
         return self.folder
 

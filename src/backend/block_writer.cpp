@@ -1,6 +1,7 @@
 #include "backend/block_writer.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -33,6 +34,14 @@ bool is_grouped(const std::string& text) {
     return text.starts_with('(') && depth == 0;
 }
 
+std::map<std::string, DType> halves_of(const Problem& problem) {
+    std::map<std::string, DType> halves;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors)
+            if (is_half(tensor.dtype)) halves[tensor.name] = tensor.dtype;
+    return halves;
+}
+
 // One launch as one kernel.
 class KernelWriter {
 public:
@@ -46,7 +55,7 @@ public:
           lacks_(lacks),
           shapes_(shapes_of(problem, schedule)),
           names_(taken()),
-          terms_({launch_.terms, shapes_, lacks_}, dialect_, helpers_, names_),
+          terms_({launch_.terms, shapes_, lacks_}, dialect_, helpers_, names_, halves_of(problem)),
           laws_(dialect, helpers, lacks),
           together_(dialect, helpers, lacks, shared_) {}
 
@@ -306,7 +315,8 @@ private:
     void put(const std::vector<Store>& stores, Lines& lines) {
         for (const Store& store : stores) {
             const Expression offset = offset_of(store.at, shapes_.at(store.tensor));
-            lines.add(fmt::format("{}[{}] = {};", store.tensor, text(offset), terms_.text_of(store.term)));
+            lines.add(fmt::format("{}[{}] = {};", store.tensor, text(offset),
+                                  terms_.stored(store.tensor, terms_.text_of(store.term))));
         }
     }
 

@@ -100,7 +100,23 @@ CTerms::Text CTerms::spelled(int id) {
 
 CTerms::Text CTerms::load(const Term& term) {
     const Expression offset = offset_of(term.at, context_.shapes.at(term.name));
-    return {fmt::format("{}[{}]", term.name, index_text(offset, context_.lacks)), true};
+    const std::string element = fmt::format("{}[{}]", term.name, index_text(offset, context_.lacks));
+    const auto half = halves_.find(term.name);
+    if (half == halves_.end()) return {element, true};
+    if (!dialect_.from_half) return missing("16-bit tensors");
+    const std::string name = "from_" + name_of(half->second);
+    helpers_.add(name, fmt::format("{} float {}({}", dialect_.device_function, name, dialect_.from_half(half->second)));
+    return {fmt::format("{}({})", name, element), true};
+}
+
+std::string CTerms::stored(const std::string& tensor, const std::string& value) {
+    const auto half = halves_.find(tensor);
+    if (half == halves_.end()) return value;
+    if (!dialect_.to_half) return missing("16-bit tensors").text;
+    const std::string name = "to_" + name_of(half->second);
+    helpers_.add(name, fmt::format("{} {} {}({}", dialect_.device_function, dialect_.type(half->second), name,
+                                   dialect_.to_half(half->second)));
+    return fmt::format("{}({})", name, value);
 }
 
 CTerms::Text CTerms::helper(const std::string& name, const Term& term, const std::vector<Text>& operands) {

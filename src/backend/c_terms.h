@@ -1,7 +1,9 @@
 // Terms of a launch as text of a C-like language.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/dialect.h"
@@ -11,10 +13,16 @@ namespace strop::backend {
 
 class CTerms : public TermText {
 public:
-    CTerms(Context context, const Dialect& dialect, Helpers& helpers, Names& names)
+    // `halves`: tensors whose elements have 16 bits, and are computed with as floats.
+    CTerms(Context context, const Dialect& dialect, Helpers& helpers, Names& names,
+           std::map<std::string, DType> halves = {})
         : TermText(context, names),
           dialect_(dialect),
-          helpers_(helpers) {}
+          helpers_(helpers),
+          halves_(std::move(halves)) {}
+
+    // What an element of the tensor gets for a value.
+    std::string stored(const std::string& tensor, const std::string& value);
 
 private:
     Text spelled(int id) override;
@@ -26,6 +34,7 @@ private:
 
     const Dialect& dialect_;
     Helpers& helpers_;
+    const std::map<std::string, DType> halves_;
 };
 
 std::string literal(double value, DType dtype, const Dialect& dialect);

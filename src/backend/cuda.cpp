@@ -20,6 +20,18 @@ namespace {
 
 std::string type_in_cuda(DType dtype) { return c_type(dtype); }
 
+std::string cuda_from_half(DType dtype) {
+    if (dtype == DType::float16) return "uint16_t bits) {\n    return __half2float(__ushort_as_half(bits));\n}\n";
+    return "uint16_t bits) {\n    return __uint_as_float((uint32_t)bits << 16);\n}\n";
+}
+
+std::string cuda_to_half(DType dtype) {
+    if (dtype == DType::float16) return "float value) {\n    return __half_as_ushort(__float2half_rn(value));\n}\n";
+    return "float value) {  // to nearest, halves to even\n"
+           "    const uint32_t bits = __float_as_uint(value);\n"
+           "    return value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;\n}\n";
+}
+
 Dialect cuda_dialect() {
     Dialect dialect;
     dialect.kernel = "template <class Index>\nstatic __global__ void";
@@ -33,6 +45,8 @@ Dialect cuda_dialect() {
     dialect.nan = "NAN";
     dialect.type = type_in_cuda;
     dialect.index = "Index";
+    dialect.from_half = cuda_from_half;
+    dialect.to_half = cuda_to_half;
     dialect.dynamic_shared = "extern __shared__ __align__(16) unsigned char kept_room[];";
     dialect.unroll = "#pragma unroll";
     dialect.block_sizes = {128, 256, 512, 1024, 64};
@@ -158,6 +172,7 @@ SourceText write_cuda(const Problem& problem, const Schedule& schedule) {
     const BlockProgram program = write_blocks(problem, schedule, cuda_dialect());
     if (!program.lacks.empty()) return {"", program.lacks};
     std::string text = head_comments(problem, schedule, program);
+    if (program.helpers.find("__half") != std::string::npos) text += "#include <cuda_fp16.h>\n";
     text += "#include <math.h>\n#include <stdint.h>\n" + tile_macros(program) + "\n" + program.helpers;
     for (const BlockKernel& kernel : program.kernels) text += kernel.text + "\n";
     return {text + (launch_text + 1) + "\n" + launching_function(problem, schedule, program), ""};

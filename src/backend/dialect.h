@@ -22,6 +22,10 @@ struct Dialect {
     std::string infinity, nan;
     std::string (*type)(DType) = nullptr;  // "long"
     std::string index;                     // the type of positions
+    // The body of a function from the 16 bits of a tensor's element to a float, and of the way back; empty: there are
+    // no such tensors. "uint16_t bits) { ... }\n"
+    std::string (*from_half)(DType) = nullptr;
+    std::string (*to_half)(DType) = nullptr;
     std::string dynamic_shared;  // declares memory that a block shares whose size a launch gives, as bytes named
                                  // `kept_room`; empty: there is none, and arrays have a fixed size
     std::string unroll;          // before a loop that a thread does in full; empty: it takes one element

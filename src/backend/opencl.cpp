@@ -14,6 +14,20 @@ using schedule::Schedule;
 
 namespace {
 
+// OpenCL without extensions knows halves in memory only.
+std::string opencl_from_half(DType dtype) {
+    if (dtype == DType::float16) return "ushort bits) {\n    return vload_half(0, (const half*)&bits);\n}\n";
+    return "ushort bits) {\n    return as_float((uint)bits << 16);\n}\n";
+}
+
+std::string opencl_to_half(DType dtype) {
+    if (dtype == DType::float16)
+        return "float value) {\n    ushort bits;\n    vstore_half_rte(value, 0, (half*)&bits);\n    return bits;\n}\n";
+    return "float value) {  // to nearest, halves to even\n"
+           "    const uint bits = as_uint(value);\n"
+           "    return value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;\n}\n";
+}
+
 Dialect opencl_dialect() {
     Dialect dialect;
     dialect.kernel = "__kernel void";
@@ -28,6 +42,8 @@ Dialect opencl_dialect() {
     dialect.nan = "NAN";
     dialect.type = opencl_type;
     dialect.index = "long";
+    dialect.from_half = opencl_from_half;
+    dialect.to_half = opencl_to_half;
     return dialect;
 }
 

@@ -42,12 +42,11 @@ Sources written_in_cpp(const Problem& problem, const std::string& graph) {
 using Writer = backend::SourceText (*)(const Problem&, const schedule::Schedule&);
 
 Sources written_from_schedules(const Problem& problem, const std::string& graph_json, Writer write,
-                               int64_t kept_bytes = 0) {
+                               const playbook::Abilities& abilities = {}) {
     const Graph graph = parse_graph(graph_json);
     if (!graph.untraceable.empty())
         return {{}, {}, fmt::format("the reference cannot be traced: {}", graph.untraceable)};
-    const playbook::ScheduledStrategies scheduled =
-        playbook::scheduled_strategies(problem, simplify(graph), kept_bytes);
+    const playbook::ScheduledStrategies scheduled = playbook::scheduled_strategies(problem, simplify(graph), abilities);
     Sources sources{{}, {}, scheduled.lacks};
     auto add = [&](const playbook::ScheduledStrategy& one, const std::string& parent) {
         const backend::SourceText text = write(problem, one.schedule);
@@ -69,9 +68,9 @@ Sources written_from_schedules(const Problem& problem, const std::string& graph_
 
 Sources sources_in(Language language, const Problem& problem, const std::string& graph) {
     switch (language) {
-        case Language::opencl: return written_from_schedules(problem, graph, backend::write_opencl);
+        case Language::opencl: return written_from_schedules(problem, graph, backend::write_opencl, {0, true});
         case Language::cuda:
-            return written_from_schedules(problem, graph, backend::write_cuda, backend::cuda_kept_bytes);
+            return written_from_schedules(problem, graph, backend::write_cuda, {backend::cuda_kept_bytes, true});
         case Language::triton: return written_from_schedules(problem, graph, backend::write_triton);
         case Language::cpp: return written_in_cpp(problem, graph);
         case Language::tilelang: return written_from_schedules(problem, graph, backend::write_tilelang);

@@ -259,8 +259,8 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
     if (!lacks.empty()) return {};
     finish.helpers.insert({"load", "store", "splat"});
     std::string values;
-    std::string source =
-        text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n#include <string.h>\n" + vector_prelude(finish.helpers);
+    std::string source = text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n#include <string.h>\n" +
+                         vector_prelude(finish.helpers);
     source += shape_text + operands_text(problem, form, values) + helpers_text + finish.text;
     if (!text.constants.empty()) source += "\n" + text.constants;
     if (text.planes) source += plane_text;

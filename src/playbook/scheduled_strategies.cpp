@@ -136,13 +136,14 @@ ScheduledStrategy of_stages(const Draft& draft, const Plan& plan) {
 
 }  // namespace
 
-ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, int64_t kept_bytes) {
+ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, const Abilities& abilities) {
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
-    if (has_halves(problem)) return {{}, "16-bit tensors, which kernels in C++ only read and write so far"};
+    if (has_halves(problem) && !abilities.halves)
+        return {{}, "16-bit tensors, which Triton and TileLang modules do not read and write yet"};
     ScheduledStrategies result;
     for (const Plan& plan : plans) {
         if (plan.fusion != Fusion::plain && graph.nodes.size() > most_nodes) continue;
-        const Draft draft = Drafter(problem, graph, kept_bytes).draft(plan.fusion);
+        const Draft draft = Drafter(problem, graph, abilities.kept_bytes).draft(plan.fusion);
         if (!draft.lacks.empty()) {
             if (result.lacks.empty()) result.lacks = draft.lacks;
             continue;

@@ -25,7 +25,10 @@ struct ScheduledStrategies {
 };
 
 // Of a simplified graph.
-// `kept_bytes`: as of schedule_stage.
-ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, int64_t kept_bytes = 0);
+struct Abilities {
+    int64_t kept_bytes = 0;  // as of schedule_stage
+    bool halves = false;     // 16-bit tensors are read and written
+};
+ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, const Abilities& abilities = {});
 
 }  // namespace strop::playbook

@@ -272,6 +272,14 @@ std::string verdicts_text(const RunRecord& record) {
     return parts.empty() ? "none" : join(parts, ", ");
 }
 
+namespace {
+
+std::string device_flag(const RunRecord& record) {
+    return record.settings.device == "cpu" ? "" : " --device " + record.settings.device;
+}
+
+}  // namespace
+
 std::string next_step(const RunRecord& record) {
     switch (record.outcome) {
         case Outcome::interrupted:
@@ -281,15 +289,15 @@ std::string next_step(const RunRecord& record) {
         case Outcome::no_improvement: break;
     }
     if (!record.missing_baselines.empty() && record.shapes.empty()) return record.missing_baselines[0].how;
-    return fmt::format("strop optimize {} --budget {}s",
-                       record.problem_folder.empty() ? record.problem : record.problem_folder,
+    return fmt::format("strop optimize {}{} --budget {}s",
+                       record.problem_folder.empty() ? record.problem : record.problem_folder, device_flag(record),
                        std::lround(4 * record.settings.budget_seconds));
 }
 
 std::string reproduce_command(const RunRecord& record) {
-    std::string command = fmt::format("strop optimize {} --budget {:g}s --seed {}",
+    std::string command = fmt::format("strop optimize {}{} --budget {:g}s --seed {}",
                                       record.problem_folder.empty() ? record.problem : record.problem_folder,
-                                      record.settings.budget_seconds, record.settings.seed);
+                                      device_flag(record), record.settings.budget_seconds, record.settings.seed);
     if (record.settings.evaluations > 0) command += fmt::format(" --evaluations {}", record.settings.evaluations);
     if (!record.settings.target.empty()) command += " --for " + record.settings.target;
     return command;
@@ -307,7 +315,8 @@ std::vector<Row> machine_rows(const RunRecord& record) {
     const Machine& machine = record.machine;
     std::vector<Row> rows = {{"processor", fmt::format("{} ({}, {}), {}", machine.cpu, machine.architecture,
                                                        machine.isa, counted(machine.cores, "core"))}};
-    if (!record.device.empty()) rows.push_back({"OpenCL device", record.device});
+    const bool is_opencl = record.settings.device == "opencl";
+    if (!record.device.empty()) rows.push_back({is_opencl ? "OpenCL device" : "device", record.device});
     if (!record.workers.empty()) rows.push_back({"workers", workers_text(record)});
     if (machine.memory_bytes > 0) rows.push_back({"memory", human_bytes(static_cast<double>(machine.memory_bytes))});
     for (const CacheLevel& cache : machine.caches) {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from tests.cli.strop_cli import HOME, InFolder, strop
+from tests.cli.strop_cli import HOME, InFolder, strop, violations
 
 FAKES = pathlib.Path(HOME) / "tests" / "fakes" / "cuda"
 EXPLOITS = pathlib.Path(HOME) / "tests" / "exploits" / "cuda"
@@ -79,6 +79,12 @@ class Cuda(InFolder):
             self.call(result / "softmax.py")
         report = json.loads((result / "report.json").read_text(encoding="utf-8"))
         self.assertTrue(report["verified"])
+        schema = json.loads((pathlib.Path(HOME) / "docs" / "report.schema.json").read_text(encoding="utf-8"))
+        self.assertEqual(violations(report, schema), [])
+        self.assertIn("optimize " + str(self.folder / "rows") + " --device cuda --budget 8s",
+                      (result / "report.md").read_text(encoding="utf-8"))
+        self.assertNotIn("OpenCL", (result / "report.html").read_text(encoding="utf-8"))
+        self.assertNotIn("OpenCL", (result / "report.md").read_text(encoding="utf-8"))
         checked = strop("check", "result", "--tolerance", "0.9", cwd=self.folder, **self.with_gpu)
         self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
         (result / "softmax.cu").write_text(source.replace("/ sum", "/ (sum + 1)"), encoding="utf-8")
@@ -112,6 +118,24 @@ class Cuda(InFolder):
                           "softmax: x has shape (40,); expected 2 dimensions, [M, N]",
                           "softmax: x is of type ndarray; expected a CUDA tensor",
                           "softmax: x begins at no multiple of 16 bytes; expected memory as of x.clone()"])
+
+    def test_a_kernel_of_ones_own(self):
+        self.problem_of_rows("rows", "row_sum")
+        own = self.folder / "own.cu"
+        own.write_text("// strop:tune THREADS = 64 | 32\n" + (EXPLOITS / "honest.cu").read_text(encoding="utf-8").replace(
+            "(M + 63) / 64), 64,", "(M + THREADS - 1) / THREADS), THREADS,"), encoding="utf-8")
+        done = strop("tune", "own.cu", "--problem", "rows", "--budget", "8s", "--out", "tuned", "--json", cwd=self.folder,
+                     **self.with_gpu)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual({kernel["language"] for kernel in json.loads(done.stdout)["kernels"]}, {"cuda"})
+        self.assertTrue((self.folder / "tuned" / "row_sum.cu").is_file())
+        done = strop("judge", "own.cu", "own.cu", "--problem", "rows", "--device", "cuda", "--set", "THREADS=32", "--json",
+                     cwd=self.folder, **self.with_gpu)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(json.loads(done.stdout.splitlines()[-1])["in_turns_with"], "own.cu")
+        self.fails(["optimize", "rows", "--device", "cuda", "--kernel", str(EXPLOITS / "none.cpp")], 2,
+                   f"{EXPLOITS / 'none.cpp'}: there is no such kernel",
+                   'give a CUDA file (.cu): extern "C" void NAME(inputs..., outputs..., dimensions..., cudaStream_t)')
 
     def test_doctor(self):
         done = strop("doctor", cwd=self.folder, **self.with_gpu)

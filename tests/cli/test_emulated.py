@@ -1,10 +1,12 @@
 """CUDA kernels in the emulator, from outside."""
 
 import json
+import pathlib
+import re
 import shutil
 import unittest
 
-from tests.cli.strop_cli import InFolder, strop
+from tests.cli.strop_cli import HOME, InFolder, strop
 
 SHIFTED = """// strop:tune BLOCK = 128 | 32
 __global__ void shift(const float* x, const float* b, float* y, int64_t M, int64_t N) {
@@ -77,6 +79,23 @@ extern "C" void strided(const float* x, float* y, int64_t step, int64_t N, cudaS
 """)
         done = strop("judge", "strided.cu", "--problem", str(place), "--device", "emulated", cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+
+    def test_tensors_of_16_bits(self):
+        rows = "  few: {M: 3, N: 5}\n  some: {M: 5, N: 70}\n"
+        for name, dtype, shapes in (("softmax", "bfloat16", rows), ("bias_gelu_residual", "float16", rows),
+                                    ("linear_relu", "bfloat16", "  few: {M: 3, I: 5, O: 4}\n  some: {M: 7, I: 33, O: 70}\n")):
+            place = self.folder / dtype / name
+            shutil.copytree(pathlib.Path(HOME) / "problems" / name, place)
+            file = place / "problem.yaml"
+            text = re.sub(r"(?m)^baselines:.*\n", "", file.read_text(encoding="utf-8").replace("float32", dtype))
+            text = re.sub(r"(?ms)^shapes:.*?^range:", f"shapes:\n{shapes}range:", text)
+            file.write_text(text, encoding="utf-8")
+            with self.subTest(name):
+                names = strop("write", str(place), "--language", "cuda", "--out", str(place / "sources"),
+                              cwd=self.folder).stdout.split()
+                self.assertGreaterEqual(len(names), 1)
+                done = strop("judge", *names, "--problem", str(place), "--device", "emulated", cwd=self.folder)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_bad_input(self):
         self.write("good.cu", SHIFTED)

@@ -1,5 +1,6 @@
 """Tensors of 16 bits, from problem.yaml and PyTorch modules to the result that is called from Python."""
 
+import ctypes.util
 import importlib.util
 import json
 import subprocess
@@ -8,6 +9,7 @@ import unittest
 
 from tests.cli.strop_cli import InFolder, strop
 
+HAVE_OPENCL = ctypes.util.find_library("OpenCL") is not None
 HAVE_TORCH = importlib.util.find_spec("torch") is not None
 PROBLEM = """name: gaps
 inputs:
@@ -145,6 +147,20 @@ class Halves(InFolder):
         self.fails(["optimize", "gaps"], 2, "gaps/problem.yaml:9: parameter 'eps' is float16",
                    "16-bit types are for tensors: write float32, in which the kernel computes")
         self.assertEqual(strop("optimize", "gaps", "--dtype", "half", cwd=self.folder).returncode, 2)
+
+    def test_languages_of_devices(self):
+        for dtype in ("bfloat16", "float16"):
+            self.gaps(dtype)
+            for language, ending, judged in (("opencl", ".cl", ["--per-shape", "20ms"]),
+                                             ("cuda", ".cu", ["--device", "emulated"])):
+                if language == "opencl" and not HAVE_OPENCL:
+                    continue
+                with self.subTest(f"{language}, {dtype}"):
+                    names = strop("write", "gaps", "--language", language, "--out", f"{language}_{dtype}",
+                                  cwd=self.folder).stdout.split()
+                    self.assertEqual({name[-3:] for name in names}, {ending})
+                    done = strop("judge", *names, "--problem", "gaps", *judged, cwd=self.folder)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_other_languages_refuse(self):
         self.gaps()

@@ -1,5 +1,5 @@
-// CUDA C++ as a program of the host, for tests: blocks run one after another, a block's threads as fibers that change at
-// barriers. bin/nvcc writes `fake_launch(kernel, grid, block, ...)(arguments)` for a launch.
+// CUDA C++ as a program of the host, for tests: blocks run one after another, a block's threads as fibers that change
+// at barriers. bin/nvcc writes `fake_launch(kernel, grid, block, ...)(arguments)` for a launch.
 #pragma once
 
 #include <math.h>
