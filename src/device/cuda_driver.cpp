@@ -32,6 +32,10 @@ Allocation exportable(int device) {
 
 }  // namespace
 
+// PTX that every device understands.
+constexpr const char* nothing_text =
+    ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+
 struct CudaDriver::Functions {
     CudaResult (*init)(unsigned);
     CudaResult (*version)(int*);
@@ -56,6 +60,10 @@ struct CudaDriver::Functions {
     CudaResult (*map)(DevicePointer, size_t, size_t, unsigned long long, unsigned long long);
     CudaResult (*unmap)(DevicePointer, size_t);
     CudaResult (*set_access)(DevicePointer, size_t, const Access*, size_t);
+    CudaResult (*load_module)(void**, const void*);
+    CudaResult (*find_kernel)(void**, void*, const char*);
+    CudaResult (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                         void**);
     CudaResult (*pin)(void*, size_t, unsigned);
     CudaResult (*unpin)(void*);
     CudaResult (*to_device)(DevicePointer, const void*, size_t);
@@ -103,6 +111,9 @@ std::string CudaDriver::load() {
     find(functions.map, "cuMemMap");
     find(functions.unmap, "cuMemUnmap");
     find(functions.set_access, "cuMemSetAccess");
+    find(functions.load_module, "cuModuleLoadData");
+    find(functions.find_kernel, "cuModuleGetFunction");
+    find(functions.launch, "cuLaunchKernel");
     find(functions.pin, "cuMemHostRegister_v2");
     find(functions.unpin, "cuMemHostUnregister");
     find(functions.to_device, "cuMemcpyHtoD_v2");
@@ -193,6 +204,14 @@ CudaResult CudaDriver::map(int device, unsigned long long handle, size_t bytes, 
 void CudaDriver::release(DevicePointer at, size_t bytes) const {
     functions_->unmap(at, bytes);
     functions_->free_address(at, bytes);
+}
+
+CudaResult CudaDriver::run_nothing() const {
+    static void *module = nullptr, *kernel = nullptr;
+    CudaResult result = kernel ? 0 : functions_->load_module(&module, nothing_text);
+    if (!result && !kernel) result = functions_->find_kernel(&kernel, module, "nothing");
+    if (!result) result = functions_->launch(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+    return result ? result : functions_->synchronize();
 }
 
 CudaResult CudaDriver::pin(void* at, size_t bytes) const { return functions_->pin(at, bytes, 0); }

@@ -59,6 +59,8 @@ public:
     void unpin(void* at) const;
     CudaResult to_device(DevicePointer to, const void* from, size_t bytes) const;
     CudaResult to_host(void* to, DevicePointer from, size_t bytes) const;
+    // A kernel of one thread that does nothing, to its end.
+    CudaResult run_nothing() const;
     CudaResult copy(DevicePointer to, DevicePointer from, size_t bytes) const;
     CudaResult fill(DevicePointer at, unsigned char value, size_t bytes) const;
 

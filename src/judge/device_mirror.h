@@ -38,7 +38,8 @@ public:
     std::string changed_input(size_t set);
     // Nothing is left of what another process may have put into the outputs.
     void wipe_outputs();
-    // What the device takes to do next to nothing for the referee, as several tries in a row took it.
+    // What the device takes to run a kernel that does nothing for the referee, as several tries in a row took it. Empty
+    // where it runs none.
     std::vector<double> answers_ns();
     // No line of the tensors is in the device's L2 afterwards. False where the device has no memory for that.
     bool make_cold();

@@ -173,6 +173,7 @@ private:
     Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
+    static Runner::Outcome with_the_device_in_view(Runner& runner, size_t index, Runner::Outcome outcome);
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index, double median_ns);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
     Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, Measurement& time);

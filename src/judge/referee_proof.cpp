@@ -272,11 +272,20 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement&
     if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_opaque()) outcome.evidence = runner.changed_thread_state();
     if (!outcome.evidence.empty() && outcome.ok()) outcome.verdict = Verdict::cheated;
-    // Whoever waits for others looks like a cheat.
-    if (outcome.verdict == Verdict::cheated && runner.on_device() && runner.end_and_see_others(index)) {
-        outcome.verdict = Verdict::nondeterministic;
-        outcome.evidence += "; somebody else uses the device";
-    }
+    return outcome.ok() || outcome.verdict == Verdict::cheated ? with_the_device_in_view(runner, index, outcome)
+                                                               : outcome;
+}
+
+// A process that stands still may have left work on its device, which others wait for. And whoever waits for others
+// looks like a cheat.
+Runner::Outcome Referee::with_the_device_in_view(Runner& runner, size_t index, Runner::Outcome outcome) {
+    const bool accused = !outcome.ok();
+    if (!runner.on_device() || (!accused && !runner.device_is_busy(index))) return outcome;
+    const bool others = runner.end_and_see_others(index);
+    if (!others && accused) return outcome;
+    outcome.verdict = others ? Verdict::nondeterministic : Verdict::cheated;
+    outcome.evidence = !others ? "works on the device while none of its calls runs"
+                               : (accused ? outcome.evidence + "; " : "") + "somebody else uses the device";
     return outcome;
 }
 

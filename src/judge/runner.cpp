@@ -403,11 +403,16 @@ Runner::Outcome Runner::check_inputs(size_t point, size_t set) {
 
 // Contexts take turns at a device, for a millisecond or more each, so that somebody who computes there lets others
 // wait.
+bool Runner::device_is_busy(size_t point) {
+    if (!on_device()) return false;
+    const std::vector<double> answers_ns = points_[point]->mirror()->answers_ns();
+    return !answers_ns.empty() && stats::median(answers_ns) > longest_answer_ns;
+}
+
 bool Runner::end_and_see_others(size_t point) {
     if (child_) child_->kill();
     child_.reset();
-    if (!on_device()) return false;
-    return stats::quantile(points_[point]->mirror()->answers_ns(), 0.95) > longest_answer_ns;
+    return device_is_busy(point);
 }
 
 bool Runner::make_cold(size_t point) { return points_[point]->mirror()->make_cold(); }

@@ -65,7 +65,9 @@ public:
     Outcome check_inputs(size_t point, size_t set);
     // Of a device: none of a point's tensors lies in its L2. False where that cannot be done.
     bool make_cold(size_t point);
-    // Ends its process. Of a device: whether that answers the referee later than it would if it were alone there.
+    // Of a device: somebody computes there now, so that the referee has to wait.
+    bool device_is_busy(size_t point);
+    // Ends its process, and says whether the device is busy without it.
     bool end_and_see_others(size_t point);
     // Of a kernel that is only timed: nobody looks at its outputs.
     void ignore_outputs() { ignores_outputs_ = true; }

@@ -17,7 +17,7 @@ from tests.cli.strop_cli import HOME, InFolder, strop, violations
 FAKES = pathlib.Path(HOME) / "tests" / "fakes" / "cuda"
 EXPLOITS = pathlib.Path(HOME) / "tests" / "exploits" / "cuda"
 # Whatever the stand-in cannot show: streams that are busy, half precision, an endless loop on a device.
-NEEDS_A_GPU = {"works_on_another_stream", "launches_from_a_thread", "float16_inside", "fills_memory"}
+NEEDS_A_GPU = {"works_on_another_stream", "launches_from_a_thread", "float16_inside", "fills_memory", "works_between_calls"}
 
 
 @unittest.skipUnless(shutil.which("clang++-19"), "clang++-19 is missing")
@@ -26,7 +26,7 @@ class Cuda(InFolder):
     def setUpClass(cls):
         cls.driver = tempfile.TemporaryDirectory(prefix="strop-fake-cuda-")
         cls.addClassCleanup(cls.driver.cleanup)
-        subprocess.run(["clang++-19", "-shared", "-fPIC", "-O1", "-o", cls.driver.name + "/libcuda.so.1",
+        subprocess.run(["clang++-19", "-std=c++17", "-shared", "-fPIC", "-O1", "-o", cls.driver.name + "/libcuda.so.1",
                         str(FAKES / "driver.cpp")], check=True)
 
     def setUp(self):
@@ -118,6 +118,16 @@ class Cuda(InFolder):
                           "softmax: x has shape (40,); expected 2 dimensions, [M, N]",
                           "softmax: x is of type ndarray; expected a CUDA tensor",
                           "softmax: x begins at no multiple of 16 bytes; expected memory as of x.clone()"])
+
+    def test_a_device_that_is_busy_between_calls(self):
+        self.problem_of_rows("rows", "row_sum")
+        for busy, verdict, evidence in (("always", "nondeterministic", "somebody else uses the device"),
+                                        ("candidate", "cheated", "works on the device while none of its calls runs")):
+            with self.subTest(busy):
+                done = strop("judge", str(EXPLOITS / "honest.cu"), "--problem", "rows", "--device", "cuda", "--json",
+                             cwd=self.folder, FAKE_CUDA_BUSY=busy, **self.with_gpu)
+                answer = json.loads(done.stdout)
+                self.assertEqual((answer["verdict"], answer["evidence"]), (verdict, evidence))
 
     def test_a_kernel_of_ones_own(self):
         self.problem_of_rows("rows", "row_sum")
