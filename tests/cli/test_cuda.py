@@ -123,6 +123,8 @@ class Cuda(InFolder):
         self.problem_of_rows("rows", "row_sum")
         for busy, verdict, evidence in (("always", "nondeterministic", "somebody else uses the device"),
                                         ("candidate", "cheated", "works on the device while none of its calls runs")):
+            if busy == "candidate" and not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+                continue  # a system that does not say whose children run
             with self.subTest(busy):
                 done = strop("judge", str(EXPLOITS / "honest.cu"), "--problem", "rows", "--device", "cuda", "--json",
                              cwd=self.folder, FAKE_CUDA_BUSY=busy, **self.with_gpu)
