@@ -381,12 +381,12 @@ class Baseline:
         return widened(array, dtype) if is_half(dtype) else array
 
     def call(self, index, calls, chosen):
+        if self.gpu and is_torch(self.framework):
+            return self.call_gpu(index, calls, chosen)
         tensors, targets = self.points[index][chosen]
         arguments = tensors + self.parameters
         keywords = {"out": self.native(targets[0], self.spec["outputs"][0]["dtype"])} if self.takes_out else {}
         function, result = self.function, None
-        if self.gpu and is_torch(self.framework):
-            return self.call_gpu(index, calls, chosen)
         quiet = contextlib.nullcontext()
         if self.framework == "numpy":
             import numpy as np

@@ -41,12 +41,12 @@ Sources written_in_cpp(const Problem& problem, const std::string& graph) {
 
 using Writer = backend::SourceText (*)(const Problem&, const schedule::Schedule&);
 
-Sources written_from_schedules(const Problem& problem, const std::string& graph_json, Writer write,
-                               const playbook::Abilities& abilities = {}) {
+Sources written_from_schedules(Language language, const Problem& problem, const std::string& graph_json, Writer write) {
     const Graph graph = parse_graph(graph_json);
     if (!graph.untraceable.empty())
         return {{}, {}, fmt::format("the reference cannot be traced: {}", graph.untraceable)};
-    const playbook::ScheduledStrategies scheduled = playbook::scheduled_strategies(problem, simplify(graph), abilities);
+    const playbook::ScheduledStrategies scheduled =
+        playbook::scheduled_strategies(problem, simplify(graph), playbook::abilities_of(language));
     Sources sources{{}, {}, scheduled.lacks};
     auto add = [&](const playbook::ScheduledStrategy& one, const std::string& parent) {
         const backend::SourceText text = write(problem, one.schedule);
@@ -68,12 +68,11 @@ Sources written_from_schedules(const Problem& problem, const std::string& graph_
 
 Sources sources_in(Language language, const Problem& problem, const std::string& graph) {
     switch (language) {
-        case Language::opencl: return written_from_schedules(problem, graph, backend::write_opencl, {0, true});
-        case Language::cuda:
-            return written_from_schedules(problem, graph, backend::write_cuda, {backend::cuda_kept_bytes, true});
-        case Language::triton: return written_from_schedules(problem, graph, backend::write_triton);
+        case Language::opencl: return written_from_schedules(language, problem, graph, backend::write_opencl);
+        case Language::cuda: return written_from_schedules(language, problem, graph, backend::write_cuda);
+        case Language::triton: return written_from_schedules(language, problem, graph, backend::write_triton);
         case Language::cpp: return written_in_cpp(problem, graph);
-        case Language::tilelang: return written_from_schedules(problem, graph, backend::write_tilelang);
+        case Language::tilelang: return written_from_schedules(language, problem, graph, backend::write_tilelang);
     }
     return {{}, {}, "there is no writer for " + name_of(language)};
 }

@@ -400,8 +400,8 @@ int main(int argc, char** argv) {
     Layout layout(std::atoi(argv[2]));
     seal_loaded();
     Gpu gpu(layout.device);
-    leave_used_memory();
     const bool is_kernel = std::strcmp(argv[1], "-") != 0;
+    if (is_kernel) leave_used_memory();
     void* library = is_kernel ? ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
     if (is_kernel && !library) give_up(::dlerror());
     Entry entry = is_kernel ? reinterpret_cast<Entry>(::dlsym(library, "strop_call")) : do_nothing;

@@ -316,9 +316,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
         Runner::Outcome published = runner.publish(limit);
         if (!published.ok()) outcome = published;
     } else if (outcome.ok()) {
-        const double outside_ns = outcome.outside_ns;
-        outcome = runner.fetch(index, values.outputs);
-        outcome.outside_ns = outside_ns;
+        outcome.note(runner.fetch(index, values.outputs));
         seen = fingerprint(problem_, buffers, values, sampling.seed);
     }
     if (!outcome.ok()) {
@@ -333,9 +331,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
         return outcome;
     }
     if (runner.is_python()) return outcome;
-    const double outside_ns = outcome.outside_ns;
-    outcome = runner.check_inputs(index, set);
-    outcome.outside_ns = outside_ns;
+    outcome.note(runner.check_inputs(index, set));
     if (outcome.ok()) note_late_writes(runner, index, values, sampling.seed, seen, outcome);
     return outcome;
 }
@@ -343,11 +339,8 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
 void Referee::note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                                Runner::Outcome& outcome) {
     Buffers& buffers = *runner.points()[index];
-    if (const Runner::Outcome again = runner.fetch_again(index, set.outputs); !again.ok()) {
-        outcome = again;
-        return;
-    }
-    if (fingerprint(problem_, buffers, set, seed) == seen) return;
+    outcome.note(runner.fetch_again(index, set.outputs));
+    if (!outcome.ok() || fingerprint(problem_, buffers, set, seed) == seen) return;
     outcome.verdict = Verdict::cheated;
     outcome.evidence =
         fmt::format("its outputs changed after the call had returned, at {}", strop::describe(buffers.point().dims));

@@ -115,11 +115,8 @@ int64_t Referee::first_window(const Buffers& buffers, int64_t last, uint32_t cal
 void Referee::compare_last(Runner& runner, size_t index, const InputSet& last, const Sampling& sampling,
                            Runner::Outcome& outcome) {
     Buffers& buffers = *runner.points()[index];
-    if (const Runner::Outcome fetched = runner.fetch(index, last.outputs); !fetched.ok()) {
-        outcome.verdict = fetched.verdict;
-        outcome.evidence = fetched.evidence;
-        return;
-    }
+    outcome.note(runner.fetch(index, last.outputs));
+    if (!outcome.ok()) return;
     const uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     InputSet set = expected_through(buffers, last.window);
     set.outputs = last.outputs;

@@ -117,8 +117,10 @@ Json host_spec(const std::string& framework, const std::filesystem::path& file, 
 std::vector<int> descriptors(const std::vector<Buffers*>& points, int device = -1) {
     std::vector<int> fds;
     for (Buffers* buffers : points) {
-        if (device >= 0) fds.push_back(buffers->mirror()->fd());
-        if (device >= 0) continue;
+        if (device >= 0) {
+            fds.push_back(buffers->mirror()->fd());
+            continue;
+        }
         fds.push_back(buffers->inputs().read_only_fd());
         fds.push_back(buffers->outputs().fd());
     }
@@ -136,14 +138,26 @@ std::string first_lines(const std::string& text, size_t count) {
     return printable(join(kept, "; "));
 }
 
-// Its shadow memory takes address space without end: what it really uses is looked at instead.
+// For a process that reserves far more address space than it uses.
+void look_at_resident_memory(sandbox::Command& command) {
+    command.limits.memory_bytes = 0;
+    command.limits.resident_bytes = candidate_heap_bytes;
+}
+
+// Its shadow memory takes address space without end.
 void load_sanitizer(const Sanitizer& sanitizer, sandbox::Command& command) {
     command.environment["LD_PRELOAD"] = join(sanitizer.preloaded, ":");
     for (const auto& [name, value] : sanitizer.environment) command.environment[name] = value;
     command.readable.insert(command.readable.end(), sanitizer.preloaded.begin(), sanitizer.preloaded.end());
-    command.limits.memory_bytes = 0;
-    command.limits.resident_bytes = candidate_heap_bytes;
+    look_at_resident_memory(command);
     command.same_addresses = true;
+}
+
+// NVIDIA's driver opens devices, makes code and maps far more than it uses.
+void load_driver(sandbox::Command& command) {
+    command.reads_system = command.generates_code = command.drives_gpu = true;
+    command.environment["CUDA_MODULE_LOADING"] = "EAGER";  // what a first call loads is no part of its time
+    look_at_resident_memory(command);
 }
 
 // Awake at the end: sleeping lasts some ten microseconds longer than asked for.
@@ -198,10 +212,6 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
         command.environment.merge(driver_environment(built.cache, threads));
     }
     runner->device_ = built.device;
-    if (built.device >= 0) {  // the driver opens devices and maps far more than it uses
-        command.reads_system = command.generates_code = command.drives_gpu = true;
-        command.environment["CUDA_MODULE_LOADING"] = "EAGER";  // what a first call loads is no part of its time
-    }
     runner->library_ = built.library.string();
     runner->function_ = problem.name;
     command.limits.output_bytes = 1 << 16;
@@ -211,10 +221,7 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
         command.limits.memory_bytes += buffers->inputs().bytes() + buffers->outputs().bytes() +
                                        guard_bytes * (static_cast<int64_t>(buffers->sets().size()) + buffers->slots()) *
                                            static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
-    if (built.device >= 0) {
-        command.limits.memory_bytes = 0;
-        command.limits.resident_bytes = candidate_heap_bytes;
-    }
+    if (runner->on_device()) load_driver(command);
     if (sanitizer) {
         load_sanitizer(*sanitizer, command);
         runner->finding_ = sanitizer->verdict;

@@ -34,6 +34,12 @@ public:
         int64_t inside_ns = 0;  // by the clock in its own process, which may say anything
         double waited_ns = 0;   // of timed batches: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
+        // What was found afterwards, if it is anything; the times stay.
+        void note(const Outcome& found) {
+            if (found.ok()) return;
+            verdict = found.verdict;
+            evidence = found.evidence;
+        }
     };
 
     // A compiled kernel on some points; the points' buffers must outlive it. `sanitizer`: the one that it was built

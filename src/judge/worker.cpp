@@ -77,7 +77,7 @@ private:
         if (!kernel_compilers().empty()) names.push_back(name_of(Language::cpp));
         std::string none;
         if (!opencl_devices(none).empty()) names.push_back(name_of(Language::opencl));
-        if (cuda_compiler() && !cuda_devices(none).empty()) names.push_back(name_of(Language::cuda));
+        if (!cuda_devices(none).empty() && cuda_compiler()) names.push_back(name_of(Language::cuda));
         return names;
     }
 

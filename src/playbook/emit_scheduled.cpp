@@ -43,11 +43,8 @@ private:
     Language language_;
 };
 
-constexpr Abilities of_cuda{backend::cuda_kept_bytes, true}, of_opencl{0, true};
-
 Recipes emit_scheduled(const Problem& problem, const Graph& graph, Language language) {
-    const ScheduledStrategies scheduled =
-        scheduled_strategies(problem, graph, language == Language::cuda ? of_cuda : of_opencl);
+    const ScheduledStrategies scheduled = scheduled_strategies(problem, graph, abilities_of(language));
     Recipes result{{}, scheduled.lacks};
     Emitter emitter(problem, language);
     for (const ScheduledStrategy& one : scheduled.strategies)

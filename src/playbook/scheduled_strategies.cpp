@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/cuda.h"
 #include "playbook/partition.h"
 #include "playbook/stage_schedules.h"
 #include "playbook/value_names.h"
@@ -135,6 +136,11 @@ ScheduledStrategy of_stages(const Draft& draft, const Plan& plan) {
 }
 
 }  // namespace
+
+Abilities abilities_of(Language language) {
+    if (language == Language::cuda) return {backend::cuda_kept_bytes, true};
+    return {0, language == Language::opencl};
+}
 
 ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, const Abilities& abilities) {
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};

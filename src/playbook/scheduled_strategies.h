@@ -29,6 +29,7 @@ struct Abilities {
     int64_t kept_bytes = 0;  // as of schedule_stage
     bool halves = false;     // 16-bit tensors are read and written
 };
+Abilities abilities_of(Language language);
 ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, const Abilities& abilities = {});
 
 }  // namespace strop::playbook

@@ -333,6 +333,25 @@ std::string units_text(const CompilerOptions& options) {
     return text + "}\n_library = None";
 }
 
+// "y = softmax(x)"
+std::string example(const Problem& problem) {
+    std::vector<std::string> arguments, results;
+    for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
+    for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
+    return fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "));
+}
+
+// What the code calls, beside what every module has.
+std::string checks_for(const std::string& code, const Problem& problem) {
+    std::string text;
+    if (problem.outputs.size() > 1) text += form::outputs_check;
+    if (code.find("_integer(") != std::string::npos) text += form::integer_check;
+    if (code.find("_number(") != std::string::npos) text += form::number_check;
+    if (code.find("_require(") != std::string::npos) text += form::require_check;
+    if (code.find("ceildiv(") != std::string::npos) text += form::ceildiv_function;
+    return text;
+}
+
 }  // namespace
 
 std::string python_text(const Problem& problem, const CompilerOptions& options) {
@@ -344,56 +363,43 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     if (options.team) flags.push_back("-pthread");
     const std::string family = options.clang ? "clang" : "g++";
     const std::string more = fmt::format(" + (_MORE_FLAGS if \"{}\" in command[0] else [])", family);
-    std::vector<std::string> arguments, results;
-    for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
-    for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
 
     const bool bfloat16 = uses(problem, DType::bfloat16);
     const std::string bits_hint =
         "\n                            + (f\" as of {name}.view(ml_dtypes.bfloat16)\" if str(found) == \"uint16\" else "
         "\"\")";
-    std::string text = std::string(form::head) + code + form::checks;
+    std::string text = std::string(form::head) + code + form::refuse_check + form::shape_check + form::expect_check +
+                       form::output_check + form::overlap_check;
     if (bfloat16) text += form::bfloat16_type;
-    if (problem.outputs.size() > 1) text += form::outputs_check;
-    if (code.find("_integer(") != std::string::npos) text += form::integer_check;
-    if (code.find("_number(") != std::string::npos) text += form::number_check;
-    if (code.find("_require(") != std::string::npos) text += form::require_check;
-    if (code.find("ceildiv(") != std::string::npos) text += form::ceildiv_function;
+    text += checks_for(code, problem);
     text += filled(form::loading, options.units.empty() ? form::of_one_source : form::of_units);
     if (!options.units.empty())
         text =
             replace_all(text + form::target_functions, "global _function, _call", "global _function, _call, _library");
     std::vector<std::string> targets;
     for (const UnitOptions& unit : options.units) targets.push_back(unit.target);
-    return filled(text,
-                  {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
-                   {"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
-                   {"compilers", compilers_text(options)},
-                   {"flags", list_text("_FLAGS", flags)},
-                   {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
-                   {"own_flags_here", options.own.empty() ? "" : more},
-                   {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
-                   {"argument_types", argument_types(problem)},
-                   {"bits_hint", bfloat16 ? bits_hint : ""},
-                   {"array_type", bfloat16 ? "_array_type(name, dtype)" : "dtype"},
-                   {"units", units_text(options)},
-                   {"targets", join(targets, ", ")},
-                   {"name", problem.name}});
+    return filled(text, {{"title", fmt::format("{} on the CPU, for NumPy arrays and PyTorch tensors.", problem.name)},
+                         {"example", example(problem)},
+                         {"compilers", compilers_text(options)},
+                         {"flags", list_text("_FLAGS", flags)},
+                         {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
+                         {"own_flags_here", options.own.empty() ? "" : more},
+                         {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
+                         {"argument_types", argument_types(problem)},
+                         {"bits_hint", bfloat16 ? bits_hint : ""},
+                         {"array_type", bfloat16 ? "_array_type(name, dtype)" : "dtype"},
+                         {"units", units_text(options)},
+                         {"targets", join(targets, ", ")},
+                         {"name", problem.name}});
 }
 
 std::string cuda_python_text(const Problem& problem) {
     const std::string code = PythonFunction(problem, true).text();
-    std::vector<std::string> arguments, results;
-    for (const Tensor& tensor : problem.inputs) arguments.push_back(tensor.name);
-    for (const Tensor& tensor : problem.outputs) results.push_back(tensor.name);
-    std::string text = std::string(form::gpu_head) + code + form::gpu_checks;
-    if (problem.outputs.size() > 1) text += form::outputs_check;
-    if (code.find("_integer(") != std::string::npos) text += form::integer_check;
-    if (code.find("_number(") != std::string::npos) text += form::number_check;
-    if (code.find("_require(") != std::string::npos) text += form::require_check;
-    if (code.find("ceildiv(") != std::string::npos) text += form::ceildiv_function;
+    std::string text = std::string(form::gpu_head) + code + form::refuse_check + form::gpu_shape_check +
+                       form::expect_check + form::gpu_output_check + form::overlap_check;
+    text += checks_for(code, problem);
     return filled(text + form::gpu_loading,
-                  {{"example", fmt::format("{} = {}({})", join(results, ", "), problem.name, join(arguments, ", "))},
+                  {{"example", example(problem)},
                    {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
                    {"argument_types", argument_types(problem) + " + [ctypes.c_void_p]"},
                    {"name", problem.name}});

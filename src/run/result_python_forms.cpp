@@ -34,11 +34,13 @@ _BINDING = os.path.join(_FOLDER, "build", "@name@_python" + sysconfig.get_config
 
 )py";
 
-const char* const checks = R"py(
+const char* const refuse_check = R"py(
 
 def _refuse(kind, what):
     raise kind("@name@: " + what)
+)py";
 
+const char* const shape_check = R"py(
 
 def _module(name, value):
     """The module of that name if the caller uses it: neither NumPy nor PyTorch is imported here."""
@@ -71,12 +73,16 @@ def _shape(name, value, dtype, rank, expected):
     if not contiguous:
         _refuse(ValueError, f"{name} is not contiguous; expected row-major memory as of {name}.{copy}")
     return shape
+)py";
 
+const char* const expect_check = R"py(
 
 def _expect(name, shape, expected, text):
     if shape != expected:
         _refuse(ValueError, f"{name} has shape {shape}; expected {expected}, which is {text}")
+)py";
 
+const char* const output_check = R"py(
 
 def _output(name, value, like, dtype, shape, text):
     """`value` when it can hold the result, else new memory of the kind of `like`."""
@@ -95,7 +101,9 @@ def _output(name, value, like, dtype, shape, text):
 
 def _pointer(value):
     return value.data_ptr() if _module("torch", value) else value.ctypes.data
+)py";
 
+const char* const overlap_check = R"py(
 
 def _refuse_overlap(outputs, inputs):
     """Both are lists of (name, value)."""
@@ -310,11 +318,7 @@ _SOURCE = os.path.join(_FOLDER, "@name@.cu")
 
 )py";
 
-const char* const gpu_checks = R"py(
-
-def _refuse(kind, what):
-    raise kind("@name@: " + what)
-
+const char* const gpu_shape_check = R"py(
 
 def _shape(name, value, dtype, rank, expected):
     """Refuses what the kernel cannot read."""
@@ -334,12 +338,9 @@ def _shape(name, value, dtype, rank, expected):
     if value.data_ptr() % 16:
         _refuse(ValueError, f"{name} begins at no multiple of 16 bytes; expected memory as of {name}.clone()")
     return shape
+)py";
 
-
-def _expect(name, shape, expected, text):
-    if shape != expected:
-        _refuse(ValueError, f"{name} has shape {shape}; expected {expected}, which is {text}")
-
+const char* const gpu_output_check = R"py(
 
 def _output(name, value, like, dtype, shape, text):
     """`value` when it can hold the result, else new memory where `like` is."""
@@ -355,20 +356,6 @@ def _output(name, value, like, dtype, shape, text):
 
 def _pointer(value):
     return value.data_ptr()
-
-
-def _refuse_overlap(outputs, inputs):
-    """Both are lists of (name, value)."""
-    def span(value):
-        begin = _pointer(value)
-        return begin, begin + value.nbytes
-
-    for i, (name, value) in enumerate(outputs):
-        begin, end = span(value)
-        for other_name, other in outputs[:i] + inputs:
-            other_begin, other_end = span(other)
-            if begin < other_end and other_begin < end:
-                _refuse(ValueError, f"{name} overlaps {other_name}; expected memory of its own")
 )py";
 
 const char* const gpu_loading = R"py(

@@ -8,7 +8,11 @@
 namespace strop::result::form {
 
 extern const char* const head;
-extern const char* const checks;
+extern const char* const refuse_check;
+extern const char* const shape_check;
+extern const char* const expect_check;
+extern const char* const output_check;
+extern const char* const overlap_check;
 // Of those that a problem needs.
 extern const char* const outputs_check;
 extern const char* const bfloat16_type;
@@ -23,7 +27,8 @@ extern const std::vector<std::pair<std::string, std::string>> of_units;
 extern const char* const target_functions;
 // Of a kernel in CUDA C++.
 extern const char* const gpu_head;
-extern const char* const gpu_checks;
+extern const char* const gpu_shape_check;
+extern const char* const gpu_output_check;
 extern const char* const gpu_loading;
 
 }  // namespace strop::result::form
