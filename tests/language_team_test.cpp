@@ -80,10 +80,26 @@ extern "C" int runs_on(int (*thread_number)()) {
     return same;
 }
 
+// Whether all threads are on processors of their own.
+extern "C" int apart() {
+    int cpu[team::most_threads] = {}, threads = 0;
+    team::parallel(team::size(), [&](team::Member me) {
+        me.barrier();
+        cpu[me.thread] = sched_getcpu();
+        threads = me.threads;
+        me.barrier();
+    });
+    for (int i = 0; i < threads; ++i)
+        for (int k = 0; k < i; ++k)
+            if (cpu[i] == cpu[k]) return 0;
+    return threads > 1;
+}
+
 extern "C" int looks_before_sleeping() { return team::looks; }
 )";
 
 const char* const program_text = R"(
+#include <dirent.h>
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdint.h>
@@ -103,6 +119,7 @@ int wrong_after_barriers(int64_t rounds);
 int threads_inside(int64_t);
 void hold(int* begun, const int* ended);
 int runs_on(int (*thread_number)());
+int apart();
 int looks_before_sleeping();
 void library_set_parallel(void (*run)(void*, int, void (*)(void*, int, int), void*), void* context, int threads);
 }
@@ -138,6 +155,17 @@ static void keep_to(int cpus) {
     for (int cpu = 0, kept = 0; cpus == 1 && cpu < CPU_SETSIZE; ++cpu)
         if (CPU_ISSET(cpu, &all) && kept++ > 0) CPU_CLR(cpu, &mask);
     sched_setaffinity(0, sizeof mask, &mask);
+}
+
+// All threads on the caller's processor.
+static void crowd() {
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(sched_getcpu(), &mask);
+    DIR* tasks = opendir("/proc/self/task");
+    while (const dirent* task = readdir(tasks))
+        if (const int id = atoi(task->d_name); id > 0) sched_setaffinity(id, sizeof mask, &mask);
+    closedir(tasks);
 }
 
 static void* load_openmp() {
@@ -192,6 +220,17 @@ int main(int, char** arguments) {
         }
         usleep(10000);
         printf("%d", wrong_after_barriers(3));
+    }
+    if (!strcmp(what, "one core")) {
+        int together = 0;
+        shares(1000);
+        for (int i = 0; i < 10; ++i) {
+            usleep(2000);
+            crowd();
+            apart();   // wakes it, where it is now
+            together += !apart();
+        }
+        printf("%d", together);
     }
     if (!strcmp(what, "nested often")) {
         for (int i = 0; i < 10; ++i) threads_inside(0);
@@ -321,6 +360,11 @@ TEST_F(Team, ACopyOfTheProcessStartsATeamOfItsOwn) { EXPECT_EQ(said("fork", "OMP
 
 TEST_F(Team, FollowsTheAffinityOfItsCaller) {
     EXPECT_EQ(said("affinity", ""), sysconf(_SC_NPROCESSORS_ONLN) > 1 ? "1 1" : "1 0");
+}
+
+TEST_F(Team, AThreadThatWakesUpOnTheCallersCoreLeavesIt) {
+    if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "one core";
+    EXPECT_EQ(said("one core", "OMP_NUM_THREADS=2"), "0");
 }
 
 TEST_F(Team, BindsItsThreadsWhereThatIsAsked) {

@@ -55,6 +55,7 @@ bool is_disturbed(const Measurement& time) { return disturbed_share(time) > dist
 struct Relation {
     Ratio speedup;
     Decision decision = Decision::undecided;
+    size_t launches = 0;  // that told it
 };
 
 // What is known of the moment a sample was taken in.
@@ -82,15 +83,6 @@ void leave_out_loud_moments(Measurement& time, const std::vector<Moment>& moment
     time.disturbed = quiet.disturbed;
 }
 
-// Samples of the same rounds, taken next to each other.
-Relation relate(const Measurement& first, const Measurement& other, const std::vector<size_t>& launches) {
-    const std::vector<double>&a = first.samples_ns, &b = other.samples_ns;
-    Relation relation{as_ratio(stats::paired_ratio(a, b, launches))};
-    if (!is_disturbed(first) && !is_disturbed(other))
-        relation.decision = as_decision(stats::decide(stats::paired_ratio(a, b, launches, decision_confidence)));
-    return relation;
-}
-
 // So many launches have a round in which both were timed.
 size_t paired_launches(const Measurement& first, const Measurement& other, const std::vector<size_t>& launches) {
     const size_t rounds = std::min(first.samples_ns.size(), other.samples_ns.size());
@@ -103,6 +95,16 @@ size_t paired_launches(const Measurement& first, const Measurement& other, const
         count += paired;
     }
     return count;
+}
+
+// Samples of the same rounds, taken next to each other.
+Relation relate(const Measurement& first, const Measurement& other, const std::vector<size_t>& launches) {
+    const std::vector<double>&a = first.samples_ns, &b = other.samples_ns;
+    Relation relation{as_ratio(stats::paired_ratio(a, b, launches))};
+    relation.launches = paired_launches(first, other, launches);
+    if (!is_disturbed(first) && !is_disturbed(other))
+        relation.decision = as_decision(stats::decide(stats::paired_ratio(a, b, launches, decision_confidence)));
+    return relation;
 }
 
 // More samples would change nothing: both are as fast, or one is faster and it is known by how much.
@@ -143,8 +145,8 @@ struct Referee::Timing {
     Relation relate_to(const Timing& other, const std::vector<size_t>& launches) const {
         const Measurement ours = of_quiet_moments(result.time, moments),
                           theirs = of_quiet_moments(other.result.time, other.moments);
-        if (paired_launches(ours, theirs, launches) >= looks.front()) return relate(ours, theirs, launches);
-        return relate(result.time, other.result.time, launches);
+        const Relation quiet = relate(ours, theirs, launches);
+        return quiet.launches >= looks.front() ? quiet : relate(result.time, other.result.time, launches);
     }
     bool running() const { return runner && result.verdict == Verdict::ok; }
     bool note(const Runner::Outcome& outcome) {
@@ -360,8 +362,9 @@ void Referee::settle(std::vector<Timing>& timings, const std::vector<size_t>& la
 bool Referee::any_wants_launches(const std::vector<Timing>& timings, const std::vector<size_t>& launches) const {
     return std::any_of(timings.begin() + 1, timings.end(), [&](const Timing& timing) {
         if (!wants_turns(timing)) return false;
-        const Ratio speedup = timings.front().relate_to(timing, launches).speedup;
-        return stats::wants_launches({speedup.ratio, speedup.low, speedup.high}, launches.size());
+        const Relation relation = timings.front().relate_to(timing, launches);
+        return stats::wants_launches({relation.speedup.ratio, relation.speedup.low, relation.speedup.high},
+                                     relation.launches);
     });
 }
 

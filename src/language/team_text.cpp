@@ -257,6 +257,7 @@ struct Surroundings {
     std::atomic<int> cores{0}, named{0};   // named: OMP_NUM_THREADS
     bool forked = false, bound = false;    // bound: OMP_PROC_BIND
     Cores allowed;
+    cpu_set_t mask;   // the same, as the system has it
 };
 Surroundings around;
 
@@ -311,7 +312,6 @@ bool is_copy() {
 // What may change while the process runs is looked at again.
 void look_around() {
     static int of_groups = 0;
-    static cpu_set_t before;
     if (around.looking.exchange(true)) return;
     if (of_groups == 0) {
         const char *number = getenv("OMP_NUM_THREADS"), *bind = getenv("OMP_PROC_BIND");
@@ -322,8 +322,8 @@ void look_around() {
     }
     cpu_set_t mask;
     const bool settled = around.bound && around.cores > 0;   // a thread that is bound sees one processor
-    if (!settled && sched_getaffinity(0, sizeof mask, &mask) == 0 && !CPU_EQUAL(&mask, &before)) {
-        before = mask;
+    if (!settled && sched_getaffinity(0, sizeof mask, &mask) == 0 && !CPU_EQUAL(&mask, &around.mask)) {
+        around.mask = mask;
         around.allowed = cores_of(mask);
         around.cores = around.allowed.count < of_groups ? around.allowed.count : of_groups;
     }
@@ -355,18 +355,29 @@ constexpr int alone_when_crowded = 64;   // calls
 
 struct Team {
     std::atomic<bool> busy{false};
+    std::atomic<int> caller_cpu{-1};   // at its last call
     std::atomic<int> crowded{0};   // calls that are still to work alone
-    int started = 1;   // threads, the caller's included
+    std::atomic<int> started{1};   // threads, the caller's included
     Job* job = nullptr;
     Signal left;       // parts of the job that are not done, the caller's own left out
     Place places[most_threads];
 };
 Team own;
 
+// The system may wake a thread on the core of its caller, where they slow each other down for milliseconds: it leaves.
+void leave_callers_core(int threads) {
+    const int cpu = sched_getcpu();
+    if (around.bound || threads > around.cores || cpu < 0 || cpu != own.caller_cpu.load(std::memory_order_relaxed)) return;
+    cpu_set_t others = around.mask;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
+}
+
 void* work(void* number) {
     const int thread = (int)(intptr_t)number;
     for (;;) {
         own.places[thread].work.wait_while(0);
+        leave_callers_core(own.started);
         if (!own.places[thread].work.change(1, 0)) continue;
         own.job->on(thread, own.job->threads);
         own.left.count_down();
@@ -402,6 +413,7 @@ int start(int threads) {
 void run_on_own(Job& job) {
     job.threads = start(job.threads);
     own.job = &job;
+    own.caller_cpu.store(sched_getcpu(), std::memory_order_relaxed);
     own.left.set((uint32_t)job.threads - 1);
     for (int i = 1; i < job.threads; ++i) own.places[i].work.set(1);
     job.on(0, job.threads);
@@ -460,8 +472,8 @@ const char* const about_text =
     R"(// Threads. A kernel runs a lambda on several of them by team::parallel. In a process that has loaded an OpenMP run-time
 // (PyTorch brings one) they are that run-time's, and as many as it would take itself: two teams would fight for the
 // same cores. Elsewhere a team of its own starts when it is first needed; who has nothing to do sleeps after a tenth
-// of a millisecond. Who calls from within it, or while another thread has it, works alone; so do the calls after such a
-// meeting, for a while.
+// of a millisecond, and who wakes up on the caller's core leaves it. Who calls from within it, or while another thread
+// has it, works alone; so do the calls after such a meeting, for a while.
 )";
 
 std::string named(const std::string& body) { return "namespace team {\n" + body + "\n}  // namespace team\n"; }
