@@ -9,6 +9,7 @@
 
 #include "base/lines.h"
 #include "base/strings.h"
+#include "language/contract.h"
 #include "language/cpp_source.h"
 #include "schedule/graph_terms.h"
 
@@ -63,19 +64,6 @@ const std::set<std::string>& reserved_words() {
     return words;
 }
 
-std::string function_head(const Problem& problem) {
-    std::vector<std::string> arguments;
-    for (const Tensor& input : problem.inputs)
-        arguments.push_back(fmt::format("const {}* {}", c_type(input.dtype), input.name));
-    for (const Tensor& output : problem.outputs)
-        arguments.push_back(fmt::format("{}* {}", c_type(output.dtype), output.name));
-    for (const Parameter& parameter : problem.parameters)
-        arguments.push_back(c_type(parameter.dtype) + " " + parameter.name);
-    for (const std::string& dimension : problem.dimensions) arguments.push_back("int64_t " + dimension);
-    arguments.push_back("cudaStream_t stream");
-    return fmt::format("extern \"C\" void {}({})", problem.name, join(arguments, ", "));
-}
-
 std::string elements_of(const schedule::Buffer& buffer) { return schedule::product_of(buffer.shape).cpp(); }
 
 // Factors, where it is a product of names and nothing else.
@@ -122,7 +110,7 @@ std::vector<std::string> counts_of(const Problem& problem, const Schedule& sched
 
 std::string launching_function(const Problem& problem, const Schedule& schedule, const BlockProgram& program) {
     Lines lines;
-    lines.add(function_head(problem) + " {");
+    lines.add(cuda_signature(problem) + " {");
     for (const schedule::Buffer& buffer : schedule.buffers) {
         lines.add(fmt::format("{}* {} = nullptr;", c_type(buffer.dtype), buffer.name));
         lines.add(fmt::format("cudaMallocAsync((void**)&{}, sizeof({}) * ({}), stream);", buffer.name,

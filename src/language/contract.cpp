@@ -331,9 +331,10 @@ std::string argument_list(const Problem& problem) {
     return join(names, ", ");
 }
 
-std::string cuda_signature(const Problem& problem) {
-    std::string text = signature(problem);
-    return text.insert(text.rfind(')'), ", cudaStream_t stream");
+std::string cuda_signature(const Problem& problem) { return with_stream(signature(problem)); }
+
+std::string with_stream(std::string declaration, const std::string& type) {
+    return declaration.insert(declaration.rfind(')'), ", " + type + " stream");
 }
 
 std::string signature(const Problem& problem) {

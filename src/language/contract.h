@@ -19,8 +19,10 @@ std::string argument_list(const Problem& problem);
 // `extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N)`; a long list is broken over lines
 std::string signature(const Problem& problem);
 
-// The same for CUDA C++, which has the stream behind everything: `..., int64_t N, cudaStream_t stream)`
+// The same for CUDA C++: `..., int64_t N, cudaStream_t stream)`
 std::string cuda_signature(const Problem& problem);
+// A declaration of the problem's function with the stream behind everything else.
+std::string with_stream(std::string declaration, const std::string& type = "cudaStream_t");
 
 inline constexpr size_t most_late_tunables = 32;
 inline constexpr size_t longest_source = 1 << 20;  // bytes

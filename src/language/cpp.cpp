@@ -210,8 +210,6 @@ std::string call_adapter(const Problem& problem) {
 std::string cuda_call_adapter(const Problem& problem) {
     std::vector<std::string> arguments = adapted_arguments(problem);
     arguments.emplace_back(stream_name);
-    std::string declaration = signature(problem);
-    declaration.insert(declaration.rfind(')'), ", void* stream");
     return fmt::format(
                "extern \"C\" void* {0};\nvoid* {0};\n\n"
                "extern \"C\" int cudaGetLastError();\n"
@@ -220,7 +218,7 @@ std::string cuda_call_adapter(const Problem& problem) {
                "    const int error = cudaGetLastError();\n"
                "    return error ? cudaGetErrorString(error) : nullptr;\n}}\n\n",
                stream_name, launch_error_name) +
-           adapter_text(problem, declaration, arguments);
+           adapter_text(problem, with_stream(signature(problem), "void*"), arguments);
 }
 
 CppToolchain::CppToolchain(const Machine& machine) : CppToolchain(installed_compilers(), machine) {}

@@ -202,7 +202,7 @@ std::string cuda_header_text(const Problem& problem) {
     std::string text = header_text(problem, {});
     text = replace_all(text, "#include <stdint.h>\n", "#include <cuda_runtime_api.h>\n#include <stdint.h>\n");
     text = replace_all(text, "they need the alignment of their element only.", "they begin at multiples of 16 bytes.");
-    return text.insert(text.rfind(");"), ", cudaStream_t stream");
+    return with_stream(text);
 }
 
 std::string option_lines(const std::string& target, const std::vector<std::string>& portable,
