@@ -81,7 +81,11 @@ class Result:
         return self._function(*inputs, **named)
 
     def __repr__(self) -> str:
-        return f"<strop.Result {self.report['headline']['text']}>"
+        return f"<strop.Result {self}>"
+
+    def __str__(self) -> str:
+        """The first line of `strop optimize`."""
+        return f"{self.name}: {self.report['headline']['text']}"
 
     def _source_in(self, folder: pathlib.Path) -> pathlib.Path:
         on_gpu = self.report["settings"].get("device") == "cuda"
