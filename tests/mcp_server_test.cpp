@@ -135,6 +135,22 @@ TEST_F(McpServer, says_nothing_more_of_what_was_cancelled) {
     EXPECT_TRUE(said.empty());
 }
 
+TEST_F(McpServer, goes_on_with_a_connection_that_another_began) {
+    EXPECT_EQ(legacy("tools/list")["error"]["code"], -32602);
+    server =
+        std::make_unique<Server>(service, [this](const std::string& line) { said.push_back(Json::parse(line)); }, true);
+    EXPECT_EQ(legacy("tools/list")["result"]["tools"].size(), 3u);
+}
+
+TEST_F(McpServer, cancels_all_calls) {
+    initialize();
+    said.clear();
+    server->receive(R"({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "wait"}})");
+    server->cancel_all();
+    server->finish();
+    EXPECT_TRUE(said.empty());
+}
+
 TEST_F(McpServer, what_goes_wrong_is_an_error_object_with_the_protocols_code) {
     initialize();
     auto code = [&](const std::string& line) { return answer(line)["error"]["code"]; };

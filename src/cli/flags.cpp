@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/flags_listening.h"
 
 #include <fmt/format.h>
 
@@ -544,31 +545,6 @@ CommandSpec help() {
     return {"help", "help on a command", {{"COMMAND", "a command's name", false}}, {}, {}, command_help};
 }
 
-CommandSpec mcp() {
-    return {"mcp",
-            "serve an assistant: the Model Context Protocol over standard input and output",
-            {},
-            {},
-            {{"./strop mcp", "what an assistant's configuration starts"}},
-            command_mcp};
-}
-
-CommandSpec serve() {
-    return {
-        "serve",
-        "a page of all runs for a browser: reports, progress, comparisons; starts, stops and resumes runs",
-        {},
-        {{"--port", "N", "where it listens; 0: any port that is free", Kind::whole, "8765"},
-         {"--host", "ADDRESS", "what it listens on; any but this machine's loopback needs a token", Kind::text,
-          "127.0.0.1"},
-         store_flag,
-         {"--token", "TOKEN", "what who asks must know (default: none on loopback, else a new one)", Kind::text, ""},
-         {"--token-file", "FILE", "holds the token, readable by you alone", Kind::file, ""}},
-        {{"./strop serve", "then open the address that it prints"},
-         {"./strop serve --host 0.0.0.0", "for other machines, with a token in the address"}},
-        command_serve};
-}
-
 CommandSpec worker() {
     return {"worker", "judge over standard input and output, one JSON message a line",
             {},       {{"--scratch", "DIR", "where its files go, which whoever started it removes", Kind::folder, ""}},
@@ -579,10 +555,20 @@ CommandSpec worker() {
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table = {
-        optimize(),  judge(),  check(), compare(), profile(),   tune(),       suggest(), import_module(), write(),
-        translate(), list(),   runs(),  query(),   knowledge(), learn(),      show(),    report(),        export_run(),
-        resume(),    doctor(), setup(), serve(),   mcp(),       completion(), man(),     help(),          worker()};
+    static const std::vector<CommandSpec> table = {optimize(),    judge(),
+                                                   check(),       compare(),
+                                                   profile(),     tune(),
+                                                   suggest(),     import_module(),
+                                                   write(),       translate(),
+                                                   list(),        runs(),
+                                                   query(),       knowledge(),
+                                                   learn(),       show(),
+                                                   report(),      export_run(),
+                                                   resume(),      doctor(),
+                                                   setup(),       serve_command(store_flag),
+                                                   mcp_command(), completion(),
+                                                   man(),         help(),
+                                                   worker()};
     return table;
 }
 

@@ -17,7 +17,7 @@ Json parse(const std::string& line) {
         return true;
     };
     Json document = Json::parse(line, shallow, false);
-    if (document.is_discarded()) throw ProtocolError(parse_error, "the line is not JSON");
+    if (document.is_discarded()) throw ProtocolError(parse_error, "the message is not JSON");
     return document;
 }
 
@@ -25,7 +25,7 @@ Json parse(const std::string& line) {
 
 Message read_message(const std::string& line, Json& id) {
     Json document = parse(line);
-    if (!document.is_object()) throw ProtocolError(invalid_request, "a message is one object per line");
+    if (!document.is_object()) throw ProtocolError(invalid_request, "a message is one object");
     if (document.contains("id") && (document["id"].is_string() || document["id"].is_number_integer()))
         id = document["id"];
     else if (document.contains("id")) throw ProtocolError(invalid_request, "an id is a text or a whole number");

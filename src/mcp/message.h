@@ -16,6 +16,7 @@ enum ErrorCode {
     invalid_params = -32602,
     internal_error = -32603,
     resource_not_found = -32002,
+    header_mismatch = -32020,
     unsupported_version = -32022,
 };
 

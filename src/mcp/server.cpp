@@ -1,33 +1,19 @@
 #include "mcp/server.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <istream>
 #include <ostream>
 
 #include "base/error.h"
+#include "mcp/version.h"
 
 namespace strop::mcp {
 
 namespace {
 
-constexpr const char* version_key = "io.modelcontextprotocol/protocolVersion";
-constexpr const char* modern_version = "2026-07-28";
-constexpr std::array<const char*, 4> legacy_versions = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 constexpr int list_lives_ms = 60'000;
 
-bool is_legacy(const std::string& version) {
-    return std::find(legacy_versions.begin(), legacy_versions.end(), version) != legacy_versions.end();
-}
-
 Json capabilities() { return {{"tools", Json::object()}, {"resources", Json::object()}, {"prompts", Json::object()}}; }
-
-Json versions() {
-    Json list = {modern_version};
-    for (const char* version : legacy_versions) list.push_back(version);
-    return list;
-}
 
 std::string text_of(const Json& params, const char* key) {
     if (!params.contains(key) || !params[key].is_string())
@@ -157,16 +143,19 @@ private:
     std::thread thread_;
 };
 
-Server::Server(const Service& service, std::function<void(const std::string&)> send)
+Server::Server(const Service& service, std::function<void(const std::string&)> send, bool initialized)
     : service_(service),
-      send_(std::move(send)) {}
+      send_(std::move(send)),
+      initialized_(initialized) {}
 
 Server::~Server() {
-    {
-        std::lock_guard lock(calls_);
-        for (auto& [id, running] : running_) running->cancel();
-    }
+    cancel_all();
     finish();
+}
+
+void Server::cancel_all() {
+    std::lock_guard lock(calls_);
+    for (auto& [id, running] : running_) running->cancel();
 }
 
 void Server::finish() {
@@ -216,8 +205,7 @@ bool Server::modern(const Message& message) const {
     }
     if (meta[version_key] == modern_version) return true;
     if (initialized_ && meta[version_key].is_string() && is_legacy(meta[version_key])) return false;
-    throw ProtocolError(unsupported_version, "this version of the protocol is not supported",
-                        {{"supported", versions()}, {"requested", meta[version_key]}});
+    throw unknown_version(meta[version_key]);
 }
 
 void Server::answer(const Message& message) {

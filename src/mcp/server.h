@@ -16,8 +16,9 @@ namespace strop::mcp {
 
 class Server {
 public:
-    // `send` writes one line to the client; it is called by one thread at a time.
-    Server(const Service& service, std::function<void(const std::string& line)> send);
+    // `send` writes one line to the client; it is called by one thread at a time. `initialized`: this goes on with a
+    // connection whose `initialize` another one answered.
+    Server(const Service& service, std::function<void(const std::string& line)> send, bool initialized = false);
     ~Server();  // cancels what still runs and waits for it
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -25,7 +26,8 @@ public:
     // Tools run on threads of their own; everything else is answered before this returns.
     void receive(const std::string& line);
 
-    void finish();  // waits until every call was answered
+    void cancel_all();  // nothing more is said of the calls that run
+    void finish();      // waits until every call was answered
 
 private:
     struct Running;
@@ -42,7 +44,7 @@ private:
     std::mutex sending_;
     std::mutex calls_;
     std::map<std::string, std::unique_ptr<Running>> running_;  // by id, as JSON
-    bool initialized_ = false;
+    bool initialized_;
 };
 
 // Over standard input and output: one message per line, until the input ends.

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +64,7 @@ LineProcess::LineProcess(const std::vector<std::string>& argv, Errors errors) {
         ::dup2(from.write, 1);
         if (errors == Errors::among_output) ::dup2(from.write, 2);
         if (said) ::dup2(said->write, 2);
+        ::syscall(SYS_close_range, 3, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);  // connections of ours are not its own
         ::execvp(arguments[0], arguments.data());
         ::dprintf(2, "%s: %s\n", arguments[0], std::strerror(errno));
         ::_exit(127);

@@ -35,11 +35,21 @@ std::string cookie_of(const Request& request) {
     return {};
 }
 
-bool knows_token(const Access& access, const Request& request) {
+bool bears_token(const Access& access, const Request& request) {
     constexpr std::string_view bearer = "Bearer ";
     const std::string authorization = request.header("authorization");
+    return authorization.starts_with(bearer) && same_secret(authorization.substr(bearer.size()), access.token);
+}
+
+bool knows_token(const Access& access, const Request& request) {
     return same_secret(request.field("token"), access.token) || same_secret(cookie_of(request), access.token) ||
-           (authorization.starts_with(bearer) && same_secret(authorization.substr(bearer.size()), access.token));
+           bears_token(access, request);
+}
+
+Response without_token(const std::string& words) {
+    Response response = plain_text(401, "a token is needed: " + words);
+    response.headers["WWW-Authenticate"] = "Bearer";
+    return response;
 }
 
 // "[::1]:8765" and "localhost" without brackets and port. Any port will do: a tunnel has its own.
@@ -70,6 +80,13 @@ bool from_elsewhere(const Request& request) {
     return !site.empty() && site != "same-origin" && site != "none" && !follows_link;
 }
 
+std::optional<Response> misdirected(const Access& access, const Request& request) {
+    if (!is_ours(access, request.header("host")))
+        return plain_text(403, fmt::format("'{}' is not an address of this server", printable(request.header("host"))));
+    if (from_elsewhere(request)) return plain_text(403, "another site's page may not ask this server");
+    return {};
+}
+
 }  // namespace
 
 std::string random_token() {
@@ -85,15 +102,16 @@ bool is_loopback(const std::string& address) {
     return address == "localhost" || address == "::1" || (is_number(address) && address.starts_with("127."));
 }
 
+std::optional<Response> refusal(const Access& access, const Request& request) {
+    if (!access.token.empty() && !bears_token(access, request))
+        return without_token("send it as `Authorization: Bearer TOKEN`");
+    return misdirected(access, request);
+}
+
 std::optional<Response> first_answer(const Access& access, const Request& request) {
-    if (!access.token.empty() && !knows_token(access, request)) {
-        Response response = plain_text(401, "a token is needed: open the address that `strop serve` printed");
-        response.headers["WWW-Authenticate"] = "Bearer";
-        return response;
-    }
-    if (!is_ours(access, request.header("host")))
-        return plain_text(403, fmt::format("'{}' is not an address of this server", printable(request.header("host"))));
-    if (from_elsewhere(request)) return plain_text(403, "another site's page may not ask this server");
+    if (!access.token.empty() && !knows_token(access, request))
+        return without_token("open the address that `strop serve` printed");
+    if (std::optional<Response> refused = misdirected(access, request)) return refused;
     if (request.method == "POST" && !same_secret(request.field("form_token"), access.form_token))
         return plain_text(403, "the form is not of this server, or of an earlier one: go back, load the page again");
     if (access.token.empty() || request.method != "GET" || !same_secret(request.field("token"), access.token))

@@ -21,8 +21,11 @@ std::string random_token();
 // Whether only this machine reaches the address.
 bool is_loopback(const std::string& address);
 
-// The answer to a request that goes no further: 401 without the token, 403 for what comes from elsewhere, and a
-// redirect that turns the token of a link into a cookie.
+// The answer to a program's request that goes no further: 401 without the token in its header, 403 for what comes from
+// elsewhere.
+std::optional<Response> refusal(const Access& access, const Request& request);
+// The same for a browser's, which may have the token in a link or a cookie: a redirect turns the one into the other. A
+// form needs its own token.
 std::optional<Response> first_answer(const Access& access, const Request& request);
 
 }  // namespace strop::serve

@@ -14,20 +14,42 @@ namespace strop::serve {
 
 namespace {
 
-constexpr size_t most_bytes = 64 << 10;  // of what a form sends
 constexpr std::chrono::seconds patience{5};
 
 Request to_request(const httplib::Request& received) {
-    Request request{received.method == "HEAD" ? "GET" : received.method, received.path, {}, {}};
+    Request request{received.method == "HEAD" ? "GET" : received.method, received.path, {}, {}, received.body};
     for (const auto& [name, value] : received.params) request.fields.emplace(name, value);
-    for (const auto& [name, value] : received.headers) request.headers.emplace(lower(name), value);
+    for (const auto& [name, value] : received.headers) {
+        auto [place, fresh] = request.headers.emplace(lower(name), value);
+        if (!fresh) place->second += ", " + value;
+    }
     return request;
+}
+
+void send_pieces(const Response& response, httplib::Response& sent) {
+    sent.set_chunked_content_provider(response.type, [next = response.next](size_t, httplib::DataSink& sink) {
+        if (!sink.is_writable()) return false;  // nobody listens any more
+        const std::optional<std::string> piece = next();
+        if (!piece) sink.done();
+        return !piece || piece->empty() || sink.write(piece->data(), piece->size());
+    });
 }
 
 void send(const Response& response, httplib::Response& sent) {
     sent.status = response.status;
     for (const auto& [name, value] : response.headers) sent.set_header(name, value);
-    sent.set_content(response.body, response.type);
+    if (response.next) return send_pieces(response, sent);
+    if (!response.body.empty()) sent.set_content(response.body, response.type);
+}
+
+// Only a body whose length is known is read, by the library, before the request is answered: it would read any other
+// one to its end, which need not come.
+httplib::Server::HandlerResponse answer_at_once(const HttpServer::Answer& answer, const httplib::Request& received,
+                                                httplib::Response& sent) {
+    if (received.has_header("Transfer-Encoding")) send(plain_text(411, "say the length of the body"), sent);
+    else if (received.has_header("Content-Length")) return httplib::Server::HandlerResponse::Unhandled;
+    else send(answer(to_request(received)), sent);
+    return httplib::Server::HandlerResponse::Handled;
 }
 
 // Another one that listens there keeps its port; the library's standard options would share it.
@@ -52,7 +74,8 @@ struct HttpServer::Library {
     std::thread listener;
 };
 
-HttpServer::HttpServer(const std::string& address, int port, Answer answer) : library_(std::make_unique<Library>()) {
+HttpServer::HttpServer(const std::string& address, int port, Answer answer, HttpLimits limits)
+    : library_(std::make_unique<Library>()) {
     httplib::Server& server = library_->server;
     const auto handler = [answer](const httplib::Request& received, httplib::Response& sent) {
         send(answer(to_request(received)), sent);
@@ -60,10 +83,14 @@ HttpServer::HttpServer(const std::string& address, int port, Answer answer) : li
     const char* everything = R"([\s\S]*)";
     server.Get(everything, handler).Post(everything, handler).Put(everything, handler).Patch(everything, handler);
     server.Delete(everything, handler).Options(everything, handler);
+    server.set_pre_routing_handler([answer](const httplib::Request& received, httplib::Response& sent) {
+        return answer_at_once(answer, received, sent);
+    });
     server.set_socket_options(allow_quick_restart);
-    server.set_payload_max_length(most_bytes);
+    server.set_payload_max_length(limits.most_bytes);
     server.set_read_timeout(patience);
-    server.set_keep_alive_timeout(1);
+    server.set_keep_alive_max_count(1);  // what was not read of one request is not taken for the next
+    server.new_task_queue = [threads = limits.threads] { return new httplib::ThreadPool(threads); };
     errno = 0;
     port_ = port == 0 ? server.bind_to_any_port(address) : server.bind_to_port(address, port) ? port : -1;
     if (port_ < 0) fail(address, port);

@@ -9,14 +9,19 @@
 
 namespace strop::serve {
 
+struct HttpLimits {
+    size_t most_bytes = 64 << 10;  // of a request's body
+    size_t threads = 8;            // requests that are answered at the same time
+};
+
 class HttpServer {
 public:
     using Answer = std::function<Response(const Request&)>;
 
     // Listens at once, and calls `answer` from several threads. Port 0: one that is free. An EnvironmentError where it
     // cannot listen.
-    HttpServer(const std::string& address, int port, Answer answer);
-    ~HttpServer();  // when no answer is in the making any more
+    HttpServer(const std::string& address, int port, Answer answer, HttpLimits limits = {});
+    ~HttpServer();  // when no answer is in the making any more; one in pieces ends here
     HttpServer(const HttpServer&) = delete;
     HttpServer& operator=(const HttpServer&) = delete;
 
