@@ -23,10 +23,7 @@ struct GivenUp {
     std::string why;
 };
 
-std::string shortened(const std::string& text) {
-    const std::string line = one_line(text);
-    return line.size() > longest_quote ? line.substr(0, longest_quote) + "..." : line;
-}
+std::string quote(const std::string& text) { return shortened(text, longest_quote); }
 
 }  // namespace
 
@@ -54,7 +51,7 @@ void WorkerConnection::greet(const std::function<void()>& idle) {
         const std::string said = last_printed_.empty() ? process_.last_error() : last_printed_;
         throw EnvironmentError(
             fmt::format("{} said nothing that a worker says for {:.0f} s{}", command_.name(), command_.patience.count(),
-                        said.empty() ? "" : fmt::format("; it printed last: {}", shortened(said))),
+                        said.empty() ? "" : fmt::format("; it printed last: {}", quote(said))),
             "it must not ask for anything (a key instead of a password); a queue may need a longer --worker-wait");
     };
     Json hello = {{"op", "hello"}};
@@ -71,7 +68,7 @@ void WorkerConnection::greet(const std::function<void()>& idle) {
             throw EnvironmentError(fmt::format("{} printed {} and no word of a worker; the last: {}", command_.name(),
                                                lines >= most_banner_lines ? fmt::format("{} lines", lines + 1)
                                                                           : human_bytes(static_cast<double>(bytes)),
-                                               shortened(last_printed_)),
+                                               quote(last_printed_)),
                                    "the command has to end in `strop worker`, with nothing else on its output");
         wait();
     }
@@ -95,7 +92,7 @@ bool WorkerConnection::is_greeting(const std::string& line) {
     if (greeting_.strop != this_version() || greeting_.protocol != worker_protocol)
         throw EnvironmentError(
             fmt::format("{} is of another version: strop {} (protocol {}), this one is {} (protocol {})",
-                        command_.name(), shortened(greeting_.strop), greeting_.protocol, this_version(),
+                        command_.name(), quote(greeting_.strop), greeting_.protocol, this_version(),
                         worker_protocol),
             "install the same version on both machines");
     if (command_.target != greeting_.machine.target && !command_.target.empty() && command_.target != native_target)
@@ -108,7 +105,7 @@ void WorkerConnection::fail_to_start() {
     const std::string printed = last_printed_;
     const std::string how = end();
     throw EnvironmentError(fmt::format("{} ended before it began: {}{}", command_.name(), how,
-                                       printed.empty() ? "" : fmt::format("; it printed last: {}", shortened(printed))),
+                                       printed.empty() ? "" : fmt::format("; it printed last: {}", quote(printed))),
                            command_.is_own() ? "run again with --verbose"
                                              : "try the command by itself: it has to wait for a line of input");
 }
@@ -126,6 +123,7 @@ bool WorkerConnection::ask(const std::string& message, std::string& answer, Seco
     while (process_.read_line(answer, wait, longest_answer)) {
         if (answer != working_line) return true;
         silence.begin_again();
+        wait();  // whoever says it without a pause is never waited for
     }
     return false;
 } catch (const GivenUp& given_up) {
@@ -140,7 +138,7 @@ std::string WorkerConnection::end() {
     }
     const sandbox::Finished finished = process_.end_within(parting);
     const std::string said = process_.last_error();
-    return finished.describe() + (said.empty() ? "" : fmt::format(": {}", shortened(said)));
+    return finished.describe() + (said.empty() ? "" : fmt::format(": {}", quote(said)));
 }
 
 }  // namespace strop::judge

@@ -9,6 +9,7 @@
 
 #include "base/base64.h"
 #include "base/error.h"
+#include "base/line.h"
 #include "base/strings.h"
 #include "language/contract.h"
 
@@ -16,6 +17,7 @@ namespace strop::judge {
 
 namespace {
 
+constexpr size_t longest_phrase = 2000;  // of a worker's error
 constexpr Seconds longest_limit{1e6};  // a poll's milliseconds are bounded, and nobody waits for days
 
 template <typename... Case>
@@ -124,7 +126,8 @@ Error reported(const Json& error) {
     Exit code = Exit::bug;
     for (Exit known : {Exit::usage, Exit::environment, Exit::interrupted})
         if (error.at("exit") == static_cast<int>(known)) code = known;
-    return Error(code, error.at("phrase").get<std::string>(), error.at("hint").get<std::string>());
+    const auto text = [&](const char* key) { return shortened(error.at(key).get<std::string>(), longest_phrase); };
+    return Error(code, text("phrase"), text("hint"));
 }
 
 }  // namespace

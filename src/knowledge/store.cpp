@@ -17,6 +17,10 @@ namespace {
 
 constexpr const char* kernel_prefix = "kernel:";  // of a document's key
 
+// Of a run and a key. The plus keeps databases from going through all of a run's evaluations in their order.
+constexpr const char* newest_evaluation =
+    "SELECT evaluation FROM evaluations WHERE run = ?1 AND key = ?2 ORDER BY +sequence DESC LIMIT 1";
+
 RunSummary summary_of(const Row& row) {
     RunSummary summary;
     summary.run = row.text(0);
@@ -139,17 +143,22 @@ void Store::save_signature(const std::string& run, const Signature& signature, c
 }
 
 // What is there already as the newest of its key was written by a call whose answer was lost with the connection.
-void Store::add_evaluation(const std::string& run, const Evaluation& evaluation) {
-    database_->connection->execute(
-        "INSERT INTO evaluations SELECT ?1, (SELECT coalesce(max(sequence) + 1, 0) FROM evaluations WHERE run = ?1), "
-        "?2, ?3 WHERE coalesce((SELECT evaluation FROM evaluations WHERE run = ?1 AND key = ?2 "
-        "ORDER BY sequence DESC LIMIT 1), '') <> ?3",
-        {run, evaluation.key, dump(Json(evaluation))});
+void Store::add_evaluations(const std::string& run, const std::vector<Evaluation>& evaluations) {
+    const std::string statement = fmt::format(
+        "INSERT INTO evaluations "
+        "SELECT ?1, (SELECT coalesce(max(sequence) + 1, 0) FROM evaluations WHERE run = ?1), ?2, ?3 "
+        "WHERE coalesce(({}), '') <> ?3",
+        newest_evaluation);
+    database_->connection->transaction([&] {
+        for (const Evaluation& evaluation : evaluations)
+            database_->connection->execute(statement, {run, evaluation.key, dump(Json(evaluation))});
+    });
 }
 
+void Store::add_evaluation(const std::string& run, const Evaluation& evaluation) { add_evaluations(run, {evaluation}); }
+
 std::optional<Evaluation> Store::find_evaluation(const std::string& run, const std::string& key) {
-    const std::optional<std::string> text = database_->connection->one_text(
-        "SELECT evaluation FROM evaluations WHERE run = ?1 AND key = ?2 ORDER BY sequence DESC LIMIT 1", {run, key});
+    const std::optional<std::string> text = database_->connection->one_text(newest_evaluation, {run, key});
     if (!text) return std::nullopt;
     return database_->guard([&] { return Json::parse(*text).get<Evaluation>(); });
 }

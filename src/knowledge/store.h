@@ -126,6 +126,7 @@ public:
 
     // Evaluations of one run, in the order they were added; of two with the same key, find gives the newer.
     void add_evaluation(const std::string& run, const Evaluation& evaluation);
+    void add_evaluations(const std::string& run, const std::vector<Evaluation>& evaluations);  // all or none
     std::optional<Evaluation> find_evaluation(const std::string& run, const std::string& key);
     std::vector<Evaluation> evaluations(const std::string& run);
     // What was judged, by id; the winners are in the record too.

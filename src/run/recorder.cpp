@@ -82,8 +82,8 @@ std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>&
     PhaseSeconds spent;
     spent.total = seconds_since(start);
     spent.reference = worker_.reference_seconds() - reference_before;
+    store_.add_evaluations(run_, fresh);
     for (size_t i = 0; i < fresh.size(); ++i) {
-        store_.add_evaluation(run_, fresh[i]);
         spent.compile += fresh[i].compile_seconds;
         spent.check += fresh[i].check_seconds;
         spent.time += fresh[i].time_seconds;

@@ -73,7 +73,7 @@ Recording read_recording(const fs::path& path) {
 }
 
 void copy_into(Store& store, const std::string& run, const Recording& recording) {
-    for (const Evaluation& evaluation : recording.evaluations) store.add_evaluation(run, evaluation);
+    store.add_evaluations(run, recording.evaluations);
     for (const auto& [key, document] : recording.documents) store.add_document(run, key, document);
 }
 

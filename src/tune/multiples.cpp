@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "tune/multiples_loop.h"
+
 namespace strop::tune {
 
-void add_multiples(float* __restrict sums, const std::vector<float>& factors,
-                   const std::vector<std::vector<float>>& rows, size_t begin, size_t count) {
-    size_t j = 0;
-    for (; j + 4 <= factors.size(); j += 4) {
-        const float *a = rows[j].data() + begin, *b = rows[j + 1].data() + begin, *c = rows[j + 2].data() + begin,
-                    *d = rows[j + 3].data() + begin;
-        float fa = factors[j], fb = factors[j + 1], fc = factors[j + 2], fd = factors[j + 3];
-        for (size_t i = 0; i < count; ++i) sums[i] += (fa * a[i] + fb * b[i]) + (fc * c[i] + fd * d[i]);
-    }
-    for (; j < factors.size(); ++j)
-        for (size_t i = 0; i < count; ++i) sums[i] += factors[j] * rows[j][begin + i];
+void add_multiples(float* sums, const std::vector<float>& factors, const std::vector<std::vector<float>>& rows,
+                   size_t begin, size_t count) {
+    static const AddMultiples add = fastest_add_multiples();
+    add(sums, factors, rows, begin, count);
 }
 
 void add_multiples(std::vector<float>& sums, const std::vector<float>& factors,

@@ -66,7 +66,7 @@ public:
         double before = best_cost();
         if (row) {
             proposed_.insert(*row);
-            told_[*row] = cost;
+            note(*row, cost);
             failures_.observe(*row, cost < infinity);
         } else {
             outside_[configuration] = cost;
@@ -107,20 +107,22 @@ private:
         return space_.configuration(row);
     }
 
-    std::optional<size_t> best_row() const {
-        std::optional<size_t> best;
-        double lowest = infinity;
-        for (const auto& [row, cost] : told_)
-            if (cost < lowest) {
-                lowest = cost;
-                best = row;
-            }
-        return best;
+    // The first row with the lowest cost.
+    std::optional<size_t> best_row() const { return best_; }
+
+    void note(size_t row, double cost) {
+        const bool again = !told_.insert_or_assign(row, cost).second;
+        const auto consider = [&](size_t candidate, double its_cost) {
+            const double lowest = best_ ? told_.at(*best_) : infinity;
+            if (its_cost < lowest || (best_ && its_cost == lowest && candidate < *best_)) best_ = candidate;
+        };
+        if (!again) return consider(row, cost);
+        best_.reset();
+        for (const auto& [candidate, its_cost] : told_) consider(candidate, its_cost);
     }
 
     double best_cost() const {
-        double lowest = infinity;
-        for (const auto& [row, cost] : told_) lowest = std::min(lowest, cost);
+        double lowest = best_ ? told_.at(*best_) : infinity;
         for (const auto& [configuration, cost] : outside_) lowest = std::min(lowest, cost);
         return lowest;
     }
@@ -293,6 +295,7 @@ private:
     std::vector<size_t> starts_;           // what earlier runs found best, the best last
     std::unordered_set<size_t> proposed_;  // also what was told without being proposed
     std::map<size_t, double> told_;
+    std::optional<size_t> best_;               // of those told
     std::map<Configuration, double> outside_;  // told, but not of the space
     std::vector<Observed> observed_;           // the model's observations
     size_t learn_at_ = 0;

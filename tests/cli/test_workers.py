@@ -339,6 +339,12 @@ class Several(WithFakes):
         outcomes = [run["outcome"] for run in json.loads(strop("runs", "--store", "runs.db", "--json", cwd=self.folder).stdout)]
         self.assertIn("interrupted", outcomes)
 
+    def test_what_one_complains_of_is_one_short_line(self):
+        done = self.tune(self.fake("a", "shouts"), code=(3,))
+        [line] = [line for line in done.stderr.splitlines() if "No space left" in line]
+        self.assertLess(len(done.stderr), 10000)
+        self.assertNotIn("\x1b", line)
+
     def test_an_answer_that_does_not_end_is_none(self):
         done = self.tune(self.fake("b", "huge,ok"))
         self.assertRegex(done.stderr, "the worker '.*' was lost .the worker's answer is malformed: .* and started again")

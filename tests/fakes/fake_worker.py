@@ -9,8 +9,8 @@ start on, `--set` from the first. A batch waits until those whose states are `--
 (FILE:N: and have started N times). What was answered is a line of `--log`: the process, kernel, configuration.
 
 ACTIONs: ok, dies, garbage (a line that is no JSON), other (an answer to another question), short (too few evaluations),
-hangs (says nothing), works (says that it works, for ever), slowly (says so three times, then answers),
-full (its disk is), huge (a line that does not end), lies (a time that is none).
+hangs (says nothing), works (says that it works, for ever), floods (the same without a pause), slowly (says so three times, then answers),
+full (its disk is), shouts (the same in a megabyte of escapes), huge (a line that does not end), lies (a time that is none).
 """
 
 import argparse
@@ -138,8 +138,11 @@ class Worker:
         if action == "garbage":
             say("slurmstepd: error: *** STEP CANCELLED ***")
             time.sleep(60)
-        if action == "full":
-            return {"error": {"phrase": "/tmp/x: cannot be written: No space left on device",
+        while action == "floods":
+            sys.stdout.write(1000 * (WORKING + "\n"))
+        if action in ("full", "shouts"):
+            phrase = "/tmp/x: cannot be written: No space left on device"
+            return {"error": {"phrase": phrase + 100000 * "\x1b[31m\nxx" if action == "shouts" else phrase,
                               "hint": "free some disk space", "exit": 3}}
         while action == "huge":
             sys.stdout.write("x" * 1000000)
