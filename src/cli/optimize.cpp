@@ -15,7 +15,7 @@
 #include "cli/models.h"
 #include "cli/problem_argument.h"
 #include "cli/progress.h"
-#include "cli/scheduler.h"
+#include "cli/scheduled_batch.h"
 #include "cli/store_access.h"
 #include "cli/targets.h"
 #include "knowledge/folder.h"
@@ -109,7 +109,7 @@ int command_optimize(const Arguments& arguments) {
     if (problems.size() > 1) check_batch(arguments, problems.size());
     if (arguments.has("--on") || problems.size() > 1) {
         install_interrupt_handler();
-        return (arguments.has("--on") ? optimize_on_slurm : optimize_batch)(problems, arguments, of_problem);
+        return (arguments.has("--on") ? optimize_elsewhere : optimize_batch)(problems, arguments, of_problem);
     }
     if (arguments.has("--continue") && arguments.has("--replay"))
         throw UsageError("--continue and --replay exclude each other", "leave one of them out");

@@ -1,50 +1,35 @@
 // Slurm's own commands: sbatch, squeue, sacct, scancel. The only file that knows how they answer.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "sandbox/process.h"
+#include "cli/scheduler.h"
 
 namespace strop::cli {
 
-struct SlurmTask {
-    std::string state;   // "PENDING", "RUNNING", "COMPLETED", ...; empty: Slurm does not know it
-    std::string reason;  // why it waits
-
-    bool is_active() const;  // it runs, waits, or is about to be started again
-};
-
-using SlurmTasks = std::map<int, SlurmTask>;  // by index in the array
-
-struct SlurmJob {
-    std::string id;  // empty: none of that name is known
-    SlurmTasks tasks;
-
-    bool is_active() const;
-};
-
-class Slurm {
+class Slurm : public Scheduler {
 public:
-    // The id of the new job. EnvironmentError: there is no sbatch, or it refuses (its last line is quoted).
-    std::string submit(const std::vector<std::string>& words);
+    // UsageError where --slurm holds what is ours to say.
+    explicit Slurm(const Arguments& arguments);
 
-    // What squeue says of the job of that name; nothing where it does not answer, then why() says it.
-    std::optional<SlurmJob> job_named(const std::string& name);
-    const std::string& why() const { return why_; }
-
-    // Of a task that squeue has forgotten: what the accounting says, if there is one.
-    std::string past_state(const std::string& job, int task);
-
-    // False when scancel fails; why() says it.
-    bool cancel(const std::string& job);
+    std::string name() const override { return "Slurm"; }
+    std::string asked() const override { return "squeue"; }
+    ScriptFrame frame() const override;
+    std::string cancel_line(const std::string& job) const override { return "scancel " + job; }
+    std::string place() override { return "slurm"; }
+    std::string shown(const Submission& submission) const override;
+    std::string submit(const Submission& submission) override;
+    std::optional<ScheduledJob> job_named(const std::string& name) override;
+    Task past_task(const std::string& job, int task) override;
+    bool cancel(const std::string& job) override;
 
 private:
-    // The user's environment goes along: sbatch gives it to the job.
     sandbox::Finished run(const std::vector<std::string>& words);
-    std::string why_;
+    std::vector<std::string> sbatch_words(const Submission& submission) const;
+
+    std::vector<std::string> flags_;  // of sbatch, the user's
+    int minutes_;                     // time limit of a task
 };
 
 }  // namespace strop::cli

@@ -76,7 +76,7 @@ class Scheduler(InFolder):
 
     def test_what_is_refused(self):
         self.problem("shifted")
-        self.fails(["optimize", "shifted", "--on", "k8s"], 2, "--on: 'k8s' does not fit", "choose from slurm")
+        self.fails(["optimize", "shifted", "--on", "lsf"], 2, "--on: 'lsf' does not fit", "choose from slurm, k8s")
         self.fails(["optimize", "shifted", "--slurm", "-c4"], 2, "--slurm without --on slurm", "add --on slurm")
         self.fails(["optimize", "shifted", "--on", "slurm", "--slurm", "--array=7"], 2,
                    "--slurm: --array is for Strop to say", "leave it out")
@@ -143,7 +143,7 @@ class Scheduler(InFolder):
         (self.folder / "strop-out/strop-batch.json").write_text("{", encoding="utf-8")
         self.fails(["optimize", "broken", *ON], 2,
                    f"{self.folder}/strop-out/strop-batch.json: this is not what a batch writes",
-                   "remove it once no job of the batch is left (`squeue --me`)")
+                   "remove it once no job of the batch is left (`squeue --me`, `kubectl get jobs`)")
 
     def test_interrupt_cancels_the_job_and_the_same_command_goes_on(self):
         self.problem("shifted", **ONE_SHAPE)

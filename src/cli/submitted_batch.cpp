@@ -1,4 +1,4 @@
-#include "cli/slurm_batch.h"
+#include "cli/submitted_batch.h"
 
 #include <cerrno>
 #include <fstream>
@@ -26,23 +26,23 @@ fs::path file_in(const fs::path& folder) { return folder / "strop-batch.json"; }
 
 }  // namespace
 
-SlurmBatch read_batch(const fs::path& folder) {
+SubmittedBatch read_batch(const fs::path& folder) {
     std::error_code failed;
     if (!fs::exists(file_in(folder), failed)) return {};
     const Json json = Json::parse(read_file(file_in(folder)), nullptr, false);
     try {
         if (json.at("format").get<int>() != format) throw UsageError("another format");
-        return {json.at("name").get<std::string>(), json.at("job").get<std::string>(),
+        return {json.at("name").get<std::string>(), json.value("place", "slurm"), json.at("job").get<std::string>(),
                 json.at("script").get<std::string>(), json.at("tasks").get<std::map<std::string, int>>()};
     } catch (const std::exception&) {
         throw UsageError(fmt::format("{}: this is not what a batch writes", file_in(folder).string()),
-                         "remove it once no job of the batch is left (`squeue --me`)");
+                         "remove it once no job of the batch is left (`squeue --me`, `kubectl get jobs`)");
     }
 }
 
-void write_batch(const fs::path& folder, const SlurmBatch& batch) {
-    const Json json = {
-        {"format", format}, {"name", batch.name}, {"job", batch.job}, {"script", batch.script}, {"tasks", batch.tasks}};
+void write_batch(const fs::path& folder, const SubmittedBatch& batch) {
+    const Json json = {{"format", format}, {"name", batch.name},     {"place", batch.place},
+                       {"job", batch.job}, {"script", batch.script}, {"tasks", batch.tasks}};
     write_file(file_in(folder), dump(json, 2) + "\n");
 }
 

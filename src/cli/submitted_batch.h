@@ -8,16 +8,17 @@
 namespace strop::cli {
 
 // strop-batch.json
-struct SlurmBatch {
+struct SubmittedBatch {
     std::string name;                  // of the job, unique; written before it is submitted
+    std::string place;                 // where it was submitted (Scheduler::place)
     std::string job;                   // its id; empty: the leader was killed before it could write it
     std::string script;                // hash of what was submitted
-    std::map<std::string, int> tasks;  // by problem: index in the array
+    std::map<std::string, int> tasks;  // by problem: its number in the script
 };
 
 // Empty where there is none. UsageError for a file that is none.
-SlurmBatch read_batch(const std::filesystem::path& folder);
-void write_batch(const std::filesystem::path& folder, const SlurmBatch& batch);
+SubmittedBatch read_batch(const std::filesystem::path& folder);
+void write_batch(const std::filesystem::path& folder, const SubmittedBatch& batch);
 
 // Held as long as the object lives. UsageError where another process has it.
 class BatchLock {
