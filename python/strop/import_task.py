@@ -131,6 +131,7 @@ class CasesOf:
             if fixed and dims not in points.values() and len(points) < MOST_POINTS:
                 label = "_".join(str(v) for n, v in case.items() if n != "seed" and isinstance(v, int)) or str(len(points))
                 points[label if label not in points else f"{label}_{len(points)}"] = dims
+        dimensions.include(points)
         return points or {"file": dict(dimensions.values)}
 
 
