@@ -1,8 +1,10 @@
-"""A file with a PyTorch module as a problem: import_file.py FILE.py [DTYPE]
+"""A file with a PyTorch module as a problem: import_file.py FILE.py [DTYPE [REFERENCE]]
 
 The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()`. The module is made with seed 42
 and left in the mode in which its constructor leaves it. Its parameters and floating buffers become inputs. With a DTYPE,
-bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"}.
+bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of TritonBench goes to
+import_operator.py; REFERENCE is for those. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or
+{"error", "hint"}.
 """
 
 from __future__ import annotations
@@ -113,11 +115,11 @@ def check_input(value, what):
 class Imported:
     """What is known of the file, step by step."""
 
-    def __init__(self, path: str, dtype: str = ""):
+    def __init__(self, path: str, dtype: str = "", module=None):
         self.path, self.folder, self.dtype = path, os.path.dirname(path), dtype
         self.name = problem_name(path) + (f"_{dtype}" if dtype else "")
         self.notes: list[str] = []
-        module = load(path)
+        module = module or load(path)
         self.model = make_model(module, path)
         self.values = make_inputs(module, path)
         if dtype:
@@ -260,7 +262,7 @@ class Imported:
             if getattr(node.target, "_opname", "") in import_torch.RANDOM:
                 where = import_torch.line_of(node, self.folder)
                 raise Refusal(f"{self.path}: '{import_torch.name_of(node.target)}' draws random numbers{where}",
-                              "call self.eval() in the constructor to leave dropout out, or take the numbers as an input")
+                              "leave dropout out (self.eval() in a module's constructor), or take the numbers as an input")
 
     def note_updates(self):
         before = {name: buffer.clone() for name, buffer in self.model.named_buffers()}
@@ -280,9 +282,10 @@ LETTERS = {1: "N", 2: "MN", 3: "BMN", 4: "BCHW", 5: "BCDHW"}
 class Dimensions:
     """The problem's dimensions: a name and the file's value for each extent that may vary by itself."""
 
-    def __init__(self, imported: Imported, placeholders: dict):
-        self.imported = imported
+    def __init__(self, imported: Imported, placeholders: dict, cases=None):
+        self.imported, self.cases = imported, cases
         self.values: dict[str, int] = {}
+        self.lows: dict[str, int] = {}  # where the range begins, if not at an eighth
         self.symbols: dict[str, str] = {}  # PyTorch's -> ours
         self.shapes: dict[str, list] = {name: [] for name in imported.inputs}
         for name, value in imported.inputs.items():
@@ -317,7 +320,14 @@ class Dimensions:
                 for name, shape in self.shapes.items()}
 
     def low(self, name) -> int:
-        return max(1, self.values[name] // 8)
+        return self.lows.get(name, max(1, self.values[name] // 8))
+
+    def include(self, points: dict):
+        """The range reaches from the smallest of them to the largest."""
+        for name, size in self.values.items():
+            given = [point[name] for point in points.values()]
+            self.lows[name] = min([self.low(name), *given])
+            self.values[name] = max([size, *given])
 
     def drop_what_does_not_vary(self):
         for name, size in list(self.values.items()):
@@ -356,7 +366,9 @@ class Dimensions:
             shape[:] = [size if extent == name else extent for extent in shape]
 
     def points(self) -> dict:
-        """The file's own shape, and half and a quarter of each extent."""
+        """The file's own shape, and half and a quarter of each extent; or what the cases say."""
+        if self.cases:
+            return self.cases(self)
         points = {"file": dict(self.values)}
         for label, part in (("half", 2), ("quarter", 4)):
             dims = {name: max(self.low(name), size // part) for name, size in self.values.items()}
@@ -388,13 +400,14 @@ def traced_input(name, value, shape) -> Traced:
     return Traced(GRAPH.add("input", name, [], extents, dtype), extents, dtype)
 
 
-def import_file(path: str, dtype: str = "") -> dict:
-    imported = Imported(path, dtype)
+def import_file(path: str, dtype: str = "", module=None, cases=None) -> dict:
+    """`module` stands for what the file would be loaded as; `cases(dimensions)` are the points of the sweep."""
+    imported = Imported(path, dtype, module)
     program = imported.export()
     imported.all_tensors = list(imported.tensors.items())
     placeholders, outputs = imported.read(program)
     imported.note_updates()
-    dimensions = Dimensions(imported, placeholders)
+    dimensions = Dimensions(imported, placeholders, cases)
     shapes = output_shapes(imported, program, dimensions, outputs)
     inputs = [(name, value, dimensions.shapes[name], value_of_fill(value, True)) for name, value in imported.inputs.items()]
     inputs += [(name, tensor, list(tensor.shape), value_of_fill(tensor, False))
@@ -411,11 +424,21 @@ def import_file(path: str, dtype: str = "") -> dict:
     return {"name": imported.name, "files": files, "notes": imported.notes}
 
 
+def import_any(path: str, dtype: str = "", reference: str = "") -> dict:
+    from strop import import_operator, import_record  # they use this module
+
+    if import_record.is_operator_file(path):
+        return import_operator.import_operator(path, dtype, reference)
+    if reference:
+        raise Refusal(f"--reference {reference}: {path} has its own", "--reference is for operators of TritonBench; leave it out")
+    return import_file(path, dtype)
+
+
 def main(arguments) -> int:
     warnings.simplefilter("ignore")
     try:
         with contextlib.redirect_stdout(sys.stderr):
-            document = import_file(os.path.abspath(arguments[0]), *arguments[1:])
+            document = import_any(os.path.abspath(arguments[0]), *arguments[1:])
     except Refusal as refusal:
         document = {"error": str(refusal), "hint": refusal.hint}
     print(json.dumps(document))

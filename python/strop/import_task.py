@@ -103,7 +103,7 @@ def inputs_of(case):
 
 class Model(torch.nn.Module):
     def forward(self, *data):
-        result = TASK.ref_kernel(data if @several@ else data[0])
+@cloned@        result = TASK.ref_kernel(data if @several@ else data[0])
         return tuple(result) if isinstance(result, list) else result
 
 
@@ -131,6 +131,7 @@ class CasesOf:
             if fixed and dims not in points.values() and len(points) < MOST_POINTS:
                 label = "_".join(str(v) for n, v in case.items() if n != "seed" and isinstance(v, int)) or str(len(points))
                 points[label if label not in points else f"{label}_{len(points)}"] = dims
+        dimensions.include(points)
         return points or {"file": dict(dimensions.values)}
 
 
@@ -143,10 +144,11 @@ def largest_input(module, cases, path):
     return max(cases, key=elements)
 
 
-def run_once(module, case, path):
-    """On the processor, with results of types that are known."""
+def run_once(module, case, path) -> list[int]:
+    """On the processor, with results of types that are known; which inputs it writes to, as to an output that it is given."""
     with blaming(path, "generate_input raises ", FORM):
         data = module.inputs_of(case)
+    before = [value.clone() if isinstance(value, torch.Tensor) else value for value in data]
     with blaming(path, "on the processor, ref_kernel raises ",
                   "what only a GPU has cannot be the reference of a problem for the processor"):
         result = module.TASK.ref_kernel(tuple(data) if len(data) > 1 else data[0])
@@ -154,6 +156,8 @@ def run_once(module, case, path):
         dtype = str(getattr(one, "dtype", type(one).__name__)).removeprefix("torch.")
         if dtype not in (*import_file.DTYPES, *import_file.HALVES):
             raise Refusal(f"{path}: ref_kernel returns {dtype}", FORM)
+    return [place for place, value in enumerate(data)
+            if isinstance(value, torch.Tensor) and not torch.equal(value.nan_to_num(), before[place].nan_to_num())]
 
 
 def load_adapter(folder, text):
@@ -173,12 +177,13 @@ def import_task(folder: str, cases: list) -> dict:
     with open(path, encoding="utf-8") as file:
         theirs = file.read()
     draft = ADAPTER.replace('"task_reference.py"', '"reference.py"')
-    module = load_adapter(folder, draft.replace("@several@", "True").replace("@case@", "{}"))
+    module = load_adapter(folder, draft.replace("@cloned@", "").replace("@several@", "True").replace("@case@", "{}"))
     case = largest_input(module, cases, path)
     with blaming(path, "generate_input raises ", FORM):
         several = len(module.inputs_of(case)) > 1
-    run_once(module, case, path)
-    fields = {"@several@": repr(several), "@case@": repr(case)}
+    changed = run_once(module, case, path)
+    cloned = f"        data = tuple(one.clone() if i in {changed} else one for i, one in enumerate(data))\n" if changed else ""
+    fields = {"@cloned@": cloned, "@several@": repr(several), "@case@": repr(case)}
     final = ADAPTER
     for key, value in fields.items():
         draft, final = draft.replace(key, value), final.replace(key, value)

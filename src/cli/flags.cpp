@@ -303,18 +303,22 @@ CommandSpec suggest() {
 }
 
 CommandSpec import_module() {
-    return {
-        "import",
-        "the problem folder of a file of others, to change its shapes, ranges and tolerance",
-        {{"FILE",
-          "a Python file with Model(nn.Module), get_inputs() and get_init_inputs(), a definition of flashinfer-bench "
-          "(.json), or a folder with a task of GPU MODE (task.yml)",
-          true},
-         {"DIR", "where problem.yaml, reference.py and what they need go", true}},
-        {dtype_flag},
-        {{"./strop import block.py my_block", "then edit my_block/problem.yaml"},
-         {"./strop optimize my_block", "as any problem"}},
-        command_import};
+    return {"import",
+            "the problem folder of a file of others, to change its shapes, ranges and tolerance",
+            {{"FILE",
+              "a Python file with Model(nn.Module), get_inputs() and get_init_inputs(), one with an operator of "
+              "TritonBench and its test, a definition of flashinfer-bench (.json), or a folder with a task of GPU MODE "
+              "(task.yml)",
+              true},
+             {"DIR", "where problem.yaml, reference.py and what they need go", true}},
+            {dtype_flag,
+             {"--reference", "FILE:FUNCTION",
+              "what an operator of TritonBench computes, in PyTorch or NumPy, where its Triton kernels cannot run",
+              Kind::text, ""}},
+            {{"./strop import block.py my_block", "then edit my_block/problem.yaml"},
+             {"./strop import scan_kernel.py scan --reference plain.py:scan", "its test says what with, plain.py what"},
+             {"./strop optimize my_block", "as any problem"}},
+            command_import};
 }
 
 CommandSpec write() {

@@ -16,7 +16,8 @@ int command_import(const Arguments& arguments) {
     std::error_code failed;
     if (fs::exists(folder / "problem.yaml", failed))
         throw UsageError(fmt::format("{}: there is a problem already", folder.string()), "name another folder");
-    ModuleImport import = import_module(arguments.text("FILE"), arguments.text("--dtype"));
+    ModuleImport import =
+        import_module(arguments.text("FILE"), arguments.text("--dtype"), arguments.text("--reference"));
     write_import(import, folder);
     Problem problem = load_problem(folder.string());
     for (const std::string& note : import.notes) fmt::print(stderr, "! {}\n", note);

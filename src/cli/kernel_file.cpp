@@ -19,9 +19,23 @@ namespace strop::cli {
 
 namespace {
 
+constexpr const char* python_kernel_hint =
+    "write it in C++ (.cpp), OpenCL (.cl) or CUDA (.cu); `baselines: [FILE.py]` in problem.yaml compares with "
+    "a function in Python (docs/problems.md)";
+
+// Before anything is loaded, for what is no kernel whatever it holds.
+void check_ending(const std::string& given) {
+    if (fs::is_directory(given))
+        throw UsageError(fmt::format("{}: is a folder, not a kernel", given),
+                         "a problem is named by --problem " + given);
+    if (fs::path(given).extension() == ".py")
+        throw UsageError(fmt::format("{}: kernels in Python are not judged", given), python_kernel_hint);
+}
+
 // Without its tunables.
 Kernel kernel_in(const std::string& given, const std::string& hint) {
     fs::path file = fs::absolute(given);
+    check_ending(given);
     if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{}: there is no such kernel", given), hint);
     check_source_size(fs::file_size(file), given);
     Kernel kernel;
@@ -83,6 +97,7 @@ std::string with_file_name(const std::string& evidence, const std::string& file)
 }
 
 Problem problem_of_kernel(const Arguments& arguments) {
+    for (const std::string& file : arguments.all("KERNEL")) check_ending(file);
     std::string folder = arguments.text("--problem");
     return problem_argument(folder.empty() ? fs::absolute(arguments.text("KERNEL")).parent_path().string() : folder);
 }

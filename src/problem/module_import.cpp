@@ -60,7 +60,7 @@ bool is_task(const fs::path& given) {
     return fs::exists(given / "task.yml", failed) && !fs::exists(given / "problem.yaml", failed);
 }
 
-sandbox::Finished run_import(const fs::path& given, const std::string& dtype) {
+sandbox::Finished run_import(const fs::path& given, const std::string& dtype, const std::string& reference) {
     const fs::path path = fs::canonical(given);
     if (is_task(given)) {
         read_file(given / "reference.py");  // says so where it is missing
@@ -68,9 +68,9 @@ sandbox::Finished run_import(const fs::path& given, const std::string& dtype) {
     }
     read_file(given);
     const char* script = given.extension() == ".json" ? "import_definition.py" : "import_file.py";
-    std::vector<std::string> words = {path.string()};
-    if (!dtype.empty()) words.push_back(dtype);
-    return run_script(script, words, {}, path.parent_path(), import_limit);
+    // the child works in the file's folder
+    const std::string named = reference.empty() ? "" : fs::absolute(reference).string();
+    return run_script(script, {path.string(), dtype, named}, {}, path.parent_path(), import_limit);
 }
 
 }  // namespace
@@ -81,17 +81,20 @@ bool is_importable(const fs::path& given) {
     return given.extension() == ".py" || given.extension() == ".json";
 }
 
-ModuleImport import_module(const fs::path& file, const std::string& dtype) {
+ModuleImport import_module(const fs::path& file, const std::string& dtype, const std::string& reference) {
     ModuleImport import;
     std::error_code failed;
     if (!dtype.empty() && file.extension() != ".py")
         throw UsageError(fmt::format("--dtype {}: {} says its types itself", dtype, file.string()),
                          "--dtype is for Python files with a PyTorch module; leave it out");
+    if (!reference.empty() && file.extension() != ".py")
+        throw UsageError(fmt::format("--reference {}: {} has its own", reference, file.string()),
+                         "--reference is for operators of TritonBench; leave it out");
     if (!fs::exists(file, failed)) read_file(file);  // says so
     if (fs::is_directory(file, failed) && !is_task(file))
         throw UsageError(fmt::format("{}: has no task.yml, or a problem.yaml beside it", file.string()),
                          "a folder with problem.yaml is a problem already");
-    sandbox::Finished finished = run_import(file, dtype);
+    sandbox::Finished finished = run_import(file, dtype, reference);
     if (finished.timed_out)
         throw UsageError(fmt::format("{}: was not imported within {:.0f} s", file.string(), import_limit.count()),
                          "make its constructor and get_inputs() quick");

@@ -1,5 +1,6 @@
 // Files of others as problems: a Python file with a PyTorch module (`Model`, `get_inputs`, `get_init_inputs`), a
-// definition of flashinfer-bench (JSON), a folder with a task of GPU MODE (task.yml, reference.py).
+// definition of flashinfer-bench (JSON), a folder with a task of GPU MODE (task.yml, reference.py), a Python file with
+// an operator of TritonBench and its test.
 #pragma once
 
 #include <filesystem>
@@ -20,8 +21,9 @@ bool is_importable(const std::filesystem::path& given);
 
 // Loads it in a sandboxed child. UsageError when it has no such module, or one that cannot be exported.
 // `dtype`: "bfloat16" or "float16", to which a module's tensors are moved; empty: as they are. UsageError for what is
-// no module then.
-ModuleImport import_module(const std::filesystem::path& given, const std::string& dtype = {});
+// no module then. `reference`: "FILE.py:FUNCTION", for an operator of TritonBench; UsageError for all else.
+ModuleImport import_module(const std::filesystem::path& given, const std::string& dtype = {},
+                           const std::string& reference = {});
 
 // As a problem's folder.
 void write_import(const ModuleImport& import, const std::filesystem::path& folder);

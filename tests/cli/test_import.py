@@ -186,6 +186,23 @@ class OfOthers(InFolder):
                 self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
                 self.assertRegex(done.stderr, r"\Astrop: (\S*/)?(" + said + r")[^\n]*\nhint: [^\n]+\n\Z")
 
+    def test_a_task_that_writes_into_an_input(self):
+        self.task(TASK.replace("return x * scale + 1", "scale[...] = x.sum(0)\n    return scale"))
+        done = strop("import", "scaled_py", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("one.clone() if i in [1] else one", (self.folder / "made" / "original.py").read_text(encoding="utf-8"))
+
+    def test_a_task_whose_cases_are_far_apart(self):
+        place = self.folder / "wide"
+        place.mkdir()
+        (place / "task.yml").write_text("tests:\n  - {size: 16}\nbenchmarks:\n  - {size: 1024}\n", encoding="utf-8")
+        (place / "reference.py").write_text("import torch\ndef generate_input(size):\n    return torch.randn(size, 8)\n"
+                                            "def ref_kernel(data):\n    return data * 2\n", encoding="utf-8")
+        done = strop("import", "wide", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.folder / "made" / "problem.yaml").read_text(encoding="utf-8")
+        self.assertIn("range: {M: [16, 1024], N: ", text)
+
     def test_a_folder_of_modules_is_a_batch(self):
         place = self.folder / "level1"
         place.mkdir()
