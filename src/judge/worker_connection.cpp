@@ -92,8 +92,7 @@ bool WorkerConnection::is_greeting(const std::string& line) {
     if (greeting_.strop != this_version() || greeting_.protocol != worker_protocol)
         throw EnvironmentError(
             fmt::format("{} is of another version: strop {} (protocol {}), this one is {} (protocol {})",
-                        command_.name(), quote(greeting_.strop), greeting_.protocol, this_version(),
-                        worker_protocol),
+                        command_.name(), quote(greeting_.strop), greeting_.protocol, this_version(), worker_protocol),
             "install the same version on both machines");
     if (command_.target != greeting_.machine.target && !command_.target.empty() && command_.target != native_target)
         throw EnvironmentError(fmt::format("{} does not judge for {}", command_.name(), command_.target),

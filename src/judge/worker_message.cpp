@@ -18,7 +18,7 @@ namespace strop::judge {
 namespace {
 
 constexpr size_t longest_phrase = 2000;  // of a worker's error
-constexpr Seconds longest_limit{1e6};  // a poll's milliseconds are bounded, and nobody waits for days
+constexpr Seconds longest_limit{1e6};    // a poll's milliseconds are bounded, and nobody waits for days
 
 template <typename... Case>
 struct Visitor : Case... {
