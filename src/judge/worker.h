@@ -12,7 +12,8 @@
 //                                                    folder with these files: `files`, then `open` again
 //   {"op": "files", "files": {NAME: BASE64}}      -> {}
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
-//   {"op": "evaluate", "requests": [...]}         -> {"evaluations": [...]}
+//   {"op": "evaluate", "kernels": [...], "requests": [...]}
+//                                                 -> {"evaluations": [...]}; a request's kernel is one, or its place
 //   {"op": "probe", "requests": [...]}            -> {"probes": [...]}
 //   {"op": "profile", "request": {...}}           -> {"profile": {...}}
 //   {"op": "sanitize", "request": {...}, "seconds": N}   -> {"sanitizers": [...]}

@@ -205,7 +205,7 @@ std::optional<std::vector<Evaluation>> WorkerClient::evaluate_once(const std::ve
         check_evaluations(requests, evaluations);
     };
     const Seconds limit = limit_of_batch(batch_limit(requests, opening_->reference_limit));
-    if (!ask_once(dump({{"op", "evaluate"}, {"requests", requests}}), read, limit)) return std::nullopt;
+    if (!ask_once(evaluate_line(requests), read, limit)) return std::nullopt;
     return evaluations;
 }
 

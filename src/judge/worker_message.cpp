@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -56,6 +58,24 @@ WorkerMessage open_message(const Json& json) {
     return message;
 }
 
+// Of a kernel that is given by its place in `kernels`, or as it is.
+EvaluationRequest request_of(Json json, const std::vector<Kernel>& kernels) {
+    if (!json.at("kernel").is_number()) return json.get<EvaluationRequest>();
+    const size_t place = json["kernel"].get<size_t>();
+    if (place >= kernels.size()) throw UsageError(fmt::format("worker: there is no kernel {}", dump(json["kernel"])));
+    json["kernel"] = Kernel{};
+    EvaluationRequest request = json.get<EvaluationRequest>();
+    request.kernel = kernels[place];
+    return request;
+}
+
+EvaluateMessage evaluate_message(const Json& json) {
+    const std::vector<Kernel> kernels = json.value("kernels", std::vector<Kernel>{});
+    EvaluateMessage message;
+    for (const Json& request : json.at("requests")) message.requests.push_back(request_of(request, kernels));
+    return message;
+}
+
 WorkerMessage message_of(const Json& json) {
     const std::string op = json.at("op").get<std::string>();
     if (op == "hello") return HelloMessage{json.value("target", ""), json.value("device", "")};
@@ -65,7 +85,7 @@ WorkerMessage message_of(const Json& json) {
     if (op == "files") return files_message(json);
     if (op == "open") return open_message(json);
     if (op == "baselines") return BaselinesMessage{};
-    if (op == "evaluate") return EvaluateMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
+    if (op == "evaluate") return evaluate_message(json);
     if (op == "probe") return ProbeMessage{json.at("requests").get<std::vector<EvaluationRequest>>()};
     if (op == "profile") return ProfileMessage{json.at("request").get<EvaluationRequest>()};
     if (op == "sanitize")
@@ -131,6 +151,18 @@ Error reported(const Json& error) {
 }
 
 }  // namespace
+
+std::string evaluate_line(const std::vector<EvaluationRequest>& requests) {
+    Json kernels = Json::array(), asked = Json::array();
+    std::map<std::pair<std::string_view, std::string_view>, size_t> places;  // by name and source
+    for (const EvaluationRequest& request : requests) {
+        const auto [known, is_new] = places.try_emplace({request.kernel.id, request.kernel.source}, kernels.size());
+        if (is_new) kernels.push_back(request.kernel);
+        asked.push_back(EvaluationRequest{{}, request.configuration, request.points, request.effort, request.best_ns});
+        asked.back()["kernel"] = known->second;
+    }
+    return dump({{"op", "evaluate"}, {"kernels", std::move(kernels)}, {"requests", std::move(asked)}});
+}
 
 WorkerMessage parse_message(const std::string& line) try {
     return message_of(Json::parse(line));

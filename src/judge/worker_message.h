@@ -65,6 +65,8 @@ using WorkerMessage = std::variant<HelloMessage, PingMessage, LanguagesMessage, 
                                    SanitizeMessage, EmulateMessage, CompareMessage, VectorsMessage, ReseedMessage>;
 
 WorkerMessage parse_message(const std::string& line);
+// The message of an EvaluateMessage: each kernel once, and requests that name theirs by its place.
+std::string evaluate_line(const std::vector<EvaluationRequest>& requests);
 
 // Shapes have the problem's dimensions and tensors that can be counted, kernels a space that can be compiled and a
 // configuration of it.

@@ -193,11 +193,14 @@ void WorkerPool::check_toolchains(const std::vector<Opened>& opened) const {
 std::shared_ptr<WorkerPool::Batch> WorkerPool::share_out(const std::vector<EvaluationRequest>& requests,
                                                          const std::vector<size_t>& idle) {
     const auto batch = std::make_shared<Batch>();
-    batch->requests = requests;
     batch->evaluations.resize(requests.size());
     const std::vector<Share> shares = split_batch(requests, idle, homes_);
-    for (size_t i = 0; i < shares.size(); ++i)
-        if (!shares[i].empty()) batch->waiting.push_back({shares[i], idle[i]});
+    for (size_t i = 0; i < shares.size(); ++i) {
+        if (shares[i].empty()) continue;
+        Part part{shares[i], {}, idle[i]};
+        for (size_t place : part.places) part.requests.push_back(requests[place]);
+        batch->waiting.push_back(std::move(part));
+    }
     return batch;
 }
 
@@ -363,15 +366,13 @@ void WorkerPool::do_part(size_t number, WorkerClient& client, Lock& lock) {
     ++batch->at_work;
     seat.state = State::busy;
     const uint64_t seed = seed_;
-    std::vector<EvaluationRequest> requests;
-    for (size_t place : part.places) requests.push_back(batch->requests[place]);
     lock.unlock();
     std::optional<std::vector<Evaluation>> evaluations;
     std::exception_ptr failure;
     std::optional<LostWorker> loss;
     try {
         renew_inputs(seat, client, seed);
-        evaluations = client.evaluate_once(requests);
+        evaluations = client.evaluate_once(part.requests);
     } catch (const LostWorker& lost) {
         loss = lost;
     } catch (...) {
@@ -390,7 +391,7 @@ void WorkerPool::do_part(size_t number, WorkerClient& client, Lock& lock) {
         for (size_t i = 0; i < part.places.size(); ++i)
             batch->evaluations[part.places[i]] = std::move((*evaluations)[i]);
     } else {
-        if (!batch->failure) batch->waiting.push_front({std::move(part.places), anybody});
+        if (!batch->failure) batch->waiting.push_front({std::move(part.places), std::move(part.requests), anybody});
         for_seats_.notify_all();
         if (loss) drop(seat, *loss);
         else revive(seat, client, lock);

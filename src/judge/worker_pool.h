@@ -72,11 +72,11 @@ private:
     };
     struct Part {
         Share places;
-        size_t seat;  // whose it is; `anybody` when that one was lost
+        std::vector<EvaluationRequest> requests;  // of these places
+        size_t seat;                              // whose it is; `anybody` when that one was lost
     };
     // Owned by all that work at it: who asked may be gone.
     struct Batch {
-        std::vector<EvaluationRequest> requests;
         std::vector<Evaluation> evaluations;
         std::deque<Part> waiting;
         size_t at_work = 0;

@@ -1,5 +1,7 @@
 #include "run/recorder.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "core/json.h"
 #include "run/recording.h"
@@ -41,7 +43,6 @@ std::string Recorder::key_of(const EvaluationRequest& request) const {
 template <typename Answer>
 Answer Recorder::once(const std::string& key, const std::function<Answer()>& ask) {
     if (std::optional<std::string> known = store_.find_document(run_, key)) {
-        ++replayed_;
         return Json::parse(*known).get<Answer>();
     }
     Answer answer = ask();
@@ -61,36 +62,36 @@ Answer Recorder::timed(double& seconds, const std::function<Answer()>& ask) {
 }
 
 std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>& requests) {
-    std::vector<Evaluation> results(requests.size());
+    std::vector<std::optional<Evaluation>> known;
+    for (const EvaluationRequest& request : requests) known.push_back(store_.find_evaluation(run_, key_of(request)));
+    if (std::none_of(known.begin(), known.end(), [](const auto& one) { return one.has_value(); }))
+        return measure(requests);
     std::vector<EvaluationRequest> unknown;
-    std::vector<size_t> places;
-    for (size_t i = 0; i < requests.size(); ++i) {
-        if (std::optional<Evaluation> known = store_.find_evaluation(run_, key_of(requests[i]))) {
-            results[i] = *known;
-            ++replayed_;
-            continue;
-        }
-        unknown.push_back(requests[i]);
-        places.push_back(i);
-    }
-    if (unknown.empty()) return results;
-    for (const EvaluationRequest& request : unknown)
+    for (size_t i = 0; i < requests.size(); ++i)
+        if (!known[i]) unknown.push_back(requests[i]);
+    std::vector<Evaluation> fresh = unknown.empty() ? std::vector<Evaluation>{} : measure(unknown), results;
+    auto next = fresh.begin();
+    for (std::optional<Evaluation>& one : known) results.push_back(std::move(one ? *one : *next++));
+    return results;
+}
+
+std::vector<Evaluation> Recorder::measure(const std::vector<EvaluationRequest>& requests) {
+    for (const EvaluationRequest& request : requests)
         if (kept_.insert(request.kernel.id).second) store_.add_kernel(run_, request.kernel);
     const double reference_before = worker_.reference_seconds();
     const Clock::time_point start = Clock::now();
-    std::vector<Evaluation> fresh = worker_.evaluate(unknown);
+    std::vector<Evaluation> evaluations = worker_.evaluate(requests);
     PhaseSeconds spent;
     spent.total = seconds_since(start);
     spent.reference = worker_.reference_seconds() - reference_before;
-    store_.add_evaluations(run_, fresh);
-    for (size_t i = 0; i < fresh.size(); ++i) {
-        spent.compile += fresh[i].compile_seconds;
-        spent.check += fresh[i].check_seconds;
-        spent.time += fresh[i].time_seconds;
-        results[places[i]] = std::move(fresh[i]);
+    store_.add_evaluations(run_, evaluations);
+    for (const Evaluation& evaluation : evaluations) {
+        spent.compile += evaluation.compile_seconds;
+        spent.check += evaluation.check_seconds;
+        spent.time += evaluation.time_seconds;
     }
     add_wall(spent);
-    return results;
+    return evaluations;
 }
 
 // Several workers spend more seconds than pass here.

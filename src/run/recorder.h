@@ -29,10 +29,11 @@ public:
     InProcess in_process(const std::string& source, const std::function<InProcess()>& measure);
 
     const PhaseSeconds& seconds() const { return seconds_; }  // of what was really done now
-    int replayed() const { return replayed_; }
-    int comparisons() const { return comparisons_; }  // asked for so far
+    int comparisons() const { return comparisons_; }          // asked for so far
 
 private:
+    // Of what is not known yet.
+    std::vector<Evaluation> measure(const std::vector<EvaluationRequest>& requests);
     void add_wall(const PhaseSeconds& spent);
     std::string key_of(const EvaluationRequest& request) const;
     // The answer that is kept under a key; asked for, and kept, where there is none.
@@ -46,7 +47,7 @@ private:
     Store& store_;
     std::string run_, problem_hash_;
     PhaseSeconds seconds_;
-    int replayed_ = 0, comparisons_ = 0;
+    int comparisons_ = 0;
     std::set<std::string> kept_;  // kernels
 };
 

@@ -73,6 +73,7 @@ void CostModel::set_candidates(std::vector<size_t> rows) {
 }
 
 void CostModel::observe(size_t row, double log_cost) {
+    current_ = false;
     points_.push_back(space_.coordinates(row));
     costs_.push_back(log_cost);
     scores_.resize(2 * earlier_runs());
@@ -80,6 +81,11 @@ void CostModel::observe(size_t row, double log_cost) {
         std::vector<double> scores = prior_->scores(row);
         for (size_t r = 0; r < scores.size(); ++r) scores_[r].push_back(scores[r]);
     }
+}
+
+void CostModel::revise(size_t observation, double log_cost) {
+    current_ = current_ && costs_[observation] == log_cost;
+    costs_[observation] = log_cost;
 }
 
 void CostModel::clear() {
@@ -90,6 +96,7 @@ void CostModel::clear() {
 }
 
 void CostModel::forget_factor() {
+    current_ = false;
     factor_ = {};
     solved_.clear();
     variance_.assign(candidates_.size(), 1.0f);
@@ -131,6 +138,8 @@ void CostModel::extend(size_t first) {
 // ---- prediction ----------------------------------------------------------------------------------------
 
 void CostModel::predict() {
+    if (current_) return;
+    current_ = true;
     extend(factor_.size());
     Mean mean = estimate_mean(factor_, costs_, seen(scores_, ranks_));
     size_t n = points_.size();

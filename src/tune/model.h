@@ -33,7 +33,7 @@ public:
     // Observations are numbered in the order of their arrival. Costs are logarithms, on any scale.
     size_t observations() const { return points_.size(); }
     void observe(size_t row, double log_cost);
-    void revise(size_t observation, double log_cost) { costs_[observation] = log_cost; }
+    void revise(size_t observation, double log_cost);
     // Forgets all observations; what was learned stays.
     void clear();
 
@@ -82,7 +82,8 @@ private:
     size_t explained_by_ = 0;                      // observations
     std::vector<float> mean_variance_;             // of each candidate
     std::vector<float> mean_;
-    double scale_ = 1;  // standard deviation of the process
+    double scale_ = 1;      // standard deviation of the process
+    bool current_ = false;  // predictions are those of the present observations
 };
 
 }  // namespace strop::tune

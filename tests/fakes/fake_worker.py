@@ -172,7 +172,8 @@ class Worker:
         if op == "baselines":
             return {"baselines": ["numpy"], "missing": []}
         if op == "evaluate":
-            return self.evaluate(message["requests"])
+            return self.evaluate([{**request, "kernel": message["kernels"][request["kernel"]]}
+                                  for request in message["requests"]])
         if op == "compare":
             return {"comparison": comparison(message["request"])}
         if op == "sanitize":
