@@ -43,7 +43,7 @@ agent::Briefing briefing() {
 // No kernel is judged here.
 class NoJudge : public Evaluator {
 public:
-    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>&) override { return {}; }
+    std::vector<Evaluation> evaluate(std::vector<EvaluationRequest>) override { return {}; }
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>&) override { return {}; }
     Comparison compare(const ComparisonRequest&) override { return {}; }
 };

@@ -12,7 +12,7 @@ public:
     virtual ~Evaluator() = default;
     // Judges a batch: compiles in parallel, then checks and times one after the other. Results in the order
     // of the requests. A failure is a verdict, never an exception.
-    virtual std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) = 0;
+    virtual std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) = 0;
     // Compiles and times like a screening, in the same sandbox, but compares no output; the requests' effort is not
     // looked at. Results in the order of the requests.
     virtual std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) = 0;

@@ -154,7 +154,7 @@ std::unique_ptr<Runner> Referee::start(const Built& built, const std::vector<Buf
     return runner;
 }
 
-std::vector<Evaluation> Referee::evaluate(const std::vector<EvaluationRequest>& requests) {
+std::vector<Evaluation> Referee::evaluate(std::vector<EvaluationRequest> requests) {
     std::vector<Built> built = build(requests);
     std::vector<Evaluation> evaluations;
     for (size_t i = 0; i < requests.size(); ++i) {

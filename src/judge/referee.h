@@ -45,7 +45,7 @@ public:
     Referee(const Problem& problem, const Machine& machine, const RefereeOptions& options);
     ~Referee() override;
 
-    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
     // Judges in full, then looks at where the kernel's time goes at each of the points.

@@ -209,7 +209,7 @@ std::optional<std::vector<Evaluation>> WorkerClient::evaluate_once(const std::ve
     return evaluations;
 }
 
-std::vector<Evaluation> WorkerClient::evaluate(const std::vector<EvaluationRequest>& requests) {
+std::vector<Evaluation> WorkerClient::evaluate(std::vector<EvaluationRequest> requests) {
     for (;;) {
         if (std::optional<std::vector<Evaluation>> evaluations = evaluate_once(requests)) return *evaluations;
         revive();

@@ -46,7 +46,7 @@ public:
     void open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
               Seconds reference_limit = Seconds(60));
 
-    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     // The same, but nothing when the worker was lost meanwhile: `revive` starts it again.
     std::optional<std::vector<Evaluation>> evaluate_once(const std::vector<EvaluationRequest>& requests);
     // LostWorker when it does not come back, or was lost too often without an answer between.

@@ -190,7 +190,7 @@ void WorkerPool::check_toolchains(const std::vector<Opened>& opened) const {
     }
 }
 
-std::shared_ptr<WorkerPool::Batch> WorkerPool::share_out(const std::vector<EvaluationRequest>& requests,
+std::shared_ptr<WorkerPool::Batch> WorkerPool::share_out(std::vector<EvaluationRequest> requests,
                                                          const std::vector<size_t>& idle) {
     const auto batch = std::make_shared<Batch>();
     batch->evaluations.resize(requests.size());
@@ -198,15 +198,16 @@ std::shared_ptr<WorkerPool::Batch> WorkerPool::share_out(const std::vector<Evalu
     for (size_t i = 0; i < shares.size(); ++i) {
         if (shares[i].empty()) continue;
         Part part{shares[i], {}, idle[i]};
-        for (size_t place : part.places) part.requests.push_back(requests[place]);
+        part.requests.reserve(part.places.size());
+        for (size_t place : part.places) part.requests.push_back(std::move(requests[place]));
         batch->waiting.push_back(std::move(part));
     }
     return batch;
 }
 
-std::vector<Evaluation> WorkerPool::evaluate(const std::vector<EvaluationRequest>& requests) {
+std::vector<Evaluation> WorkerPool::evaluate(std::vector<EvaluationRequest> requests) {
     Lock lock(mutex_);
-    const std::shared_ptr<Batch> batch = share_out(requests, idle_seats(lock));
+    const std::shared_ptr<Batch> batch = share_out(std::move(requests), idle_seats(lock));
     batch_ = batch;
     for_seats_.notify_all();
     try {

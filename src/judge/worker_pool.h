@@ -39,7 +39,7 @@ public:
     Machine machine(Seconds lasting);
     void open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
               Seconds reference_limit = Seconds(60));
-    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
     Profile profile(const EvaluationRequest& request);
@@ -101,7 +101,7 @@ private:
     void run_on(Lock& lock, const std::vector<size_t>& numbers, const Task& task);
     template <typename Answer>
     Answer ask_first(const std::function<Answer(WorkerClient&)>& ask);
-    std::shared_ptr<Batch> share_out(const std::vector<EvaluationRequest>& requests, const std::vector<size_t>& idle);
+    std::shared_ptr<Batch> share_out(std::vector<EvaluationRequest> requests, const std::vector<size_t>& idle);
     void drop(Seat& seat, const LostWorker& loss);
     void close();
 

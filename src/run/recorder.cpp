@@ -61,26 +61,26 @@ Answer Recorder::timed(double& seconds, const std::function<Answer()>& ask) {
     return answer;
 }
 
-std::vector<Evaluation> Recorder::evaluate(const std::vector<EvaluationRequest>& requests) {
+std::vector<Evaluation> Recorder::evaluate(std::vector<EvaluationRequest> requests) {
     std::vector<std::optional<Evaluation>> known;
     for (const EvaluationRequest& request : requests) known.push_back(store_.find_evaluation(run_, key_of(request)));
     if (std::none_of(known.begin(), known.end(), [](const auto& one) { return one.has_value(); }))
-        return measure(requests);
+        return measure(std::move(requests));
     std::vector<EvaluationRequest> unknown;
     for (size_t i = 0; i < requests.size(); ++i)
-        if (!known[i]) unknown.push_back(requests[i]);
-    std::vector<Evaluation> fresh = unknown.empty() ? std::vector<Evaluation>{} : measure(unknown), results;
+        if (!known[i]) unknown.push_back(std::move(requests[i]));
+    std::vector<Evaluation> fresh = unknown.empty() ? std::vector<Evaluation>{} : measure(std::move(unknown)), results;
     auto next = fresh.begin();
     for (std::optional<Evaluation>& one : known) results.push_back(std::move(one ? *one : *next++));
     return results;
 }
 
-std::vector<Evaluation> Recorder::measure(const std::vector<EvaluationRequest>& requests) {
+std::vector<Evaluation> Recorder::measure(std::vector<EvaluationRequest> requests) {
     for (const EvaluationRequest& request : requests)
         if (kept_.insert(request.kernel.id).second) store_.add_kernel(run_, request.kernel);
     const double reference_before = worker_.reference_seconds();
     const Clock::time_point start = Clock::now();
-    std::vector<Evaluation> evaluations = worker_.evaluate(requests);
+    std::vector<Evaluation> evaluations = worker_.evaluate(std::move(requests));
     PhaseSeconds spent;
     spent.total = seconds_since(start);
     spent.reference = worker_.reference_seconds() - reference_before;

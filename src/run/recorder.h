@@ -20,7 +20,7 @@ class Recorder : public Evaluator {
 public:
     Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record);
 
-    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& requests) override;
+    std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;
     Profile profile(const EvaluationRequest& request);
@@ -33,7 +33,7 @@ public:
 
 private:
     // Of what is not known yet.
-    std::vector<Evaluation> measure(const std::vector<EvaluationRequest>& requests);
+    std::vector<Evaluation> measure(std::vector<EvaluationRequest> requests);
     void add_wall(const PhaseSeconds& spent);
     std::string key_of(const EvaluationRequest& request) const;
     // The answer that is kept under a key; asked for, and kept, where there is none.

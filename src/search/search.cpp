@@ -274,12 +274,13 @@ private:
 
     void measure(const std::vector<Choice>& batch) {
         std::vector<EvaluationRequest> requests;
+        requests.reserve(batch.size());  // they hold sources
         std::map<std::string, double> best_ns;
         for (const auto& [label, leader] : leaders_) best_ns[label] = leader.nanoseconds;
         for (const Choice& choice : batch)
             requests.push_back(
                 {choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
-        std::vector<Evaluation> evaluations = evaluator_.evaluate(requests);
+        std::vector<Evaluation> evaluations = evaluator_.evaluate(std::move(requests));
         result_.evaluations += static_cast<int>(batch.size());
         for (const Evaluation& evaluation : evaluations) update_leaders(evaluation);
         for (size_t i = 0; i < evaluations.size(); ++i) {

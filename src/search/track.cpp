@@ -46,6 +46,17 @@ void Track::give_up(const std::string& reason) {
     strategy.state = Strategy::State::pruned;
     strategy.reason = reason;
     strategy.confidence = 0;
+    converged_ = searcher_ && searcher_->converged();
+    searcher_.reset();  // its model is large
+}
+
+bool Track::done() const {
+    return exhausted() || (queue_.empty() && (searcher_ ? searcher_->converged() : converged_));
+}
+
+void Track::tell(const Evaluation& evaluation, const Leaders& leaders) {
+    if (exhausted()) searcher_.reset();
+    if (searcher_) searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
 }
 
 void Track::enqueue(const Configuration& configuration) {
@@ -65,7 +76,7 @@ std::optional<Configuration> Track::next() {
         if (!begun) choice = queue_.front();
         queue_.pop_front();
     }
-    while (!choice && !exhausted_) {
+    while (!choice && !exhausted_ && searcher_) {
         std::vector<Configuration> proposed = searcher_->propose(1);
         exhausted_ = proposed.empty();
         // The tuner does not know of queued configurations that are still being measured.
@@ -85,14 +96,13 @@ void Track::record(const Evaluation& evaluation, const Leaders& leaders) {
         auto [at, fresh] = best_.emplace(point.label, nanoseconds);
         if (!fresh) at->second = std::min(at->second, nanoseconds);
     }
-    searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
+    tell(evaluation, leaders);
 }
 
 void Track::reweigh(const Leaders& leaders, bool alike) {
     for (const ShapePoint& point : points)
         weights_[point.label] = alike ? 1 : std::max(0.05, std::pow(share(point.label, leaders), 3));
-    for (const Evaluation& evaluation : evaluations_)
-        searcher_->tell(evaluation.configuration, cost(evaluation, leaders));
+    for (const Evaluation& evaluation : evaluations_) tell(evaluation, leaders);
 }
 
 double Track::cost(const Evaluation& evaluation, const Leaders& leaders) const {

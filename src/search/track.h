@@ -40,7 +40,7 @@ public:
     size_t configurations() const { return configurations_; }
     bool exhausted() const { return exhausted_ || asked_ >= configurations_; }
     // Nothing is left that could gain much.
-    bool done() const { return exhausted() || (queue_.empty() && searcher_->converged()); }
+    bool done() const;
     // Enough was measured to speak of its own best.
     bool judged() const;
 
@@ -73,15 +73,16 @@ public:
 
 private:
     double cost(const Evaluation& evaluation, const Leaders& leaders) const;
+    void tell(const Evaluation& evaluation, const Leaders& leaders);
 
     tune::Space space_;
-    std::unique_ptr<tune::Searcher> searcher_;
+    std::unique_ptr<tune::Searcher> searcher_;  // while it may be asked
     std::deque<Configuration> queue_;
     std::vector<Configuration> begun_;
     std::vector<Evaluation> evaluations_;
     std::map<std::string, double> best_, weights_;
     size_t asked_ = 0, configurations_ = 0;
-    bool exhausted_ = false, proven_ = false;
+    bool exhausted_ = false, converged_ = false, proven_ = false;
 };
 
 std::string reason_of_failure(const Evaluation& failure);  // one line

@@ -73,6 +73,16 @@ void CostModel::set_candidates(std::vector<size_t> rows) {
 }
 
 void CostModel::observe(size_t row, double log_cost) {
+    means_current_ = false;
+    add(row, log_cost);
+}
+
+void CostModel::expect(size_t candidate) {
+    predict();
+    add(candidates()[candidate], mean(candidate));
+}
+
+void CostModel::add(size_t row, double log_cost) {
     current_ = false;
     points_.push_back(space_.coordinates(row));
     costs_.push_back(log_cost);
@@ -84,7 +94,8 @@ void CostModel::observe(size_t row, double log_cost) {
 }
 
 void CostModel::revise(size_t observation, double log_cost) {
-    current_ = current_ && costs_[observation] == log_cost;
+    if (costs_[observation] == log_cost) return;
+    current_ = means_current_ = false;
     costs_[observation] = log_cost;
 }
 
@@ -96,7 +107,7 @@ void CostModel::clear() {
 }
 
 void CostModel::forget_factor() {
-    current_ = false;
+    current_ = means_current_ = false;
     factor_ = {};
     solved_.clear();
     variance_.assign(candidates_.size(), 1.0f);
@@ -144,9 +155,11 @@ void CostModel::predict() {
     Mean mean = estimate_mean(factor_, costs_, seen(scores_, ranks_));
     size_t n = points_.size();
     scale_ = std::max(std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n)), 1e-6);
+    doubt(mean);
+    if (means_current_) return;
+    means_current_ = true;
     mean_.assign(candidates_.size(), static_cast<float>(mean.constant));
     add_multiples(mean_, of_both(mean.multiples, ranks_), candidate_scores_);
-    doubt(mean);
     add_multiples(mean_, as_floats(mean.whitened, n, 1), solved_);
 }
 

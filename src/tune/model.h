@@ -33,6 +33,8 @@ public:
     // Observations are numbered in the order of their arrival. Costs are logarithms, on any scale.
     size_t observations() const { return points_.size(); }
     void observe(size_t row, double log_cost);
+    // Of a candidate that is being measured: as if it cost what predict() says, so that no mean changes.
+    void expect(size_t candidate);
     void revise(size_t observation, double log_cost);
     // Forgets all observations; what was learned stays.
     void clear();
@@ -62,6 +64,7 @@ private:
     std::vector<float> improvement_bounds(double best, double widening) const;
     void extend(size_t first);  // the factor and what is kept of candidates by the observations from `first` on
     void forget_factor();
+    void add(size_t row, double log_cost);
 
     const Space& space_;
     const Prior* prior_;
@@ -82,8 +85,9 @@ private:
     size_t explained_by_ = 0;                      // observations
     std::vector<float> mean_variance_;             // of each candidate
     std::vector<float> mean_;
-    double scale_ = 1;      // standard deviation of the process
-    bool current_ = false;  // predictions are those of the present observations
+    double scale_ = 1;  // standard deviation of the process
+    // Predictions are those of the present observations; at least their means are.
+    bool current_ = false, means_current_ = false;
 };
 
 }  // namespace strop::tune

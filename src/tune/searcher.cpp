@@ -221,7 +221,8 @@ private:
     struct Observed {
         size_t row;
         std::optional<size_t> candidate;
-        double expected;  // by the model, before
+        double expected;    // before
+        bool is_predicted;  // by the model
     };
 
     // What is still being measured counts as the model expects it. So does a failure as far as it was not to be
@@ -236,9 +237,9 @@ private:
 
     Observed expectation(size_t row, double median) {
         std::optional<size_t> candidate = candidate_of(row);
-        if (worked(row) || !candidate || model_.observations() == 0) return {row, candidate, median};
+        if (worked(row) || !candidate || model_.observations() == 0) return {row, candidate, median, false};
         model_.predict();
-        return {row, candidate, model_.mean(*candidate)};
+        return {row, candidate, model_.mean(*candidate), true};
     }
 
     // The model forgets failures when it learns: from then on the model of failures tells of them alone.
@@ -262,7 +263,9 @@ private:
             bool failed = told_.count(row) && !worked(row);
             if (failed && learn) continue;
             observed_.push_back(expectation(row, median));
-            model_.observe(row, target(observed_.back(), median, highest));
+            const Observed& observed = observed_.back();
+            if (observed.is_predicted && !told_.count(row)) model_.expect(*observed.candidate);
+            else model_.observe(row, target(observed, median, highest));
         }
         if (learn) {
             model_.learn();

@@ -28,7 +28,7 @@ public:
     std::vector<ComparisonRequest> comparisons;
     std::vector<EvaluationRequest> probes;
 
-    std::vector<Evaluation> evaluate(const std::vector<EvaluationRequest>& batch) override {
+    std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> batch) override {
         batches.push_back(batch.size());
         std::vector<Evaluation> result;
         for (const EvaluationRequest& request : batch) {
