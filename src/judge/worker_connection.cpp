@@ -17,6 +17,7 @@ constexpr int most_banner_lines = 100;  // of shells and ssh, before the worker 
 constexpr size_t most_banner_bytes = 64 << 10;
 constexpr size_t longest_answer = 64 << 20;  // what is longer is no answer, and would fill the memory here
 constexpr size_t longest_quote = 200;
+constexpr int most_signs = 10000;  // of life, to a question; one every few seconds is usual
 constexpr Seconds parting{2};
 
 struct GivenUp {
@@ -119,10 +120,10 @@ bool WorkerConnection::ask(const std::string& message, std::string& answer, Seco
         if (whole.look() >= limit) throw GivenUp{fmt::format("it had no answer after {:g} s", limit.count())};
     };
     if (!process_.write_line(message, wait)) return false;
-    while (process_.read_line(answer, wait, longest_answer)) {
+    for (int signs = 0; process_.read_line(answer, wait, longest_answer); ++signs) {
         if (answer != working_line) return true;
+        if (signs == most_signs) throw GivenUp{fmt::format("it said {} times that it works", signs)};
         silence.begin_again();
-        wait();  // whoever says it without a pause is never waited for
     }
     return false;
 } catch (const GivenUp& given_up) {

@@ -1,13 +1,18 @@
 """scripts/fleet hosts and scripts/fleet screening: what workers on other hosts find, and how fast several screen."""
 
+import importlib.util
 import json
 import os
+import random
+import statistics
+from types import SimpleNamespace
 
-from tests.cli.strop_cli import environment
+from tests.cli.strop_cli import HOME, environment
 from tests.long.hosts import Leader
 from tests.long.scene import STROP, require, run, show, tell
 
 NAMES = ("b", "c")
+MOST_OFF = 0.15    # what the simulation says of what was measured
 BATCH = 4    # configurations of each worker in a batch (docs/scale.md)
 
 
@@ -83,8 +88,25 @@ def screening_seconds(scene, workers, arguments, number):
     return (moments[-1] - moments[first - 1]) / (len(moments) - first), record
 
 
+def simulation():
+    spec = importlib.util.spec_from_file_location("fleet", os.path.join(HOME, "benchmarks/fleet.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def predicted_seconds(scene, workers, arguments, number):
+    """Of an evaluation, as benchmarks/fleet.py says it of so many workers, from the costs of the run with one."""
+    fleet = simulation()
+    name, costs = fleet.recorded(scene.folder / f"screening1-{number}.db", "")
+    given = SimpleNamespace(evaluations=arguments.evaluations - BATCH * workers, cores=1, round_trip=0.01, deciding=0.001,
+                            loss=0)
+    walls = [fleet.simulate(workers, costs, given, random.Random(seed))[0] for seed in range(20)]
+    return statistics.median(walls) / given.evaluations
+
+
 def screening(scene, arguments):
-    """Kernels that mostly take compiling, by two workers of one core each against one of them."""
+    """Kernels that mostly take compiling, by two workers of one core each against one of them; and the simulation's word."""
     cores = sorted(os.sched_getaffinity(0))
     require(len(cores) >= 2, "this needs two cores")
     one, two = (f"taskset -c {core} {STROP} worker" for core in cores[:2])
@@ -96,10 +118,13 @@ def screening(scene, arguments):
             tell(f"round {number}, {len(workers)}: {seconds[len(workers)]:.3f} s an evaluation")
         compile_share = sum(entry["compile_seconds"] for entry in record["history"]) / sum(
             entry["compile_seconds"] + entry["check_seconds"] + entry["time_seconds"] for entry in record["history"])
+        of_predicted = {workers: predicted_seconds(scene, workers, arguments, number) / seconds[workers] for workers in (1, 2)}
         rows.append({"round": number, "one_s": seconds[1], "two_s": seconds[2], "ratio": seconds[1] / seconds[2],
-                     "compiling": compile_share})
-    ratios = sorted(row["ratio"] for row in rows)
-    median = ratios[len(ratios) // 2]
+                     "compiling": compile_share, "one_predicted": of_predicted[1], "two_predicted": of_predicted[2]})
+    median, *predicted = (statistics.median(row[key] for row in rows) for key in ("ratio", "one_predicted", "two_predicted"))
     if median < 1.8:
         rows[-1]["wrong"] = f"the median ratio is {median:.2f}, the bar is 1.8"
-    return show("screening", rows, arguments.json, median_ratio=median)
+    elif any(abs(one - 1) > MOST_OFF for one in predicted):
+        rows[-1]["wrong"] = f"the simulation is off by more than {MOST_OFF:.0%}"
+    return show("screening", rows, arguments.json, median_ratio=median, predicted_of_one=predicted[0],
+                predicted_of_two=predicted[1])

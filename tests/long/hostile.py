@@ -1,4 +1,4 @@
-"""scripts/fleet hostile: workers that lie, alone and beside a good one, harm neither who asks nor the store."""
+"""scripts/fleet hostile: workers that lie, over a socket, alone and beside a good one, harm neither who asks nor the store."""
 
 import json
 import math
@@ -14,12 +14,13 @@ from tests.long.scene import PYTHON, STROP, Failure, end, require, show, tell
 RUN = ["--budget", "4s", "--evaluations", "8", "--json"]
 LONGEST, MOST_MEMORY_MB = 150, 1000
 LIAR = pathlib.Path(hostile_worker.__file__)
+RELAY = LIAR.with_name("relay.py")
 
 
 def begin(folder, kind, seed, alone):
     write_problem(folder, "shifted")
     worker = f"{STROP} worker"
-    liar = f"{PYTHON} {LIAR} {kind} {seed} {HOME}/tests/fuzz/corpus/worker {worker}"
+    liar = f"{PYTHON} {RELAY} {PYTHON} {LIAR} {kind} {seed} {HOME}/tests/fuzz/corpus/worker {worker}"
     file = folder / "workers.yaml"
     file.write_text(f'liar: {{start: "{liar}", silence: 10s, batch: 20s}}\ngood: {{start: "{worker}"}}\n', "utf-8")
     words = [STROP, "optimize", "shifted", *RUN, "--seed", str(seed), "--store", "runs.db", "--worker", "liar"]

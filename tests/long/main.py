@@ -36,6 +36,9 @@ def parser():
     one.add_argument("--kills", type=int, default=200)
     one.add_argument("--restarts", type=int, default=10)
     one.add_argument("--seed", type=int, default=1)
+    one = command("leader", "processor time and memory of who leads 10, 30 and 100 simulated workers")
+    one.add_argument("--problem", default="problems/softmax")
+    one.add_argument("--evaluations", type=int, default=2000, help="by 100 workers")
     one = command("hostile", "workers that lie, alone and beside a good one")
     one.add_argument("--seeds", type=int, default=1, help="lies of each kind")
     one.add_argument("--only", action="append", help="this kind only; may be repeated")
@@ -53,6 +56,9 @@ def main():
             elif name in ("hosts", "screening"):
                 from tests.long import elsewhere
                 work = getattr(elsewhere, name)
+                arguments.problem = os.path.abspath(arguments.problem)
+            elif name == "leader":
+                from tests.long.leader import leader as work
                 arguments.problem = os.path.abspath(arguments.problem)
             elif name == "store":
                 from tests.long.store import store as work
