@@ -179,7 +179,7 @@ int command_judge(const Arguments& arguments) {
     if (device == "cuda" && arguments.has("--sanitize"))
         throw UsageError("--sanitize and --device cuda: sanitizers see nothing of a device",
                          "leave --sanitize out; --device emulated watches every access");
-    const Problem problem = problem_of_kernel(arguments);
+    const Problem problem = problem_of_judged(arguments);
     std::vector<Kernel> kernels;
     std::vector<Configuration> configurations;
     for (const std::string& file : files) {

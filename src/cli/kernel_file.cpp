@@ -96,8 +96,12 @@ std::string with_file_name(const std::string& evidence, const std::string& file)
     return std::regex_replace(evidence, copy, replace_all(name, "$", "$$") + ":");
 }
 
-Problem problem_of_kernel(const Arguments& arguments) {
+Problem problem_of_judged(const Arguments& arguments) {
     for (const std::string& file : arguments.all("KERNEL")) check_ending(file);
+    return problem_of_kernel(arguments);
+}
+
+Problem problem_of_kernel(const Arguments& arguments) {
     std::string folder = arguments.text("--problem");
     return problem_argument(folder.empty() ? fs::absolute(arguments.text("KERNEL")).parent_path().string() : folder);
 }

@@ -27,5 +27,7 @@ std::string with_file_name(const std::string& evidence, const std::string& file)
 
 // --problem, else the folder that the (first) KERNEL lies in.
 Problem problem_of_kernel(const Arguments& arguments);
+// The same for kernels that are judged. A UsageError, before anything is loaded, for what cannot be.
+Problem problem_of_judged(const Arguments& arguments);
 
 }  // namespace strop::cli
