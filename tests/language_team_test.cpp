@@ -382,6 +382,15 @@ TEST_F(Team, TakesTheThreadsOfARuntimeThatIsThere) {
     EXPECT_EQ(said("openmp fork", "OMP_NUM_THREADS=3"), "1 3");
 }
 
+// A library may be loaded by a processor that does not execute what it was compiled for.
+TEST_F(Team, ItsVariablesAreConstantsBeforeTheFirstCall) {
+    std::string team = team_text().includes + team_text().body;
+    for (const char* variable : {"Surroundings around;", "Team own;", "Executor executor;"})
+        team = replaced(team, std::string("\n") + variable, std::string("\nconstinit ") + variable);
+    write_file(path("constants.cpp"), team);
+    EXPECT_TRUE(compiles("g++ -std=c++20 -fsyntax-only " + path("constants.cpp")));
+}
+
 TEST_F(Team, AnExecutorOfTheHostMayTakeFewer) { EXPECT_EQ(said("executor", "OMP_NUM_THREADS=3"), "4 4 0 3 3"); }
 
 TEST(TeamText, IsNoOpenMP) {

@@ -257,7 +257,7 @@ struct Surroundings {
     std::atomic<int> cores{0}, named{0};   // named: OMP_NUM_THREADS
     bool forked = false, bound = false;    // bound: OMP_PROC_BIND
     Cores allowed;
-    cpu_set_t mask;   // the same, as the system has it
+    cpu_set_t mask{};   // the same, as the system has it
 };
 Surroundings around;
 
