@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--judge", type=float, default=0.5, help="median seconds of checks and samples")
     parser.add_argument("--evaluations", type=int, default=4000)
     parser.add_argument("--cores", type=int, default=8, help="of each worker")
-    parser.add_argument("--deciding", type=float, default=0.004, help="leader's seconds for a configuration")
+    parser.add_argument("--deciding", type=float, default=0.0007, help="leader's seconds for a configuration")
     parser.add_argument("--round-trip", type=float, default=0.01, help="seconds")
     parser.add_argument("--alone", type=float, default=60, help="seconds that one worker is busy alone, whatever their number")
     parser.add_argument("--loss", type=float, default=0.05, help="losses of a worker in an hour")
