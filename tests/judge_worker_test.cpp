@@ -169,6 +169,24 @@ TEST(ChildAnswer, what_was_announced_and_never_came_is_no_answer) {
     EXPECT_EQ(answer.text, "");
 }
 
+TEST(WorkerMessage, a_batch_holds_each_kernel_once) {
+    std::vector<EvaluationRequest> requests(5);
+    for (size_t i = 0; i < requests.size(); ++i) {
+        requests[i].kernel.id = i % 2 ? "odd" : "even";
+        requests[i].kernel.source = "// the " + requests[i].kernel.id + " one";
+        requests[i].configuration = {{"UNROLL", static_cast<int64_t>(i)}};
+        requests[i].best_ns = {{"small", 3.0}};
+    }
+    requests[4].kernel.source = "// of the same name";
+    const std::string line = evaluate_line(requests);
+    for (const char* source : {"the odd one", "the even one", "of the same name"})
+        EXPECT_EQ(split(replace_all(line, source, "\n"), '\n').size(), 2u) << source;
+    const auto read = std::get<EvaluateMessage>(parse_message(line));
+    EXPECT_EQ(Json(read.requests), Json(requests));
+    EXPECT_THROW(parse_message(replace_all(line, "\"kernel\":2", "\"kernel\":3")), UsageError);
+    EXPECT_THROW(parse_message(replace_all(line, "\"kernel\":2", "\"kernel\":-1")), UsageError);
+}
+
 TEST(ChildAnswer, its_text_commands_no_terminal) {
     const std::string text =
         "\x1b[2Ja\tb\n\xc2\x9b"
