@@ -94,6 +94,28 @@ TEST(CostModel, PredictsTheSameStepByStepAndAtOnce) {
     }
 }
 
+TEST(CostModel, WhatIsExpectedChangesNoMeanUntilItIsMeasured) {
+    Seen one, other;
+    const size_t row = 3;  // a candidate too
+    const double deviation = one.model.deviation(row);
+    one.model.expect(row);
+    other.model.observe(row, other.model.mean(row));
+    auto are_alike = [&] {
+        one.model.predict();
+        other.model.predict();
+        for (size_t candidate : one.rows) {
+            EXPECT_NEAR(one.model.mean(candidate), other.model.mean(candidate), 1e-5) << candidate;
+            EXPECT_NEAR(one.model.deviation(candidate), other.model.deviation(candidate), 1e-6) << candidate;
+        }
+    };
+    are_alike();
+    EXPECT_LT(one.model.deviation(row), 0.5 * deviation);
+    const double before = one.model.mean(row);
+    for (CostModel* model : {&one.model, &other.model}) model->revise(model->observations() - 1, before + 1);
+    are_alike();
+    EXPECT_GT(one.model.mean(row), before + 0.1);
+}
+
 TEST(CostModel, FindsTheHighestExpectedImprovementThatProbablyWorks) {
     Seen seen;
     std::vector<bool> excluded(seen.rows.size());
