@@ -10,11 +10,11 @@ import subprocess
 import sys
 import unittest
 
-from tests.cli.strop_cli import BINARY, HOME, InFolder, environment, recorded, strop, wait_until
+from tests.cli.scheduled_batch import ONE_SHAPE, ScheduledBatch
+from tests.cli.strop_cli import BINARY, HOME, wait_until
 
 FAKE = pathlib.Path(HOME) / "tests/fakes/kubectl.py"
 ON = ["--on", "k8s", "--k8s", "pod.yaml", "--evaluations", "2"]
-ONE_SHAPE = {"shapes": "{small: {M: 4, N: 32}}"}    # what is looked at here is not how kernels are measured
 INDEX = "batch.kubernetes.io/job-completion-index"
 POD = """apiVersion: v1
 kind: Pod
@@ -35,21 +35,13 @@ spec:
 """
 
 
-class Kubernetes(InFolder):
+class Kubernetes(ScheduledBatch):
     def setUp(self):
         super().setUp()
-        self.cluster, self.bin = self.folder / "cluster", self.folder / "bin"
-        self.cluster.mkdir()
-        self.bin.mkdir()
-        self.program("kubectl", f'exec {sys.executable} -S -E {FAKE} "$@"')
-        self.program("strop", f'exec {os.path.abspath(BINARY)} "$@"')      # the image's
+        self.fakes("FAKE_KUBERNETES", kubectl=f'exec {sys.executable} -S -E {FAKE} "$@"',
+                   strop=f'exec {os.path.abspath(BINARY)} "$@"')      # the image's
         (self.folder / "pod.yaml").write_text(POD, encoding="utf-8")
-        self.variables = {"FAKE_KUBERNETES": str(self.cluster), "PATH": f"{self.bin}:{os.environ['PATH']}"}
         self.addCleanup(self.end_jobs)
-
-    def program(self, name, line):
-        (self.bin / name).write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
-        (self.bin / name).chmod(0o755)
 
     def end_jobs(self):
         for job in self.jobs():
@@ -62,27 +54,6 @@ class Kubernetes(InFolder):
     def phases(self):
         return [json.loads(pod.read_text(encoding="utf-8"))["status"]["phase"]
                 for pod in sorted(self.cluster.glob("strop-*/pod_*.json"))]
-
-    def calls(self, command):
-        file = self.cluster / "calls"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        return [line for line in lines if line.startswith(command)]
-
-    def strop(self, *words):
-        return strop("optimize", *words, cwd=self.folder, **self.variables)
-
-    def start(self, *words):
-        process = subprocess.Popen([os.path.abspath(BINARY), "optimize", *words], cwd=self.folder, text=True,
-                                   env=environment(**self.variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
-
-    def evaluated(self, name):
-        return recorded(self.folder / f"strop-out/{name}.db")
-
-    def run_names(self, name):
-        return recorded(self.folder / f"strop-out/{name}.db", "SELECT run FROM runs")
 
     def test_dry_run_needs_no_kubectl(self):
         self.problem("shifted")

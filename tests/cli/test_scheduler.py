@@ -1,7 +1,6 @@
 """Batches as array jobs of Slurm, a fake one (tests/fakes/slurm.py): nothing is lost, nothing is done twice."""
 
 import json
-import os
 import pathlib
 import shutil
 import signal
@@ -9,54 +8,27 @@ import subprocess
 import sys
 import unittest
 
-from tests.cli.strop_cli import BINARY, HOME, InFolder, environment, recorded, strop, wait_until
+from tests.cli.scheduled_batch import ONE_SHAPE, ScheduledBatch
+from tests.cli.strop_cli import HOME, strop, wait_until
 
 FAKE = pathlib.Path(HOME) / "tests/fakes/slurm.py"
 ON = ["--on", "slurm", "--evaluations", "2"]
-ONE_SHAPE = {"shapes": "{small: {M: 4, N: 32}}"}    # what is looked at here is not how kernels are measured
 
 
-class Scheduler(InFolder):
+class Scheduler(ScheduledBatch):
     def setUp(self):
         super().setUp()
-        self.slurm, self.bin = self.folder / "slurm", self.folder / "bin"
-        self.slurm.mkdir()
-        self.bin.mkdir()
-        for name in ("sbatch", "squeue", "sacct", "scancel"):
-            (self.bin / name).write_text(f'#!/bin/sh\nexec {sys.executable} -S -E {FAKE} {name} "$@"\n',
-                                         encoding="utf-8")
-            (self.bin / name).chmod(0o755)
-        self.variables = {"FAKE_SLURM": str(self.slurm), "PATH": f"{self.bin}:{os.environ['PATH']}"}
+        self.fakes("FAKE_SLURM", **{name: f'exec {sys.executable} -S -E {FAKE} {name} "$@"'
+                                    for name in ("sbatch", "squeue", "sacct", "scancel")})
         self.addCleanup(self.end_jobs)
 
     def end_jobs(self):
-        for job in self.slurm.glob("1*"):
+        for job in self.cluster.glob("1*"):
             (job / "cancel").touch()
         self.assertTrue(wait_until(lambda: not any(self.states().count(one) for one in ("RUNNING", "PENDING"))))
 
     def states(self):
-        return [task.read_text(encoding="utf-8") for task in sorted(self.slurm.glob("1*/task_*"))]
-
-    def calls(self, command):
-        file = self.slurm / "calls"
-        lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-        return [line for line in lines if line.startswith(command)]
-
-    def strop(self, *words):
-        return strop("optimize", *words, cwd=self.folder, **self.variables)
-
-    def start(self, *words):
-        process = subprocess.Popen([os.path.abspath(BINARY), "optimize", *words], cwd=self.folder, text=True,
-                                   env=environment(**self.variables), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(process.communicate)
-        self.addCleanup(process.kill)
-        return process
-
-    def evaluated(self, name):
-        return recorded(self.folder / f"strop-out/{name}.db")
-
-    def run_names(self, name):
-        return recorded(self.folder / f"strop-out/{name}.db", "SELECT run FROM runs")
+        return [task.read_text(encoding="utf-8") for task in sorted(self.cluster.glob("1*/task_*"))]
 
     def test_dry_run_needs_no_slurm(self):
         self.problem("shifted")
@@ -90,7 +62,7 @@ class Scheduler(InFolder):
         self.assertEqual(shared.returncode, 2)
         self.assertIn("would be written into the script", shared.stderr)
         self.assertNotIn("secret", shared.stderr)
-        (self.slurm / "refuse").write_text("sbatch: error: Batch job submission failed: Invalid partition", "utf-8")
+        (self.cluster / "refuse").write_text("sbatch: error: Batch job submission failed: Invalid partition", "utf-8")
         done = self.strop("shifted", *ON)
         self.assertEqual(done.returncode, 3)
         self.assertTrue(done.stderr.startswith("strop: sbatch refuses the job: sbatch: error: Batch job submission "
@@ -128,13 +100,13 @@ class Scheduler(InFolder):
         self.assertEqual([one["note"] for one in again["problems"]], ["done before"] * 2)
         self.assertEqual(len(self.calls("sbatch")), 1)
         shutil.rmtree(self.folder / "strop-out/scaled")      # a result that is gone is made again, it alone
-        (self.slurm / "refuse").write_text("no more", encoding="utf-8")
+        (self.cluster / "refuse").write_text("no more", encoding="utf-8")
         self.strop(*words)
         self.assertIn("--array=1 ", self.calls("sbatch")[-1])
 
     def test_a_task_that_fails_or_is_forgotten_is_named(self):
         self.problem("broken", "return x / undefined_name")
-        (self.slurm / "forgets").touch()
+        (self.cluster / "forgets").touch()
         done = self.strop("broken", "problems/nothing", *ON, "--budget", "2s")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^broken +failed +– +– +.*undefined_name")
@@ -157,18 +129,18 @@ class Scheduler(InFolder):
         self.assertTrue(said.endswith("the same command goes on from here\n"), said)
         self.assertEqual(self.states(), ["CANCELLED"])
         kept = self.evaluated("shifted")
-        (self.slurm / "down").touch()
+        (self.cluster / "down").touch()
         lost = self.strop(*words)
         self.assertEqual(lost.returncode, 3)
         self.assertIn("strop: what became of job 1000 is not known: squeue: slurm_load_jobs error", lost.stderr)
-        (self.slurm / "down").unlink()
+        (self.cluster / "down").unlink()
         leader = self.start(*words)
         self.assertTrue(wait_until(lambda: len(self.evaluated("shifted")) > len(kept) or leader.poll() is not None))
-        (self.slurm / "down").touch()                 # no news is no bad news
+        (self.cluster / "down").touch()                 # no news is no bad news
         asked = len(self.calls("squeue"))
         self.assertTrue(wait_until(lambda: len(self.calls("squeue")) > asked + 1))
-        (self.slurm / "down").unlink()
-        (self.slurm / "1001/requeue").touch()         # and in the middle of that Slurm wants the node
+        (self.cluster / "down").unlink()
+        (self.cluster / "1001/requeue").touch()         # and in the middle of that Slurm wants the node
         shown, said = leader.communicate(timeout=60)
         self.assertIn(leader.returncode, (0, 1), said)
         self.assertRegex(said, "(?m)^! squeue: slurm_load_jobs error.*; the job goes on, and squeue is asked again$")
