@@ -83,13 +83,15 @@ def recorded(store, query="SELECT key FROM evaluations ORDER BY run, sequence"):
     """First column of a query on a store that may be in use, or not be there yet."""
     if not pathlib.Path(store).exists():
         return []
-    connection = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    try:
-        return [row[0] for row in connection.execute(query)]
-    except sqlite3.OperationalError:    # it is just being made
-        return []
-    finally:
-        connection.close()
+    for mode in ("ro", "rw"):    # one that was killed while it wrote leaves what only a writer can bring in order
+        connection = sqlite3.connect(f"file:{store}?mode={mode}", uri=True)
+        try:
+            return [row[0] for row in connection.execute(query)]
+        except sqlite3.OperationalError:    # or it is just being made
+            pass
+        finally:
+            connection.close()
+    return []
 
 
 def descendants(pid):
