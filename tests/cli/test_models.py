@@ -303,7 +303,8 @@ class Experiments(WithModel):
         """Killed after an experiment: the resumed run has its times from the store."""
         store = self.folder / "runs.db"
         query = "SELECT key || document FROM documents WHERE key LIKE 'probe:%' ORDER BY key"
-        words = ["optimize", "shifted", "--store", "runs.db", "--budget", self.budget, "--evaluations", "40", "--seed", "3",
+        # On a loaded machine the usual budget may end before the first probe; the run is killed there.
+        words = ["optimize", "shifted", "--store", "runs.db", "--budget", "45s", "--evaluations", "40", "--seed", "3",
                  "--quiet", "--model", self.model()]
         process = subprocess.Popen([os.path.abspath(BINARY), *words], cwd=self.folder, env=environment(),
                                    stdout=subprocess.DEVNULL)
