@@ -1,9 +1,6 @@
 #include "cli/scheduler.h"
 
 #include <algorithm>
-#include <string_view>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -12,6 +9,7 @@
 #include "base/strings.h"
 #include "cli/kubernetes.h"
 #include "cli/slurm.h"
+#include "sandbox/environment.h"
 
 namespace strop::cli {
 
@@ -43,11 +41,7 @@ sandbox::Finished Scheduler::run(const std::vector<std::string>& words, const st
     command.argv = words;
     command.limits.wall = patience;
     command.limits.output_bytes = longest_answer;
-    for (char** entry = environ; *entry; ++entry) {
-        const std::string_view text = *entry;
-        if (const size_t equals = text.find('='); equals != std::string_view::npos)
-            command.environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-    }
+    command.environment = sandbox::own_environment();
     sandbox::Finished finished = sandbox::run(command);
     why_.clear();
     if (finished.not_found) throw EnvironmentError(fmt::format("there is no {} here", words[0]), hint);

@@ -1,8 +1,5 @@
 // A model behind a command of the user's: one JSON document in, text out. Any agent can be put behind it.
 #include <algorithm>
-#include <map>
-
-#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,6 +8,7 @@
 #include "base/strings.h"
 #include "llm/spec.h"
 #include "llm/text.h"
+#include "sandbox/environment.h"
 #include "sandbox/process.h"
 
 namespace strop::llm {
@@ -34,17 +32,6 @@ std::string document_of(const Request& request) {
     document["schema"] = schema.is_object() ? schema : nlohmann::ordered_json(nullptr);
     document["max_output_tokens"] = request.max_output_tokens;
     return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-// The user's own: the command may be an agent with settings and keys of its own.
-std::map<std::string, std::string> own_environment() {
-    std::map<std::string, std::string> variables;
-    for (char** entry = ::environ; entry && *entry; ++entry) {
-        std::string text = *entry;
-        if (size_t equals = text.find('='); equals != std::string::npos && equals > 0)
-            variables[text.substr(0, equals)] = text.substr(equals + 1);
-    }
-    return variables;
 }
 
 std::string last_line(const std::string& text) {
@@ -100,7 +87,8 @@ public:
         : name_("exec:" + spec.model),
           timeout_(connection.timeout) {
         command_.argv = {"/bin/sh", "-c", spec.model};
-        command_.environment = own_environment();
+        // The user's own: the command may be an agent with settings and keys of its own.
+        command_.environment = sandbox::own_environment();
         command_.limits.wall = timeout_;
         command_.limits.output_bytes = most_output;
     }

@@ -8,8 +8,9 @@ namespace strop::tune {
 
 void add_multiples(float* sums, const std::vector<float>& factors, const std::vector<std::vector<float>>& rows,
                    size_t begin, size_t count) {
-    static const AddMultiples add = fastest_add_multiples();
-    add(sums, factors, rows, begin, count);
+    static const AddMultiples wide = wide_add_multiples();
+    if (wide) wide(sums, factors, rows, begin, count);
+    else add_multiples_loop(sums, factors, rows, begin, count);
 }
 
 void add_multiples(std::vector<float>& sums, const std::vector<float>& factors,

@@ -2,15 +2,6 @@
 
 namespace strop::tune {
 
-namespace {
-
-void usual(float* sums, const std::vector<float>& factors, const std::vector<std::vector<float>>& rows, size_t begin,
-           size_t count) {
-    add_multiples_loop(sums, factors, rows, begin, count);
-}
-
-}  // namespace
-
-AddMultiples fastest_add_multiples() { return usual; }
+AddMultiples wide_add_multiples() { return nullptr; }
 
 }  // namespace strop::tune

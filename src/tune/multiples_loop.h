@@ -9,8 +9,8 @@ namespace strop::tune {
 using AddMultiples = void (*)(float* sums, const std::vector<float>& factors,
                               const std::vector<std::vector<float>>& rows, size_t begin, size_t count);
 
-// The fastest one that this processor executes. All give the same bits: none contracts.
-AddMultiples fastest_add_multiples();
+// With wider vectors than every processor has, where this one has them; else null. It gives the same bits.
+AddMultiples wide_add_multiples();
 
 [[gnu::always_inline]] inline void add_multiples_loop(float* __restrict sums, const std::vector<float>& factors,
                                                       const std::vector<std::vector<float>>& rows, size_t begin,

@@ -10,6 +10,7 @@ import pathlib
 import pty
 import re
 import select
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -77,6 +78,14 @@ class InFolder(unittest.TestCase):
         self.assertEqual(done.stderr, f"strop: {phrase}\nhint: {hint}\n")
         self.assertEqual(done.stdout, "")
         self.assertEqual(done.returncode, code)
+
+    def says_that_a_port_is_taken(self, *words):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", 0))
+            other.listen()
+            port = other.getsockname()[1]
+            self.fails([*words, "--port", str(port)], 3, f"127.0.0.1:{port}: another program listens there",
+                       "choose another --port (0: any that is free) or --host")
 
 
 def recorded(store, query="SELECT key FROM evaluations ORDER BY run, sequence"):

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import unittest
@@ -205,36 +204,20 @@ class Kubernetes(ScheduledBatch):
         self.assertTrue(wait_until(lambda: len(self.calls("get")) > 1))
         (self.cluster / "waits").unlink()
         self.assertTrue(wait_until(lambda: self.evaluated("shifted") or leader.poll() is not None))
-        leader.send_signal(signal.SIGINT)
-        shown, said = leader.communicate(timeout=60)
-        self.assertEqual(leader.returncode, 130, said)
+        said, kept = self.interrupted(leader, "shifted")
         self.assertIn("\nwaiting: ImagePullBackOff: Back-off pulling image\n", said)
-        self.assertRegex(shown, r"(?m)^shifted +interrupted")
-        self.assertTrue(said.endswith("the same command goes on from here\n"), said)
         self.assertEqual(self.phases(), ["Failed"])
-        kept = self.evaluated("shifted")
         (self.cluster / "down").touch()
         lost = self.strop(*words)
         self.assertEqual(lost.returncode, 3)
         self.assertRegex(lost.stderr, "strop: what became of job strop-.* is not known: kubectl: The connection to the "
                                       "server 10.0.0.1:6443 was refused\nhint: .* once kubectl answers\n")
         (self.cluster / "down").unlink()
-        leader = self.start(*words)
-        self.assertTrue(wait_until(lambda: len(self.evaluated("shifted")) > len(kept) or leader.poll() is not None))
-        (self.cluster / "down").touch()                 # no news is no bad news
-        asked = len(self.calls("get"))
-        self.assertTrue(wait_until(lambda: len(self.calls("get")) > asked + 1))
-        (self.cluster / "down").unlink()
-        next(job for job in self.jobs() if not (job / "delete").exists()).joinpath("evict").touch()
-        shown, said = leader.communicate(timeout=60)
-        self.assertIn(leader.returncode, (0, 1), said)
+        def evict():
+            next(job for job in self.jobs() if not (job / "delete").exists()).joinpath("evict").touch()
+
+        said, log = self.goes_on(words, "shifted", kept, "get", evict)
         self.assertRegex(said, "(?m)^! kubectl: The connection .*; the job goes on, and kubectl is asked again$")
-        self.assertRegex(shown, r"(?m)^shifted +(improved|no_improvement) +\d")
-        self.assertEqual(len(self.run_names("shifted")), 1)
-        keys = self.evaluated("shifted")
-        self.assertEqual(keys[:len(kept)], kept)
-        self.assertEqual(len(keys), len(set(keys)))
-        log = (self.folder / "strop-out/shifted.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"(?s)task 0\n.*resuming shifted.*stopped by a signal.*task 0\n.*resuming shifted")
 
 

@@ -337,12 +337,7 @@ class BadRequests(Served):
 
 class Mistakes(Served):
     def test_a_port_in_use_is_said_in_a_line(self):
-        with socket.socket() as other:
-            other.bind(("127.0.0.1", 0))
-            other.listen()
-            port = other.getsockname()[1]
-            self.fails(["mcp", "--http", "--port", str(port)], 3, f"127.0.0.1:{port}: another program listens there",
-                       "choose another --port (0: any that is free) or --host")
+        self.says_that_a_port_is_taken("mcp", "--http")
 
     def test_flags(self):
         self.fails(["mcp", "--http", "--port", "65536"], 2, "--port 65536: is not a port",

@@ -3,7 +3,6 @@
 import json
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import unittest
@@ -122,34 +121,16 @@ class Scheduler(ScheduledBatch):
         words = ["shifted", "--on", "slurm", "--budget", "6s", "--evaluations", "20"]
         leader = self.start(*words)
         self.assertTrue(wait_until(lambda: self.evaluated("shifted") or leader.poll() is not None))
-        leader.send_signal(signal.SIGINT)
-        shown, said = leader.communicate(timeout=60)
-        self.assertEqual(leader.returncode, 130, said)
-        self.assertRegex(shown, r"(?m)^shifted +interrupted")
-        self.assertTrue(said.endswith("the same command goes on from here\n"), said)
+        _, kept = self.interrupted(leader, "shifted")
         self.assertEqual(self.states(), ["CANCELLED"])
-        kept = self.evaluated("shifted")
         (self.cluster / "down").touch()
         lost = self.strop(*words)
         self.assertEqual(lost.returncode, 3)
         self.assertIn("strop: what became of job 1000 is not known: squeue: slurm_load_jobs error", lost.stderr)
         (self.cluster / "down").unlink()
-        leader = self.start(*words)
-        self.assertTrue(wait_until(lambda: len(self.evaluated("shifted")) > len(kept) or leader.poll() is not None))
-        (self.cluster / "down").touch()                 # no news is no bad news
-        asked = len(self.calls("squeue"))
-        self.assertTrue(wait_until(lambda: len(self.calls("squeue")) > asked + 1))
-        (self.cluster / "down").unlink()
-        (self.cluster / "1001/requeue").touch()         # and in the middle of that Slurm wants the node
-        shown, said = leader.communicate(timeout=60)
-        self.assertIn(leader.returncode, (0, 1), said)
+        said, log = self.goes_on(words, "shifted", kept, "squeue",
+                                 (self.cluster / "1001/requeue").touch)     # Slurm wants the node
         self.assertRegex(said, "(?m)^! squeue: slurm_load_jobs error.*; the job goes on, and squeue is asked again$")
-        self.assertRegex(shown, r"(?m)^shifted +(improved|no_improvement) +\d")
-        self.assertEqual(len(self.run_names("shifted")), 1)
-        keys = self.evaluated("shifted")
-        self.assertEqual(keys[:len(kept)], kept)
-        self.assertEqual(len(keys), len(set(keys)))
-        log = (self.folder / "strop-out/shifted.log").read_text(encoding="utf-8")
         self.assertRegex(log, r"(?s)restart 0\n.*resuming shifted.*interrupted.*restart 1\n.*resuming shifted")
 
 

@@ -139,12 +139,7 @@ class Guarded(Served):
 
 class Mistakes(Served):
     def test_a_port_in_use_is_said_in_a_line(self):
-        with socket.socket() as other:
-            other.bind(("127.0.0.1", 0))
-            other.listen()
-            port = other.getsockname()[1]
-            self.fails(["serve", "--port", str(port)], 3, f"127.0.0.1:{port}: another program listens there",
-                       "choose another --port (0: any that is free) or --host")
+        self.says_that_a_port_is_taken("serve")
 
     def test_flags(self):
         self.fails(["serve", "--port", "65536"], 2, "--port 65536: is not a port", "a number up to 65535; 0: any that is free")

@@ -14,23 +14,14 @@ import subprocess
 import sys
 import time
 
+from fake_commands import fail, replace, value
+
 ROOT = pathlib.Path(os.environ["FAKE_KUBERNETES"])
 INDEX = "batch.kubernetes.io/job-completion-index"
 
 
-def value(words, name):
-    return next((word.split("=", 1)[1] for word in words if word.startswith(name + "=")), "")
-
-
-def fail(text):
-    print(text, file=sys.stderr)
-    sys.exit(1)
-
-
 def write(file, content):
-    new = file.with_name("new")
-    new.write_text(json.dumps(content), encoding="utf-8")
-    new.rename(file)
+    replace(file, json.dumps(content))
 
 
 def read(file):

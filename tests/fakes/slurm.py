@@ -12,27 +12,15 @@ import subprocess
 import sys
 import time
 
+from fake_commands import fail, replace, value
+
 ROOT = pathlib.Path(os.environ["FAKE_SLURM"])
 ENDED = ("COMPLETED", "FAILED", "CANCELLED")
 
 
-def value(words, name):
-    return next((word.split("=", 1)[1] for word in words if word.startswith(name + "=")), "")
-
-
-def fail(text):
-    print(text, file=sys.stderr)
-    sys.exit(1)
-
-
-def set_state(file, state):
-    file.with_name("new").write_text(state, encoding="utf-8")
-    file.with_name("new").rename(file)
-
-
 def run_task(job, task, words, restarts=0):
     """The state in which it ends."""
-    set_state(task, "RUNNING")
+    replace(task, "RUNNING")
     variables = {"SLURM_ARRAY_JOB_ID": job.name, "SLURM_ARRAY_TASK_ID": task.name.removeprefix("task_"),
                  **({"SLURM_RESTART_COUNT": str(restarts)} if restarts else {})}
     with open(value(words, "--output").replace("%%", "%"), "ab") as log:
@@ -50,7 +38,7 @@ def run_task(job, task, words, restarts=0):
             return "CANCELLED"
         time.sleep(0.02)
     if again:
-        set_state(task, "PENDING")
+        replace(task, "PENDING")
         return run_task(job, task, words, restarts + 1)
     return "FAILED" if process.returncode else "COMPLETED"
 
@@ -58,7 +46,7 @@ def run_task(job, task, words, restarts=0):
 def run_job(job, words):
     (job / "pid").write_text(str(os.getpid()), encoding="utf-8")
     for task in sorted(job.glob("task_*")):
-        set_state(task, "CANCELLED" if (job / "cancel").exists() else run_task(job, task, words))
+        replace(task, "CANCELLED" if (job / "cancel").exists() else run_task(job, task, words))
 
 
 def sbatch(words):
