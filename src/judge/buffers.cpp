@@ -171,9 +171,13 @@ void Buffers::turn(const Problem& problem, uint64_t seed) {
     forget_known();
 }
 
-void Buffers::renew(const Problem& problem, int64_t window, uint64_t seed) {
+void Buffers::renew(const Problem& problem, uint64_t seed) {
     restore();
-    present_.emplace(problem, point_.dims, seen(window, 0).inputs, inputs_.data(), seed);
+    const int64_t slack = (windows_ - 1) * window_stride;
+    std::vector<Row> rows;
+    for (const Place& place : sets_.back().inputs)
+        rows.push_back({place.data - slack, slack + place.data_bytes, place.data_bytes});
+    present_.emplace(problem, point_.dims, rows, inputs_.data(), seed);
     present_->apply(inputs_.data());
     note_renewal();
 }

@@ -96,9 +96,9 @@ public:
     // The timed set as the call with this number of a batch sees it. Without expected values.
     InputSet seen(int64_t window, int64_t call) const;
 
-    // Gives secret elements of what the timed set shows through a window other values, until it is restored. Whoever
+    // Gives secret elements of what the timed set shows through its windows other values, until it is restored. Whoever
     // has mapped them sees it, also while a batch runs.
-    void renew(const Problem& problem, int64_t window, uint64_t seed);
+    void renew(const Problem& problem, uint64_t seed);
     void restore();
     bool can_renew() const { return windows_ > 1; }
 

@@ -143,6 +143,7 @@ private:
     static bool flush_from_caches(Buffers& buffers, const InputSet& set);
     std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index);
     int64_t any_window(const Buffers& buffers);
+    int64_t any_window_from(int64_t least, const Buffers& buffers);
     int64_t aim(Buffers& buffers, bool at_known);
     static int64_t first_window(const Buffers& buffers, int64_t last, uint32_t calls);
     bool known_window_is_due();

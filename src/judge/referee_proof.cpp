@@ -17,8 +17,9 @@ namespace strop::judge {
 namespace {
 
 constexpr int attempts_at_the_last_glance = 32;
-constexpr size_t least_wrong = 2;     // of them, who keeps something of earlier inputs
-constexpr int looks_at_renewals = 3;  // few elements change in some, many in others
+constexpr size_t least_wrong = 2;                      // of them, who keeps something of earlier inputs
+constexpr int least_renewals = 3, most_renewals = 24;  // few elements change in some, many in others
+constexpr Seconds time_of_renewals{0.1};
 constexpr int as_short_as_parts = 3;  // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
 constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
@@ -220,38 +221,43 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
 }
 
 // Late: the change may have come when the last call had begun, or when none had returned, and then nobody was
-// surprised.
+// surprised. Who carries something on begins anew at window 0, so that calls after it are those that count.
 Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
     Buffers& buffers = *runner.points()[index];
-    const double call_ns = std::max(shortest_call_ns, estimate_ns), calls = calls_of_long_batch(batch_ns, call_ns);
-    const uint32_t count = static_cast<uint32_t>(calls);
+    const double call_ns = std::max(shortest_call_ns, estimate_ns);
+    const int64_t count = static_cast<int64_t>(calls_of_long_batch(batch_ns, call_ns));
     if (buffers.small()) buffers.turn(problem_, random());
     const std::optional<int64_t> other = buffers.small() ? std::nullopt : buffers.other_known();
-    // Not behind the step from the last window to the first, where who carries something on begins anew.
-    const bool to_other = other.has_value();
-    const int64_t room = buffers.windows() - count;
-    const int64_t unknown = room > 0 ? buffers.windows() - 1 - any_window(buffers) % room : any_window(buffers);
-    const int64_t window = to_other ? *other : buffers.small() ? unknown : 0;
-    if (to_other) buffers.restore();
-    else buffers.renew(problem_, window, random());
-    InputSet last = buffers.seen(window, int64_t{count} - 1);
+    const int64_t window = other             ? *other
+                           : buffers.small() ? any_window_from(std::min(count, buffers.windows() / 2), buffers)
+                                             : 0;
+    if (other) buffers.restore();
+    else buffers.renew(problem_, random());
+    InputSet last = buffers.seen(window, count - 1);
     const Sampling sampling{random(), false};
     poison(buffers, last, runner.on_device());
-    const double moment = (0.1 + 0.6 * static_cast<double>(random() % 1000) / 1000) * calls * call_ns;
+    const int64_t anew = window > 0 ? std::max<int64_t>(count - 1 - window, 0) : 0;
+    // As often some calls before the end as some thousands: who begins anew every so often has to be met in between.
+    const double after = std::pow(0.9 * static_cast<double>(count - anew), static_cast<double>(random() % 1000) / 1000);
+    const int64_t returned = std::max(count - 1 - static_cast<int64_t>(after), anew + 1);
+    const Nanoseconds expected(static_cast<int64_t>(static_cast<double>(returned) * call_ns));
     bool last_has_begun = false;
-    const Runner::Glance meanwhile{Nanoseconds(static_cast<int64_t>(moment)), [&] {
+    // The moment is told by the calls that have returned; the clock says when to begin to look at them.
+    const Runner::Glance meanwhile{expected / 2, [&] {
                                        const OtherCore apart(runner.pid());
-                                       const Clock::time_point latest = Clock::now() + longest_wait_for_a_call;
-                                       while (runner.progress() < 1 && Clock::now() < latest) {
+                                       const Clock::time_point latest =
+                                           Clock::now() + expected + longest_wait_for_a_call;
+                                       while (runner.progress() < returned && Clock::now() < latest) {
                                        }
-                                       const bool early = runner.progress() < 1;
-                                       to_other ? buffers.show_other() : buffers.restore();
-                                       last_has_begun = runner.progress() + 2 > int64_t{count};
+                                       const bool early = runner.progress() <= anew;
+                                       other ? buffers.show_other() : buffers.restore();
+                                       last_has_begun = runner.progress() + 2 > count;
                                        late = early || last_has_begun;
                                    }};
+    const uint32_t calls = static_cast<uint32_t>(count);
     Runner::Outcome outcome =
-        runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
-                    static_cast<uint32_t>(first_window(buffers, window, count)), glance_limit, &meanwhile);
+        runner.call(index, calls, static_cast<uint32_t>(buffers.timed()),
+                    static_cast<uint32_t>(first_window(buffers, window, calls)), glance_limit, &meanwhile);
     if (last_has_begun || !outcome.ok()) return outcome;
     compare_last(runner, index, last, sampling, outcome);
     if (outcome.verdict == Verdict::nondeterministic)
@@ -264,7 +270,11 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement&
     const double median_ns = stats::median(time.samples_ns);
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = check_count(runner, index, median_ns);
-    for (int look = 0; outcome.ok() && look < looks_at_renewals; ++look)
+    const Clock::time_point start = Clock::now();
+    auto another = [&](int look) {
+        return look < least_renewals || (look < most_renewals && Clock::now() - start < time_of_renewals);
+    };
+    for (int look = 0; outcome.ok() && another(look); ++look)
         outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = compare_lengths(runner, index, time);
     if (outcome.ok()) outcome = meet_new_inputs(runner, index, stats::median(time.samples_ns));

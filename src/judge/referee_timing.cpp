@@ -41,6 +41,10 @@ int64_t Referee::any_window(const Buffers& buffers) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows()));
 }
 
+int64_t Referee::any_window_from(int64_t least, const Buffers& buffers) {
+    return least + any_window(buffers) % (buffers.windows() - least);
+}
+
 // Where the last call of a batch looks. Small inputs have been turned, so that all windows are new; one address comes
 // again and again, for those who keep results by address. Larger ones have two views whose expected values are known,
 // of the values as drawn and of renewed ones; a close look goes to others mostly, of which every one is renewed, and
@@ -61,7 +65,7 @@ int64_t Referee::aim(Buffers& buffers, bool at_known) {
         return *other;
     }
     const int64_t window = any_window(buffers);
-    buffers.renew(problem_, window, random());
+    buffers.renew(problem_, random());
     return window;
 }
 
@@ -145,8 +149,8 @@ Runner::Outcome Referee::call_unseen(Runner& runner, size_t index, uint32_t call
 void Referee::start_closely(Buffers& buffers) {
     if (buffers.can_turn()) buffers.turn(problem_, random());
     if (!buffers.can_renew() || buffers.small() || buffers.other_known()) return;
-    const int64_t window = any_window(buffers);
-    buffers.renew(problem_, window, random());
+    const int64_t window = any_window_from(buffers.windows() / 8, buffers);  // for those who carry on (renew_once)
+    buffers.renew(problem_, random());
     (void)expectation_.through(buffers, window);
 }
 

@@ -1,10 +1,12 @@
 // Secret elements of a shape's timed inputs that get other values, and their old ones back. Results that were kept of
 // what lies there, or are carried on from call to call, are wrong then. They are few: who looks at a sample of the
-// inputs to know whether they have changed sees nothing.
+// inputs to know whether they have changed sees nothing. And they lie in all windows: whatever calls see at the moment
+// of the change, some of it changes.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -12,13 +14,16 @@
 
 namespace strop::judge {
 
-struct Place;
+// A row of values of an input in the memory, of which each call sees a part.
+struct Row {
+    int64_t at, bytes;
+    int64_t seen_bytes;  // by a call
+};
 
 class Renewal {
 public:
-    // Draws elements of every input, and a value from the same distribution for each. `inputs`: their places in
-    // `memory`.
-    Renewal(const Problem& problem, const Dimensions& dims, const std::vector<Place>& inputs, const char* memory,
+    // Draws elements of every input's row, and a value from the same distribution for each.
+    Renewal(const Problem& problem, const Dimensions& dims, const std::vector<Row>& rows, const char* memory,
             uint64_t seed);
 
     void apply(char* memory) const;
@@ -34,6 +39,8 @@ private:
         size_t size;
         std::array<char, 8> old, other;
     };
+    void draw(DType dtype, int64_t at, const std::vector<char>& values, const char* memory, std::mt19937_64& random);
+
     std::vector<Element> elements_;
     uint64_t name_;
 };
