@@ -1,5 +1,6 @@
 #include "knowledge/store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -282,12 +283,15 @@ TEST_P(AnyStore, NewerVersion) {
     expect_environment_error(address_, "newer Strop (store version 99", [&] { Store store(address_); });
 }
 
-// As stores were before there were digests (2), and before there were signatures (1).
+// As stores were before there were claims (3), before there were digests (2), and before there were signatures (1).
 void make_older(const fs::path& path, int version) {
     SQLite::Database database(path.string(), SQLite::OPEN_READWRITE);
-    for (const char* table : {"digests", "lessons", "testimonies", "quarantine"})
-        database.exec(fmt::format("DROP TABLE {}", table));
-    database.exec("DROP INDEX signatures_by_signature");
+    database.exec("DROP TABLE claims");
+    if (version < 3) {
+        for (const char* table : {"digests", "lessons", "testimonies", "quarantine"})
+            database.exec(fmt::format("DROP TABLE {}", table));
+        database.exec("DROP INDEX signatures_by_signature");
+    }
     if (version < 2) database.exec("DROP TABLE signatures");
     database.exec(fmt::format("PRAGMA user_version = {}", version));
 }
@@ -320,6 +324,83 @@ TEST_F(KnowledgeStore, OlderVersionIsBroughtUpToDateWithAllItsRuns) {
         store.save_signature("old", signature, fakes::sample_machine());
         EXPECT_EQ(Store(path_).relatives(signature, 0.5).size(), 1u);
     }
+}
+
+constexpr Seconds lasting{100}, recent{1000};
+
+std::string states(const std::vector<Claim>& claims) {
+    std::string text;
+    for (const Claim& claim : claims)
+        text += claim.state == Claim::State::mine ? 'm' : claim.state == Claim::State::done ? 'd' : 'o';
+    return text;
+}
+
+TEST_P(AnyStore, WhatOneRunHasClaimedIsNobodyElses) {
+    Store store(address_);
+    const std::vector<std::string> keys = {"d", "b", "c", "a"};
+    EXPECT_EQ(states(store.claim("one", "work", keys, 2, lasting, recent)), "mmoo");
+    EXPECT_EQ(states(store.claim("two", "work", keys, 3, lasting, recent)), "oomm");
+    EXPECT_EQ(states(store.claim("one", "work", keys, 4, lasting, recent)), "mmoo") << "killed and resumed";
+    store.add_evaluation("one", evaluation_named("d"));
+    const std::vector<Claim> claims = store.claim("two", "work", keys, 4, lasting, recent);
+    EXPECT_EQ(states(claims), "domm");
+    EXPECT_EQ(claims[0].run, "one");
+    EXPECT_EQ(claims[0].evaluation->key, "d");
+    EXPECT_EQ(claims[0].evaluation->points.at(0).time.samples_ns.size(), 3u);
+    store.give_up("one", keys);  // what is done stays
+    EXPECT_EQ(states(store.claim("two", "work", keys, 4, lasting, recent)), "dmmm");
+}
+
+TEST_P(AnyStore, ClaimsEnd) {
+    Store store(address_);
+    store.add_evaluation("one", evaluation_named("done"));
+    EXPECT_EQ(states(store.claim("one", "work", {"done", "lost"}, 2, lasting, recent)), "mm");
+    sql("UPDATE claims SET claimed = claimed - 101");
+    EXPECT_EQ(states(store.claim("two", "work", {"done", "lost"}, 2, lasting, recent)), "dm");
+    sql("UPDATE claims SET claimed = claimed - 1001");
+    EXPECT_EQ(states(store.claim("three", "work", {"done", "lost"}, 2, lasting, recent)), "mm") << "too long ago";
+}
+
+TEST_P(AnyStore, RunsAtTheSameWorkSeeEachOther) {
+    Store store(address_);
+    EXPECT_EQ(store.others_at("one", "work", lasting), 0);
+    EXPECT_EQ(store.others_at("two", "work", lasting), 1);
+    EXPECT_EQ(store.others_at("three", "other work", lasting), 0);
+    EXPECT_EQ(store.others_at("one", "work", lasting), 1);
+    sql("UPDATE claims SET claimed = claimed - 101");
+    EXPECT_EQ(store.others_at("two", "work", lasting), 0);
+}
+
+TEST_P(AnyStore, OfManyThatClaimAtOnceEachKeyHasOne) {
+    Store(address_).runs();
+    std::vector<std::string> keys;
+    for (int i = 0; i < 30; ++i) keys.push_back(fmt::format("key {}", i));
+    std::vector<std::vector<Claim>> claims(4);
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < claims.size(); ++t)
+        threads.emplace_back([&, t] {
+            Store store(address_);
+            std::vector<std::string> turned = keys;
+            std::rotate(turned.begin(), turned.begin() + static_cast<std::ptrdiff_t>(7 * t), turned.end());
+            claims[t] = store.claim(fmt::format("run {}", t), "work", turned, 12, lasting, recent);
+        });
+    for (std::thread& thread : threads) thread.join();
+    size_t owned = 0;
+    for (const std::vector<Claim>& one : claims) owned += static_cast<size_t>(std::ranges::count(states(one), 'm'));
+    EXPECT_EQ(owned, keys.size());
+}
+
+TEST_F(KnowledgeStore, OfTheVersionBeforeThereWereClaims) {
+    {
+        Store store(path_);
+        store.save_run(record_named("old"));
+        store.add_evaluation("old", evaluation_named("a"));
+    }
+    make_older(path_, 3);
+    Store store(path_);
+    EXPECT_EQ(store.evaluations("old").size(), 1u);
+    EXPECT_EQ(store.digests().size(), 1u);
+    EXPECT_EQ(store.others_at("new", "work", lasting), 0);
 }
 
 TEST_P(AnyStore, ReadsOnlyWhatIsThereAndUpToDate) {

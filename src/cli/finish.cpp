@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "cli/store_access.h"
 #include "cli/terminal.h"
 #include "report/report.h"
 #include "run/worker_uses.h"
@@ -60,6 +61,7 @@ RunOptions run_options(const Arguments& arguments, const Problem& problem, const
         arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed")) : std::random_device{}();
     settings.points = arguments.all("--point");
     settings.winners = static_cast<int>(arguments.integer("--winners"));
+    settings.share = shares_work(arguments);
     std::string out = arguments.text("--out");
     settings.out = fs::absolute(out.empty() ? "strop-out/" + name : out).lexically_normal();
     check_points(problem, settings.points);

@@ -18,6 +18,14 @@ const Flag store_flag = {"--store", "FILE",
                          Kind::file, ""};
 const Flag store_wait_flag = {"--store-wait", "DURATION", "for the store's server, where it goes away in between",
                               Kind::duration, "60s"};
+const Flag share_flag = {
+    "--share",
+    "HOW",
+    "screenings with other runs of the store that go on meanwhile, on the same problem and kind of "
+    "machine: yes, no, or auto (yes where the store is a server)",
+    Kind::choice,
+    "auto",
+    {"auto", "yes", "no"}};
 const Positional problem_position = {
     "PROBLEM", "a folder with problem.yaml, the name of one in problems/, or what `strop import` takes", true, false,
     Completes::problems};
@@ -140,6 +148,7 @@ CommandSpec optimize() {
               Kind::folder, ""},
              store_flag,
              store_wait_flag,
+             share_flag,
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
              workers_flag,
              worker_wait_flag,
@@ -256,6 +265,7 @@ CommandSpec tune() {
              {"--out", "DIR", "where the result goes (strop-out/NAME)", Kind::folder, ""},
              store_flag,
              store_wait_flag,
+             share_flag,
              {"--point", "LABEL", "only this shape of the sweep; may be repeated", Kind::text, "", {}, true},
              {"--replay", "FILE",
               "search this measured space instead of measuring: a cache of Kernel Tuner, T4 or "

@@ -18,6 +18,11 @@ std::unique_ptr<Store> store_of_run(const Arguments& arguments) {
     return store;
 }
 
+bool shares_work(const Arguments& arguments) {
+    const std::string how = arguments.text("--share");
+    return how == "yes" || (how == "auto" && store_address(arguments).is_server());
+}
+
 std::unique_ptr<Store> existing_store(const Arguments& arguments) {
     const StoreAddress address = store_address(arguments);
     if (std::unique_ptr<Store> store = Store::existing(address)) return store;

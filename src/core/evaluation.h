@@ -70,6 +70,7 @@ struct Evaluation {
     std::string evidence;
     std::vector<PointResult> points;
     double compile_seconds = 0, check_seconds = 0, time_seconds = 0;
+    std::string judged_by;  // the run that had it judged, where it was another
 
     bool ok() const { return verdict == Verdict::ok; }
     // What decides at the point of that label; infinity when it failed, was skipped or was never measured.

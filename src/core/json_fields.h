@@ -75,7 +75,8 @@ inline auto fields_of(const Evaluation*) {
                       Field{"points", &Evaluation::points},
                       Field{"compile_seconds", &Evaluation::compile_seconds},
                       Field{"check_seconds", &Evaluation::check_seconds},
-                      Field{"time_seconds", &Evaluation::time_seconds}};
+                      Field{"time_seconds", &Evaluation::time_seconds},
+                      Field{"judged_by", &Evaluation::judged_by}};
 }
 
 inline auto fields_of(const ProbeResult*) {
@@ -196,6 +197,7 @@ inline auto fields_of(const RunSettings*) {
                       Field{"worker", &RunSettings::worker},
                       Field{"other_workers", &RunSettings::other_workers},
                       Field{"batch_workers", &RunSettings::batch_workers},
+                      Field{"share", &RunSettings::share},
                       Field{"knowledge", &RunSettings::knowledge},
                       Field{"target", &RunSettings::target}};
 }
@@ -453,6 +455,7 @@ inline auto fields_of(const RunRecord*) {
                       Field{"kernels", &RunRecord::kernels},
                       Field{"history", &RunRecord::history},
                       Field{"evaluations_by_verdict", &RunRecord::evaluations_by_verdict},
+                      Field{"evaluations_by_others", &RunRecord::evaluations_by_others},
                       Field{"evaluations", &RunRecord::evaluations},
                       Field{"missing_baselines", &RunRecord::missing_baselines},
                       Field{"models", &RunRecord::models},

@@ -149,6 +149,7 @@ struct RunSettings {
     int batch_workers = 1;  // that batches were made for when the run began: whoever walks it again makes the same
     bool only_own = false;  // of a tuning run: the user's kernel alone is searched
     std::string knowledge;  // the store or folder that stands in for the own store's experience; empty: none does
+    bool share = false;     // evaluations with other runs of the store that go on meanwhile
     std::string target;     // of several that one result is for (device/target.h); empty: the machine as it is
 };
 
@@ -181,6 +182,7 @@ struct RunRecord {
     std::vector<Kernel> kernels;  // of regimes' winners only
     std::vector<HistoryEntry> history;
     std::map<std::string, int> evaluations_by_verdict;
+    std::map<std::string, int> evaluations_by_others;  // that another run had judged, by run
     int evaluations = 0;
     std::vector<MissingBaseline> missing_baselines;
     std::vector<ModelUse> models;

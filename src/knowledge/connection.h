@@ -39,6 +39,8 @@ public:
     // All of it or nothing. `work` may be called several times and begins from the start each time; it writes nothing
     // that being written twice would change.
     virtual void transaction(const std::function<void()>& work) = 0;
+    // An expression for the seconds since 1970, by the database's clock, which all that use it share.
+    virtual std::string now() const = 0;
     // An expression that is true where the text of a column has that of a parameter in it.
     virtual std::string contains(const std::string& column, const std::string& parameter) const = 0;
 
@@ -59,7 +61,7 @@ public:
 };
 
 // Of all databases; each keeps it in a place of its own.
-inline constexpr int store_version = 3;
+inline constexpr int store_version = 4;
 
 // The file is made unless it is there, and brought up to date; to read only, neither.
 std::unique_ptr<Connection> connect_sqlite(const std::filesystem::path& path, std::chrono::milliseconds patience,

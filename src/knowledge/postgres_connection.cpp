@@ -133,6 +133,8 @@ public:
         });
     }
 
+    std::string now() const override { return "floor(extract(epoch FROM clock_timestamp()))::bigint"; }
+
     std::string contains(const std::string& column, const std::string& parameter) const override {
         return fmt::format("strpos({}, {}) > 0", column, parameter);
     }

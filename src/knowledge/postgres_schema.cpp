@@ -53,6 +53,13 @@ constexpr const char* create_tables[] = {
         run text COLLATE "C" PRIMARY KEY, origin text NOT NULL, reason text NOT NULL, document text NOT NULL))",
 };
 
+constexpr const char* create_claims[] = {
+    R"(CREATE TABLE claims (
+        key text COLLATE "C" PRIMARY KEY, work text COLLATE "C" NOT NULL, run text COLLATE "C" NOT NULL,
+        claimed bigint NOT NULL))",
+    "CREATE INDEX claims_by_work ON claims (work)",
+};
+
 // For people. A document with a zero byte in one of its texts is shown without what is in it, because PostgreSQL gives
 // nothing of such a document.
 constexpr const char* create_views[] = {
@@ -86,8 +93,12 @@ struct Step {
     void (*apply)(Connection&);
 };
 
-constexpr Step steps[] = {{3, [](Connection& connection) {
+constexpr Step steps[] = {{3,
+                           [](Connection& connection) {
                                for (const char* statement : create_tables) connection.execute(statement);
+                           }},
+                          {4, [](Connection& connection) {
+                               for (const char* statement : create_claims) connection.execute(statement);
                            }}};
 static_assert(steps[std::size(steps) - 1].version == store_version);
 
@@ -112,7 +123,7 @@ void check_encoding(Connection& connection, const std::string& shown) {
 
 void check_place(Connection& connection, const std::string& shown) {
     for (const char* table : {"runs", "evaluations", "documents", "signatures", "digests", "lessons", "testimonies",
-                              "quarantine", "runs_view", "evaluations_view"})
+                              "quarantine", "claims", "runs_view", "evaluations_view"})
         if (is_there(connection, table))
             throw EnvironmentError(fmt::format("{}: has a table '{}' of another program", shown, table),
                                    "give the store a database of its own: createdb NAME");

@@ -92,6 +92,8 @@ public:
         });
     }
 
+    std::string now() const override { return "CAST(strftime('%s', 'now') AS INTEGER)"; }
+
     std::string contains(const std::string& column, const std::string& parameter) const override {
         return fmt::format("instr({}, {}) > 0", column, parameter);
     }

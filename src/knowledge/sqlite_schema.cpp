@@ -52,6 +52,12 @@ CREATE INDEX testimonies_by_run ON testimonies (run);
 CREATE TABLE quarantine (run TEXT PRIMARY KEY, origin TEXT NOT NULL, reason TEXT NOT NULL, document TEXT NOT NULL);
 )";
 
+// Since version 4: which run does what several would do (Store::claim); a run's own name is a key too.
+constexpr const char* create_claims = R"(
+CREATE TABLE claims (key TEXT PRIMARY KEY, work TEXT NOT NULL, run TEXT NOT NULL, claimed INTEGER NOT NULL);
+CREATE INDEX claims_by_work ON claims (work);
+)";
+
 // So that a page of a long list reads no more than itself. Older versions keep them up to date without knowing them.
 constexpr const char* create_indices = R"(
 CREATE INDEX IF NOT EXISTS runs_by_start ON runs (started);
@@ -70,6 +76,7 @@ void create_schema(SQLite::Database& database, const fs::path& path) {
     database.exec(create_tables);
     database.exec(create_signatures);
     database.exec(create_digests);
+    database.exec(create_claims);
     database.exec(fmt::format("PRAGMA user_version = {}", store_version));
     transaction.commit();
 }
@@ -103,8 +110,11 @@ void bring_up_to_date(SQLite::Database& database, Connection& connection) {
     const int version = user_version(database);
     if (version == store_version) return;  // another process was faster
     if (version < 2) database.exec(create_signatures);
-    database.exec(create_digests);
-    digest_older_runs(connection);
+    if (version < 3) {
+        database.exec(create_digests);
+        digest_older_runs(connection);
+    }
+    database.exec(create_claims);
     database.exec(fmt::format("PRAGMA user_version = {}", store_version));
     transaction.commit();
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "core/digest.h"
 #include "core/evaluation.h"
@@ -62,6 +63,18 @@ struct KnownLesson {
 // A run that was not imported, for what it claims.
 struct Quarantined {
     std::string run, origin, reason, document;
+};
+
+// Of work that several runs would do: whose it is.
+struct Claim {
+    enum class State {
+        mine,    // to be done by the run that asked
+        done,    // by another run: `evaluation`
+        others,  // to be done by another run, or by nobody yet
+    };
+    State state = State::others;
+    std::optional<Evaluation> evaluation;
+    std::string run;  // that did it
 };
 
 // The store's server went away and did not come back in time. What was recorded before is worth going on with.
@@ -129,6 +142,14 @@ public:
     void add_evaluations(const std::string& run, const std::vector<Evaluation>& evaluations);  // all or none
     std::optional<Evaluation> find_evaluation(const std::string& run, const std::string& key);
     std::vector<Evaluation> evaluations(const std::string& run);
+    // Runs that go on side by side share `work`, a problem on a kind of machine, by the keys of its evaluations. At
+    // most `most` of those that no run has done within `recent`, nor claimed within `lasting`, become this run's; what
+    // another has done is given. In the order of the keys.
+    std::vector<Claim> claim(const std::string& run, const std::string& work, const std::vector<std::string>& keys,
+                             size_t most, Seconds lasting, Seconds recent);
+    void give_up(const std::string& run, const std::vector<std::string>& keys);  // what was claimed and not done
+    // Says that this run is at the work; how many others said so within `lasting`.
+    int others_at(const std::string& run, const std::string& work, Seconds lasting);
     // What was judged, by id; the winners are in the record too.
     void add_kernel(const std::string& run, const Kernel& kernel);
     std::vector<Kernel> kernels(const std::string& run);

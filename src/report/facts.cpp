@@ -269,6 +269,8 @@ std::string verdicts_text(const RunRecord& record) {
     if (ok != record.evaluations_by_verdict.end()) parts.push_back(fmt::format("{} ok", ok->second));
     for (const auto& [verdict, count] : record.evaluations_by_verdict)
         if (verdict != "ok") parts.push_back(fmt::format("{} {}", count, verdict));
+    for (const auto& [run, count] : record.evaluations_by_others)
+        parts.push_back(fmt::format("{} of them judged by {}", count, run));
     return parts.empty() ? "none" : join(parts, ", ");
 }
 

@@ -201,7 +201,10 @@ std::string json(const RunRecord& record) {
                      {"experiments", list(record.experiments, experiment_json)},
                      {"kernels", list(record.kernels, [](const Kernel& k) { return Json(k); })},
                      {"history", list(record.history, history_json)},
-                     {"evaluations", {{"total", record.evaluations}, {"by_verdict", record.evaluations_by_verdict}}},
+                     {"evaluations",
+                      {{"total", record.evaluations},
+                       {"by_verdict", record.evaluations_by_verdict},
+                       {"by_others", record.evaluations_by_others}}},
                      {"missing_baselines", list(record.missing_baselines,
                                                 [](const MissingBaseline& missing) {
                                                     return Json{{"name", missing.name}, {"how", missing.how}};

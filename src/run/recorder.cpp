@@ -30,11 +30,16 @@ HistoryEntry history_entry(const Evaluation& evaluation, const Kernel& kernel, d
     return entry;
 }
 
-Recorder::Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record)
+Recorder::Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record, std::function<void()> idle)
     : worker_(worker),
       store_(store),
       run_(record.run),
-      problem_hash_(record.problem_hash) {}
+      problem_hash_(record.problem_hash) {
+    if (record.settings.share)
+        shared_ = std::make_unique<SharedWork>(
+            store, run_, problem_hash_ + "\n" + worker.machine_fingerprint() + "\n" + worker.toolchain(),
+            std::move(idle));
+}
 
 std::string Recorder::key_of(const EvaluationRequest& request) const {
     return evaluation_key(request, worker_.toolchain(), worker_.machine_fingerprint(), problem_hash_);
@@ -65,25 +70,41 @@ std::vector<Evaluation> Recorder::evaluate(std::vector<EvaluationRequest> reques
     std::vector<std::optional<Evaluation>> known;
     for (const EvaluationRequest& request : requests) known.push_back(store_.find_evaluation(run_, key_of(request)));
     if (std::none_of(known.begin(), known.end(), [](const auto& one) { return one.has_value(); }))
-        return measure(std::move(requests));
+        return judge(std::move(requests));
     std::vector<EvaluationRequest> unknown;
     for (size_t i = 0; i < requests.size(); ++i)
         if (!known[i]) unknown.push_back(std::move(requests[i]));
-    std::vector<Evaluation> fresh = unknown.empty() ? std::vector<Evaluation>{} : measure(std::move(unknown)), results;
+    std::vector<Evaluation> fresh = unknown.empty() ? std::vector<Evaluation>{} : judge(std::move(unknown)), results;
     auto next = fresh.begin();
     for (std::optional<Evaluation>& one : known) results.push_back(std::move(one ? *one : *next++));
     return results;
 }
 
+// Screenings only: what finals and verification go by, each run has measured itself.
+std::vector<Evaluation> Recorder::judge(std::vector<EvaluationRequest> requests) {
+    const bool are_screenings = std::all_of(requests.begin(), requests.end(),
+                                            [](const auto& request) { return request.effort == Effort::screen; });
+    if (!shared_ || !are_screenings) return measure(std::move(requests));
+    std::vector<std::string> keys;
+    for (const EvaluationRequest& request : requests) keys.push_back(key_of(request));
+    for (const EvaluationRequest& request : requests) keep(request.kernel);
+    return shared_->evaluate(std::move(requests), keys,
+                             [this](std::vector<EvaluationRequest> part) { return measure(std::move(part)); });
+}
+
+void Recorder::keep(const Kernel& kernel) {
+    if (kept_.insert(kernel.id).second) store_.add_kernel(run_, kernel);
+}
+
 std::vector<Evaluation> Recorder::measure(std::vector<EvaluationRequest> requests) {
-    for (const EvaluationRequest& request : requests)
-        if (kept_.insert(request.kernel.id).second) store_.add_kernel(run_, request.kernel);
+    for (const EvaluationRequest& request : requests) keep(request.kernel);
     const double reference_before = worker_.reference_seconds();
     const Clock::time_point start = Clock::now();
     std::vector<Evaluation> evaluations = worker_.evaluate(std::move(requests));
     PhaseSeconds spent;
     spent.total = seconds_since(start);
     spent.reference = worker_.reference_seconds() - reference_before;
+    for (Evaluation& evaluation : evaluations) evaluation.judged_by.clear();
     store_.add_evaluations(run_, evaluations);
     for (const Evaluation& evaluation : evaluations) {
         spent.compile += evaluation.compile_seconds;

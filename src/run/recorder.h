@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "core/record.h"
 #include "judge/worker_pool.h"
 #include "knowledge/store.h"
+#include "run/shared_work.h"
 
 namespace strop {
 
@@ -18,7 +20,8 @@ HistoryEntry history_entry(const Evaluation& evaluation, const Kernel& kernel, d
 
 class Recorder : public Evaluator {
 public:
-    Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record);
+    // `idle` is called while another run is waited for, and may throw.
+    Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& record, std::function<void()> idle = [] {});
 
     std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
@@ -32,8 +35,10 @@ public:
     int comparisons() const { return comparisons_; }          // asked for so far
 
 private:
-    // Of what is not known yet.
+    // Of what is not known yet: by this run, or by another that shares the work.
+    std::vector<Evaluation> judge(std::vector<EvaluationRequest> requests);
     std::vector<Evaluation> measure(std::vector<EvaluationRequest> requests);
+    void keep(const Kernel& kernel);
     void add_wall(const PhaseSeconds& spent);
     std::string key_of(const EvaluationRequest& request) const;
     // The answer that is kept under a key; asked for, and kept, where there is none.
@@ -48,7 +53,8 @@ private:
     std::string run_, problem_hash_;
     PhaseSeconds seconds_;
     int comparisons_ = 0;
-    std::set<std::string> kept_;  // kernels
+    std::set<std::string> kept_;          // kernels
+    std::unique_ptr<SharedWork> shared_;  // null: no other run shares the work
 };
 
 }  // namespace strop

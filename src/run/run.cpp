@@ -125,6 +125,7 @@ public:
         record_.history.push_back(entry);
         ++record_.evaluations;
         ++record_.evaluations_by_verdict[name_of(evaluation.verdict)];
+        if (!evaluation.judged_by.empty()) ++record_.evaluations_by_others[evaluation.judged_by];
         view_.evaluation(entry, record_, marks_ ? 0 : budget_.search_seconds_left());
         if (budget_.elapsed() - saved_at_ > save_every_seconds) save();
     }
@@ -190,12 +191,13 @@ private:
         record_.experiments.clear();
         record_.evaluations = 0;
         record_.evaluations_by_verdict.clear();
+        record_.evaluations_by_others.clear();
         record_.weaker = worker_->greeting().weaker;
         save();
         view_.note("run " + record_.run);
         if (options_.replay) marks_ = load_marks(store_, record_.run, !record_.settings.models.empty());
         journal_ = std::make_unique<Journal>(store_, record_.run, marks_.has_value());
-        recorder_ = std::make_unique<Recorder>(*worker_, store_, record_);
+        recorder_ = std::make_unique<Recorder>(*worker_, store_, record_, [] { check_interrupt(); });
     }
 
     // Its machine is the run's.
@@ -583,6 +585,7 @@ RunRecord optimize(const RunOptions& options, Store& store, View& view) {
                          "the problem must be the same in every byte");
     record.settings = recording.settings;
     record.settings.out = options.settings.out;
+    record.settings.share = false;  // it has its evaluations
     note_workers(options.workers, record.settings);
     copy_into(store, record.run, recording);
     return Run(absolute, record, 0, store, view).execute();
