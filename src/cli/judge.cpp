@@ -43,7 +43,7 @@ void print_json(const std::string& file, const Judgement& judgement, bool one_of
                       {"nanoseconds", result.time.median_ns}, {"low", result.time.low_ns},
                       {"high", result.time.high_ns},          {"baselines", Json::object()}};
         for (const PointComparison& point : judgement.comparison.points)
-            if (point.point.label == result.point.label) {
+            if (point.point.label == result.point.label && result.verdict == Verdict::ok) {
                 shape["cold"] = cold_of(point.results[0]);
                 for (size_t i = 1; i < point.results.size(); ++i)
                     shape["baselines"][point.results[i].name] = {{"nanoseconds", point.results[i].time.median_ns},
@@ -72,7 +72,7 @@ void print_text(const Judgement& judgement) {
     for (const PointResult& result : evaluation.points) {
         std::vector<std::string> against;
         for (const PointComparison& point : judgement.comparison.points)
-            if (point.point.label == result.point.label)
+            if (point.point.label == result.point.label && result.verdict == Verdict::ok)
                 for (size_t i = 1; i < point.results.size(); ++i)
                     if (point.results[i].verdict == Verdict::ok)
                         against.push_back(point.results[i].name + " " + ratio_text(point.results[i].speedup));

@@ -18,10 +18,27 @@ namespace {
 
 constexpr int64_t alignment = 256, guard_bytes = 4096;
 constexpr int64_t looked_at_again = 2 << 20;  // bytes, from either end of an output
+constexpr size_t most_copies = 8;             // each takes as long as a MiB or so
+constexpr int64_t copied_at_once = 4 << 20;
 constexpr int answers = 64;
 constexpr int64_t l2_times = 2;  // so much of other memory is written to make the tensors cold
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+// Of {offset, bytes} those that lie in a region. Many that lie near each other are one.
+std::vector<std::pair<int64_t, int64_t>> within(const std::vector<std::pair<int64_t, int64_t>>& ranges, int64_t begin,
+                                                int64_t bytes) {
+    std::vector<std::pair<int64_t, int64_t>> found;
+    int64_t first = begin + bytes, end = begin;
+    for (const auto& range : ranges) {
+        if (range.first < begin || range.first + range.second > begin + bytes) continue;
+        found.push_back(range);
+        first = std::min(first, range.first);
+        end = std::max(end, range.first + range.second);
+    }
+    if (found.size() > most_copies && end - first <= copied_at_once) found = {{first, end - first}};
+    return found;
+}
 
 std::pair<int64_t, int64_t> key_of(const Place& place) { return {place.begin, place.data}; }
 
@@ -93,8 +110,8 @@ std::string DeviceMirror::send() {
         const char* host = buffers_.inputs().data();
         if (changes.all_inputs && !result)
             result = driver_->to_device(at(region.offset), host + region.host, static_cast<size_t>(region.bytes));
-        for (const auto& [begin, bytes] : changes.inputs)
-            if (!result && begin >= region.host && begin + bytes <= region.host + region.bytes)
+        for (const auto& [begin, bytes] : within(changes.inputs, region.host, region.bytes))
+            if (!result)
                 result = driver_->to_device(at(region.offset + begin - region.host), host + begin,
                                             static_cast<size_t>(bytes));
     }

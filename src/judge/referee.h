@@ -163,7 +163,17 @@ private:
     Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
     Runner::Outcome renew_meanwhile(Runner& runner, size_t index, double estimate_ns,
                                     int attempts = attempts_at_a_glance);
-    Runner::Outcome renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late);
+    Runner::Outcome renew_once(Runner& runner, size_t index, double& call_ns, double batch_ns, bool& late);
+    // Of inputs, in the middle of a batch of `count` calls.
+    struct Change {
+        int64_t count, anew, returned;  // calls: that a wrap to window 0 came before; after which it is due
+        Nanoseconds expected;           // until then
+        std::function<void()> make;
+    };
+    Runner::Outcome change_as_calls_return(Runner& runner, size_t index, int64_t first, const Change& change,
+                                           bool& early, bool& last_has_begun);
+    Runner::Outcome change_on_device(Runner& runner, size_t index, int64_t first, const Change& change, double call_ns,
+                                     bool& last_has_begun);
     bool is_right_undisturbed(Runner& runner, size_t index, double estimate_ns);
     struct Seen {
         bool late = true;    // nothing was seen while the batch ran

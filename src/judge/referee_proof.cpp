@@ -24,9 +24,11 @@ constexpr int as_short_as_parts = 3;  // then each with a batch twice as long, u
 constexpr double longest_glance_ns = 5e6;
 constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
 constexpr double longest_renewal_ns =
-    8e7;                             // by now it has lost its core to the referee for a while, however many want one
-constexpr size_t least_glances = 6;  // at a suspect
-constexpr int most_glances = 24;     // some come when the batch is over
+    8e7;  // by now it has lost its core to the referee for a while, however many want one
+constexpr double shortest_device_renewal_ns = 3e6;
+constexpr double last_calls = 3, shortest_rest_ns = 5e4;  // after a change on a device, before the batch is over
+constexpr size_t least_glances = 6;                       // at a suspect
+constexpr int most_glances = 24;                          // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
 constexpr double shortest_call_ns = 20;  // with all that calling it takes
 constexpr double out_of_pace = 1.4;      // of calls while a batch runs over those of all of it
@@ -174,15 +176,16 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
 // taken.
 Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double estimate_ns, int attempts) {
     const Buffers& buffers = *runner.points()[index];
-    if (runner.is_opaque() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew())
+    if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew())
         return {};
     size_t looks = 0, wrong = 0;
     Runner::Outcome first;
-    double batch_ns = part_ns;
+    double call_ns = std::max(shortest_call_ns, estimate_ns);
+    double batch_ns = runner.on_device() ? shortest_device_renewal_ns : part_ns;
     // Threads that race are wrong now and then, whatever becomes of the inputs.
     for (int attempt = 1; attempt <= attempts && (looks == 0 || (wrong > 0 && looks < least_glances)); ++attempt) {
         bool late = false;
-        Runner::Outcome outcome = renew_once(runner, index, estimate_ns, batch_ns, late);
+        Runner::Outcome outcome = renew_once(runner, index, call_ns, batch_ns, late);
         const bool is_wrong = outcome.verdict == Verdict::nondeterministic;
         if (!outcome.ok() && !is_wrong) return outcome;
         if (late && attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_renewal_ns);
@@ -193,6 +196,8 @@ Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double es
             attempts = std::max(attempts, most_glances);
         }
     }
+    // Who was kept from the device in its last call looks like that once.
+    if (wrong < least_wrong && runner.on_device()) return {};
     if (wrong >= least_wrong && is_right_undisturbed(runner, index, estimate_ns)) {
         first.verdict = Verdict::cheated;
         first.evidence += ": it keeps what depends on earlier inputs";
@@ -220,11 +225,44 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
     return true;
 }
 
+// The moment is told by the calls that have returned; the clock says when to begin to look at them.
+Runner::Outcome Referee::change_as_calls_return(Runner& runner, size_t index, int64_t first, const Change& change,
+                                                bool& early, bool& last_has_begun) {
+    const Runner::Glance meanwhile{change.expected / 2, [&] {
+                                       const OtherCore apart(runner.pid());
+                                       const Clock::time_point latest =
+                                           Clock::now() + change.expected + longest_wait_for_a_call;
+                                       while (runner.progress() < change.returned && Clock::now() < latest) {
+                                       }
+                                       early = runner.progress() <= change.anew;
+                                       change.make();
+                                       last_has_begun = runner.progress() + 2 > change.count;
+                                   }};
+    return runner.call(index, static_cast<uint32_t>(change.count),
+                       static_cast<uint32_t>(runner.points()[index]->timed()), static_cast<uint32_t>(first),
+                       glance_limit, &meanwhile);
+}
+
+// A device's calls are launched long before they run: the clock alone tells which of them do.
+Runner::Outcome Referee::change_on_device(Runner& runner, size_t index, int64_t first, const Change& change,
+                                          double call_ns, bool& last_has_begun) {
+    const Nanoseconds due = change.expected + Nanoseconds(static_cast<int64_t>(runner.handshake_ns()));
+    const Nanoseconds rest(static_cast<int64_t>(last_calls * call_ns + shortest_rest_ns));
+    const Runner::Glance meanwhile{due, [&] {
+                                       change.make();
+                                       runner.send_changes(index);
+                                       spin(rest);
+                                       last_has_begun = runner.has_replied();
+                                   }};
+    return runner.call(index, static_cast<uint32_t>(change.count),
+                       static_cast<uint32_t>(runner.points()[index]->timed()), static_cast<uint32_t>(first),
+                       glance_limit, &meanwhile);
+}
+
 // Late: the change may have come when the last call had begun, or when none had returned, and then nobody was
 // surprised. Who carries something on begins anew at window 0, so that calls after it are those that count.
-Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, bool& late) {
+Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double& call_ns, double batch_ns, bool& late) {
     Buffers& buffers = *runner.points()[index];
-    const double call_ns = std::max(shortest_call_ns, estimate_ns);
     const int64_t count = static_cast<int64_t>(calls_of_long_batch(batch_ns, call_ns));
     if (buffers.small()) buffers.turn(problem_, random());
     const std::optional<int64_t> other = buffers.small() ? std::nullopt : buffers.other_known();
@@ -241,23 +279,15 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double estimat
     const double after = std::pow(0.9 * static_cast<double>(count - anew), static_cast<double>(random() % 1000) / 1000);
     const int64_t returned = std::max(count - 1 - static_cast<int64_t>(after), anew + 1);
     const Nanoseconds expected(static_cast<int64_t>(static_cast<double>(returned) * call_ns));
+    const Change change{count, anew, returned, expected, [&] { other ? buffers.show_other() : buffers.restore(); }};
+    const int64_t first = first_window(buffers, window, static_cast<uint32_t>(count));
     bool last_has_begun = false;
-    // The moment is told by the calls that have returned; the clock says when to begin to look at them.
-    const Runner::Glance meanwhile{expected / 2, [&] {
-                                       const OtherCore apart(runner.pid());
-                                       const Clock::time_point latest =
-                                           Clock::now() + expected + longest_wait_for_a_call;
-                                       while (runner.progress() < returned && Clock::now() < latest) {
-                                       }
-                                       const bool early = runner.progress() <= anew;
-                                       other ? buffers.show_other() : buffers.restore();
-                                       last_has_begun = runner.progress() + 2 > count;
-                                       late = early || last_has_begun;
-                                   }};
-    const uint32_t calls = static_cast<uint32_t>(count);
-    Runner::Outcome outcome =
-        runner.call(index, calls, static_cast<uint32_t>(buffers.timed()),
-                    static_cast<uint32_t>(first_window(buffers, window, calls)), glance_limit, &meanwhile);
+    Runner::Outcome outcome = runner.on_device()
+                                  ? change_on_device(runner, index, first, change, call_ns, last_has_begun)
+                                  : change_as_calls_return(runner, index, first, change, late, last_has_begun);
+    late |= last_has_begun;
+    // It was estimated in another moment, perhaps a slower one.
+    if (last_has_begun) call_ns = std::min(call_ns, outcome.outside_ns / static_cast<double>(count));
     if (last_has_begun || !outcome.ok()) return outcome;
     compare_last(runner, index, last, sampling, outcome);
     if (outcome.verdict == Verdict::nondeterministic)

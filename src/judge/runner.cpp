@@ -366,6 +366,12 @@ Runner::Outcome Runner::prepare(size_t point, Seconds limit) {
     return exchange(request, limit);
 }
 
+void Runner::send_changes(size_t point) {
+    if (!on_device()) return;
+    if (const std::string failed = points_[point]->mirror()->send(); !failed.empty())
+        throw EnvironmentError("the inputs cannot be sent to the device: " + failed, "look at nvidia-smi");
+}
+
 Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit,
                              const Glance* meanwhile) {
     Request request{Op::call};
@@ -373,9 +379,7 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
     request.calls = calls;
     request.set = set;
     request.window = window;
-    if (on_device())
-        if (const std::string failed = points_[point]->mirror()->send(); !failed.empty())
-            throw EnvironmentError("the inputs cannot be sent to the device: " + failed, "look at nvidia-smi");
+    send_changes(point);
     if (progress_.data()) progress_value(progress_).store(0, std::memory_order_relaxed);
     Outcome outcome = exchange(request, limit, meanwhile);
     if (outcome.ok() && progress_.data() && progress() != calls)

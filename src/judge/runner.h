@@ -89,6 +89,8 @@ public:
     };
     Outcome call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit,
                  const Glance* meanwhile = nullptr);
+    // To a device, what was changed since the last call: also while a batch runs. A call sends it by itself.
+    void send_changes(size_t point);
     // How many calls of the present batch have returned, as a kernel's process says.
     int64_t progress() const;
     bool has_replied() const { return child_ && child_->has_replied(); }

@@ -20,6 +20,15 @@ void note(Judgement& judgement, Verdict verdict, const std::string& evidence) {
     judgement.evaluation.evidence = evidence;
 }
 
+// Found in turns with the baselines: its shape says so too.
+void note(Judgement& judgement, const PointComparison& comparison) {
+    const ContenderResult& kernel = comparison.results[0];
+    note(judgement, kernel.verdict, kernel.evidence);
+    for (PointResult& point : judgement.evaluation.points)
+        if (kernel.verdict != Verdict::ok && point.point.label == comparison.point.label)
+            point = {point.point, kernel.verdict, kernel.evidence, {}, {}};
+}
+
 void judge_unlisted(judge::WorkerClient& worker, const EvaluationRequest& listed,
                     const std::vector<ShapePoint>& unlisted, Judgement& judgement) {
     EvaluationRequest request = listed;
@@ -49,8 +58,7 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
     request.cold = options.paired;
     request.seconds_per_point = options.seconds_per_shape.count();
     judgement.comparison = worker.compare(request);
-    for (const PointComparison& point : judgement.comparison.points)
-        note(judgement, point.results[0].verdict, point.results[0].evidence);
+    for (const PointComparison& point : judgement.comparison.points) note(judgement, point);
     if (judgement.evaluation.ok()) judgement.speedup = speedup_over_best(judgement.comparison);
 }
 
