@@ -1,13 +1,17 @@
 // What comes through the worker's pipe and through its children's.
+#include <cstdlib>
 #include <cstring>
 #include <sstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/strings.h"
 #include "device/machine.h"
 #include "judge/answer.h"
+#include "judge/program_copy.h"
 #include "judge/worker.h"
 #include "judge/worker_command.h"
 #include "judge/worker_greeting.h"
@@ -16,6 +20,16 @@
 
 namespace strop::judge {
 namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::ContainsRegex;
+using testing::Each;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+using testing::StartsWith;
 
 std::string complaint(const std::string& line) {
     static const Problem problem = load_problem(STROP_SOURCE_DIR "/problems/softmax");
@@ -118,6 +132,72 @@ TEST(WorkerCommand, several_that_start_alike_have_numbers) {
         names.push_back(command.label());
     EXPECT_EQ(names,
               (std::vector<std::string>{"ssh a strop worker #1", "ssh b strop worker", "ssh a strop worker #2"}));
+}
+
+TEST(WorkerCommand, a_place_is_a_command_that_leads_elsewhere_and_names_no_worker) {
+    using Words = std::vector<std::string>;
+    auto command = [](const std::string& given) { return worker_command(given, ""); };
+    const WorkerCommand ssh = command("/usr/bin/ssh -p 22 gpu1");
+    EXPECT_EQ(ssh.place, (Words{"/usr/bin/ssh", "-p", "22", "gpu1"}));
+    EXPECT_EQ(ssh.folder, ".cache/strop");
+    EXPECT_EQ(ssh.argv, Words{});
+    EXPECT_EQ(ssh.name(), "the worker '/usr/bin/ssh -p 22 gpu1'");
+    for (const char* place : {"docker exec -i box", "podman exec -i box", "kubectl exec -i pod --"})
+        EXPECT_EQ(command(place).folder, ".cache/strop") << place;
+    EXPECT_EQ(command("srun -n1").folder, std::string(std::getenv("HOME")) + "/.cache/strop");
+    for (const char* start : {"ssh gpu1 strop worker", "ssh gpu1 ./start-worker", "nsenter -t 7 -a", "/srv/ssh.sh x"}) {
+        EXPECT_EQ(command(start).place, Words{}) << start;
+        EXPECT_EQ(command(start).argv, split_words(start));
+    }
+}
+
+// What workers.yaml with this text complains of at the name `a`, without the file's name.
+std::string complaint_of_file(const std::string& text) {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "workers.yaml";
+    write_file(file, text);
+    try {
+        worker_command("a", file);
+    } catch (const UsageError& error) {
+        return std::string(error.what()).substr(file.string().size());
+    }
+    return "none";
+}
+
+TEST(WorkerCommand, a_file_says_where_a_copy_goes) {
+    EXPECT_EQ(complaint_of_file("a: {at: ssh gpu1, folder: /scratch/me/strop}\n"), "none");
+    EXPECT_EQ(complaint_of_file("a: {at: flux exec -r 1}\n"), "none");
+    EXPECT_EQ(complaint_of_file("a: {wait: 3s}\n"), ":1: 'a' has no 'start' and no 'at'");
+    EXPECT_EQ(complaint_of_file("a:\n  start: ssh b strop worker\n  at: ssh b\n"), ":3: 'a' has both 'start' and 'at'");
+    EXPECT_EQ(complaint_of_file("a: {start: ssh b strop worker, folder: c}\n"),
+              ":1: 'folder' is where a copy goes, and only 'at' makes one");
+    EXPECT_EQ(complaint_of_file("a: {at: ' '}\n"), ":1: 'at' is empty");
+    for (const char* path : {"~/strop", "my strop", "$HOME/strop", "-p", "a;b"})
+        EXPECT_EQ(complaint_of_file(std::string("a: {at: ssh b, folder: '") + path + "'}\n"),
+                  std::string(":1: 'folder' is no plain path: '") + path + "'");
+}
+
+TEST(ProgramCopy, holds_what_a_worker_reads_and_the_libraries_that_it_needs) {
+    std::vector<std::string> names;
+    for (const CopiedFile& file : copied_files()) names.push_back(file.name);
+    EXPECT_THAT(names, IsSupersetOf({"bin/strop", "bin/strop-candidate", "share/strop/python/strop/host.py",
+                                     "share/strop/src/device/ceilings_main.cpp",
+                                     "share/strop/src/language/cuda_emulator/block.h"}));
+    EXPECT_THAT(names, Contains(StartsWith("lib/libhwloc.so")));
+    EXPECT_THAT(names, Each(Not(AnyOf(StartsWith("lib/libc.so"), StartsWith("lib/libstdc++"), HasSubstr("__pycache__"),
+                                      StartsWith("lib/ld-linux"), EndsWith(".yaml")))));
+    EXPECT_EQ(copy_hash().size(), 32u);
+    EXPECT_EQ(copy_hash(), copy_hash());
+}
+
+TEST(ProgramCopy, is_packed_as_files) {
+    sandbox::Command list;
+    list.argv = {"tar", "-tvzf", "-"};
+    const sandbox::Finished listed = sandbox::run(list, copy_archive());
+    ASSERT_TRUE(listed.ok()) << listed.err;
+    for (const std::string& line : split(trim(listed.out), '\n'))
+        EXPECT_THAT(line, AnyOf(StartsWith("-"), StartsWith("d")));
+    EXPECT_THAT(listed.out, ContainsRegex("-rwx.* bin/strop\n"));
 }
 
 TEST(WorkerAnswer, reports_failures_with_their_exit_code) {

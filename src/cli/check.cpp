@@ -156,7 +156,7 @@ report::CheckedResult run_check(const Checked& checked, const Course& course) {
     for (const ShapePoint& point : checked.problem.points) labels.push_back(point.label);
     judge::WorkerCommand command = course.command;
     if (checked.kernel.language == Language::cuda) command.device = "cuda";
-    judge::WorkerClient worker(command, [] { check_interrupt(); });
+    judge::WorkerClient worker = started(command);
     const Promise promise = promise_of(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
     worker.open(checked.problem, labels, std::random_device{}());
     const PromiseCheck check = check_promise(worker, checked.problem, promise.record, checked.kernel,

@@ -35,7 +35,7 @@ Looked look_at(judge::WorkerCommand command) {
     looked.command = command;
     try {
         const Clock::time_point start = Clock::now();
-        judge::WorkerClient worker(command, [] { check_interrupt(); });
+        judge::WorkerClient worker = started(command);
         looked.start = Seconds(seconds_since(start));
         looked.answers = true;
         looked.greeting = worker.greeting();

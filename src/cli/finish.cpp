@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/interrupt.h"
 #include "base/strings.h"
 #include "cli/store_access.h"
 #include "cli/terminal.h"
@@ -44,6 +45,10 @@ judge::Workers workers_of(const Arguments& arguments, const RunSettings& setting
     for (judge::WorkerCommand& command : workers.commands)
         if (arguments.has("--worker-wait")) command.patience = arguments.duration("--worker-wait");
     return workers;
+}
+
+judge::WorkerClient started(const judge::WorkerCommand& command) {
+    return {command, [] { check_interrupt(); }, [](const std::string& line) { fmt::print(stderr, "{}\n", line); }};
 }
 
 RunOptions run_options(const Arguments& arguments, const Problem& problem, const std::string& name) {

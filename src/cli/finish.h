@@ -7,6 +7,7 @@
 #include "cli/flags.h"
 #include "core/problem.h"
 #include "core/record.h"
+#include "judge/worker_client.h"
 #include "judge/worker_command.h"
 #include "run/run.h"
 
@@ -18,6 +19,8 @@ judge::WorkerCommand own_worker();
 judge::WorkerCommand worker_of(const Arguments& arguments);
 // The same of commands that may be given several; else those of `settings`, else its own.
 judge::Workers workers_of(const Arguments& arguments, const RunSettings& settings = {});
+// One of a command that asks it alone: Ctrl-C ends the waiting, and what there is to say of it goes to standard error.
+judge::WorkerClient started(const judge::WorkerCommand& command);
 
 // What every command that runs the main job takes from its flags: budget, evaluations, seed, points, result folder
 // (strop-out/NAME unless --out says another). Checks points and folder.

@@ -43,10 +43,12 @@ const Flag verbose_flag = {"--verbose", "", "diagnostics on standard error"};
 const std::vector<std::string> shells = {"bash", "zsh", "fish"};
 const std::vector<std::string> formats = {"terminal", "markdown", "html", "json"};
 
-const Flag worker_flag = {"--worker", "COMMAND",
-                          "measure where this command starts `strop worker`: \"ssh gpu1 strop worker\", or a name in "
-                          "workers.yaml (docs/workers.md)",
-                          Kind::text, ""};
+const Flag worker_flag = {
+    "--worker", "COMMAND",
+    "measure elsewhere: at a place that Strop is copied to where it is missing (\"ssh gpu1\"), where "
+    "a command starts `strop worker` (\"ssh gpu1 strop worker\"), or at a name in workers.yaml "
+    "(docs/workers.md)",
+    Kind::text, ""};
 const Flag workers_flag = {
     "--worker", "COMMAND", worker_flag.help + "; may be repeated, they share the work", Kind::text, "", {}, true};
 const Flag worker_wait_flag = {"--worker-wait", "DURATION",
@@ -517,7 +519,7 @@ CommandSpec doctor() {
              worker_wait_flag,
              json_flag},
             {{"./strop doctor", "processor, measured ceilings, compilers, Python, baselines, protections"},
-             {"./strop doctor --worker \"ssh gpu1 strop worker\"", "who answers there, and how fast"},
+             {"./strop doctor --worker \"ssh gpu1\"", "who answers there, and how fast"},
              {"./strop doctor --judge", "how far verdicts and speedups can be trusted on this machine"}},
             command_doctor};
 }

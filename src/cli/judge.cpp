@@ -189,7 +189,7 @@ int command_judge(const Arguments& arguments) {
     judge::WorkerCommand command = worker_of(arguments);
     if (device == "cuda") command.device = device;
     install_interrupt_handler();
-    judge::WorkerClient worker(command, [] { check_interrupt(); });
+    judge::WorkerClient worker = started(command);
     worker.open(problem, {}, std::random_device{}());
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
     std::vector<Contender> right;

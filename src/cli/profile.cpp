@@ -30,7 +30,7 @@ int command_profile(const Arguments& arguments) {
     if (!page.empty() && !fs::is_directory(fs::absolute(page).parent_path()))
         throw UsageError(fmt::format("{}: its folder does not exist", page), "make the folder first");
     install_interrupt_handler();
-    judge::WorkerClient worker(command, [] { check_interrupt(); });
+    judge::WorkerClient worker = started(command);
     worker.open(problem, labels, std::random_device{}());
     report::ProfileReport report = profile_kernel(worker, problem, kernel, configuration);
     report.kernel = fs::path(file).filename();

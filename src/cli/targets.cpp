@@ -13,6 +13,7 @@
 #include "base/interrupt.h"
 #include "base/strings.h"
 #include "cli/earlier_run.h"
+#include "cli/finish.h"
 #include "cli/problem_argument.h"
 #include "cli/progress.h"
 #include "cli/store_access.h"
@@ -48,7 +49,7 @@ void check_executable(const RunOptions& options) {
     }
     judge::WorkerCommand command = options.workers.commands.front();
     command.target = target;
-    judge::WorkerClient(command, [] { check_interrupt(); });
+    started(command);
 }
 
 class Targets {

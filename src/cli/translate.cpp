@@ -268,7 +268,7 @@ void judge_all(std::vector<Translation>& translations, Language to, const Proble
     for (Translation& one : translations) one.not_judged = why;
     if (!why.empty() || !any) return;
     install_interrupt_handler();
-    judge::WorkerClient worker(worker_of(arguments), [] { check_interrupt(); });
+    judge::WorkerClient worker = started(worker_of(arguments));
     worker.open(problem, {}, std::random_device{}());
     const Seconds per_shape = arguments.duration("--per-shape");
     for (Translation& one : translations) {

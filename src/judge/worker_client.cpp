@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "judge/worker_connection.h"
 #include "judge/worker_message.h"
+#include "judge/worker_place.h"
 #include "problem/problem_files.h"
 
 namespace strop::judge {
@@ -36,7 +37,7 @@ WorkerClient::WorkerClient(WorkerCommand command, std::function<void()> idle,
       idle_(std::move(idle)),
       say_(std::move(say)) {
     if (command_.is_own()) command_.argv.insert(command_.argv.end(), {"--scratch", scratch_.path().string()});
-    connection_ = std::make_unique<WorkerConnection>(command_, idle_);
+    connection_ = connect(command_, idle_, say_);
     greeting_ = connection_->greeting();
     banner_ = connection_->banner();
 }
@@ -158,7 +159,7 @@ void WorkerClient::revive() {
 }
 
 void WorkerClient::start_again() try {
-    connection_ = std::make_unique<WorkerConnection>(command_, idle_);
+    connection_ = connect(command_, idle_, say_);
     const Machine &now = connection_->greeting().machine, &before = greeting_.machine;
     if (now.fingerprint != before.fingerprint)
         throw LostWorker(fmt::format("{} was lost and came back on another machine: {}, before: {}", command_.name(),

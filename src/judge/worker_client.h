@@ -32,7 +32,8 @@ public:
 class WorkerClient : public Evaluator {
 public:
     // Starts a worker and hears who it is. `idle` is called while waiting and may throw; `say` gets a line when the
-    // worker was lost and had to be started again. EnvironmentErrors as of WorkerConnection.
+    // program is copied to where it is missing, and when the worker was lost and had to be started again.
+    // EnvironmentErrors as of WorkerConnection.
     WorkerClient(WorkerCommand command, std::function<void()> idle, std::function<void(const std::string&)> say = {});
     ~WorkerClient() override;
 

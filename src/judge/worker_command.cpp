@@ -1,8 +1,10 @@
 #include "judge/worker_command.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -14,17 +16,63 @@ namespace strop::judge {
 
 namespace {
 
-constexpr const char* example = "for example `h100: {start: \"ssh gpu1 strop worker\"}`";
+constexpr const char* example = "for example `h100: {at: \"ssh gpu1\"}`, or `h100: {start: \"ssh gpu1 strop worker\"}`";
+constexpr const char* usual_folder = ".cache/strop";
 
-std::vector<std::string> start_of(const YamlFile& yaml, const YamlEntry& start) {
-    const std::string text = yaml.text(start.value, "start");
+std::string program_of(const std::vector<std::string>& words) { return fs::path(words[0]).filename().string(); }
+
+// Where commands begin there: ssh's login folder, a container's working folder. What srun leads to usually has the same
+// homes, and begins in the folder of here.
+std::string usual_folder_of(const std::vector<std::string>& place) {
+    const char* home = std::getenv("HOME");
+    return program_of(place) == "srun" && home ? fmt::format("{}/{}", home, usual_folder) : usual_folder;
+}
+
+bool is_place(const std::vector<std::string>& words) {
+    static const char* const known[] = {"ssh", "docker", "podman", "kubectl", "srun"};
+    const std::string program = program_of(words);
+    return std::any_of(std::begin(known), std::end(known), [&](const char* name) { return program == name; }) &&
+           std::none_of(words.begin(), words.end(),
+                        [](const std::string& word) { return word.find("worker") != std::string::npos; });
+}
+
+std::vector<std::string> words_of(const YamlFile& yaml, const YamlEntry& field) {
+    const std::string text = yaml.text(field.value, field.key);
     try {
         std::vector<std::string> words = split_words(text);
         if (!words.empty()) return words;
     } catch (const UsageError& error) {
-        yaml.fail(start.value, error.what(), error.hint());
+        yaml.fail(field.value, error.what(), error.hint());
     }
-    yaml.fail(start.value, "'start' is empty", example);
+    yaml.fail(field.value, fmt::format("'{}' is empty", field.key), example);
+}
+
+// The same word to every shell, and to none.
+bool is_plain(const std::string& folder) {
+    return !folder.empty() && folder[0] != '-' && std::all_of(folder.begin(), folder.end(), [](unsigned char c) {
+        return std::isalnum(c) || std::string_view("/._-+@%:,").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+}
+
+void read_start(const YamlFile& yaml, const std::vector<YamlEntry>& fields, const YamlEntry& entry,
+                WorkerCommand& command) {
+    const YamlEntry *start = find(fields, "start"), *at = find(fields, "at"), *folder = find(fields, "folder");
+    if (!start && !at) yaml.fail(entry.at, fmt::format("'{}' has no 'start' and no 'at'", entry.key), example);
+    if (start && at)
+        yaml.fail(at->at, fmt::format("'{}' has both 'start' and 'at'", entry.key),
+                  "`at`: where Strop is copied to if it is missing; `start`: what starts a worker that is there");
+    if (folder && !at) yaml.fail(folder->at, "'folder' is where a copy goes, and only 'at' makes one", "leave it out");
+    if (start) {
+        command.argv = words_of(yaml, *start);
+        return;
+    }
+    command.place = words_of(yaml, *at);
+    command.folder = folder ? yaml.text(folder->value, "folder") : usual_folder_of(command.place);
+    if (folder && !is_plain(command.folder))
+        yaml.fail(
+            folder->value, fmt::format("'folder' is no plain path: '{}'", command.folder),
+            "letters, digits and /._-+@%:, which no shell reads in its own way; one without / at its beginning is "
+            "in the folder where commands begin there");
 }
 
 void read_duration(const YamlFile& yaml, const std::vector<YamlEntry>& fields, const char* key, Seconds& duration) {
@@ -48,10 +96,9 @@ Meant named(const YamlFile& yaml, const YamlEntry& entry) {
     WorkerCommand& command = meant.command;
     command.given = entry.key;
     const std::vector<YamlEntry> fields = yaml.map(entry.value, entry.key);
-    yaml.check_keys(fields, {"start", "wait", "count", "silence", "batch"}, entry.key);
-    const YamlEntry *start = find(fields, "start"), *count = find(fields, "count");
-    if (!start) yaml.fail(entry.at, fmt::format("'{}' has no 'start'", entry.key), example);
-    command.argv = start_of(yaml, *start);
+    yaml.check_keys(fields, {"start", "at", "folder", "wait", "count", "silence", "batch"}, entry.key);
+    const YamlEntry* count = find(fields, "count");
+    read_start(yaml, fields, entry, command);
     read_duration(yaml, fields, "wait", command.patience);
     read_duration(yaml, fields, "silence", command.silence);
     if (command.silence < least_silence)
@@ -66,10 +113,15 @@ Meant named(const YamlFile& yaml, const YamlEntry& entry) {
     return meant;
 }
 
+Meant command_of(const std::string& given, const std::vector<std::string>& words) {
+    if (!is_place(words)) return {{given, words}, 1};
+    return {{given, {}, words, usual_folder_of(words)}, 1};
+}
+
 Meant meant_by(const std::string& given, const fs::path& file) {
     const std::vector<std::string> words = split_words(given);
-    if (words.empty()) throw UsageError("--worker names no command", "for example --worker \"ssh gpu1 strop worker\"");
-    if (words.size() > 1 || given.find('/') != std::string::npos) return {{given, words}, 1};
+    if (words.empty()) throw UsageError("--worker names no command", "for example --worker \"ssh gpu1\"");
+    if (words.size() > 1 || given.find('/') != std::string::npos) return command_of(given, words);
     std::error_code failed;
     if (!fs::exists(file, failed))
         throw UsageError(fmt::format("--worker {}: there is no {}", given, file.string()),

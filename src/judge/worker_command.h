@@ -1,4 +1,5 @@
-// How a worker is started: by any command whose standard input and output are a pipe to `strop worker`.
+// How a worker is started: by any command whose standard input and output are a pipe to `strop worker`, or at a place,
+// which is a command that runs the words after it somewhere else (worker_place.h).
 #pragma once
 
 #include <filesystem>
@@ -15,8 +16,10 @@ inline constexpr Seconds least_silence{10};    // a worker says something every 
 inline constexpr int most_of_one_name = 1000;  // each has a process and a thread here
 
 struct WorkerCommand {
-    std::string given;  // by the user; empty: this program, on this machine
-    std::vector<std::string> argv;
+    std::string given;                 // by the user; empty: this program, on this machine
+    std::vector<std::string> argv;     // empty where there is a place
+    std::vector<std::string> place;    // empty: argv starts it
+    std::string folder;                // at the place, where the program is copied to
     Seconds patience{usual_patience};  // for its first answer
     Seconds silence{usual_silence};    // after which one that was asked and says nothing is lost
     Seconds batch{0};                  // for the answer to a batch; 0: what follows from the batch (batch_limit.h)
@@ -41,8 +44,8 @@ struct Workers {
 // a quote without an end.
 std::vector<std::string> split_words(const std::string& text);
 
-// `given`: a command, or one word without a slash, which is the name of a worker in `file`. UsageErrors say which names
-// there are.
+// `given`: a command, a place (`ssh gpu1`: a command that is known to lead elsewhere, without a word of workers), or
+// one word without a slash, which is the name of a worker in `file`. UsageErrors say which names there are.
 WorkerCommand worker_command(const std::string& given, const std::filesystem::path& file);
 
 // All that several of these mean: a name in `file` may stand for many (`count`). Those that start alike are numbered.

@@ -66,11 +66,13 @@ void WorkerConnection::greet(const std::function<void()>& idle) {
         if (!trim(line).empty()) last_printed_ = line;
         bytes += line.size();
         if (lines >= most_banner_lines || bytes >= most_banner_bytes)
-            throw EnvironmentError(fmt::format("{} printed {} and no word of a worker; the last: {}", command_.name(),
-                                               lines >= most_banner_lines ? fmt::format("{} lines", lines + 1)
-                                                                          : human_bytes(static_cast<double>(bytes)),
-                                               quote(last_printed_)),
-                                   "the command has to end in `strop worker`, with nothing else on its output");
+            throw EnvironmentError(
+                fmt::format("{} printed {} and no word of a worker; the last: {}", command_.name(),
+                            lines >= most_banner_lines ? fmt::format("{} lines", lines + 1)
+                                                       : human_bytes(static_cast<double>(bytes)),
+                            quote(last_printed_)),
+                "the command has to end in `strop worker`, with nothing else on its output, or to be a place such as "
+                "`ssh gpu1`");
         wait();
     }
     fail_to_start();
@@ -88,7 +90,7 @@ bool WorkerConnection::is_greeting(const std::string& line) {
         else greeting_ = {"an earlier version", 1, {}, {}, {}};
     } catch (const Json::exception& error) {
         throw EnvironmentError(fmt::format("{} does not greet as a worker does: {}", command_.name(), error.what()),
-                               "the command has to end in `strop worker`");
+                               "the command has to end in `strop worker`, or to be a place such as `ssh gpu1`");
     }
     if (greeting_.strop != this_version() || greeting_.protocol != worker_protocol)
         throw EnvironmentError(
@@ -104,10 +106,10 @@ bool WorkerConnection::is_greeting(const std::string& line) {
 void WorkerConnection::fail_to_start() {
     const std::string printed = last_printed_;
     const std::string how = end();
-    throw EnvironmentError(fmt::format("{} ended before it began: {}{}", command_.name(), how,
-                                       printed.empty() ? "" : fmt::format("; it printed last: {}", quote(printed))),
-                           command_.is_own() ? "run again with --verbose"
-                                             : "try the command by itself: it has to wait for a line of input");
+    throw NoWorkerBegan(fmt::format("{} ended before it began: {}{}", command_.name(), how,
+                                    printed.empty() ? "" : fmt::format("; it printed last: {}", quote(printed))),
+                        command_.is_own() ? "run again with --verbose"
+                                          : "try the command by itself: it has to wait for a line of input");
 }
 
 bool WorkerConnection::ask(const std::string& message, std::string& answer, Seconds limit,

@@ -4,15 +4,22 @@
 #include <functional>
 #include <string>
 
+#include "base/error.h"
 #include "judge/worker_command.h"
 #include "judge/worker_greeting.h"
 #include "sandbox/line_process.h"
 
 namespace strop::judge {
 
+// What was started ended before it spoke as a worker does.
+class NoWorkerBegan : public EnvironmentError {
+public:
+    using EnvironmentError::EnvironmentError;
+};
+
 class WorkerConnection {
 public:
-    // `idle` is called a few times a second while waiting and may throw. EnvironmentErrors: what was started ends,
+    // `idle` is called a few times a second while waiting and may throw. NoWorkerBegan; other EnvironmentErrors: it
     // prints too much that no worker says, says nothing for as long as the command has patience, or is of another
     // version.
     WorkerConnection(const WorkerCommand& command, const std::function<void()>& idle);

@@ -87,9 +87,18 @@ LineProcess::~LineProcess() {
 }
 
 bool LineProcess::write_line(const std::string& line, const std::function<void()>& idle) {
-    const std::string text = line + "\n";
-    for (size_t done = 0; done < text.size();) {
-        const ssize_t n = ::write(in_, text.data() + done, text.size() - done);
+    return write(line + "\n", idle);
+}
+
+bool LineProcess::write_all(const std::string& bytes, const std::function<void()>& idle) {
+    const bool written = write(bytes, idle);
+    shut(in_);
+    return written;
+}
+
+bool LineProcess::write(const std::string& bytes, const std::function<void()>& idle) {
+    for (size_t done = 0; done < bytes.size();) {
+        const ssize_t n = ::write(in_, bytes.data() + done, bytes.size() - done);
         if (n < 0 && errno == EAGAIN) wait_for(true, idle);
         else if (n > 0) done += static_cast<size_t>(n);
         else if (n == 0 || errno != EINTR) return false;

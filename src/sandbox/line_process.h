@@ -25,6 +25,8 @@ public:
 
     // False when it is gone. `idle` is called a few times a second while waiting; it may throw to give up.
     bool write_line(const std::string& line, const std::function<void()>& idle = [] {});
+    // The same of bytes that are all of its input.
+    bool write_all(const std::string& bytes, const std::function<void()>& idle);
     // False when it ended. Of a line without end `longest` bytes at a time are a line.
     bool read_line(std::string& line, const std::function<void()>& idle, size_t longest = SIZE_MAX);
     void interrupt();  // SIGINT: it may save its state and end by itself
@@ -34,8 +36,10 @@ public:
     Finished end_within(Seconds patience);
     // The last line that is not empty of its standard error so far, where that is kept.
     std::string last_error() const;
+    const std::string& errors() const { return errors_; }  // the last of it, where that is kept
 
 private:
+    bool write(const std::string& bytes, const std::function<void()>& idle);
     bool take_line(std::string& line, size_t longest);
     // For something to read, or for room to write.
     void wait_for(bool room, const std::function<void()>& idle);
