@@ -177,6 +177,18 @@ TEST(WorkerCommand, a_file_says_where_a_copy_goes) {
                   std::string(":1: 'folder' is no plain path: '") + path + "'");
 }
 
+TEST(WorkerCommand, a_file_says_which_languages_a_worker_is_for) {
+    const TemporaryFolder folder;
+    const fs::path file = folder.path() / "workers.yaml";
+    EXPECT_TRUE(worker_names(file).empty());
+    write_file(file, "h100: {at: ssh gpu1, languages: [cuda, triton]}\nany: {start: ssh a strop worker}\n");
+    EXPECT_EQ(worker_names(file), (std::vector<std::string>{"h100", "any"}));
+    EXPECT_EQ(worker_command("h100", file).languages, (std::vector<Language>{Language::cuda, Language::triton}));
+    EXPECT_TRUE(worker_command("any", file).languages.empty());
+    EXPECT_EQ(complaint_of_file("a: {at: ssh b, languages: [cuba]}\n"), ":1: 'cuba' is no language of kernels");
+    EXPECT_EQ(complaint_of_file("a: {at: ssh b, languages: []}\n"), ":1: 'languages' is empty");
+}
+
 TEST(ProgramCopy, holds_what_a_worker_reads_and_the_libraries_that_it_needs) {
     std::vector<std::string> names;
     for (const CopiedFile& file : copied_files()) names.push_back(file.name);

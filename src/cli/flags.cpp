@@ -130,12 +130,14 @@ CommandSpec optimize() {
               true},
              {"--device",
               "DEVICE",
-              "what kernels run on: cpu (C++), opencl (OpenCL programs on the system's first device), or cuda (CUDA "
-              "C++ "
-              "on the first GPU)",
+              "what kernels run on: cpu (C++), opencl (OpenCL programs on the system's first device), cuda (CUDA C++ "
+              "on "
+              "the first GPU), or a worker in workers.yaml, for its `languages`",
               Kind::choice,
               "cpu",
-              {"cpu", "opencl", "cuda"}},
+              {"cpu", "opencl", "cuda"},
+              false,
+              true},
              {"--for", "TARGETS",
               "one result for several instruction sets, of which it chooses at run time: cpu-avx2,cpu-avx512, native; "
               "TARGET@WORKER: measured by that one of workers.yaml. --budget is for each",
@@ -189,10 +191,14 @@ CommandSpec judge() {
           Kind::duration, "500ms"},
          {"--device",
           "DEVICE",
-          "of CUDA kernels (.cu): cuda, the first GPU; emulated, on the processor, checked and not timed",
+          "of CUDA kernels (.cu): cuda, the first GPU; emulated, on the processor, checked and not timed; or a worker "
+          "in "
+          "workers.yaml, for its `languages`",
           Kind::choice,
           "",
-          {"cuda", "emulated"}},
+          {"cuda", "emulated"},
+          false,
+          true},
          {"--sanitize", "", "run it under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer too"},
          worker_flag,
          worker_wait_flag,

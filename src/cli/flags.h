@@ -33,6 +33,7 @@ struct Flag {
     std::string standard;  // the value when it is not given; may be empty
     std::vector<std::string> choices = {};
     bool repeated = false;
+    bool names_workers = false;  // a choice, or a name in workers.yaml (named_device.h)
 };
 
 // What completes a positional argument.
@@ -79,6 +80,7 @@ public:
     Seconds duration(const std::string& name) const;
 
     void set(const std::string& name, std::vector<std::string> values) { values_[name] = std::move(values); }
+    void drop(const std::string& name) { values_.erase(name); }
 
 private:
     const CommandSpec* spec_;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "cli/flags.h"
+#include "cli/named_device.h"
 
 namespace strop::cli {
 
@@ -71,7 +72,9 @@ void check_value(const Flag& flag, const std::string& text) {
             if (equals == std::string::npos || !is_identifier(text.substr(0, equals)))
                 fail_value(flag.name, text, "write it as NAME=VALUE");
             break;
-        case Kind::choice: check_choice(flag.name, text, flag.choices); break;
+        case Kind::choice:
+            if (!flag.names_workers) check_choice(flag.name, text, flag.choices);
+            break;
         case Kind::text:
         case Kind::words:
         case Kind::file:
@@ -145,6 +148,7 @@ Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) 
         arguments.set(name, option->results());
     }
     check_values(spec, arguments);
+    take_named_device(arguments);
     return arguments;
 }
 

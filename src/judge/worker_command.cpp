@@ -17,6 +17,8 @@ namespace strop::judge {
 namespace {
 
 constexpr const char* example = "for example `h100: {at: \"ssh gpu1\"}`, or `h100: {start: \"ssh gpu1 strop worker\"}`";
+constexpr Language every_language[] = {Language::cpp, Language::opencl, Language::cuda, Language::triton,
+                                       Language::tilelang};
 constexpr const char* usual_folder = ".cache/strop";
 
 std::string program_of(const std::vector<std::string>& words) { return fs::path(words[0]).filename().string(); }
@@ -85,6 +87,21 @@ void read_duration(const YamlFile& yaml, const std::vector<YamlEntry>& fields, c
     }
 }
 
+void read_languages(const YamlFile& yaml, const std::vector<YamlEntry>& fields, std::vector<Language>& languages) {
+    const YamlEntry* field = find(fields, "languages");
+    if (!field) return;
+    std::vector<std::string> names;
+    for (const Language language : every_language) names.push_back(name_of(language));
+    for (const YAML::Node& node : yaml.list(field->value, "languages")) {
+        const std::string name = yaml.text(node, "languages");
+        const auto known = std::find(names.begin(), names.end(), name);
+        if (known == names.end())
+            yaml.fail(node, fmt::format("'{}' is no language of kernels", name), suggestion(name, names));
+        languages.push_back(every_language[known - names.begin()]);
+    }
+    if (languages.empty()) yaml.fail(field->value, "'languages' is empty", "leave it out, or name one");
+}
+
 // A command and how many workers it stands for.
 struct Meant {
     WorkerCommand command;
@@ -96,9 +113,10 @@ Meant named(const YamlFile& yaml, const YamlEntry& entry) {
     WorkerCommand& command = meant.command;
     command.given = entry.key;
     const std::vector<YamlEntry> fields = yaml.map(entry.value, entry.key);
-    yaml.check_keys(fields, {"start", "at", "folder", "wait", "count", "silence", "batch"}, entry.key);
+    yaml.check_keys(fields, {"start", "at", "folder", "languages", "wait", "count", "silence", "batch"}, entry.key);
     const YamlEntry* count = find(fields, "count");
     read_start(yaml, fields, entry, command);
+    read_languages(yaml, fields, command.languages);
     read_duration(yaml, fields, "wait", command.patience);
     read_duration(yaml, fields, "silence", command.silence);
     if (command.silence < least_silence)
@@ -111,6 +129,12 @@ Meant named(const YamlFile& yaml, const YamlEntry& entry) {
         yaml.fail(count->value, fmt::format("'count' is {}", given), fmt::format("1 to {}", most_of_one_name));
     meant.count = static_cast<int>(given);
     return meant;
+}
+
+std::vector<std::string> names_in(const YamlFile& yaml) {
+    std::vector<std::string> names;
+    for (const YamlEntry& entry : yaml.entries()) names.push_back(entry.key);
+    return names;
 }
 
 Meant command_of(const std::string& given, const std::vector<std::string>& words) {
@@ -127,10 +151,9 @@ Meant meant_by(const std::string& given, const fs::path& file) {
         throw UsageError(fmt::format("--worker {}: there is no {}", given, file.string()),
                          "name a command of several words, or write that file: " + std::string(example));
     const YamlFile yaml(read_file(file), file, example);
-    std::vector<std::string> names;
-    for (const YamlEntry& entry : yaml.entries()) names.push_back(entry.key);
     if (const YamlEntry* entry = find(yaml.entries(), words[0])) return named(yaml, *entry);
-    throw UsageError(fmt::format("--worker {}: {} has no such worker", given, file.string()), suggestion(given, names));
+    throw UsageError(fmt::format("--worker {}: {} has no such worker", given, file.string()),
+                     suggestion(given, names_in(yaml)));
 }
 
 }  // namespace
@@ -177,6 +200,12 @@ std::vector<WorkerCommand> worker_commands(const std::vector<std::string>& given
     for (WorkerCommand& command : commands)
         if (alike[command.given] > 1) command.number = ++numbers[command.given];
     return commands;
+}
+
+std::vector<std::string> worker_names(const fs::path& file) {
+    std::error_code failed;
+    if (!fs::exists(file, failed)) return {};
+    return names_in(YamlFile(read_file(file), file, example));
 }
 
 fs::path workers_file() {

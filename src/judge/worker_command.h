@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "core/kernel.h"
 
 namespace strop::judge {
 
@@ -26,6 +27,7 @@ struct WorkerCommand {
     std::string target;                // that it judges kernels for (device/target.h); empty: its machine as it is
     std::string device;                // that its kernels run on: "cuda", or the processor where it is empty
     int number = 0;                    // among those that start alike; 0: there is no other
+    std::vector<Language> languages;   // that its kernels are in; empty: that says nothing of it
 
     bool is_own() const { return given.empty(); }
     std::string label() const;  // "gpu1", "gpu1 #2"
@@ -50,6 +52,9 @@ WorkerCommand worker_command(const std::string& given, const std::filesystem::pa
 
 // All that several of these mean: a name in `file` may stand for many (`count`). Those that start alike are numbered.
 std::vector<WorkerCommand> worker_commands(const std::vector<std::string>& given, const std::filesystem::path& file);
+
+// Those in `file`, in its order; none where there is no such file.
+std::vector<std::string> worker_names(const std::filesystem::path& file);
 
 // $STROP_WORKERS, else $XDG_CONFIG_HOME/strop/workers.yaml, else ~/.config/strop/workers.yaml.
 std::filesystem::path workers_file();

@@ -19,6 +19,8 @@ KERNEL = """extern "C" void shifted(const float* x, const float* b, float* y, lo
 """
 OWN_PYTHON = f"{HOME}/.venv/bin/python"
 PYTHON = os.environ.get("STROP_PYTHON", OWN_PYTHON if os.path.exists(OWN_PYTHON) else sys.executable)
+# With what was measured of this machine, which is every host's.
+CACHE = os.environ.get("STROP_CACHE", os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "strop"))
 
 # Like ssh, whose words a shell reads again: ssh HOST WORD...
 SSH = """#!/bin/sh
@@ -26,7 +28,7 @@ echo "$*" >> {folder}/log
 cd {folder}/$1 2> /dev/null || {{ echo "ssh: Could not resolve hostname $1" >&2; exit 255; }}
 shift
 unset STROP_HOME STROP_STORE
-export HOME=$PWD STROP_PYTHON={python} PATH={folder}/tools:$PATH
+export HOME=$PWD STROP_PYTHON={python} STROP_CACHE={cache} PATH={folder}/tools:$PATH
 exec sh -c "$*"
 """
 # Like docker: docker exec -i BOX WORD..., and docker run -i IMAGE WORD..., where each time is the first.
@@ -34,7 +36,7 @@ DOCKER = """#!/bin/sh
 echo "$*" >> {folder}/log
 if [ "$1" = run ]; then cd "$(mktemp -d {folder}/box-XXXXXX)"; else cd {folder}/$3; fi
 shift 3
-exec env -i HOME="$PWD" STROP_PYTHON={python} PATH="$PATH" "$@"
+exec env -i HOME="$PWD" STROP_PYTHON={python} STROP_CACHE={cache} PATH="$PATH" "$@"
 """
 
 
@@ -59,7 +61,7 @@ class Places(InFolder):
 
     def program(self, name, text):
         path = self.folder / name
-        path.write_text(text.format(folder=self.folder, python=PYTHON), encoding="utf-8")
+        path.write_text(text.format(folder=self.folder, python=PYTHON, cache=CACHE), encoding="utf-8")
         path.chmod(0o755)
         return path
 
@@ -71,8 +73,7 @@ class Places(InFolder):
         (self.folder / "workers.yaml").write_text(text, encoding="utf-8")
 
     def variables(self):
-        names = environment(STROP_WORKERS=str(self.folder / "workers.yaml"), STROP_CACHE=str(self.folder / "cache"),
-                            STROP_PYTHON=PYTHON)
+        names = environment(STROP_WORKERS=str(self.folder / "workers.yaml"), STROP_PYTHON=PYTHON)
         del names["STROP_HOME"]
         return names
 
@@ -94,9 +95,7 @@ class Places(InFolder):
         return [line for line in log.read_text("utf-8").splitlines() if part in line] if log.exists() else []
 
     def copied(self):
-        """What the host has, apart from what a worker keeps there."""
-        return sorted(entry.name for entry in self.copies.iterdir() if (entry / "bin").exists() or "." in entry.name) \
-            if self.copies.exists() else []
+        return sorted(entry.name for entry in self.copies.iterdir()) if self.copies.exists() else []
 
     def answers(self, done):
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
@@ -111,7 +110,7 @@ class Places(InFolder):
 
 class Copying(Places):
     def test_it_is_copied_where_it_is_missing_and_judges_there(self):
-        problem = self.problem("shifted", baselines="[numpy]")
+        problem = self.problem("shifted")
         (self.folder / "kernel.cpp").write_text(KERNEL, encoding="utf-8")
         (self.folder / "box").mkdir()
         for worker in (f"{self.ssh} gpu1", f"{self.docker} exec -i box"):
@@ -125,7 +124,7 @@ class Copying(Places):
             self.assertEqual((again.stderr, len(self.logged(""))), ("", 1))    # the start alone
 
     def test_a_run_says_that_it_copies(self):
-        self.problem("shifted", baselines="[numpy]")
+        self.problem("shifted")
         done = self.strop("optimize", "shifted", "--budget", "3s", "--evaluations", "4", "--seed", "5", "--store",
                           "runs.db", "--worker", f"{self.ssh} gpu1")
         self.assertIn(done.returncode, (0, 1), done.stderr)
@@ -221,6 +220,55 @@ class Failing(Places):
         self.assertEqual(process.returncode, 130)
 
 
+class NamedDevices(Places):
+    def setUp(self):
+        super().setUp()
+        self.place = self.problem("shifted")
+        (self.folder / "kernel.cpp").write_text(KERNEL, encoding="utf-8")
+        self.file = self.folder / "workers.yaml"
+
+    def optimize(self, *words):
+        return self.strop("optimize", "shifted", "--budget", "3s", "--evaluations", "4", "--seed", "5", "--store", "runs.db",
+                          "--quiet", *words)
+
+    def mistaken(self, phrase, hint, *words):
+        done = self.optimize(*words)
+        self.assertEqual((done.returncode, done.stderr), (2, f"strop: {phrase}\nhint: {hint}\n"))
+
+    def test_a_worker_is_a_device(self):
+        self.named(f"near: {{at: '{self.ssh} gpu1', languages: [cpp]}}\n")
+        done = self.optimize("--device", "near", "--json")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        settings = json.loads(done.stdout)["settings"]
+        self.assertEqual((settings["worker"], settings["device"]), ("near", "cpu"))
+        judged = self.strop("judge", "kernel.cpp", "--problem", str(self.place), "--per-shape", "20ms", "--device", "near")
+        self.assertEqual((judged.returncode, judged.stderr), (0, ""), judged.stdout)
+        self.assertEqual(len(self.logged("strop worker")), 3)    # the first of them found nothing there
+
+    def test_what_is_no_device(self):
+        self.mistaken("--device: 'nea' does not fit", f"choose from cpu, opencl, cuda, or a name in {self.file}",
+                      "--device", "nea")
+        self.named(f"near: {{at: '{self.ssh} gpu1'}}\nfar: {{at: ssh far}}\n")
+        self.mistaken("--device: 'nea' does not fit", f"choose from cpu, opencl, cuda, or of {self.file}: near, far",
+                      "--device", "nea")
+        self.mistaken("--device near and --worker exclude each other",
+                      "the name is a worker itself: leave one of them out", "--device", "near", "--worker", "far")
+
+    def test_languages_of_one_device(self):
+        self.named("both: {at: ssh a, languages: [cuda, cpp]}\nodd: {at: ssh a, languages: [triton, tilelang]}\n"
+                   "h100: {at: ssh a, languages: [cuda, triton]}\nwrong: {at: ssh a, languages: [tritn]}\n")
+        self.mistaken("--device both: its languages run on two devices: cuda, cpp",
+                      "give each device a name of its own in workers.yaml: the same `at` or `start`, other `languages`",
+                      "--device", "both")
+        self.mistaken("--device odd: kernels in triton and tilelang are not judged",
+                      "add cuda to its languages in workers.yaml", "--device", "odd")
+        self.mistaken(f"{self.file}:4: 'tritn' is no language of kernels",
+                      "did you mean 'triton'? known: cpp, opencl, cuda, triton, tilelang", "--device", "wrong")
+        done = self.strop("judge", "kernel.cpp", "--problem", str(self.place), "--device", "h100")    # is --device cuda
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                         (2, "strop: kernel.cpp: --device cuda is for CUDA kernels"))
+
+
 class Interrupted(Places):
     def start_copying(self):
         """A command that is killed or stopped while it copies."""
@@ -262,7 +310,7 @@ class Lost(Places):
                        f"  touch died; {fake}; rm -rf .cache; exit 1\nfi\n")
         self.ssh.write_text(real, encoding="utf-8")
         (self.folder / "log").unlink()
-        self.problem("shifted", baselines="[numpy]")
+        self.problem("shifted")
         (self.folder / "kernel.cpp").write_text(KERNEL, encoding="utf-8")
         done = self.strop("judge", "kernel.cpp", "--problem", str(self.folder / "problems/shifted"), "--worker",
                           f"{self.ssh} gpu1", "--json")

@@ -84,7 +84,8 @@ class Starting(Workers):
 
     def test_a_greeting_in_another_form_is_none(self):
         worker = self.script("read line; echo '{\"strop\": 3, \"protocol\": \"two\"}'; read line")
-        self.refused(worker, "does not greet as a worker does: .*", "the command has to end in `strop worker`")
+        self.refused(worker, "does not greet as a worker does: .*",
+                     "the command has to end in `strop worker`, or to be a place such as `ssh gpu1`")
 
     def test_one_that_says_nothing_is_not_waited_for(self):
         worker = self.script("echo 'Password:'; sleep 60")
@@ -112,8 +113,8 @@ class Named(Workers):
         for name, phrase, hint in (
                 ("nearr", f"--worker nearr: {file} has no such worker", "did you mean 'near'? known: near, far, bare"),
                 ("far", f"{file}:2: 'ssh far \"strop': a quote has no end", "close it with \""),
-                ("bare", f"{file}:3: 'bare' has no 'start'",
-                 "for example `h100: {start: \"ssh gpu1 strop worker\"}`")):
+                ("bare", f"{file}:3: 'bare' has no 'start' and no 'at'",
+                 "for example `h100: {at: \"ssh gpu1\"}`, or `h100: {start: \"ssh gpu1 strop worker\"}`")):
             done = self.judge(name, STROP_WORKERS=file)
             self.assertEqual((done.returncode, done.stderr), (2, f"strop: {phrase}\nhint: {hint}\n"))
         done = self.judge("near", STROP_WORKERS=str(self.folder / "none.yaml"))
