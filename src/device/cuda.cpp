@@ -96,6 +96,10 @@ std::vector<CudaDevice> cuda_devices(std::string& why) {
     return devices;
 }
 
+std::string description_of(const CudaDevice& device) {
+    return fmt::format("{} ({}), CUDA {}", device.name, device.architecture, device.driver);
+}
+
 CudaDevice cuda_device() {
     std::string why;
     const std::vector<CudaDevice> devices = cuda_devices(why);

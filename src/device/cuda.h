@@ -26,6 +26,9 @@ std::vector<CudaDevice> cuda_devices(std::string& why);
 // The first device. EnvironmentError with a hint when there is none.
 CudaDevice cuda_device();
 
+// "NVIDIA H200 (sm_90), CUDA 13.0"
+std::string description_of(const CudaDevice& device);
+
 // nvcc: $CUDA_HOME/bin, then PATH, then /usr/local/cuda. Null where there is none.
 const Compiler* cuda_compiler();
 

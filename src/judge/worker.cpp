@@ -56,7 +56,9 @@ private:
         device_ = cuda_device();
         if (!cuda_compiler())
             throw EnvironmentError("no compiler for CUDA kernels was found", "install nvcc, or set CUDA_HOME");
-        return to_json(greeting_of_this_machine(measured()));
+        Greeting greeting = greeting_of_this_machine(measured());
+        greeting.device = description_of(*device_);
+        return to_json(greeting);
     }
 
     Machine measured() {

@@ -87,7 +87,7 @@ bool WorkerConnection::is_greeting(const std::string& line) {
         if (json.contains("strop")) greeting_ = greeting_from_json(json);
         else if (json["error"].at("phrase").get<std::string>().find("unknown op") == std::string::npos)
             parse_answer(line);
-        else greeting_ = {"an earlier version", 1, {}, {}, {}};
+        else greeting_ = {"an earlier version", 1, {}, {}, {}, {}};
     } catch (const Json::exception& error) {
         throw EnvironmentError(fmt::format("{} does not greet as a worker does: {}", command_.name(), error.what()),
                                "the command has to end in `strop worker`, or to be a place such as `ssh gpu1`");

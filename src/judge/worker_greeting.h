@@ -8,7 +8,7 @@
 
 namespace strop::judge {
 
-inline constexpr int worker_protocol = 4;                           // of the messages in worker.h
+inline constexpr int worker_protocol = 5;                           // of the messages in worker.h
 inline constexpr const char* working_line = R"({"working":true})";  // between a question and its answer
 
 struct Greeting {
@@ -17,6 +17,7 @@ struct Greeting {
     Machine machine;                  // without ceilings, which take a while to measure
     std::string toolchain;            // the usual compiler and its flags
     std::vector<std::string> weaker;  // protections that its system does not offer
+    std::string device;               // that kernels were asked to run on: "NVIDIA H100 (sm_90), CUDA 12.4"
 };
 
 // `machine`: as kernels see it.

@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "base/line.h"
 #include "base/strings.h"
+#include "device/cuda.h"
 #include "device/machine.h"
 #include "graph/signature.h"
 #include "judge/worker_pool.h"
@@ -181,10 +182,12 @@ private:
         if (options_.workers.are_own()) check_memory(problem_);  // elsewhere the worker looks at its own
         if (language() == Language::opencl && !options_.replay)
             record_.device = described_opencl_device(options_.workers);
-        if (language() == Language::cuda && !options_.replay) record_.device = described_cuda_device(options_.workers);
+        const bool on_cuda = language() == Language::cuda && !options_.replay;
+        if (on_cuda && options_.workers.are_own()) cuda_device();  // is there one? A run without any is not kept
         if (!store_.load_run(record_.run))
             save();  // a new run that cannot begin is in the store, one that goes on stays as it is
         start_worker();
+        if (on_cuda) record_.device = worker_->greeting().device;
         before_ = record_.seconds;
         workers_before_ = record_.workers;
         record_.history.clear();

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "core/json.h"
-#include "device/cuda.h"
 #include "device/opencl.h"
 #include "run/recording.h"
 
@@ -40,24 +39,9 @@ void RunMachine::check_same_machine() const {
 
 void RunMachine::keep() { store_.add_document(run_, machine_key, dump(Json(machine_))); }
 
-namespace {
-
-void refuse_other_machines(const judge::Workers& workers, const std::string& device) {
-    if (!workers.are_own())
-        throw UsageError(fmt::format("--device {}: kernels for a device are judged on this machine only", device),
-                         "leave --worker out");
-}
-
-}  // namespace
-
-std::string described_cuda_device(const judge::Workers& workers) {
-    refuse_other_machines(workers, "cuda");
-    const CudaDevice device = cuda_device();
-    return fmt::format("{} ({}), CUDA {}", device.name, device.architecture, device.driver);
-}
-
 std::string described_opencl_device(const judge::Workers& workers) {
-    refuse_other_machines(workers, "opencl");
+    if (!workers.are_own())
+        throw UsageError("--device opencl: OpenCL programs are judged on this machine only", "leave --worker out");
     const OpenClDevice device = opencl_device();
     return fmt::format("{}, {}", device.name, device.version);
 }

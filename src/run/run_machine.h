@@ -35,6 +35,5 @@ private:
 
 // What kernels in OpenCL run on, "NAME, VERSION". UsageError where workers of elsewhere would run them.
 std::string described_opencl_device(const judge::Workers& workers);
-std::string described_cuda_device(const judge::Workers& workers);
 
 }  // namespace strop

@@ -81,6 +81,10 @@ class Places(InFolder):
         return subprocess.run([program or self.installed / "bin/strop", *words], capture_output=True, text=True,
                               check=False, timeout=120, cwd=self.folder, env=self.variables())
 
+    def strop_worker_says(self, line):
+        return subprocess.run([self.installed / "bin/strop", "worker"], input=line + "\n", text=True, capture_output=True,
+                              check=True, env=self.variables()).stdout
+
     def start(self, *words):
         process = subprocess.Popen([self.installed / "bin/strop", *words], cwd=self.folder, env=self.variables(),
                                    text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -269,6 +273,20 @@ class NamedDevices(Places):
                          (2, "strop: kernel.cpp: --device cuda is for CUDA kernels"))
 
 
+    def test_cuda_kernels_run_on_the_workers_device(self):
+        """By a fake, whose device this machine need not have."""
+        greeting = self.strop_worker_says('{"op": "hello"}')
+        (self.folder / "greeting.json").write_text(greeting, encoding="utf-8")
+        self.named(f"h100: {{start: '{sys.executable} {HOME}/tests/fakes/fake_worker.py --greeting greeting.json "
+                   "--set \"device=NVIDIA H100 (sm_90), CUDA 12.4\"', languages: [cuda]}\n")
+        done = self.optimize("--device", "h100", "--json")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        record = json.loads(done.stdout)
+        self.assertEqual((record["settings"]["worker"], record["settings"]["device"], record["device"]),
+                         ("h100", "cuda", "NVIDIA H100 (sm_90), CUDA 12.4"))
+        self.assertEqual({kernel["language"] for kernel in record["kernels"]}, {"cuda"})
+
+
 class Interrupted(Places):
     def start_copying(self):
         """A command that is killed or stopped while it copies."""
@@ -300,8 +318,7 @@ class Lost(Places):
         """The worker dies in its first batch, and its machine has forgotten all when it is started again."""
         self.answers(self.doctor(f"{self.ssh} gpu1"))
         [name] = self.copied()
-        greeting = subprocess.run([os.path.abspath(BINARY), "worker"], input='{"op": "hello"}\n', text=True,
-                                  capture_output=True, check=True, env=environment()).stdout
+        greeting = self.strop_worker_says('{"op": "hello"}')
         (self.folder / "greeting.json").write_text(greeting, encoding="utf-8")
         fake = (f"{sys.executable} {HOME}/tests/fakes/fake_worker.py --greeting {self.folder}/greeting.json "
                 f"--state {self.folder}/state --evaluate dies,ok")
