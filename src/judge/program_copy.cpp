@@ -51,7 +51,8 @@ std::string archive_of_copy() {
         fs::create_symlink(file.path, link);
     }
     sandbox::Command tar;
-    tar.argv = {"tar", "-chzf", "-", "-C", stage.path().string(), "bin", "lib", "share"};
+    // A third of the time, for a tenth more bytes.
+    tar.argv = {"tar", "-chf", "-", "-I", "gzip -1", "-C", stage.path().string(), "bin", "lib", "share"};
     tar.limits.wall = archive_limit;
     tar.limits.output_bytes = longest_archive;
     sandbox::Finished packed = sandbox::run(tar);
