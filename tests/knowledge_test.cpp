@@ -361,6 +361,22 @@ TEST_P(AnyStore, ClaimsEnd) {
     EXPECT_EQ(states(store.claim("three", "work", {"done", "lost"}, 2, lasting, recent)), "mm") << "too long ago";
 }
 
+TEST_P(AnyStore, AClaimForOtherWorkIsNone) {
+    Store store(address_);
+    store.add_evaluation("one", evaluation_named("a"));
+    EXPECT_EQ(states(store.claim("one", "work of yesterday's judge", {"a"}, 1, lasting, recent)), "m");
+    EXPECT_EQ(states(store.claim("two", "work", {"a"}, 1, lasting, recent)), "m");
+    EXPECT_EQ(states(store.claim("one", "work", {"a"}, 1, lasting, recent)), "o");
+}
+
+TEST_F(KnowledgeStore, LostClaimsAreNoLoss) {
+    Store(path_).save_run(record_named("r"));
+    SQLite::Database(path_.string(), SQLite::OPEN_READWRITE).exec("DROP TABLE claims");
+    Store store(path_);
+    EXPECT_EQ(store.others_at("one", "work", lasting), 0);
+    EXPECT_EQ(store.runs().size(), 1u);
+}
+
 TEST_P(AnyStore, RunsAtTheSameWorkSeeEachOther) {
     Store store(address_);
     EXPECT_EQ(store.others_at("one", "work", lasting), 0);

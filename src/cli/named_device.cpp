@@ -47,6 +47,11 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// Words that mean a device everywhere mean no worker, and --worker takes others for commands.
+bool can_be_a_device(const std::string& name) {
+    return !contains({"cpu", "opencl", "cuda", "emulated"}, name) && name.find_first_of(" \t/") == std::string::npos;
+}
+
 }  // namespace
 
 void take_named_device(Arguments& arguments) {
@@ -55,7 +60,8 @@ void take_named_device(Arguments& arguments) {
         const std::string given = arguments.text(flag.name);
         if (contains(flag.choices, given)) continue;
         const fs::path file = judge::workers_file();
-        const std::vector<std::string> names = judge::worker_names(file);
+        std::vector<std::string> names = judge::worker_names(file);
+        std::erase_if(names, [](const std::string& name) { return !can_be_a_device(name); });
         if (!contains(names, given))
             throw UsageError(
                 fmt::format("--device: '{}' does not fit", given),

@@ -25,7 +25,7 @@ constexpr Seconds least_limit{60};  // of a step
 constexpr Seconds transfer_limit{1200};
 constexpr Seconds tidying_limit{10};
 constexpr Seconds parting{5};
-constexpr size_t longest_quote = 200;
+constexpr size_t longest_quote = 200, most_lines = 100;
 constexpr const char* start_instead = "install it there and name the worker by `start:` in workers.yaml";
 constexpr const char* another_folder = "`folder:` in workers.yaml names another folder";
 
@@ -56,8 +56,8 @@ Site& site_of(const WorkerCommand& command) {
 
 struct Done {
     sandbox::Finished finished;
-    std::string last_line;  // of standard output
-    std::string why;        // it failed, with its last words
+    std::vector<std::string> lines;  // of standard output
+    std::string why;                 // it failed, with its last words
 };
 
 // Programs say last that they failed, and say why before.
@@ -98,10 +98,12 @@ public:
         const Words asked = {"uname", "-m"};
         const Done done = run(asked);
         check(done, asked, "it has to run the words that come after it");
-        if (done.last_line != here.machine)
+        // A shell there may say more, before and after.
+        if (std::find(done.lines.begin(), done.lines.end(), here.machine) == done.lines.end())
             throw EnvironmentError(
                 fmt::format("{} cannot be copied to: its machine is {}, this program is for {}", command_.name(),
-                            shortened(one_line(done.last_line), longest_quote), here.machine),
+                            done.lines.empty() ? "unknown" : shortened(one_line(done.lines.back()), longest_quote),
+                            here.machine),
                 start_instead);
     }
 
@@ -129,7 +131,15 @@ public:
         remove(part);  // somebody else was first
     }
 
+    // It is there and cannot be executed: a file system may forbid that.
+    void check_executable() const {
+        if (run({"test", "-f", program()}).finished.ok())
+            throw EnvironmentError(fmt::format("{}: {} is there, and may not be executed", command_.name(), program()),
+                                   another_folder);
+    }
+
     [[noreturn]] void fail_as_lost() const {
+        check_executable();
         throw EnvironmentError(fmt::format("{}: Strop was copied there and is not there", command_.name()),
                                "does each of its commands reach the same machine? `docker run` begins a new one each");
     }
@@ -174,7 +184,7 @@ private:
         try {
             process.write_all(input, wait);
             for (std::string line; process.read_line(line, wait, longest_quote);)
-                if (!trim(line).empty()) done.last_line = trim(line);
+                if (!trim(line).empty() && done.lines.size() < most_lines) done.lines.emplace_back(trim(line));
             done.finished = process.end_within(parting);
             if (done.finished.ok()) return done;
             done.why = done.finished.describe();
@@ -198,6 +208,7 @@ bool bring(const Place& place, Site& site, int copies_before, const std::functio
     const std::lock_guard lock(site.copying, std::adopt_lock);
     if (site.count() != copies_before) return true;
     if (!place.lacks_program()) return false;
+    place.check_executable();
     place.check_architecture();
     place.put_program(say);
     site.add();

@@ -54,8 +54,9 @@ CREATE TABLE quarantine (run TEXT PRIMARY KEY, origin TEXT NOT NULL, reason TEXT
 
 // Since version 4: which run does what several would do (Store::claim); a run's own name is a key too.
 constexpr const char* create_claims = R"(
-CREATE TABLE claims (key TEXT PRIMARY KEY, work TEXT NOT NULL, run TEXT NOT NULL, claimed INTEGER NOT NULL);
-CREATE INDEX claims_by_work ON claims (work);
+CREATE TABLE IF NOT EXISTS claims (
+    key TEXT PRIMARY KEY, work TEXT NOT NULL, run TEXT NOT NULL, claimed INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS claims_by_work ON claims (work);
 )";
 
 // So that a page of a long list reads no more than itself. Older versions keep them up to date without knowing them.
@@ -148,6 +149,7 @@ void prepare_sqlite(SQLite::Database& database, Connection& connection, const fs
     database.tryExec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");  // outlives a power failure too
     database.tryExec(create_indices);
+    database.tryExec(create_claims);  // what is in it, may be lost
 }
 
 }  // namespace strop

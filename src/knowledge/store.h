@@ -73,8 +73,8 @@ struct Claim {
         others,  // to be done by another run, or by nobody yet
     };
     State state = State::others;
-    std::optional<Evaluation> evaluation;
-    std::string run;  // that did it
+    std::optional<Evaluation> evaluation;  // of one that is done; nothing where it cannot be read
+    std::string run;                       // that did it
 };
 
 // The store's server went away and did not come back in time. What was recorded before is worth going on with.
@@ -142,9 +142,9 @@ public:
     void add_evaluations(const std::string& run, const std::vector<Evaluation>& evaluations);  // all or none
     std::optional<Evaluation> find_evaluation(const std::string& run, const std::string& key);
     std::vector<Evaluation> evaluations(const std::string& run);
-    // Runs that go on side by side share `work`, a problem on a kind of machine, by the keys of its evaluations. At
-    // most `most` of those that no run has done within `recent`, nor claimed within `lasting`, become this run's; what
-    // another has done is given. In the order of the keys.
+    // Runs that go on side by side share `work`, a problem on a kind of machine, by the keys of its evaluations; a
+    // claim for other work is none. At most `most` of those that no run has done within `recent`, nor claimed within
+    // `lasting`, become this run's; what another has done is given. In the order of the keys.
     std::vector<Claim> claim(const std::string& run, const std::string& work, const std::vector<std::string>& keys,
                              size_t most, Seconds lasting, Seconds recent);
     void give_up(const std::string& run, const std::vector<std::string>& keys);  // what was claimed and not done

@@ -13,11 +13,20 @@ namespace strop {
 
 namespace {
 
+// Another's may be damaged, or of another version: then it is nobody's loss.
+std::optional<Evaluation> readable(const std::string& text) try {
+    return Json::parse(text).get<Evaluation>();
+} catch (const Json::exception&) {
+    return std::nullopt;
+} catch (const Error&) {
+    return std::nullopt;
+}
+
 int64_t whole(Seconds seconds) { return static_cast<int64_t>(std::ceil(seconds.count())); }
 
 constexpr const char* done_by_its_run =
-    "(SELECT evaluation FROM evaluations WHERE evaluations.run = claims.run AND evaluations.key = claims.key ORDER BY "
-    "+sequence DESC LIMIT 1)";
+    "coalesce((SELECT evaluation FROM evaluations WHERE evaluations.run = claims.run AND evaluations.key = claims.key "
+    "ORDER BY +sequence DESC LIMIT 1), '')";
 
 }  // namespace
 
@@ -27,13 +36,14 @@ std::vector<Claim> Store::claim(const std::string& run, const std::string& work,
     Connection& connection = *database_->connection;
     const std::string now = connection.now();
     const std::string look = fmt::format(
-        "SELECT run, CASE WHEN claimed < {0} - ?2 THEN 1 ELSE 0 END, CASE WHEN claimed < {0} - ?3 THEN 1 ELSE 0 END, "
-        "coalesce({1}, '') FROM claims WHERE key = ?1",
+        "SELECT run, CASE WHEN claimed < {0} - ?2 THEN 1 ELSE 0 END, CASE WHEN claimed < {0} - ?3 OR work <> ?4 THEN 1 "
+        "ELSE "
+        "0 END, {1} FROM claims WHERE key = ?1",
         now, done_by_its_run);
     const std::string take = fmt::format(
         "INSERT INTO claims VALUES (?1, ?2, ?3, {0}) ON CONFLICT (key) DO UPDATE SET work = excluded.work, run = "
         "excluded.run, claimed = excluded.claimed WHERE claims.run = excluded.run OR claims.claimed < {0} - ?5 OR "
-        "(claims.claimed < {0} - ?4 AND {1} IS NULL)",
+        "claims.work <> excluded.work OR (claims.claimed < {0} - ?4 AND {1} = '')",
         now, done_by_its_run);
     std::vector<size_t> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
@@ -43,12 +53,11 @@ std::vector<Claim> Store::claim(const std::string& run, const std::string& work,
         claims.assign(keys.size(), {});
         std::vector<bool> is_free(keys.size(), true);
         for (size_t i = 0; i < keys.size(); ++i)
-            connection.query(look, {keys[i], whole(lasting), whole(recent)}, [&](const Row& row) {
+            connection.query(look, {keys[i], whole(lasting), whole(recent), work}, [&](const Row& row) {
                 const bool is_over = row.integer(1) != 0, is_old = row.integer(2) != 0;
                 const std::string owner = row.text(0), evaluation = row.text(3);
                 if (owner != run && !is_old && !evaluation.empty())
-                    claims[i] = {Claim::State::done,
-                                 database_->guard([&] { return Json::parse(evaluation).get<Evaluation>(); }), owner};
+                    claims[i] = {Claim::State::done, readable(evaluation), owner};
                 is_free[i] = owner == run || is_old || (evaluation.empty() && is_over);
             });
         std::vector<bool> wanted(keys.size(), false);
@@ -66,7 +75,7 @@ std::vector<Claim> Store::claim(const std::string& run, const std::string& work,
 
 void Store::give_up(const std::string& run, const std::vector<std::string>& keys) {
     const std::string statement =
-        fmt::format("DELETE FROM claims WHERE key = ?1 AND run = ?2 AND {} IS NULL", done_by_its_run);
+        fmt::format("DELETE FROM claims WHERE key = ?1 AND run = ?2 AND {} = ''", done_by_its_run);
     database_->connection->transaction([&] {
         for (const std::string& key : keys) database_->connection->execute(statement, {key, run});
     });

@@ -36,9 +36,10 @@ Recorder::Recorder(judge::WorkerPool& worker, Store& store, const RunRecord& rec
       run_(record.run),
       problem_hash_(record.problem_hash) {
     if (record.settings.share)
-        shared_ = std::make_unique<SharedWork>(
-            store, run_, problem_hash_ + "\n" + worker.machine_fingerprint() + "\n" + worker.toolchain(),
-            std::move(idle));
+        shared_ = std::make_unique<SharedWork>(store, run_,
+                                               record.strop_version + "\n" + problem_hash_ + "\n" +
+                                                   worker.machine_fingerprint() + "\n" + worker.toolchain(),
+                                               std::move(idle));
 }
 
 std::string Recorder::key_of(const EvaluationRequest& request) const {

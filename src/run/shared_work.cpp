@@ -1,6 +1,7 @@
 #include "run/shared_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <thread>
 
@@ -16,6 +17,26 @@ constexpr Seconds recent{24 * 3600};
 constexpr Seconds pause{0.1};          // between two looks at the store
 constexpr Seconds least_patience{5};   // with another run
 constexpr double patience_factor = 2;  // of what an equal part took here
+
+bool is_time(double value) { return std::isfinite(value) && value > 0; }
+
+bool can_be(const PointResult& result) {
+    const std::vector<double>& samples = result.time.samples_ns;
+    if (result.verdict != Verdict::ok) return true;
+    return is_time(result.time.median_ns) && !samples.empty() && std::all_of(samples.begin(), samples.end(), is_time);
+}
+
+// What another run has written is not believed to be what it should be.
+bool can_be_of(const Evaluation& evaluation, const EvaluationRequest& request, const std::string& key) {
+    if (evaluation.key != key || evaluation.configuration != request.configuration) return false;
+    if (evaluation.ok() && evaluation.points.empty()) return false;
+    return std::all_of(evaluation.points.begin(), evaluation.points.end(), [&](const PointResult& result) {
+        return can_be(result) &&
+               std::any_of(request.points.begin(), request.points.end(), [&](const ShapePoint& point) {
+                   return point.label == result.point.label && point.dims == result.point.dims;
+               });
+    });
+}
 
 }  // namespace
 
@@ -59,8 +80,8 @@ private:
         return open;
     }
 
-    // Those that became this run's: an equal part at most, or all where others have been waited for long enough. What
-    // others have done is taken over.
+    // Those that this run is to judge: what became its own, an equal part at most, or all where others have been waited
+    // for long enough, whatever became of their claims. What others have done is taken over.
     std::vector<size_t> claimed(const std::vector<size_t>& open, bool is_patient) {
         const int others = shared_.store_.others_at(shared_.run_, shared_.work_, lasting);
         const size_t runs = is_patient ? 1 + static_cast<size_t>(others) : 1;
@@ -72,10 +93,14 @@ private:
         std::vector<size_t> mine;
         std::vector<Evaluation> taken;
         for (size_t k = 0; k < open.size(); ++k) {
-            if (claims[k].state == Claim::State::mine) mine.push_back(open[k]);
-            if (claims[k].state != Claim::State::done) continue;
+            const EvaluationRequest& request = requests_[open[k]];
+            const bool is_done = claims[k].state == Claim::State::done;
+            if (!is_done || !claims[k].evaluation || !can_be_of(*claims[k].evaluation, request, keys[k])) {
+                if (is_done || !is_patient || claims[k].state == Claim::State::mine) mine.push_back(open[k]);
+                continue;
+            }
             Evaluation evaluation = *claims[k].evaluation;
-            evaluation.kernel = requests_[open[k]].kernel.id;
+            evaluation.kernel = request.kernel.id;
             if (evaluation.judged_by.empty()) evaluation.judged_by = claims[k].run;
             taken.push_back(evaluation);
             found_[open[k]] = std::move(evaluation);

@@ -210,6 +210,17 @@ class Failing(Places):
                      "install it there and name the worker by `start:` in workers.yaml")
         self.assertEqual(self.copied(), [])
 
+    def test_a_shell_that_says_more_before_and_after(self):
+        self.program("ssh", SSH.replace('exec sh -c "$*"', 'echo Welcome; sh -c "$*"; code=$?; echo Goodbye; exit $code'))
+        self.answers(self.doctor(f"{self.ssh} gpu1"))
+
+    def test_a_file_system_on_which_nothing_may_be_executed(self):
+        self.tool("mv", 'chmod 644 "$2/bin/strop"; exec /bin/mv "$@"')
+        for _ in range(2):    # and it is not copied again
+            self.refused(f"{self.ssh} gpu1", r"the worker '.*': .*/bin/strop is there, and may not be executed",
+                         "`folder:` in workers.yaml names another folder")
+            self.assertEqual(len(self.logged("tar ")), 1)
+
     def test_each_command_somewhere_else(self):
         self.refused(f"{self.docker} run -i image", "the worker '.*': Strop was copied there and is not there",
                      "does each of its commands reach the same machine. .*")
@@ -255,6 +266,11 @@ class NamedDevices(Places):
         self.named(f"near: {{at: '{self.ssh} gpu1'}}\nfar: {{at: ssh far}}\n")
         self.mistaken("--device: 'nea' does not fit", f"choose from cpu, opencl, cuda, or of {self.file}: near, far",
                       "--device", "nea")
+        self.named(f"cpu: {{at: ssh nowhere}}\nmy box: {{at: ssh nowhere}}\nnear: {{at: '{self.ssh} gpu1'}}\nfar: {{at: ssh far}}\n")
+        self.mistaken("--device: 'my box' does not fit", f"choose from cpu, opencl, cuda, or of {self.file}: near, far",
+                      "--device", "my box")
+        judged = self.strop("judge", "kernel.cpp", "--problem", str(self.place), "--device", "cpu")
+        self.assertEqual(judged.returncode, 2, judged.stderr)
         self.mistaken("--device near and --worker exclude each other",
                       "the name is a worker itself: leave one of them out", "--device", "near", "--worker", "far")
 
@@ -271,7 +287,6 @@ class NamedDevices(Places):
         done = self.strop("judge", "kernel.cpp", "--problem", str(self.place), "--device", "h100")    # is --device cuda
         self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
                          (2, "strop: kernel.cpp: --device cuda is for CUDA kernels"))
-
 
     def test_cuda_kernels_run_on_the_workers_device(self):
         """By a fake, whose device this machine need not have."""

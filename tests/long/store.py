@@ -41,7 +41,9 @@ class Client:
             self.process.stdout.close()
             if self.ending:
                 return
-            if code != -signal.SIGKILL:
+            if code == 3 and "cannot be reached" in last_line(self.log.name):    # it began while the server was away
+                time.sleep(0.2)
+            elif code != -signal.SIGKILL:
                 self.failed = f"{self.name} ended with {code}: {last_line(self.log.name)}"
                 return
             self.start()
