@@ -41,7 +41,8 @@ void RunMachine::keep() { store_.add_document(run_, machine_key, dump(Json(machi
 
 std::string described_opencl_device(const judge::Workers& workers) {
     if (!workers.are_own())
-        throw UsageError("--device opencl: OpenCL programs are judged on this machine only", "leave --worker out, and name no worker by --device");
+        throw UsageError("--device opencl: OpenCL programs are judged on this machine only",
+                         "leave --worker out, and name no worker by --device");
     const OpenClDevice device = opencl_device();
     return fmt::format("{}, {}", device.name, device.version);
 }

@@ -15,7 +15,8 @@ namespace strop {
 
 class SharedWork {
 public:
-    // `work`: names problem, machine, tool chain and judge. `idle` is called while another run is waited for, and may throw.
+    // `work`: names problem, machine, tool chain and judge. `idle` is called while another run is waited for, and may
+    // throw.
     SharedWork(Store& store, std::string run, const std::string& work, std::function<void()> idle);
 
     // `measure` judges requests and records what it says under its run. Of what others have judged the evaluation names
