@@ -28,6 +28,13 @@ sandbox::Finished run_tool(const std::vector<std::string>& argv, double wall_sec
     return sandbox::run(command);
 }
 
+// Compilers warn before they say why they failed.
+std::string reason(const std::string& said) {
+    for (const std::string& line : split(said, '\n'))
+        if (!trim(line).empty() && line.find("warning") == std::string::npos) return line;
+    return "it does not say why";
+}
+
 void compile_probe(const Machine& machine, const fs::path& program) {
     std::vector<Compiler> compilers = kernel_compilers();
     if (compilers.empty()) throw EnvironmentError("no C++ compiler was found", compiler_hint);
@@ -45,7 +52,7 @@ void compile_probe(const Machine& machine, const fs::path& program) {
                  60);
     if (!compiled.ok())
         throw EnvironmentError(fmt::format("{}: cannot compile the program that measures this machine ({}): {}",
-                                           compiler.path, compiled.describe(), split(compiled.err, '\n').front()),
+                                           compiler.path, compiled.describe(), reason(compiled.err)),
                                compiler_hint);
 }
 

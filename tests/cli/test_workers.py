@@ -171,10 +171,12 @@ class Elsewhere(Workers):
             self.skipTest("no mount namespaces for this user")
         disk = self.folder / "disk"
         disk.mkdir()
-        done = self.judge(f"unshare -m sh -c 'mount -t tmpfs -o size=24k none {disk} && TMPDIR={disk} exec {WORKER}'")
-        self.assertEqual(done.returncode, 3, done.stderr + done.stdout)
-        self.assertRegex(done.stderr, "its disk is full|No space left on device")
-        self.assertNotIn("compile_failed", done.stdout)
+        full = f"mount -t tmpfs -o size=24k none {disk} && TMPDIR={disk}"
+        for variables in ("", f"STROP_CACHE={self.folder}/cache"):    # with what is known of the machine, and without
+            done = self.judge(f"unshare -m sh -c '{full} {variables} exec {WORKER}'")
+            self.assertEqual(done.returncode, 3, done.stderr + done.stdout)
+            self.assertRegex(done.stderr, "its disk is full|No space left on device")
+            self.assertNotIn("compile_failed", done.stdout)
 
     def test_a_run_finishes_and_says_what_was_left_out(self):
         worker = self.away()
