@@ -19,7 +19,7 @@ namespace {
 constexpr int attempts_at_the_last_glance = 32;
 constexpr size_t least_wrong = 2;                      // of them, who keeps something of earlier inputs
 constexpr int least_renewals = 3, most_renewals = 24;  // few elements change in some, many in others
-constexpr Seconds time_of_renewals{0.1};
+constexpr Seconds time_of_renewals{0.02}, longest_trying{0.1};
 constexpr int as_short_as_parts = 3;  // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
 constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
@@ -183,7 +183,10 @@ Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double es
     double call_ns = std::max(shortest_call_ns, estimate_ns);
     double batch_ns = runner.on_device() ? shortest_device_renewal_ns : part_ns;
     // Threads that race are wrong now and then, whatever becomes of the inputs.
+    // A batch of very short calls may be over whenever the change has come, however often it is tried.
+    const Clock::time_point start = Clock::now();
     for (int attempt = 1; attempt <= attempts && (looks == 0 || (wrong > 0 && looks < least_glances)); ++attempt) {
+        if (looks == 0 && attempt > as_short_as_parts && Clock::now() - start > longest_trying) break;
         bool late = false;
         Runner::Outcome outcome = renew_once(runner, index, call_ns, batch_ns, late);
         const bool is_wrong = outcome.verdict == Verdict::nondeterministic;

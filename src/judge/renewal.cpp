@@ -15,6 +15,7 @@ namespace {
 constexpr int most_doublings = 6;            // elements of what a call sees: 1, 2, 4, ... 64
 constexpr int64_t least_elements_apart = 4;  // on average
 constexpr int64_t most_stretches = 1 << 10;  // of a row, each with as many elements
+constexpr int64_t most_elements = 1024;      // of a row where that is one of a stretch: a change has to be quick
 constexpr int64_t pool = 64;                 // values to choose among
 constexpr int choices = 8;  // the one farthest from the old value, so that the change is seen in what depends on it
 
@@ -55,8 +56,10 @@ Renewal::Renewal(const Problem& problem, const Dimensions& dims, const std::vect
         fill_tensor(values.data(), tensor.dtype, pool, tensor.fill,
                     tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2, Distribution::declared, random());
         const int64_t stretch = std::max({row.seen_bytes / size, row.bytes / size / most_stretches, int64_t{1}});
-        const int64_t wanted = std::min(int64_t{1} << random() % (most_doublings + 1),
-                                        std::max(stretch / least_elements_apart, int64_t{1}));
+        const int64_t stretches = (row.bytes / size + stretch - 1) / stretch;
+        const int64_t wanted = std::min({int64_t{1} << random() % (most_doublings + 1),
+                                         std::max(stretch / least_elements_apart, int64_t{1}),
+                                         std::max(most_elements / stretches, int64_t{1})});
         for (int64_t begin = 0; begin < row.bytes / size; begin += stretch) {
             const int64_t elements = std::min(stretch, row.bytes / size - begin);
             for (int64_t i = 0; i < wanted; ++i) {
