@@ -241,8 +241,6 @@ extern "C" void scale(const float* x, float* y, float* total, float factor, int6
     EXPECT_NE(evaluation.evidence.find("inputs changed while"), std::string::npos) << evaluation.evidence;
 }
 
-// Between the calls of a batch inputs move by some elements: who knows that adds the ones that came and takes off those
-// that went, and is right as long as nothing else changes.
 INSTANTIATE_TEST_SUITE_P(Sums, CarriedState,
                          testing::Values(Carried{"tiny", 4, 64}, Carried{"one_row", 1, 16384},
                                          Carried{"small", 8, 1024}, Carried{"medium", 160, 512},

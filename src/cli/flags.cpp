@@ -130,9 +130,8 @@ CommandSpec optimize() {
               true},
              {"--device",
               "DEVICE",
-              "what kernels run on: cpu (C++), opencl (OpenCL programs on the system's first device), cuda (CUDA C++ "
-              "on "
-              "the first GPU), or a worker in workers.yaml, for its `languages`",
+              "what kernels run on: cpu (C++), opencl (OpenCL programs on the system's first device), cuda "
+              "(CUDA C++ on the first GPU), or a worker in workers.yaml, for its `languages`",
               Kind::choice,
               "cpu",
               {"cpu", "opencl", "cuda"},
@@ -191,9 +190,8 @@ CommandSpec judge() {
           Kind::duration, "500ms"},
          {"--device",
           "DEVICE",
-          "of CUDA kernels (.cu): cuda, the first GPU; emulated, on the processor, checked and not timed; or a worker "
-          "in "
-          "workers.yaml, for its `languages`",
+          "of CUDA kernels (.cu): cuda, the first GPU; emulated, on the processor, checked and not timed; or a "
+          "worker in workers.yaml, for its `languages`",
           Kind::choice,
           "",
           {"cuda", "emulated"},

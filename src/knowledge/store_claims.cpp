@@ -36,9 +36,8 @@ std::vector<Claim> Store::claim(const std::string& run, const std::string& work,
     Connection& connection = *database_->connection;
     const std::string now = connection.now();
     const std::string look = fmt::format(
-        "SELECT run, CASE WHEN claimed < {0} - ?2 THEN 1 ELSE 0 END, CASE WHEN claimed < {0} - ?3 OR work <> ?4 THEN 1 "
-        "ELSE "
-        "0 END, {1} FROM claims WHERE key = ?1",
+        "SELECT run, CASE WHEN claimed < {0} - ?2 THEN 1 ELSE 0 END, "
+        "CASE WHEN claimed < {0} - ?3 OR work <> ?4 THEN 1 ELSE 0 END, {1} FROM claims WHERE key = ?1",
         now, done_by_its_run);
     const std::string take = fmt::format(
         "INSERT INTO claims VALUES (?1, ?2, ?3, {0}) ON CONFLICT (key) DO UPDATE SET work = excluded.work, run = "

@@ -52,6 +52,7 @@ public:
     std::vector<Evaluation> done(const Measure& measure) {
         std::optional<Clock::time_point> waiting_since;
         Seconds longest{0};  // that an own part took
+        note_others();
         for (std::vector<size_t> open = missing(); !open.empty(); open = missing()) {
             const bool is_patient = !waiting_since || seconds_since(*waiting_since) <
                                                           std::max(least_patience, patience_factor * longest).count();
@@ -60,6 +61,7 @@ public:
                 const Clock::time_point start = Clock::now();
                 judge(mine, measure);
                 longest = std::max(longest, Seconds(seconds_since(start)));
+                note_others();
                 waiting_since.reset();
             } else if (missing().size() == open.size()) {
                 if (!waiting_since) waiting_since = Clock::now();
@@ -80,11 +82,15 @@ private:
         return open;
     }
 
+    // Not while it waits: that writes to the store.
+    void note_others() {
+        others_ = static_cast<size_t>(shared_.store_.others_at(shared_.run_, shared_.work_, lasting));
+    }
+
     // Those that this run is to judge: what became its own, an equal part at most, or all where others have been waited
     // for long enough, whatever became of their claims. What others have done is taken over.
     std::vector<size_t> claimed(const std::vector<size_t>& open, bool is_patient) {
-        const int others = shared_.store_.others_at(shared_.run_, shared_.work_, lasting);
-        const size_t runs = is_patient ? 1 + static_cast<size_t>(others) : 1;
+        const size_t runs = is_patient ? 1 + others_ : 1;
         const Seconds holding = is_patient ? lasting : Seconds(0);
         std::vector<std::string> keys;
         for (size_t i : open) keys.push_back(keys_[i]);
@@ -136,6 +142,7 @@ private:
     const std::vector<EvaluationRequest> requests_;
     const std::vector<std::string>& keys_;
     std::vector<std::optional<Evaluation>> found_;
+    size_t others_ = 0;  // that are at the work too
 };
 
 SharedWork::SharedWork(Store& store, std::string run, const std::string& work, std::function<void()> idle)
