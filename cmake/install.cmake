@@ -7,7 +7,7 @@ target_link_options(strop PRIVATE -Wl,--disable-new-dtags)
 # to the system are still found where they lie; CMake's own build path would end in the folder that one happens to be in.
 set_target_properties(strop PROPERTIES INSTALL_RPATH "$ORIGIN/../lib" INSTALL_RPATH_USE_LINK_PATH ON
                                        BUILD_WITH_INSTALL_RPATH ON)
-install(TARGETS strop strop-candidate RUNTIME_DEPENDENCY_SET needed DESTINATION bin)
+install(TARGETS strop strop-candidate strop-candidate-python RUNTIME_DEPENDENCY_SET needed DESTINATION bin)
 install(RUNTIME_DEPENDENCY_SET needed
         PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|gcc_s|stdc\\+\\+)\\.so"
         DESTINATION lib)

@@ -18,7 +18,7 @@ function(strop_module name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   strop_layers_below(${name} modules)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$|processor_state|thread_state|cache_lines|multiples_(generic|x86_64)")  # of programs or architectures
+  list(FILTER sources EXCLUDE REGEX "_main\\.cpp$|/candidate(_python)?\\.cpp$|processor_state|thread_state|cache_lines|multiples_(generic|x86_64)")  # of programs or architectures
   if(NOT sources)
     add_library(strop_${name} INTERFACE)
     set(kind INTERFACE)

@@ -27,9 +27,10 @@ std::vector<std::string> left_out(const Problem& problem, const Judgement& judge
 
 }  // namespace
 
-void print_emulated(const Problem& problem, const Judgement& judgement) {
+void print_emulated(const Problem& problem, const std::string& file, const Judgement& judgement) {
     const Evaluation& evaluation = judgement.evaluation;
-    fmt::print("verdict: {}, in the CUDA emulator: checked, not timed\n", name_of(evaluation.verdict));
+    const char* where = file.ends_with(".py") ? "Triton's interpreter" : "the CUDA emulator";
+    fmt::print("verdict: {}, in {}: checked, not timed\n", name_of(evaluation.verdict), where);
     if (!evaluation.evidence.empty()) fmt::print("{}\n", cited(evaluation.evidence));
     std::vector<std::vector<std::string>> cells = {{"SHAPE", "DIMENSIONS", "VERDICT"}};
     for (const PointResult& result : evaluation.points)

@@ -8,7 +8,7 @@
 
 namespace strop::cli {
 
-void print_emulated(const Problem& problem, const Judgement& judgement);
+void print_emulated(const Problem& problem, const std::string& file, const Judgement& judgement);
 // One document; of several kernels each is a line.
 void print_emulated_json(const Problem& problem, const std::string& file, const Judgement& judgement,
                          bool one_of_several);

@@ -182,7 +182,9 @@ CommandSpec judge() {
     return {
         "judge",
         "compile, check and time kernels against the baselines",
-        {{"KERNEL", "a source file in C++, OpenCL (.cl) or CUDA (.cu); of several each is judged by the same referee",
+        {{"KERNEL",
+          "a source file in C++, OpenCL (.cl), CUDA (.cu) or Python (.py); of several each is judged by the same "
+          "referee",
           true, true}},
         {{"--problem", "DIR", "the problem that it should solve (default: the kernel's own folder)", Kind::folder, ""},
          {"--set", "NAME=VALUE", "a tunable's value; may be repeated", Kind::assignment, "", {}, true},
@@ -190,8 +192,9 @@ CommandSpec judge() {
           Kind::duration, "500ms"},
          {"--device",
           "DEVICE",
-          "of CUDA kernels (.cu): cuda, the first GPU; emulated, on the processor, checked and not timed; or a "
-          "worker in workers.yaml, for its `languages`",
+          "of CUDA kernels (.cu): cuda, the first GPU, or a worker in workers.yaml, for its `languages`; of these and "
+          "of "
+          "Triton (.py): emulated, on the processor, checked and not timed",
           Kind::choice,
           "",
           {"cuda", "emulated"},
@@ -203,6 +206,7 @@ CommandSpec judge() {
          json_flag},
         {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
          {"./strop judge softmax.cpp --problem softmax --set UNROLL=4", "the same with another configuration"},
+         {"./strop judge softmax.py --problem softmax", "a function of NumPy arrays or PyTorch tensors"},
          {"./strop judge softmax.cu --problem softmax --device cuda", "a CUDA kernel on the first GPU"},
          {"./strop judge softmax.cu --problem softmax --device emulated", "a CUDA kernel without a GPU: is it right?"},
          {"./strop judge old.cpp new.cpp --problem softmax", "several; then in turns: what does the second gain?"}},

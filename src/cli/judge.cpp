@@ -90,10 +90,6 @@ void print_text(const Judgement& judgement) {
                    judgement.speedup->ratio, judgement.speedup->low, judgement.speedup->high);
 }
 
-Kernel kernel_of(const std::string& file, const Problem& problem, const std::string& device) {
-    return device.empty() ? read_kernel(file, problem, kernel_file_hint) : read_cuda_kernel(file, device);
-}
-
 void print(const std::string& file, const Problem& problem, const Judgement& judgement, const Arguments& arguments) {
     const bool json = arguments.has("--json"), emulated = arguments.text("--device") == "emulated";
     const bool one_of_several = arguments.all("KERNEL").size() > 1;
@@ -101,7 +97,7 @@ void print(const std::string& file, const Problem& problem, const Judgement& jud
     else if (json) print_json(file, judgement, one_of_several);
     if (json) return;
     if (one_of_several) fmt::print("{}{}\n", file == arguments.all("KERNEL").front() ? "" : "\n", file);
-    if (emulated) print_emulated(problem, judgement);
+    if (emulated) print_emulated(problem, file, judgement);
     else print_text(judgement);
 }
 
@@ -183,7 +179,7 @@ int command_judge(const Arguments& arguments) {
     std::vector<Kernel> kernels;
     std::vector<Configuration> configurations;
     for (const std::string& file : files) {
-        kernels.push_back(kernel_of(file, problem, device));
+        kernels.push_back(read_judged_kernel(file, problem, device));
         configurations.push_back(configuration_of(kernels.back(), arguments));
     }
     judge::WorkerCommand command = worker_of(arguments);

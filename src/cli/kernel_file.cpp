@@ -14,22 +14,26 @@
 #include "language/opencl_host.h"
 #include "language/reference_kernel.h"
 #include "problem/cpp_reference.h"
+#include "problem/framework.h"
 
 namespace strop::cli {
 
 namespace {
 
-constexpr const char* python_kernel_hint =
-    "write it in C++ (.cpp), OpenCL (.cl) or CUDA (.cu); `baselines: [FILE.py]` in problem.yaml compares with "
-    "a function in Python (docs/problems.md)";
+bool is_python(const std::string& given) { return fs::path(given).extension() == ".py"; }
 
 // Before anything is loaded, for what is no kernel whatever it holds.
 void check_ending(const std::string& given) {
     if (fs::is_directory(given))
         throw UsageError(fmt::format("{}: is a folder, not a kernel", given),
                          "a problem is named by --problem " + given);
-    if (fs::path(given).extension() == ".py")
-        throw UsageError(fmt::format("{}: kernels in Python are not judged", given), python_kernel_hint);
+}
+
+void check_is_compiled(const std::string& given) {
+    if (is_python(given))
+        throw UsageError(
+            fmt::format("{}: kernels in Python are judged, and nothing else", given),
+            "`strop judge` takes it; a kernel in C++ (.cpp) or OpenCL (.cl) can be tuned, profiled and optimized");
 }
 
 // Without its tunables.
@@ -48,6 +52,7 @@ Kernel kernel_in(const std::string& given, const std::string& hint) {
 }  // namespace
 
 Kernel read_kernel(const std::string& given, const Problem& problem, const std::string& hint) {
+    check_is_compiled(given);
     Kernel kernel = kernel_in(given, hint);
     const std::string ending = fs::path(given).extension();
     if (ending == ".cu")
@@ -76,6 +81,21 @@ Kernel read_cuda_kernel(const std::string& given, const std::string& device) {
     return kernel;
 }
 
+Kernel read_judged_kernel(const std::string& given, const Problem& problem, const std::string& device) {
+    if (!is_python(given))
+        return device.empty() ? read_kernel(given, problem, kernel_file_hint) : read_cuda_kernel(given, device);
+    Kernel kernel = kernel_in(given, kernel_file_hint);
+    if (device.empty() && imports(kernel.source, "triton"))
+        throw UsageError(fmt::format("{}: kernels in Triton need a device", given),
+                         "--device emulated runs them in Triton's interpreter: they are checked, and not timed");
+    if (!device.empty() && device != "emulated")
+        throw UsageError(fmt::format("{}: kernels in Python are judged on the processor only", given),
+                         "leave --device out; --device emulated checks one in Triton");
+    kernel.language = Language::python;
+    kernel.space = parse_tunables(kernel.source, given);
+    return kernel;
+}
+
 Configuration configuration_of(const Kernel& kernel, const Arguments& arguments) {
     const std::vector<std::string> assignments = arguments.all("--set");
     std::map<std::string, std::string> values;
@@ -91,7 +111,7 @@ Configuration configuration_of(const Kernel& kernel, const Arguments& arguments)
 }
 
 std::string with_file_name(const std::string& evidence, const std::string& file) {
-    static const std::regex copy("kernel[0-9]+\\.(cpp|cu):");
+    static const std::regex copy("kernel[0-9]+\\.(cpp|cu|py):");
     const std::string name = fs::path(file).filename();
     return std::regex_replace(evidence, copy, replace_all(name, "$", "$$") + ":");
 }
@@ -99,6 +119,11 @@ std::string with_file_name(const std::string& evidence, const std::string& file)
 Problem problem_of_judged(const Arguments& arguments) {
     for (const std::string& file : arguments.all("KERNEL")) check_ending(file);
     return problem_of_kernel(arguments);
+}
+
+Problem problem_of_compiled(const Arguments& arguments) {
+    for (const std::string& file : arguments.all("KERNEL")) check_is_compiled(file);
+    return problem_of_judged(arguments);
 }
 
 Problem problem_of_kernel(const Arguments& arguments) {

@@ -13,11 +13,14 @@ inline constexpr const char* kernel_file_hint =
     "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...), or an OpenCL program (.cl)";
 
 // The kernel in that file, with its tunables. UsageError where there is none, with the hint. Of a `.cl` file the source
-// is the C++ host around its program (language/opencl_host.h). A `.cu` file is refused.
+// is the C++ host around its program (language/opencl_host.h). A `.cu` or `.py` file is refused.
 Kernel read_kernel(const std::string& file, const Problem& problem, const std::string& hint);
 
 // A kernel in CUDA C++ (.cu); for the device "emulated" rewritten (language/cuda_source.h). UsageError as above.
 Kernel read_cuda_kernel(const std::string& file, const std::string& device);
+
+// For `strop judge`, which takes Python too. `device`: empty for the processor, "emulated", or a device of CUDA's.
+Kernel read_judged_kernel(const std::string& file, const Problem& problem, const std::string& device);
 
 // The configuration that --set chooses among the kernel's tunables; their first values else.
 Configuration configuration_of(const Kernel& kernel, const Arguments& arguments);
@@ -27,7 +30,9 @@ std::string with_file_name(const std::string& evidence, const std::string& file)
 
 // --problem, else the folder that the (first) KERNEL lies in.
 Problem problem_of_kernel(const Arguments& arguments);
-// The same for kernels that are judged. A UsageError, before anything is loaded, for what cannot be.
+// The same for kernels that are judged, and for those that are compiled too. A UsageError, before anything is loaded,
+// for what cannot be.
 Problem problem_of_judged(const Arguments& arguments);
+Problem problem_of_compiled(const Arguments& arguments);
 
 }  // namespace strop::cli

@@ -18,7 +18,7 @@ namespace strop::cli {
 
 int command_profile(const Arguments& arguments) {
     const std::string file = arguments.text("KERNEL"), page = arguments.text("--html");
-    Problem problem = problem_of_judged(arguments);
+    Problem problem = problem_of_compiled(arguments);
     const Kernel kernel = read_kernel(file, problem, kernel_file_hint);
     if (kernel.language != Language::cpp)
         throw UsageError(fmt::format("{}: a profile is of a kernel in C++", file), "`strop judge` checks and times it");

@@ -73,6 +73,7 @@ Sources sources_in(Language language, const Problem& problem, const std::string&
         case Language::triton: return written_from_schedules(language, problem, graph, backend::write_triton);
         case Language::cpp: return written_in_cpp(problem, graph);
         case Language::tilelang: return written_from_schedules(language, problem, graph, backend::write_tilelang);
+        case Language::python: break;
     }
     return {{}, {}, "there is no writer for " + name_of(language)};
 }
@@ -89,7 +90,8 @@ std::string file_ending(Language language) {
         case Language::opencl: return ".cl";
         case Language::cuda: return ".cu";
         case Language::triton:
-        case Language::tilelang: return ".py";
+        case Language::tilelang:
+        case Language::python: return ".py";
         case Language::cpp: break;
     }
     return ".cpp";

@@ -50,7 +50,7 @@ void print(const std::vector<agent::Suggestion>& suggestions, bool json) {
 }  // namespace
 
 int command_suggest(const Arguments& arguments) {
-    const Problem problem = problem_of_judged(arguments);
+    const Problem problem = problem_of_compiled(arguments);
     Kernel kernel =
         read_kernel(arguments.text("KERNEL"), problem, "give a C++ file with `// strop:tune NAME = 1 | 2` comments");
     if (kernel.space.tunables.empty())

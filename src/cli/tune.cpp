@@ -124,7 +124,7 @@ void check_space(const TunableSpace& space, const std::string& file) {
 }
 
 int tune_kernel(const Arguments& arguments) {
-    Problem problem = problem_of_judged(arguments);
+    Problem problem = problem_of_compiled(arguments);
     const std::string file = arguments.text("KERNEL");
     const bool on_gpu = fs::path(file).extension() == ".cu";
     const Kernel kernel =

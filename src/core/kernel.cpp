@@ -59,6 +59,7 @@ std::string name_of(Language language) {
         case Language::cuda: return "cuda";
         case Language::triton: return "triton";
         case Language::tilelang: return "tilelang";
+        case Language::python: return "python";
     }
     return {};
 }

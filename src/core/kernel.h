@@ -50,7 +50,7 @@ std::string describe(const Configuration& configuration);  // "KC=256 MR=8"
 // "clang" or "g++"; empty where the space leaves that open.
 std::string compiler_of(const TunableSpace& space, const Configuration& configuration);
 
-enum class Language { cpp, opencl, cuda, triton, tilelang };
+enum class Language { cpp, opencl, cuda, triton, tilelang, python };
 std::string name_of(Language language);
 
 // Source in one language for one strategy.

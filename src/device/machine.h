@@ -43,4 +43,11 @@ std::vector<Compiler> kernel_compilers();
 // NumPy. EnvironmentError with a hint when there is none.
 std::string reference_python();
 
+struct Interpreter {
+    std::string description;           // "Python 3.11.2, numpy 2.1.0, torch 2.6.0"
+    std::vector<std::string> folders;  // that it reads to import something
+};
+// What such a Python says of itself.
+const Interpreter& interpreter(const std::string& python);
+
 }  // namespace strop

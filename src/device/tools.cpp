@@ -1,6 +1,8 @@
 // The programs that kernels and references need: compilers and a Python with NumPy.
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <optional>
 
 #include <unistd.h>
@@ -87,6 +89,28 @@ std::string reference_python() {
     std::optional<fs::path> system = find_in_path("python3");
     if (system && has_numpy(system->string())) return system->string();
     throw EnvironmentError("no Python with NumPy was found", python_hint);
+}
+
+const Interpreter& interpreter(const std::string& python) {
+    static std::map<std::string, Interpreter> known;
+    static std::mutex alone;
+    const std::lock_guard lock(alone);
+    if (const auto found = known.find(python); found != known.end()) return found->second;
+    const char* question =
+        "import platform, sys\n"
+        "from importlib.metadata import distributions\n"
+        "there = {d.metadata['Name']: d.version for d in distributions()}\n"
+        "print('Python ' + platform.python_version(),\n"
+        "      *[f'{n} {there[n]}' for n in ('numpy', 'torch') if n in there], sep=', ')\n"
+        "print(sys.prefix, sys.base_prefix, *sys.path[1:], sep='\\n')\n";
+    const sandbox::Finished said = sandbox::run(tool({python, "-c", question}));
+    Interpreter& found = known[python];
+    for (const std::string& line : split(said.out, '\n')) {
+        if (found.description.empty()) found.description = line;
+        else if (line.starts_with('/') && std::count(found.folders.begin(), found.folders.end(), line) == 0)
+            found.folders.push_back(line);
+    }
+    return found;
 }
 
 }  // namespace strop

@@ -69,7 +69,8 @@ std::vector<CopiedFile> copied_files() {
     const fs::path home = fs::absolute(home_folder());
     // By number: the file of its name may be another by now, and to tar `self` is tar.
     std::vector<CopiedFile> files = {{"bin/strop", fmt::format("/proc/{}/exe", ::getpid())},
-                                     {"bin/strop-candidate", candidate_program()}};
+                                     {"bin/strop-candidate", candidate_program()},
+                                     {"bin/strop-candidate-python.so", candidate_library()}};
     for (const fs::path& library : needed_libraries()) files.push_back({"lib/" + library.filename().string(), library});
     try {
         for (const char* name : read_by_workers) add_home_files(files, home, home / name);

@@ -1,6 +1,6 @@
 // What the referee and the processes under it say to each other: fixed-size messages over a pair of pipes
-// (descriptor 3: requests, 4: replies) and tensors in shared memory. Shared with candidate_main.cpp, which is
-// a program of its own; python/strop/host.py reads the same bytes.
+// (descriptor 3: requests, 4: replies) and tensors in shared memory. Shared with candidate.cpp, which is a program of
+// its own; python/strop/host.py reads the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,8 @@ struct Reply {
 // in. Behind the progress descriptor lies one int64: how many calls of the present batch have returned.
 inline constexpr int64_t layout_magic = 0x53545250'4c594f33;
 
-// The candidate's exit code when the device says that something went wrong; its standard error says what.
-inline constexpr int gpu_failed = 71;
+// The candidate's exit codes; its standard error says what went wrong: there is no kernel that could be called, the
+// device failed, a kernel in Python raised, or returned what does not fit the outputs.
+inline constexpr int no_kernel_loaded = 70, gpu_failed = 71, python_raised = 72, python_misfit = 73;
 
 }  // namespace strop::judge

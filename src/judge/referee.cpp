@@ -9,6 +9,7 @@
 #include "core/half.h"
 #include "core/least_time.h"
 #include "judge/check.h"
+#include "judge/python_kernel.h"
 #include "judge/rehearsal.h"
 #include "judge/tripwire.h"
 #include "problem/cpp_reference.h"
@@ -49,7 +50,10 @@ std::string Referee::compiled_by() const {
 }
 
 std::string Referee::key(const EvaluationRequest& request) const {
-    return evaluation_key(request, compiled_by() + join(options_.flags, " "), machine_.fingerprint, problem_.hash);
+    const bool interpreted = request.kernel.language == Language::python;
+    const std::string made_by =
+        interpreted ? interpreter(reference_python()).description : compiled_by() + join(options_.flags, " ");
+    return evaluation_key(request, made_by, machine_.fingerprint, problem_.hash);
 }
 
 void Referee::reseed(uint64_t seed) {
@@ -120,9 +124,17 @@ TestVector Referee::test_vector(const ShapePoint& point) {
 
 std::vector<Built> Referee::build(const std::vector<EvaluationRequest>& requests) {
     std::vector<Build> builds;
-    for (const EvaluationRequest& request : requests) builds.push_back(build_of(request.kernel, request.configuration));
-    std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
-    for (size_t i = 0; i < requests.size(); ++i) finish_build(requests[i].kernel, requests[i].points, built[i]);
+    for (const EvaluationRequest& request : requests)
+        if (request.kernel.language != Language::python)
+            builds.push_back(build_of(request.kernel, request.configuration));
+    std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores), built;
+    size_t next = 0;
+    for (const EvaluationRequest& request : requests) {
+        const bool interpreted = request.kernel.language == Language::python;
+        built.push_back(interpreted ? python_kernel(request.kernel, request.configuration, folder_.path())
+                                    : std::move(compiled[next++]));
+        finish_build(request.kernel, request.points, built.back());
+    }
     return built;
 }
 

@@ -194,6 +194,7 @@ private:
     // The count of returned calls is that of calls which take so long.
     Runner::Outcome check_count(Runner& runner, size_t index, double median_ns);
     Runner::Outcome count_threads(const Runner& runner) const;
+    Built build_emulated(const Kernel& kernel, const Configuration& configuration);
     PointResult emulate_point(const Built& built, const ShapePoint& point, Seconds limit);
     void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
                        SanitizerRun& result);

@@ -188,15 +188,13 @@ Comparison Referee::compare(const ComparisonRequest& request) {
 }
 
 std::vector<Built> Referee::build_contenders(const ComparisonRequest& request, Comparison& comparison) {
-    std::vector<Build> builds;
+    std::vector<EvaluationRequest> kernels;
     for (const Contender& contender : request.contenders)
-        if (contender.baseline.empty()) builds.push_back(build_of(contender.kernel, contender.configuration));
-    std::vector<Built> compiled = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
-    std::vector<Built> built;
+        if (contender.baseline.empty()) kernels.push_back({contender.kernel, contender.configuration, request.points});
+    std::vector<Built> compiled = build(kernels), built;
     size_t next = 0;
     for (const Contender& contender : request.contenders) {
-        built.push_back(contender.baseline.empty() ? compiled[next++] : Built{});
-        if (contender.baseline.empty()) finish_build(contender.kernel, request.points, built.back());
+        built.push_back(contender.baseline.empty() ? std::move(compiled[next++]) : Built{});
         comparison.compile_seconds += built.back().seconds;
     }
     return built;

@@ -1,8 +1,9 @@
-// CUDA kernels without a GPU: verdicts of the emulator, no times.
+// Kernels for a GPU without one: verdicts of the CUDA emulator or of Triton's interpreter, no times.
 #include <algorithm>
 #include <limits>
 
 #include "base/interrupt.h"
+#include "judge/python_kernel.h"
 #include "judge/referee.h"
 
 namespace strop::judge {
@@ -12,6 +13,16 @@ namespace {
 const Seconds least_limit{10};  // of a call, however little time is left
 
 }  // namespace
+
+Built Referee::build_emulated(const Kernel& kernel, const Configuration& configuration) {
+    if (kernel.language == Language::python) {
+        Built built = python_kernel(kernel, configuration, folder_.path());
+        built.environment["TRITON_INTERPRET"] = "1";
+        return built;
+    }
+    const Build build{kernel.source, configuration, kernel.space, {}, false, true};
+    return toolchain_.build(problem_, {build}, folder_.path(), machine_.cores).front();
+}
 
 // Inputs as they are timed and one set that is only checked, each with all of its outputs compared.
 PointResult Referee::emulate_point(const Built& built, const ShapePoint& point, Seconds limit) {
@@ -28,8 +39,7 @@ Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
     evaluation.key = key(request);
     evaluation.kernel = request.kernel.id;
     evaluation.configuration = request.configuration;
-    Build build{request.kernel.source, request.configuration, request.kernel.space, {}, false, true};
-    const Built built = toolchain_.build(problem_, {build}, folder_.path(), machine_.cores).front();
+    const Built built = build_emulated(request.kernel, request.configuration);
     evaluation.compile_seconds = built.seconds;
     if (!built.ok) {
         evaluation.verdict = Verdict::compile_failed;

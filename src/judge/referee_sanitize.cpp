@@ -20,19 +20,20 @@ std::vector<SanitizerRun> Referee::sanitize(const EvaluationRequest& request, Se
     const Compiler* compiler = toolchain_.find(compiler_of(request.kernel.space, request.configuration));
     if (!compiler) return {};
     const std::vector<Sanitizer> sanitizers = sanitizers_of(*compiler);
+    std::vector<SanitizerRun> results;
+    if (request.kernel.language != Language::cpp) {
+        const char* why = request.kernel.language == Language::python
+                              ? "it sees nothing of what an interpreter and its libraries do"
+                              : "it sees nothing of what an OpenCL driver compiles";
+        for (const Sanitizer& sanitizer : sanitizers) results.push_back({sanitizer.name, 0, Verdict::ok, {}, why});
+        return results;
+    }
     std::vector<Build> builds;
     for (const Sanitizer& sanitizer : sanitizers)
         if (sanitizer.missing.empty())
             builds.push_back(
                 {request.kernel.source, request.configuration, request.kernel.space, sanitizer.flags, false});
     const std::vector<Built> built = toolchain_.build(problem_, builds, folder_.path(), machine_.cores);
-    std::vector<SanitizerRun> results;
-    if (request.kernel.language != Language::cpp) {
-        for (const Sanitizer& sanitizer : sanitizers)
-            results.push_back(
-                {sanitizer.name, 0, Verdict::ok, {}, "it sees nothing of what an OpenCL driver compiles"});
-        return results;
-    }
     size_t next = 0;
     for (const Sanitizer& sanitizer : sanitizers) {
         SanitizerRun result{sanitizer.name, 0, Verdict::ok, {}, sanitizer.missing};

@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/device_mirror.h"
+#include "judge/python_kernel.h"
 #include "judge/rehearsal.h"
 #include "judge/thread_state.h"
 #include "language/cuda_emulator.h"
@@ -175,12 +176,19 @@ void wait_until(Clock::time_point moment) {
 
 }  // namespace
 
-std::filesystem::path candidate_program() {
-    std::filesystem::path program = fs::read_symlink("/proc/self/exe").parent_path() / "strop-candidate";
-    if (!fs::exists(program))
-        throw EnvironmentError(fmt::format("{}: is missing", program.string()), "build Strop again: ./strop setup");
-    return program;
+namespace {
+
+fs::path beside_the_program(const char* name) {
+    fs::path file = fs::read_symlink("/proc/self/exe").parent_path() / name;
+    if (!fs::exists(file))
+        throw EnvironmentError(fmt::format("{}: is missing", file.string()), "build Strop again: ./strop setup");
+    return file;
 }
+
+}  // namespace
+
+fs::path candidate_program() { return beside_the_program("strop-candidate"); }
+fs::path candidate_library() { return beside_the_program("strop-candidate-python.so"); }
 
 std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points,
                                        int threads, const Sanitizer* sanitizer) {
@@ -222,6 +230,10 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
                                        guard_bytes * (static_cast<int64_t>(buffers->sets().size()) + buffers->slots()) *
                                            static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
     if (runner->on_device()) load_driver(command);
+    if (!built.interpreter.empty()) {
+        runner->scratch_ = std::make_unique<TemporaryFolder>("strop-kernel");
+        run_python_kernel(built, problem, points, threads, layout.read_only_fd(), runner->scratch_->path(), command);
+    }
     if (sanitizer) {
         load_sanitizer(*sanitizer, command);
         runner->finding_ = sanitizer->verdict;
@@ -293,7 +305,7 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
         outcome.verdict = Verdict::over_limit;
         outcome.evidence = fmt::format("more than the {} of memory that a kernel may have",
                                        human_bytes(static_cast<double>(candidate_heap_bytes)));
-    } else if (!python_ && finished.exit_code == 70 && !answered_) {  // later it is the kernel's own
+    } else if (!python_ && finished.exit_code == no_kernel_loaded && !answered_) {  // later it is the kernel's own
         outcome.verdict = Verdict::compile_failed;
         outcome.evidence =
             said.substr(said.starts_with(library_) ? library_.size() + 2 : 0);  // "FILE: undefined symbol"
@@ -304,6 +316,10 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
         said.clear();
     } else if (on_device() && finished.exit_code == gpu_failed) {
         outcome.verdict = said.find("out of memory") != std::string::npos ? Verdict::over_limit : Verdict::crashed;
+        outcome.evidence = said;
+        said.clear();
+    } else if (finished.exit_code == python_raised || finished.exit_code == python_misfit) {
+        outcome.verdict = finished.exit_code == python_misfit ? Verdict::wrong_output : Verdict::crashed;
         outcome.evidence = said;
         said.clear();
     } else if (said.find("bad_alloc") != std::string::npos) {

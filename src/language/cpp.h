@@ -46,8 +46,10 @@ struct Built {
     std::map<std::string, std::string> environment;  // that it is to be run in
     std::vector<int64_t> late_values;                // in the order of the space's late tunables
     int device = -1;                                 // the CUDA device that it runs on
-    std::string message;                             // the compiler's, shortened, without our paths
-    double seconds = 0;                              // this build's share of the wall time; 0 when it was there
+    std::string interpreter;  // of a kernel in Python, whose file `library` is; empty: it is none
+    Configuration tunables;   // of a kernel in Python
+    std::string message;      // the compiler's, shortened, without our paths
+    double seconds = 0;       // this build's share of the wall time; 0 when it was there
 };
 
 class CppToolchain {

@@ -7,17 +7,18 @@
 
 namespace strop {
 
-std::string framework_of_text(const std::string& python) {
+bool imports(const std::string& python, const std::string& module) {
     std::istringstream lines(python);
-    for (std::string line, keyword, module; std::getline(lines, line);) {
-        bool indented = line.rfind("import ", 0) != 0 && line.rfind("from ", 0) != 0;
-        if (indented) continue;
+    for (std::string line, keyword, named; std::getline(lines, line);) {
+        if (line.rfind("import ", 0) != 0 && line.rfind("from ", 0) != 0) continue;
         std::istringstream words(line);
-        words >> keyword >> module;
-        if (module.substr(0, module.find_first_of(".,;")) == "torch") return "pytorch";
+        words >> keyword >> named;
+        if (named.substr(0, named.find_first_of(".,;")) == module) return true;
     }
-    return "numpy";
+    return false;
 }
+
+std::string framework_of_text(const std::string& python) { return imports(python, "torch") ? "pytorch" : "numpy"; }
 
 std::string framework_of(const fs::path& reference) {
     return is_cpp(reference) ? "c++" : framework_of_text(read_file(reference));

@@ -8,6 +8,8 @@ namespace strop {
 
 // "pytorch" where the Python text imports torch: its function takes tensors. Else "numpy".
 std::string framework_of_text(const std::string& python);
+// Whether it imports a module of that name, by a line that begins with `import` or `from`.
+bool imports(const std::string& python, const std::string& module);
 std::string framework_of(const std::filesystem::path& reference);
 
 }  // namespace strop

@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -189,6 +190,8 @@ void add_file_rules(Rules& rules, bool writes) {
     rules.add(SCMP_ACT_ALLOW, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, write_bits, 0)});
     rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_GETFL)});
     rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_GETFD)});
+    rules.add(SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_EQ, F_SETFD)});
+    rules.add(SCMP_ACT_ALLOW, "ioctl", {SCMP_A1(SCMP_CMP_EQ, FIOCLEX)});  // the same, as an interpreter asks for it
 }
 
 std::vector<unsigned char> candidate_program(bool generates_code, bool writes) {

@@ -80,16 +80,7 @@ class OwnKernels(InFolder):
                    'give a C++ file: extern "C" void NAME(inputs..., outputs..., dimensions...), or an OpenCL program (.cl)')
 
 
-class PythonKernels(InFolder):
-    def test_kernels_in_python_are_refused(self):
-        (self.folder / "submission.py").write_text("def custom_kernel(data):\n    return data\n", encoding="utf-8")
-        for words in (("judge", "submission.py", "--problem", "softmax"), ("tune", "submission.py", "--problem", "softmax"),
-                      ("optimize", "softmax", "--kernel", "submission.py")):
-            with self.subTest(words[0]):
-                done = strop(*words, cwd=self.folder)
-                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                self.assertRegex(done.stderr, r"\Astrop: submission\.py: kernels in Python are not judged\nhint: [^\n]+\n\Z")
-
+class NoKernels(InFolder):
     def test_a_folder_is_no_kernel(self):
         (self.folder / "task").mkdir()
         self.fails(("judge", "task", "submission.py"), 2, "task: is a folder, not a kernel",
