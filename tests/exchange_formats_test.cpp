@@ -21,6 +21,24 @@ Values t1_values(const std::string& type, const std::string& values) {
     return read_t1(text, "a.json").space.tunables.at(0).values;
 }
 
+TEST(T1Test, what_is_written_is_read_again) {
+    const MeasuredSpace space = read_t1(
+        t1("{'Name': 'a', 'Type': 'int', 'Values': [1, 2]}, {'Name': 'b', 'Type': 'bool', 'Values': [true, false]}, "
+           "{'Name': 'c', 'Type': 'float', 'Values': [0.5, 1]}, {'Name': 'd', 'Type': 'string', 'Values': ['x', '1']}",
+           "{'Expression': 'a > 1 or not b', 'Parameters': ['a', 'b']}", "'KernelName': 'k', 'ProblemSize': [4, 5]"),
+        "a.json");
+    const MeasuredSpace again = read_t1(write_t1(space), "b.json");
+    ASSERT_EQ(again.space.tunables.size(), 4u);
+    for (size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(again.space.tunables[i].name, space.space.tunables[i].name);
+        EXPECT_EQ(again.space.tunables[i].values, space.space.tunables[i].values);
+    }
+    EXPECT_EQ(again.space.constraints.at(0).text(), space.space.constraints.at(0).text());
+    EXPECT_EQ(again.booleans, space.booleans);
+    EXPECT_EQ(again.kernel, "k");
+    EXPECT_EQ(again.problem_size, space.problem_size);
+}
+
 TEST(T1, ReadsADescription) {
     MeasuredSpace space = read_t1(t1("{'Name': 'b', 'Type': 'int', 'Values': '[16, 32]', 'Default': 16},"
                                      "{'Name': 'a', 'Type': 'bool', 'Values': '[False, True]'}",

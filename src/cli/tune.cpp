@@ -16,6 +16,7 @@
 #include "core/json.h"
 #include "exchange/file.h"
 #include "exchange/kernel_tuner.h"
+#include "problem/tuner_script.h"
 #include "run/measured.h"
 #include "tune/replay.h"
 
@@ -25,8 +26,10 @@ namespace {
 
 void export_space(const tune::MeasuredSpace& space, const Arguments& arguments) {
     if (!arguments.has("--export")) return;
-    bool t4 = arguments.text("--format") == "t4";
-    write_file(arguments.text("--export"), t4 ? exchange::write_t4(space) : exchange::write_kernel_tuner(space));
+    const std::string format = arguments.text("--format");
+    write_file(arguments.text("--export"), format == "t1"   ? exchange::write_t1(space)
+                                           : format == "t4" ? exchange::write_t4(space)
+                                                            : exchange::write_kernel_tuner(space));
 }
 
 // ---- a measured space ----------------------------------------------------------------------------------
@@ -85,8 +88,14 @@ int replay_search(const Arguments& arguments) {
 
 // ---- a description -------------------------------------------------------------------------------------
 
+tune::MeasuredSpace described_in(const std::string& file) {
+    return fs::path(file).extension() == ".py" ? exchange::parse_measured(t1_of_script(file), file)
+                                               : exchange::read_measured(file);
+}
+
 int show_space(const Arguments& arguments) {
-    tune::MeasuredSpace described = exchange::read_measured(arguments.text("--space"));
+    tune::MeasuredSpace described = described_in(arguments.text("--space"));
+    export_space(described, arguments);
     tune::Space space(described.space);
     double product = 1;
     for (const Tunable& tunable : described.space.tunables) product *= static_cast<double>(tunable.values.size());

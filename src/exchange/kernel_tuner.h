@@ -22,6 +22,8 @@ std::string key_of(const tune::MeasuredSpace& space, const tune::Measured& entry
 
 // T1: a description without measurements. Values are texts ("[16, 32]"), conditions Python expressions.
 tune::MeasuredSpace read_t1(const std::string& text, const std::string& file);
+// The space without its measurements.
+std::string write_t1(const tune::MeasuredSpace& space);
 
 // T4: results without a list of values; the space holds the values that occur.
 tune::MeasuredSpace read_t4(const std::string& text, const std::string& file);

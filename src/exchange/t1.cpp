@@ -145,7 +145,42 @@ Expression read_condition(const Object& condition, const MeasuredSpace& space) {
     return expression;
 }
 
+const char* type_of(const MeasuredSpace& space, const Tunable& tunable) {
+    if (space.booleans.contains(tunable.name)) return "bool";
+    bool text = false, real = false;
+    for (const Value& value : tunable.values) {
+        text = text || std::holds_alternative<std::string>(value);
+        real = real || std::holds_alternative<double>(value);
+    }
+    return text ? "string" : real ? "float" : "int";
+}
+
+Json written(const Value& value, const std::string& type) {
+    if (type == "string") return to_string(value);
+    if (type == "bool") return to_double(value) != 0;
+    if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
+    return std::get<double>(value);
+}
+
 }  // namespace
+
+std::string write_t1(const MeasuredSpace& space) {
+    Json parameters = Json::array(), conditions = Json::array();
+    for (const Tunable& tunable : space.space.tunables) {
+        const std::string type = type_of(space, tunable);
+        Json values = Json::array();
+        for (const Value& value : tunable.values) values.push_back(written(value, type));
+        parameters.push_back({{"Name", tunable.name}, {"Type", type}, {"Values", values}});
+    }
+    for (const Expression& constraint : space.space.constraints)
+        conditions.push_back({{"Expression", constraint.text()}, {"Parameters", constraint.symbols()}});
+    Json specification = {{"KernelName", space.kernel}};
+    if (!space.problem_size.empty()) specification["ProblemSize"] = space.problem_size;
+    const Json document = {{"General", {{"BenchmarkName", space.kernel}, {"FormatVersion", 1}}},
+                           {"ConfigurationSpace", {{"TuningParameters", parameters}, {"Conditions", conditions}}},
+                           {"KernelSpecification", specification}};
+    return document.dump(1) + "\n";
+}
 
 MeasuredSpace read_t1(const std::string& text, const std::string& file) {
     Json json = parse(text, file);

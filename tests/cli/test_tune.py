@@ -141,6 +141,26 @@ class Replay(InFolder):
         self.assertEqual((document["configurations"], document["combinations"]), (6, 9))
 
 
+class Scripts(InFolder):
+    SCRIPT = ("import numpy\nimport cupy\nfrom kernel_tuner import tune_kernel\n\ncupy.asarray(numpy.zeros(3))\n"
+              "tune_kernel('add', '', 1000, [], {'x': [32, 64, 128], 'y': [1, 2]}, restrictions=['x * y > 32'])\n")
+
+    def test_of_kernel_tuner(self):
+        (self.folder / "script.py").write_text(self.SCRIPT, encoding="utf-8")
+        done = strop("tune", "--space", "script.py", "--export", "t1.json", "--format", "t1", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout, "add: 5 configurations of 6 combinations\n  x = 32 | 64 | 128\n  y = 1 | 2\n  require x*y > 32\n")
+        self.assertEqual(strop("tune", "--space", "t1.json", cwd=self.folder).stdout, done.stdout)
+
+    def test_that_do_not_run(self):
+        (self.folder / "script.py").write_text(self.SCRIPT.replace("zeros", "zero"), encoding="utf-8")
+        done = strop("tune", "--space", "script.py", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"\Astrop: \S*script\.py:5: AttributeError: [^\n]+\nhint: [^\n]+\n\Z")
+        self.fails(("tune", "--space", "nowhere.py"), 2, "nowhere.py: cannot be read: No such file or directory",
+                   "check the path and its permissions")
+
+
 class OwnKernel(InFolder):
     def test_tunes_it_and_exports_what_was_measured(self):
         self.problem("shifted")
