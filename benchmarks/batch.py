@@ -84,14 +84,16 @@ def main():
     parser.add_argument("--only", choices=["shared"])
     parser.add_argument("--least", type=float, default=1.1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", metavar="DIR", help="leave stores and results there")
     options = parser.parse_args()
     problems = [str(pathlib.Path(problem).absolute()) for problem in options.problems]
     budget, draw = in_seconds(options.budget), random.Random(options.seed)
     failed = False
     with tempfile.TemporaryDirectory() as place:
-        shared, equal = pathlib.Path(place, "shared"), pathlib.Path(place, "equal")
+        place = pathlib.Path(options.keep or place).absolute()
+        shared, equal = place / "shared", place / "equal"
         for folder in (shared, equal):
-            folder.mkdir()
+            folder.mkdir(parents=True)
         took = batch(shared, problems, ["--jobs", "auto", "--budget", options.budget], options.kills, draw, budget)
         double, open_ = twice(shared / "runs.db"), unfinished(shared / "runs.db")
         print(f"shared: {took:.0f} s of {budget:.0f} ({took / budget:.3f}), {double} evaluations twice, {len(open_)} runs unfinished")

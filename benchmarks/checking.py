@@ -34,12 +34,20 @@ static long long strop_bench_now() {{
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }}
 
+static const long long strop_bench_clock = [] {{  // that three looks at the clock take
+    const long long start = strop_bench_now();
+    for (int i = 0; i < 2998; ++i) strop_bench_now();
+    return (strop_bench_now() - start) / 1000;
+}}();
+
 {signature} {{
     const long long start = strop_bench_now();
     {name}_as_it_was({arguments});
-    const long long end = strop_bench_now(), until = end + (long long)((end - start) * {slower});
-    while (strop_bench_now() < until) {{
-    }}
+    const long long end = strop_bench_now();
+    const long long until = end + (long long)((end - start) * {slower}) - strop_bench_clock;
+    if (until > end)
+        while (strop_bench_now() < until) {{
+        }}
 }}
 """
 

@@ -111,6 +111,26 @@ TEST(Checked, TheDocumentIsABaselineLater) {
     EXPECT_TRUE(std::isinf(read[0].now[0].speedups.at("numpy").high));
 }
 
+TEST(Checked, TheKernelOfThenIsKept) {
+    CheckedResult written = result_with({}, true);
+    written.kernel = Kernel{};
+    written.kernel->id = "dispatch";
+    written.kernel->source = "void softmax() {}";
+    const std::vector<CheckedResult> read = read_checked(checked_json({written}));
+    ASSERT_TRUE(read.at(0).kernel);
+    EXPECT_EQ(read[0].kernel->source, "void softmax() {}");
+    EXPECT_FALSE(read_checked(checked_json({result_with({}, true)})).at(0).kernel);
+}
+
+TEST(Checked, WhatTookTurnsCountsOnAnotherMachineToo) {
+    Change change = change_at("small", Decision::slower);
+    EXPECT_EQ(standing(change, false), "ok");
+    change.in_turns = true;
+    EXPECT_EQ(standing(change, false), "slower");
+    const std::string text = checked_junit({result_with({change}, false, false)});
+    EXPECT_NE(text.find("speed at small, in turns with itself then\"><failure"), std::string::npos) << text;
+}
+
 TEST(Checked, WhatIsNoBaselineIsRefused) {
     const std::string good = checked_json({result_with({}, true)});
     auto with = [&](const std::string& from, const std::string& to) {

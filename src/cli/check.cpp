@@ -62,10 +62,10 @@ Checked prepare(const std::string& given, const Arguments& arguments) {
     return {given, std::move(file.record), std::move(problem), std::move(kernel)};
 }
 
-// What a result is held to: its report, or an earlier check.
-struct Promise {
-    RunRecord record;  // the report, with the ratios and the machine of then
-    std::string held_to = "its report";
+// What a result is held to, by its report or an earlier check.
+struct Held {
+    Promise promise;
+    std::string to = "its report";
     std::vector<std::string> notes;
 };
 
@@ -79,10 +79,12 @@ const report::CheckedResult* entry_for(const Checked& checked, const std::vector
     return found;
 }
 
-Promise promise_of(const Checked& checked, const std::vector<report::CheckedResult>& baseline, const std::string& file,
-                   const std::string& fingerprint) {
-    Promise promise{checked.report};
-    if (file.empty()) return promise;
+Held held_to(const Checked& checked, const std::vector<report::CheckedResult>& baseline, const std::string& file,
+             const std::string& fingerprint) {
+    Held held{{checked.report, std::nullopt}};
+    if (!checked.report.function.empty())
+        held.promise.kernel = promised_kernel(checked.report, checked.report.function);
+    if (file.empty()) return held;
     const report::CheckedResult* entry = entry_for(checked, baseline);
     std::string why;
     if (!entry) why = "has nothing of " + checked.problem.name;
@@ -91,24 +93,26 @@ Promise promise_of(const Checked& checked, const std::vector<report::CheckedResu
         why = fmt::format("is of another machine ({}, {} cores)", entry->machine.cpu, entry->machine.cores);
     else if (entry->problem_hash != checked.problem.hash) why = "is of the problem before it changed";
     if (!why.empty()) {
-        promise.notes.push_back(fmt::format("{} {}: held to its own report", file, why));
-        return promise;
+        held.notes.push_back(fmt::format("{} {}: held to its own report", file, why));
+        return held;
     }
-    promise.held_to = file;
-    promise.record.machine = entry->machine;
-    promise.record.shapes = entry->now;
+    held.to = file;
+    held.promise.report.machine = entry->machine;
+    held.promise.report.shapes = entry->now;
+    held.promise.kernel = entry->kernel;
     const auto absent =
         std::count_if(checked.problem.points.begin(), checked.problem.points.end(), [&](const ShapePoint& point) {
             return std::none_of(entry->now.begin(), entry->now.end(), [&](const ShapeReport& shape) {
                 return shape.label == point.label && shape.dims == point.dims;
             });
         });
-    if (absent > 0) promise.notes.push_back(fmt::format("{} of its shapes are not in {}", absent, file));
-    return promise;
+    if (absent > 0) held.notes.push_back(fmt::format("{} of its shapes are not in {}", absent, file));
+    return held;
 }
 
-std::vector<std::string> notes_of(const Checked& checked, const Promise& promise, const PromiseCheck& check) {
-    std::vector<std::string> notes = promise.notes;
+std::vector<std::string> notes_of(const Checked& checked, const Held& held, const PromiseCheck& check) {
+    std::vector<std::string> notes = held.notes;
+    if (check.same_machine) notes.insert(notes.end(), check.notes.begin(), check.notes.end());
     if (!check.same_machine)
         notes.push_back(
             fmt::format("another machine than the report's ({}, {} cores): speedups are shown and not held to it",
@@ -157,9 +161,9 @@ report::CheckedResult run_check(const Checked& checked, const Course& course) {
     judge::WorkerCommand command = course.command;
     if (checked.kernel.language == Language::cuda) command.device = "cuda";
     judge::WorkerClient worker = started(command);
-    const Promise promise = promise_of(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
+    const Held held = held_to(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
     worker.open(checked.problem, labels, std::random_device{}());
-    const PromiseCheck check = check_promise(worker, checked.problem, promise.record, checked.kernel,
+    const PromiseCheck check = check_promise(worker, checked.problem, held.promise, checked.kernel,
                                              {course.per_shape, course.tolerance, std::random_device{}()});
     report::CheckedResult result;
     result.given = checked.given;
@@ -173,10 +177,11 @@ report::CheckedResult run_check(const Checked& checked, const Course& course) {
     result.right = check.judgement.evaluation.ok();
     result.kept = check.kept;
     result.held = check.same_machine;
-    result.held_to = promise.held_to;
-    result.notes = notes_of(checked, promise, check);
+    result.held_to = held.to;
+    result.notes = notes_of(checked, held, check);
     result.changes = check.changes;
     result.now = check.now;
+    result.kernel = checked.kernel;
     result.seconds = check.judgement.seconds;
     return result;
 }

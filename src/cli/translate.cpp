@@ -19,8 +19,10 @@
 #include "cli/sources.h"
 #include "cli/store_access.h"
 #include "core/json.h"
+#include "device/machine.h"
 #include "device/opencl.h"
 #include "language/contract.h"
+#include "language/cuda_source.h"
 #include "language/opencl_host.h"
 #include "playbook/counterpart.h"
 #include "problem/trace.h"
@@ -217,12 +219,26 @@ Translation translate(const Original& original, Language to, const Sources& sour
     return translation;
 }
 
-// Why kernels in that language cannot be judged; empty: they can.
+// What kernels in that language are checked in and not timed; empty: they are judged.
+std::string stand_in_for(Language language) {
+    if (language == Language::cuda) return "the CUDA emulator";
+    return language == Language::triton ? "Triton's interpreter" : "";
+}
+
+// Why kernels in that language cannot be judged or checked; empty: they can.
 std::string why_not_judged(Language language) {
-    if (language == Language::cpp) return {};
     std::string why;
-    if (language == Language::opencl) return opencl_devices(why).empty() ? "no device: " + why : "";
-    return fmt::format("no device: kernels in {} run on GPUs, and nothing here judges them", name_of(language));
+    switch (language) {
+        case Language::opencl: return opencl_devices(why).empty() ? "no device: " + why : "";
+        case Language::triton:
+            if (interpreter(reference_python()).description.find("triton ") != std::string::npos) return {};
+            return "Triton is not installed, whose interpreter would check it (pip install triton)";
+        case Language::tilelang: return "no device: kernels in tilelang run on GPUs, and nothing here judges them";
+        case Language::cpp:
+        case Language::cuda:
+        case Language::python: break;
+    }
+    return {};
 }
 
 Kernel judged_kernel(const Translation& translation, Language to, const Problem& problem) {
@@ -230,10 +246,12 @@ Kernel judged_kernel(const Translation& translation, Language to, const Problem&
     kernel.id = kernel.strategy = translation.strategy;
     kernel.author = "playbook";
     kernel.language = to;
-    kernel.source = to == Language::opencl
-                        ? opencl_host(problem, read_opencl(translation.source, problem, translation.strategy + ".cl"))
-                        : translation.source;
+    const std::string file = translation.strategy + file_ending(to);
+    kernel.source = translation.source;
+    if (to == Language::opencl) kernel.source = opencl_host(problem, read_opencl(kernel.source, problem, file));
     kernel.space = parse_tunables(kernel.source, translation.strategy);
+    if (to == Language::cuda) kernel.source = emulated_cuda(kernel.source, file);
+    if (to == Language::triton) kernel.language = Language::python;
     kernel.initial = default_configuration(kernel.space);
     if (!translation.condition.empty()) kernel.condition = Expression::parse(translation.condition);
     return kernel;
@@ -282,17 +300,21 @@ void judge_all(std::vector<Translation>& translations, Language to, const Proble
         const auto same = std::find_if(translations.begin(), translations.end(), [&](const Translation& other) {
             return other.judgement && other.source == one.source;
         });
-        one.judgement = same != translations.end() ? same->judgement
-                                                   : judge_kernel(worker, part, kernel, kernel.initial,
-                                                                  {std::random_device{}(), true, per_shape, false});
+        const uint64_t seed = std::random_device{}();
+        if (same != translations.end()) one.judgement = same->judgement;
+        else if (stand_in_for(to).empty())
+            one.judgement = judge_kernel(worker, part, kernel, kernel.initial, {seed, true, per_shape, false});
+        else one.judgement = emulate_kernel(worker, part, kernel, kernel.initial, seed);
         one.judgement->evaluation.evidence =
             with_file_name(one.judgement->evaluation.evidence, one.strategy + file_ending(to));
-        if (one.judgement->evaluation.ok() && why_not_judged(one.original.kernel.language).empty())
+        const Language from = one.original.kernel.language;
+        if (one.judgement->evaluation.ok() && stand_in_for(to).empty() && stand_in_for(from).empty() &&
+            why_not_judged(from).empty())
             one.over_original = against_original(worker, problem, kernel, one.original, per_shape);
     }
 }
 
-Json json_of(const Translation& one) {
+Json json_of(const Translation& one, Language to) {
     Json json = {
         {"kernel", one.original.kernel.id}, {"language", name_of(one.original.kernel.language)}, {"refused", nullptr}};
     if (!one.refused.empty()) json["refused"] = one.refused;
@@ -308,6 +330,7 @@ Json json_of(const Translation& one) {
     if (!one.judgement) return json;
     json["verdict"] = name_of(one.judgement->evaluation.verdict);
     json["evidence"] = one.judgement->evaluation.evidence;
+    json["checked_in"] = stand_in_for(to).empty() ? Json() : Json(stand_in_for(to));
     json["speedup"] = one.judgement->speedup ? Json(*one.judgement->speedup) : Json();
     return json;
 }
@@ -327,7 +350,11 @@ void print_text(const Translation& one, Language to) {
         return;
     }
     const Judgement& judgement = *one.judgement;
-    fmt::print("  verdict: {}\n", name_of(judgement.evaluation.verdict));
+    const std::string stand_in = stand_in_for(to);
+    fmt::print("  verdict: {}{}\n", name_of(judgement.evaluation.verdict),
+               stand_in.empty() ? ""
+                                : fmt::format(", in {} at {}: checked, not timed", stand_in,
+                                              counted(judgement.evaluation.points.size(), "shape")));
     if (!judgement.evaluation.evidence.empty()) fmt::print("{}\n", cited(judgement.evaluation.evidence));
     if (judgement.speedup) fmt::print("  {} of the best baselines' speed\n", ratio_text(*judgement.speedup));
     if (one.over_original) fmt::print("  {} of the original's speed\n", ratio_text(*one.over_original));
@@ -359,7 +386,7 @@ int command_translate(const Arguments& arguments) {
     if (!out.empty()) write_files(translations, to, out);
     judge_all(translations, to, given.problem, arguments);
     Json document = Json::array();
-    for (const Translation& one : translations) document.push_back(json_of(one));
+    for (const Translation& one : translations) document.push_back(json_of(one, to));
     if (arguments.has("--json"))
         fmt::print("{}\n", dump({{"problem", given.problem.name}, {"to", name_of(to)}, {"kernels", document}}, 2));
     else

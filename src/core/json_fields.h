@@ -466,7 +466,8 @@ inline auto fields_of(const RunRecord*) {
                       Field{"weaker", &RunRecord::weaker},
                       Field{"workers", &RunRecord::workers},
                       Field{"seconds", &RunRecord::seconds},
-                      Field{"result", &RunRecord::result}};
+                      Field{"result", &RunRecord::result},
+                      Field{"function", &RunRecord::function}};
 }
 
 }  // namespace strop

@@ -194,7 +194,8 @@ struct RunRecord {
     std::vector<std::string> weaker;        // protections that this system does not offer
     std::vector<WorkerUse> workers;         // empty where this machine's own measured
     PhaseSeconds seconds;
-    std::string result;  // the folder
+    std::string result;    // the folder
+    std::string function;  // its source, without the note at its top; empty: none, or by a version that did not keep it
 
     bool is_finished() const { return outcome == Outcome::improved || outcome == Outcome::no_improvement; }
 };

@@ -101,7 +101,7 @@ const Interpreter& interpreter(const std::string& python) {
         "from importlib.metadata import distributions\n"
         "there = {d.metadata['Name']: d.version for d in distributions()}\n"
         "print('Python ' + platform.python_version(),\n"
-        "      *[f'{n} {there[n]}' for n in ('numpy', 'torch') if n in there], sep=', ')\n"
+        "      *[f'{n} {there[n]}' for n in ('numpy', 'torch', 'triton') if n in there], sep=', ')\n"
         "print(sys.prefix, sys.base_prefix, *sys.path[1:], sep='\\n')\n";
     const sandbox::Finished said = sandbox::run(tool({python, "-c", question}));
     Interpreter& found = known[python];

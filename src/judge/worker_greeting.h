@@ -8,7 +8,7 @@
 
 namespace strop::judge {
 
-inline constexpr int worker_protocol = 5;                           // of the messages in worker.h
+inline constexpr int worker_protocol = 6;                           // of the messages in worker.h
 inline constexpr const char* working_line = R"({"working":true})";  // between a question and its answer
 
 struct Greeting {

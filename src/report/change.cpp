@@ -64,6 +64,23 @@ std::vector<Change> changes(const RunRecord& before, const RunRecord& after, dou
     return changes;
 }
 
+std::vector<Change> changes_in_turns(const Comparison& comparison, double tolerance) {
+    std::vector<Change> changes;
+    for (const PointComparison& point : comparison.points) {
+        const ContenderResult &later = point.results.at(0), &earlier = point.results.at(1);
+        if (later.verdict != Verdict::ok || earlier.verdict != Verdict::ok) continue;
+        Change& change = changes.emplace_back();
+        change.label = point.point.label;
+        change.dims = point.point.dims;
+        change.baseline = earlier.name;
+        change.before = {1, 1, 1};
+        change.after = change.change = earlier.speedup;
+        change.decision = decision_of(change.change, tolerance);
+        change.in_turns = true;
+    }
+    return changes;
+}
+
 std::vector<std::string> doubts(const RunRecord& before, const RunRecord& after) {
     std::vector<std::string> doubts;
     if (before.problem_hash != after.problem_hash) doubts.push_back("the problem has changed between the two");

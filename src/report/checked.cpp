@@ -40,19 +40,22 @@ Json result_json(const CheckedResult& result) {
                             {"baselines", shape.baselines},
                             {"speedups", shape.speedups}});
     const Machine& machine = result.machine;
-    return {{"result", result.given},
-            {"problem", result.problem},
-            {"problem_hash", result.problem_hash},
-            {"run", result.run},
-            {"verdict", result.verdict},
-            {"evidence", result.evidence},
-            {"same_machine", result.held},
-            {"held_to", result.held_to},
-            {"machine", {{"cpu", machine.cpu}, {"cores", machine.cores}, {"fingerprint", machine.fingerprint}}},
-            {"notes", result.notes},
-            {"shapes", shapes},
-            {"measured", measured},
-            {"seconds", result.seconds}};
+    Json document = {
+        {"result", result.given},
+        {"problem", result.problem},
+        {"problem_hash", result.problem_hash},
+        {"run", result.run},
+        {"verdict", result.verdict},
+        {"evidence", result.evidence},
+        {"same_machine", result.held},
+        {"held_to", result.held_to},
+        {"machine", {{"cpu", machine.cpu}, {"cores", machine.cores}, {"fingerprint", machine.fingerprint}}},
+        {"notes", result.notes},
+        {"shapes", shapes},
+        {"measured", measured},
+        {"seconds", result.seconds}};
+    if (result.kernel) document["kernel"] = *result.kernel;
+    return document;
 }
 
 std::string ratio_and_interval(const Ratio& ratio) {
@@ -76,12 +79,12 @@ std::vector<Case> cases_of(const CheckedResult& result) {
     for (const Change& change : result.changes) {
         const std::string word = standing(change, result.held);
         Case& one = cases.emplace_back();
-        one.name = fmt::format("speed at {}", change.label);
+        one.name = fmt::format("speed at {}{}", change.label, change.in_turns ? ", in turns with itself then" : "");
         if (change.baseline.empty()) {
             const bool lost = !result.kept && result.verdict == "not compared";
             one.element = lost ? "failure" : "skipped";
             one.message = "no baseline of then ran now";
-        } else if (!result.held) {
+        } else if (!result.held && !change.in_turns) {
             one.element = "skipped";
             one.message = "held to nothing on another machine; " + change_text(change);
         } else if (word == "slower") {
@@ -147,6 +150,7 @@ CheckedResult read_one(const Json& json) {
     result.machine.cpu = machine.at("cpu").get<std::string>();
     result.machine.cores = machine.at("cores").get<int>();
     result.machine.fingerprint = machine.at("fingerprint").get<std::string>();
+    if (json.contains("kernel")) result.kernel = json.at("kernel").get<Kernel>();
     for (const Json& one : json.at("measured")) {
         ShapeReport& shape = result.now.emplace_back();
         shape.label = one.at("label").get<std::string>();
@@ -165,7 +169,7 @@ CheckedResult read_one(const Json& json) {
 std::string standing(const Change& change, bool held) {
     if (change.baseline.empty()) return "not compared";
     if (change.decision == Decision::faster) return "faster";
-    return held && change.decision == Decision::slower ? "slower" : "ok";
+    return (held || change.in_turns) && change.decision == Decision::slower ? "slower" : "ok";
 }
 
 std::string checked_json(const std::vector<CheckedResult>& results) {

@@ -2,6 +2,7 @@
 // Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct CheckedResult {
     std::vector<std::string> notes;
     std::vector<Change> changes;   // of the shapes, against what was promised
     std::vector<ShapeReport> now;  // as they are measured now
+    std::optional<Kernel> kernel;  // that was measured
     double seconds = 0;
 };
 
@@ -35,8 +37,8 @@ std::string checked_junit(const std::vector<CheckedResult>& results);
 // A summary for a pull request.
 std::string checked_markdown(const std::vector<CheckedResult>& results);
 
-// Of a checked_json() document what a later check is held to: problem, machine, and the ratios of then (`now`). A
-// UsageError when the text is none.
+// Of a checked_json() document what a later check is held to: problem, machine, the ratios of then (`now`) and the
+// kernel of then. A UsageError when the text is none.
 std::vector<CheckedResult> read_checked(const std::string& json);
 
 }  // namespace strop::report

@@ -216,7 +216,8 @@ std::string json(const RunRecord& record) {
                      {"weaker", record.weaker},
                      {"workers", list(record.workers, worker_json)},
                      {"seconds", seconds_json(record.seconds)},
-                     {"result", record.result}};
+                     {"result", record.result},
+                     {"function", record.function}};
     return dump(document, 2) + "\n";
 }
 

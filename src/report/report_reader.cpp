@@ -54,6 +54,7 @@ RunRecord read(const std::string& json) {
             throw UsageError("is of several targets", "name one of them: targets/NAME in that folder");
         Json shared = Json::object();
         for (const char* key : shared_keys) shared[key] = document.at(key);
+        if (document.contains("function")) shared["function"] = document["function"];  // older ones have none
         RunRecord record = shared.get<RunRecord>();
         for (const Json& one : document.at("shapes")) record.shapes.push_back(shape(one));
         return record;

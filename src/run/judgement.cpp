@@ -72,6 +72,8 @@ Judgement emulate_kernel(judge::WorkerClient& worker, const Problem& problem, co
     for (const ShapePoint& point :
          search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, seed, problem.points))
         request.points.push_back(point);
+    std::erase_if(request.points,
+                  [&](const ShapePoint& point) { return !may_be_called(kernel, bindings_of(problem, point.dims)); });
     judgement.evaluation = worker.emulate(request, emulate_limit);
     judgement.seconds = seconds_since(start);
     return judgement;

@@ -511,6 +511,7 @@ private:
         notes_.header = header_note(record_);  // names the run, which what is judged does not: a replay has another
         ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_),
                           compiler_flags(record_.compiler, dispatch_.winners), small_vectors()};
+        record_.function = bundle_;
         keep_part(store_, problem_, record_, dispatch_, notes_, final_kernel(), files.vectors);
         note_seconds();
         write_result(record_.result, problem_, record_, files);

@@ -41,10 +41,12 @@ class OfOneResult(unittest.TestCase):
         return place
 
     @staticmethod
-    def promising(factor):
-        """A change of a report: every ratio is so many times what was measured, to two percent."""
+    def promising(factor, ratios_only=False):
+        """A change of a report: every ratio is so many times what was measured, to two percent, and the kernel's own time so
+        much shorter, unless only ratios are to change."""
         def change(report):
             for shape in report["shapes"]:
+                shape["nanoseconds"] /= 1 if ratios_only else factor
                 for ratio in (shape["speedup"], *shape["speedups"].values()):
                     middle = factor * ratio["ratio"]
                     ratio.update(ratio=middle, low=0.98 * middle, high=1.02 * middle)
@@ -80,6 +82,42 @@ class Check(OfOneResult):
         for shape in slow["shapes"]:
             self.assertLess(shape["change"]["high"], 1)
             self.assertAlmostEqual(shape["now"]["ratio"] / shape["promised"]["ratio"], shape["change"]["ratio"])
+
+    def test_a_ratio_that_is_lower_by_the_baseline_alone_is_a_note(self):
+        self.copy("lucky", self.promising(BEYOND_NOISE, ratios_only=True))
+        done = self.check("lucky", "--tolerance", "10")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^! small: numpy gained on it, which takes \S+ \S+ now and took \S+ \S+ then$")
+
+    def test_a_function_that_was_changed_takes_turns_with_that_of_then(self):
+        self.copy("modest", self.promising(1 / BEYOND_NOISE))
+        source = self.folder / "modest" / "shifted.cpp"
+        before = source.read_text(encoding="utf-8")
+        source.write_text(before + "\n// Nothing is changed by a comment.\n", encoding="utf-8")
+        self.assertNotIn("itself then", self.check("modest", "--tolerance", "10").stdout)
+        source.write_text(before + "\nstatic int not_read = 0;\n", encoding="utf-8")
+        done = self.check("modest", "--tolerance", "10", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        [result] = json.loads(done.stdout)["results"]
+        self.assertEqual([(shape["label"], shape["baseline"], shape["verdict"]) for shape in result["shapes"]],
+                         [("small", "numpy", "faster"), ("large", "numpy", "faster"), ("small", "itself then", "ok"),
+                          ("large", "itself then", "ok")])
+        (self.folder / "earlier.json").write_text(done.stdout, encoding="utf-8")
+        head = re.search(r'extern "C" void shifted\(([^)]*)\)(?=\s*\{)', before)
+        names = ", ".join(re.search(r"(\w+)\s*$", one).group(1) for one in head[1].split(","))
+        calls = f"    shifted_once({names});\n" * 40
+        slow = before[: head.start()] + f"static void shifted_once({head[1]})" + before[head.end() :]
+        source.write_text(slow + f"\n{head[0]} {{\n{calls}}}\n", encoding="utf-8")
+        for words in ([], ["--baseline", "earlier.json"]):
+            with self.subTest(words):
+                done = self.check("modest", "--tolerance", "0.5", *words, "--json", "--junit", "junit.xml")
+                self.assertEqual((done.returncode, done.stderr), (1, ""), done.stdout)
+                [result] = json.loads(done.stdout)["results"]
+                slower = [(shape["label"], shape["baseline"]) for shape in result["shapes"] if shape["verdict"] == "slower"]
+                self.assertTrue({("small", "itself then"), ("large", "itself then")} <= set(slower), slower)
+                cases = ElementTree.parse(self.folder / "junit.xml").getroot().iter("testcase")
+                self.assertIn("speed at small, in turns with itself then",
+                              [case.get("name") for case in cases if case.find("failure") is not None])
 
     def test_the_tolerance_is_the_callers(self):
         self.copy("boasting", self.promising(20))

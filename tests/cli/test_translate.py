@@ -1,6 +1,7 @@
 """strop translate: a strategy of the playbook in another language."""
 
 import ctypes
+import importlib.util
 import json
 import unittest
 
@@ -8,6 +9,7 @@ from tests.cli.strop_cli import InFolder, strop
 
 ROWS = "return np.exp(x - x.max(axis=1, keepdims=True)) / np.exp(x - x.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True) + b"
 
+HAVE_TRITON = importlib.util.find_spec("triton") is not None
 try:
     ctypes.CDLL("libOpenCL.so.1")
     NO_OPENCL = ""
@@ -38,7 +40,7 @@ class Translate(InFolder):
         [one] = self.translate("triton/block_per_row.py", "--problem", "rows", "--to", "cuda")
         self.assertEqual((one["strategy"], one["kept"]), ("block_per_row", {}))
         self.assertEqual(one["cannot"], ["the tunables CHUNK=512 NUM_STAGES=2 NUM_WARPS=4"])
-        self.assertRegex(one["not_judged"], "^no device: kernels in cuda")
+        self.assertEqual((one["verdict"], one["checked_in"], one["not_judged"]), ("ok", "the CUDA emulator", None), one)
         self.assertEqual(one["source"], (self.folder / "cuda" / "block_per_row.cu").read_text(encoding="utf-8"))
 
     def test_a_module_is_known_by_its_text_whatever_language_of_python_it_is_in(self):
@@ -46,6 +48,10 @@ class Translate(InFolder):
         [one] = self.translate("tilelang/block_per_row.py", "--problem", "rows", "--to", "triton")
         self.assertEqual((one["strategy"], one["kept"]), ("block_per_row", {"CHUNK": 1024}))
         self.assertIn("import triton\n", one["source"])
+        if HAVE_TRITON:
+            self.assertEqual((one["verdict"], one["checked_in"]), ("ok", "Triton's interpreter"), one)
+        else:
+            self.assertRegex(one["not_judged"], "^Triton is not installed, whose interpreter would check it")
         self.write("triton")
         [back] = self.translate("triton/block_per_row.py", "--problem", "rows", "--to", "tilelang")
         self.assertRegex(back["not_judged"], "^no device: kernels in tilelang")
@@ -104,8 +110,8 @@ class Translate(InFolder):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         record = json.loads((self.folder / "strop-out" / "rows" / "report.json").read_text(encoding="utf-8"))
         winners = {kernel["id"] for kernel in record["kernels"]}
-        by_folder = strop("translate", "strop-out/rows", "--to", "triton", "--json", cwd=self.folder)
-        by_run = strop("translate", record["run"], "--to", "triton", "--json", cwd=self.folder)
+        by_folder = strop("translate", "strop-out/rows", "--to", "triton", "--no-judge", "--json", cwd=self.folder)
+        by_run = strop("translate", record["run"], "--to", "triton", "--no-judge", "--json", cwd=self.folder)
         self.assertEqual(by_folder.stdout, by_run.stdout)
         self.assertEqual({one["kernel"] for one in json.loads(by_folder.stdout)["kernels"]}, winners)
         path = self.folder / "strop-out" / "rows" / "report.json"
