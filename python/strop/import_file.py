@@ -181,7 +181,8 @@ class Imported:
             return False
 
     def outputs_at(self, shapes: dict):
-        with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), warnings.catch_warnings():
+        with (FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), import_torch.extents_kept(),
+              warnings.catch_warnings()):
             warnings.simplefilter("ignore")
             inputs = {n: torch.empty(shapes[n], dtype=value.dtype) for n, value in self.inputs.items()}
             tensors = {
@@ -211,6 +212,8 @@ class Imported:
                 raise Refusal(f"{place(refusal.__cause__, self.path)}: control flow depends on the values of a tensor",
                               "torch.where computes both branches; " + INSTEAD) from refusal
             raise
+        except Untraceable as error:
+            raise Refusal(f"{self.path}: {error}", INSTEAD) from error
         results = result if isinstance(result, (tuple, list)) else [result]
         for one in results:
             if not isinstance(one, torch.Tensor):

@@ -39,13 +39,26 @@ import types
 import torch
 
 
+class _Name:
+    """Is called, decorates and is a context, and does nothing."""
+
+    def __call__(self, *arguments, **named):
+        return arguments[0] if len(arguments) == 1 and callable(arguments[0]) and not named else self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
+
+
 class _Names(types.ModuleType):
     """Whatever the evaluator's modules have: only names are needed."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *arguments, **named: None
+        return _Name()
 
 
 def _moved(value):
@@ -82,6 +95,7 @@ def _load():
         tree = ast.fix_missing_locations(_ForProcessor().visit(ast.parse(file.read(), path)))
     module = types.ModuleType("task_reference")
     module.__file__ = path
+    sys.modules["task_reference"] = module  # dataclasses look for theirs
     exec(compile(tree, path, "exec"), module.__dict__)
     return module
 

@@ -111,12 +111,24 @@ def _max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=Fa
     return pooled.squeeze(-2)
 
 
+def _bincount(x, weights=None, minlength=0):
+    """With as many counts as are asked for: values above would lengthen the result, whose shape is declared."""
+    if not minlength:
+        raise Untraceable("'bincount' without a minlength has a result whose extent depends on values")
+    hit = x.unsqueeze(0) == torch.arange(minlength).unsqueeze(1)
+    if weights is None:
+        return hit.sum(1)
+    return (hit * (weights if weights.dtype == torch.float32 else weights.double())).sum(1)
+
+
 @contextlib.contextmanager
 def extents_kept():
     """What would make a constant of an extent while it is exported does not: its root, and pooling over one axis. And
-    what PyTorch takes for granted is a fact of the program: attention has as many keys as values."""
+    what PyTorch takes for granted is a fact of the program: attention has as many keys as values, `bincount` gives as
+    many counts as it is asked for."""
     functions = torch.nn.functional
     root, pool, attention = math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention
+    counts, counts_of = torch.bincount, torch.Tensor.bincount
 
     def checked_attention(query, key, value, *arguments, **options):
         if key.size(-2) != value.size(-2):
@@ -125,9 +137,11 @@ def extents_kept():
 
     math.sqrt = lambda x: torch.sym_sqrt(x) if isinstance(x, (torch.SymInt, torch.SymFloat)) else root(x)
     functions.max_pool1d, functions.scaled_dot_product_attention = _max_pool1d, checked_attention
+    torch.bincount = torch.Tensor.bincount = _bincount  # type: ignore[assignment,method-assign]
     try:
         yield
     finally:
+        torch.bincount, torch.Tensor.bincount = counts, counts_of  # type: ignore[method-assign]
         math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention = root, pool, attention
 
 

@@ -2,13 +2,14 @@
 
 The script runs until it calls `tune_kernel`; nothing is tuned. What it imports of Kernel Tuner, and of packages for GPUs
 that are not installed, are stand-ins that take any call. `run_kernel` gives its arguments back. Restrictions are texts,
-or functions of one expression. To standard output goes {"t1": {...}, "notes": [...]}, or {"error", "hint"}.
+or functions of assignments, `if` and `return`. To standard output goes {"t1": {...}, "notes": [...]}, or {"error", "hint"}.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -48,7 +49,7 @@ def run_kernel(_name=None, _source=None, _size=None, arguments=(), *_more, **nam
 
 
 class StandIn(types.ModuleType):
-    """Any attribute of it is another one; it can be called, and its calls and attributes give it again."""
+    """Any attribute of it is another one; it can be called and computed with, which gives it again."""
 
     __path__: list = []
 
@@ -72,6 +73,11 @@ class StandIn(types.ModuleType):
     def __mro_entries__(self, _bases):
         return (object,)
 
+    def __getitem__(self, _):
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __floordiv__ = __mod__ = __getitem__
+
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Kernel Tuner always, others where they are not installed."""
@@ -84,7 +90,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec):
         module = StandIn(spec.name)
         if spec.name.startswith("kernel_tuner"):
-            module.__dict__.update(tune_kernel=tune_kernel, run_kernel=run_kernel)
+            module.__dict__.update(tune_kernel=tune_kernel, run_kernel=run_kernel,
+                                   process_directives=lambda *_given, **_named: (StandIn("code"), StandIn("arguments")))
         return module
 
     def exec_module(self, module):
@@ -165,7 +172,7 @@ def tunables(params, path):
 
 
 class AsExpression(ast.NodeTransformer):
-    """The body of a function of a configuration, p["x"] or p.x or x, as an expression of the tunables."""
+    """What a function of a configuration returns, p["x"] or p.x or x, as an expression of the tunables."""
 
     def __init__(self, function, names):
         self.names, self.values = names, inspect.getclosurevars(function)
@@ -185,23 +192,92 @@ class AsExpression(ast.NodeTransformer):
     def visit_Name(self, node):
         if node.id in self.names:
             return node
-        value = plain({**self.values.globals, **self.values.nonlocals}.get(node.id))
-        return node if value is None else ast.Constant(value)
+        value = {**self.values.globals, **self.values.nonlocals}.get(node.id)
+        if isinstance(value, (list, tuple, set, range)) and None not in (listed := [plain(one) for one in value]):
+            return ast.Tuple([ast.Constant(one) for one in listed], ast.Load())
+        return node if plain(value) is None else ast.Constant(plain(value))
+
+    def visit_IfExp(self, node):
+        node = self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        return node
+
+
+class Numbers(ast.NodeTransformer):
+    """Where a number is chosen by a condition: the condition is 1 or 0."""
+
+    def visit_IfExp(self, node):
+        node = self.generic_visit(node)
+        no = ast.UnaryOp(ast.Not(), node.test)
+        return ast.BinOp(ast.BinOp(ast.UnaryOp(ast.Not(), no), ast.Mult(), node.body), ast.Add(),
+                         ast.BinOp(no, ast.Mult(), node.orelse))
+
+
+class Put(ast.NodeTransformer):
+    """Expressions in the place of names."""
+
+    def __init__(self, known):
+        self.known = known
+
+    def visit_Name(self, node):
+        return copy.deepcopy(self.known.get(node.id, node))
+
+
+def either(test, yes, no):
+    """As a truth value: `yes` where the test holds, else `no`."""
+    fails = ast.UnaryOp(ast.Not(), test)
+    for known, other, meets, result in ((yes, no, fails, test), (no, yes, test, fails)):
+        if isinstance(known, ast.Constant) and isinstance(known.value, bool):
+            return ast.BoolOp(ast.Or(), [result, other]) if known.value else ast.BoolOp(ast.And(), [meets, other])
+    return ast.BoolOp(ast.Or(), [ast.BoolOp(ast.And(), [test, yes]), ast.BoolOp(ast.And(), [fails, no])])
+
+
+def truth(node):
+    """The same where only truth counts: no `a if c else b`."""
+    if isinstance(node, ast.IfExp):
+        return either(truth(node.test), truth(node.body), truth(node.orelse))
+    if isinstance(node, ast.BoolOp):
+        return ast.BoolOp(node.op, [truth(value) for value in node.values])
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return ast.UnaryOp(node.op, truth(node.operand))
+    return node
+
+
+def returned(statements, known):
+    """What they return as one expression: variables are put in their place, `if` makes a choice. None: there are others."""
+    for place, one in enumerate(statements):
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
+            continue
+        if isinstance(one, ast.Return):
+            return Put(known).visit(copy.deepcopy(one.value or ast.Constant(False)))
+        if isinstance(one, ast.If):
+            rest = statements[place + 1:]
+            yes, no = returned(one.body + rest, known), returned(one.orelse + rest, known)
+            return yes and no and ast.IfExp(Put(known).visit(copy.deepcopy(one.test)), yes, no)
+        if not isinstance(one, ast.Assign) or len(one.targets) != 1:
+            return None
+        pairs = [(one.targets[0], one.value)]
+        if isinstance(one.targets[0], ast.Tuple) and isinstance(one.value, ast.Tuple):
+            pairs = list(zip(one.targets[0].elts, one.value.elts))
+        if not all(isinstance(target, ast.Name) for target, _ in pairs):
+            return None
+        known = known | {target.id: Put(known).visit(copy.deepcopy(value)) for target, value in pairs}
+    return ast.Constant(False)
 
 
 def where(node):
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
-def body_of(function, path):
+def body_of(function):
     """The expression that a function returns, as a tree; None where it is not one."""
-    with open(path, encoding="utf-8") as file:
-        tree = ast.parse(file.read())
     code = function.__code__
+    with open(code.co_filename, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name == code.co_name and node.lineno == code.co_firstlineno:
-            statements = [one for one in node.body if not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))]
-            return statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Return) else None
+            return returned(node.body, {})
     # Of lambdas in one line, the one that all of its code lies in.
     places = [((line, column), (end_line, end)) for line, end_line, column, end in code.co_positions()
               if end_line is not None and end and (line, column) != (code.co_firstlineno, 0)]
@@ -218,8 +294,9 @@ def conditions(restrictions, names, path):
     for one in listed:
         text = one if isinstance(one, str) else None
         if isinstance(one, types.FunctionType):
-            body = body_of(one, path)
-            text = body and ast.unparse(ast.fix_missing_locations(AsExpression(one, names).visit(body)))
+            body = body_of(one)
+            body = body and Numbers().visit(truth(AsExpression(one, names).visit(body)))
+            text = body and ast.unparse(ast.fix_missing_locations(body))
         if not text:
             place = f"{path}:{one.__code__.co_firstlineno}" if isinstance(one, types.FunctionType) else path
             raise Refusal(f"{place}: a restriction that is not an expression", 'write it as a text: "block_size_x * tile <= 1024"')

@@ -192,6 +192,22 @@ class OfOthers(InFolder):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("one.clone() if i in [1] else one", (self.folder / "made" / "original.py").read_text(encoding="utf-8"))
 
+    def test_a_task_that_uses_what_the_evaluator_has(self):
+        inside = "    with DeterministicContext(), Quiet(level=1):\n        return x * scale + 1"
+        changed = TASK.replace("    return x * scale + 1", inside).replace("def ref", "@marked\ndef ref")
+        self.task(changed.replace("verbose_allclose", "DeterministicContext, Quiet, marked"))
+        done = strop("import", "scaled_py", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.right("made")
+
+    def test_a_task_with_a_dataclass_and_a_count_of_values(self):
+        config = "import dataclasses\n\n\n@dataclasses.dataclass\nclass Config:\n    bins: 'int' = 40\n\n\ndef generate_input"
+        counted = "places = (x.clamp(0, 3) * 9).long().flatten()\n    return torch.bincount(places, minlength=Config().bins)"
+        self.task(TASK.replace("def generate_input", config).replace("return x * scale + 1", counted))
+        done = strop("import", "scaled_py", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.right("made")
+
     def test_a_task_whose_cases_are_far_apart(self):
         place = self.folder / "wide"
         place.mkdir()

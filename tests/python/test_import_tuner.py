@@ -1,5 +1,6 @@
 """Scripts of Kernel Tuner as T1."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -40,6 +41,26 @@ if __name__ == "__main__":
 '''
 
 
+FUNCTIONS = """
+
+ONLY_FAST, WIDTHS = False, [2, 4]
+
+
+def chosen(p):
+    'Of an if.'
+    bx, by = p["x"], p["y"]
+    threads = bx * by
+    if threads < 2 or threads > LIMIT:
+        return False
+    shared = threads * (4 if p["flag"] else 8)
+    if bx == 1:
+        return shared < 40
+    elif by == 2:
+        return True
+    return shared <= 64
+"""
+
+
 class ImportTuner(unittest.TestCase):
     def read(self, text):
         with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +82,29 @@ class ImportTuner(unittest.TestCase):
                          ["x % 2 == 0 or flag", "x < 8", "x > real", "y > 1 or flag", "x * y <= 1024"])
         self.assertEqual(space["Conditions"][1]["Parameters"], ["x"])
         self.assertEqual(t1["KernelSpecification"], {"KernelName": "scale", "ProblemSize": [1000, 20]})
+
+    def test_functions_of_several_statements(self):
+        restrictions = ('chosen, lambda p: (p["x"] != 2) if ONLY_FAST else True, lambda p: p["x"] in WIDTHS, '
+                        'lambda p: p["y"] < 2 if p["flag"] else p["x"] > 1')
+        text = SCRIPT.replace("LIMIT = 1024\n", "LIMIT = 1024\n" + FUNCTIONS).replace("RESTRICTIONS", restrictions)
+        said = [one["Expression"] for one in self.read(text)["t1"]["ConfigurationSpace"]["Conditions"]]
+        self.assertEqual(said[1:], ["True", "x in (2, 4)", "flag and y < 2 or (not flag and x > 1)"])
+        self.assertNotIn(" if ", said[0])
+
+        def chosen(x, y, flag):
+            shared = x * y * (4 if flag else 8)
+            return 2 <= x * y <= 1024 and (shared < 40 if x == 1 else y == 2 or shared <= 64)
+
+        for x, y, flag in itertools.product((1, 2, 4, 8), (1, 2), (True, False)):
+            found = eval(said[0], {"x": x, "y": y, "flag": flag})  # pylint: disable=eval-used
+            self.assertEqual(bool(found), chosen(x, y, flag), (x, y, flag, said[0]))
+
+    def test_what_is_made_of_directives(self):
+        made = ("def main(most=8):\n    from kernel_tuner.utils.directives import Code, Cxx, OpenACC, process_directives\n"
+                "    code, made = process_directives(Code(OpenACC(), Cxx()), '#pragma tuner start scale')\n"
+                "    answer = [made['scale'][0] + 2 * made['scale'][1], code['scale']]\n")
+        text = SCRIPT.replace("RESTRICTIONS", "").replace("def main(most=8):\n", made)
+        self.assertEqual(self.read(text)["t1"]["KernelSpecification"]["ProblemSize"], [1000, 20])
 
     def test_a_restriction_for_all(self):
         t1 = self.read(SCRIPT.replace("[RESTRICTIONS]", "lambda p: p['x'] <= 4"))["t1"]

@@ -241,7 +241,8 @@ def scattering(x, i, y, k):
         x.scatter_add(0, i, y), x.scatter_reduce(0, i, y, "amax"), x.scatter(0, i, 1.5), x.index_add(0, k, y),
         torch.index_put(x, (k,), y[:, :1], accumulate=True), torch.index_put(x, (k, k), y[:, 0], accumulate=True),
         torch.zeros(4, x.shape[1]).scatter_add(0, i, y), x.scatter(0, k[:1, None].expand(1, x.shape[1]), y[:1]),
-        torch.index_put(x, (torch.tensor([2, 0]),), y[:2]), F.fold(y[:1, :4].reshape(1, 4, 1).expand(1, 4, 4), (3, 3), 2),
+        torch.bincount(k, minlength=40), k.bincount(y[:, 0], 50), torch.index_put(x, (torch.tensor([2, 0]),), y[:2]),
+        F.fold(y[:1, :4].reshape(1, 4, 1).expand(1, 4, 4), (3, 3), 2),
     )
 
 
