@@ -44,7 +44,7 @@ std::vector<Compiler> kernel_compilers();
 std::string reference_python();
 
 struct Interpreter {
-    std::string description;           // "Python 3.11.2, numpy 2.1.0, torch 2.6.0, triton 3.2.0", as far as they are there
+    std::string description;  // "Python 3.11.2, numpy 2.1.0, torch 2.6.0, triton 3.2.0", as far as they are there
     std::vector<std::string> folders;  // that it reads to import something
 };
 // What such a Python says of itself.

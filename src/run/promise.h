@@ -29,10 +29,10 @@ struct PromiseCheck {
     // Of the report's shapes over their baselines; then, where the function is another than that of then, in turns with
     // that. Empty when the kernel is wrong.
     std::vector<report::Change> changes;
-    std::vector<ShapeReport> now;  // the same shapes as they are measured now
-    std::vector<std::string> notes;       // of ratios that are lower and do not count, one phrase each
-    bool same_machine = true;      // else nothing is held to ratios
-    bool kept = false;             // right, and slower at no shape; every ratio could be looked at
+    std::vector<ShapeReport> now;    // the same shapes as they are measured now
+    std::vector<std::string> notes;  // of ratios that are lower and do not count, one phrase each
+    bool same_machine = true;        // else nothing is held to ratios
+    bool kept = false;               // right, and slower at no shape; every ratio could be looked at
 };
 
 // A function of the result as it was compiled: `source` with the flags and the compiler of the report's

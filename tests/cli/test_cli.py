@@ -93,7 +93,7 @@ class WrongUsage(InFolder):
     def test_extra_and_missing_arguments(self):
         self.fails(["runs", "a", "b"], 2, "unexpected argument 'b' of `strop runs`",
                    "`strop runs --help` shows its arguments")
-        self.fails(["judge"], 2, "`strop judge` needs a KERNEL", "KERNEL: a source file in C++, OpenCL (.cl) or CUDA (.cu); of several each is judged by the same referee")
+        self.fails(["judge"], 2, "`strop judge` needs a KERNEL", "KERNEL: a source file in C++, OpenCL (.cl), CUDA (.cu) or Python (.py); of several each is judged by the same referee")
 
     def test_missing_value(self):
         self.fails(["runs", "--store"], 2, "--store needs a value",
