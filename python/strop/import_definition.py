@@ -16,7 +16,7 @@ import sys
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # as in trace.py
 
-from strop.import_names import Names, Refusal, problem_name  # noqa: E402
+from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
 
 FORM = "a definition has name, axes, inputs, outputs and reference (docs/problems.md)"
 KNOWN = {"float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool"}
@@ -198,12 +198,7 @@ def import_definition(path: str) -> dict:
 
 
 def main(arguments) -> int:
-    try:
-        document = import_definition(os.path.abspath(arguments[0]))
-    except Refusal as refusal:
-        document = {"error": str(refusal), "hint": refusal.hint}
-    print(json.dumps(document))
-    return 0
+    return answer(lambda: import_definition(os.path.abspath(arguments[0])))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
-import json
 import os
 import random
 import sys
@@ -26,7 +25,7 @@ import torch  # noqa: E402
 from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode  # noqa: E402
 
 from strop import import_torch  # noqa: E402
-from strop.import_names import Names, Refusal, problem_name  # noqa: E402
+from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
 from strop.import_values import HALVES, numpy_dtype  # noqa: E402
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
@@ -439,13 +438,7 @@ def import_any(path: str, dtype: str = "", reference: str = "") -> dict:
 
 def main(arguments) -> int:
     warnings.simplefilter("ignore")
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            document = import_any(os.path.abspath(arguments[0]), *arguments[1:])
-    except Refusal as refusal:
-        document = {"error": str(refusal), "hint": refusal.hint}
-    print(json.dumps(document))
-    return 0
+    return answer(lambda: import_any(os.path.abspath(arguments[0]), *arguments[1:]))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
-"""What imports of all kinds share: names of a problem, and how a file is refused. Needs no PyTorch."""
+"""What imports of all kinds share: names of a problem, how a file is refused, how they answer. Needs no PyTorch."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import keyword
 import os
 import re
+import sys
+from typing import Callable
 
 CPP_WORDS = set(
     "alignas alignof and asm auto bool break case catch char class concept const constexpr default delete do double else "
@@ -22,6 +26,17 @@ class Refusal(Exception):
     def __init__(self, phrase, hint):
         super().__init__(phrase)
         self.hint = hint
+
+
+def answer(made: Callable[[], dict]) -> int:
+    """The document on standard output, or {"error", "hint"} of a refusal; what the user's code prints goes elsewhere."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            document = made()
+    except Refusal as refusal:
+        document = {"error": str(refusal), "hint": refusal.hint}
+    print(json.dumps(document))
+    return 0
 
 
 class Names:

@@ -8,7 +8,6 @@ To standard output goes {"name", "files": {name: text}, "notes": [...]}, or {"er
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
@@ -22,7 +21,7 @@ import torch  # noqa: E402
 
 from strop import import_file  # noqa: E402
 from strop.import_file import blaming  # noqa: E402
-from strop.import_names import Refusal, problem_name  # noqa: E402
+from strop.import_names import Refusal, answer, problem_name  # noqa: E402
 
 FORM = "the folder needs reference.py with generate_input(**case) and ref_kernel(data), and task.yml with tests"
 MOST_POINTS = 8
@@ -213,13 +212,7 @@ def import_task(folder: str, cases: list) -> dict:
 
 def main(arguments) -> int:
     warnings.simplefilter("ignore")
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            document = import_task(os.path.abspath(arguments[0]), json.load(sys.stdin))
-    except Refusal as refusal:
-        document = {"error": str(refusal), "hint": refusal.hint}
-    print(json.dumps(document))
-    return 0
+    return answer(lambda: import_task(os.path.abspath(arguments[0]), json.load(sys.stdin)))
 
 
 if __name__ == "__main__":

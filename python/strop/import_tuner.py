@@ -2,19 +2,17 @@
 
 The script runs until it calls `tune_kernel`; nothing is tuned. What it imports of Kernel Tuner, and of packages for GPUs
 that are not installed, are stand-ins that take any call. `run_kernel` gives its arguments back. Restrictions are texts,
-or functions of assignments, `if` and `return`. To standard output goes {"t1": {...}, "notes": [...]}, or {"error", "hint"}.
+or functions of assignments, `if` and `return`. To standard output goes {"t1": {...}}, or {"error", "hint"}.
 """
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import copy
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import inspect
-import json
 import numbers
 import os
 import sys
@@ -24,10 +22,11 @@ import types
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # as in trace.py
 
-from strop.import_names import Refusal  # noqa: E402
+from strop.import_names import Refusal, answer  # noqa: E402
 
 FORM = "the script has to call kernel_tuner.tune_kernel(name, source, problem_size, arguments, tune_params)"
-OF_GPUS = ("kernel_tuner", "cupy", "pycuda", "pyopencl", "pyhip", "hip", "cuda", "pynvml", "matplotlib", "pandas", "dace")
+TUNER = ("kernel_tuner",)  # always stand-ins, the others where they are not installed
+OF_GPUS = ("cupy", "pycuda", "pyopencl", "pyhip", "hip", "cuda", "pynvml", "matplotlib", "pandas", "dace")
 FIRST = ["kernel_name", "kernel_source", "problem_size", "arguments", "tune_params", "grid_div_x", "grid_div_y", "grid_div_z",
          "restrictions"]
 
@@ -80,10 +79,13 @@ class StandIn(types.ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Kernel Tuner always, others where they are not installed."""
+    """Stand-ins for these packages and their modules."""
+
+    def __init__(self, packages):
+        self.packages = packages
 
     def find_spec(self, fullname, _path=None, _target=None):
-        if fullname.split(".")[0] in OF_GPUS:
+        if fullname.split(".")[0] in self.packages:
             return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
         return None
 
@@ -100,10 +102,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def called(path):
     """The arguments of the script's first call of tune_kernel."""
-    sys.meta_path.append(Finder())
-    own = Finder()
-    own.find_spec = lambda name, *_: Finder.find_spec(own, name) if name.split(".")[0] == "kernel_tuner" else None  # type: ignore
-    sys.meta_path.insert(0, own)
+    sys.meta_path.insert(0, Finder(TUNER))
+    sys.meta_path.append(Finder(OF_GPUS))
     sys.argv = [path]
     sys.path.insert(0, os.path.dirname(path))
     with open(path, encoding="utf-8") as file:
@@ -319,15 +319,6 @@ def import_tuner(path):
                    "KernelSpecification": specification}}
 
 
-def main(arguments):
-    try:
-        with contextlib.redirect_stdout(sys.stderr):
-            document = import_tuner(os.path.abspath(arguments[0]))
-    except Refusal as refusal:
-        document = {"error": str(refusal), "hint": refusal.hint}
-    print(json.dumps(document))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    script = os.path.abspath(sys.argv[1])
+    sys.exit(answer(lambda: import_tuner(script)))

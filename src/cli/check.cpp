@@ -156,13 +156,11 @@ struct Course {
 };
 
 report::CheckedResult run_check(const Checked& checked, const Course& course) {
-    std::vector<std::string> labels;
-    for (const ShapePoint& point : checked.problem.points) labels.push_back(point.label);
     judge::WorkerCommand command = course.command;
     if (checked.kernel.language == Language::cuda) command.device = "cuda";
     judge::WorkerClient worker = started(command);
     const Held held = held_to(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
-    worker.open(checked.problem, labels, std::random_device{}());
+    worker.open(checked.problem, labels_of(checked.problem), std::random_device{}());
     const PromiseCheck check = check_promise(worker, checked.problem, held.promise, checked.kernel,
                                              {course.per_shape, course.tolerance, std::random_device{}()});
     report::CheckedResult result;

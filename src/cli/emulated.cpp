@@ -27,9 +27,14 @@ std::vector<std::string> left_out(const Problem& problem, const Judgement& judge
 
 }  // namespace
 
+std::string stand_in_for(Language language) {
+    if (language == Language::cuda) return "the CUDA emulator";
+    return language == Language::triton ? "Triton's interpreter" : "";
+}
+
 void print_emulated(const Problem& problem, const std::string& file, const Judgement& judgement) {
     const Evaluation& evaluation = judgement.evaluation;
-    const char* where = file.ends_with(".py") ? "Triton's interpreter" : "the CUDA emulator";
+    const std::string where = stand_in_for(file.ends_with(".py") ? Language::triton : Language::cuda);
     fmt::print("verdict: {}, in {}: checked, not timed\n", name_of(evaluation.verdict), where);
     if (!evaluation.evidence.empty()) fmt::print("{}\n", cited(evaluation.evidence));
     std::vector<std::vector<std::string>> cells = {{"SHAPE", "DIMENSIONS", "VERDICT"}};

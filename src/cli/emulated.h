@@ -8,6 +8,9 @@
 
 namespace strop::cli {
 
+// What kernels in that language are checked in, and not timed; empty: they are judged.
+std::string stand_in_for(Language language);
+
 void print_emulated(const Problem& problem, const std::string& file, const Judgement& judgement);
 // One document; of several kernels each is a line.
 void print_emulated_json(const Problem& problem, const std::string& file, const Judgement& judgement,

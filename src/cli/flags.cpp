@@ -192,9 +192,8 @@ CommandSpec judge() {
           Kind::duration, "500ms"},
          {"--device",
           "DEVICE",
-          "of CUDA kernels (.cu): cuda, the first GPU, or a worker in workers.yaml, for its `languages`; of these and "
-          "of "
-          "Triton (.py): emulated, on the processor, checked and not timed",
+          "of CUDA kernels (.cu): cuda, the first GPU, or a worker in workers.yaml, for its `languages`; "
+          "of these and of Triton (.py): emulated, on the processor, checked and not timed",
           Kind::choice,
           "",
           {"cuda", "emulated"},

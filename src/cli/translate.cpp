@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/emulated.h"
 #include "cli/finish.h"
 #include "cli/kernel_file.h"
 #include "cli/problem_argument.h"
@@ -217,12 +218,6 @@ Translation translate(const Original& original, Language to, const Sources& sour
     }
     keep_tunables(translation, to, problem);
     return translation;
-}
-
-// What kernels in that language are checked in and not timed; empty: they are judged.
-std::string stand_in_for(Language language) {
-    if (language == Language::cuda) return "the CUDA emulator";
-    return language == Language::triton ? "Triton's interpreter" : "";
 }
 
 // Why kernels in that language cannot be judged or checked; empty: they can.

@@ -117,6 +117,12 @@ bool has_halves(const Problem& problem) {
            std::any_of(problem.outputs.begin(), problem.outputs.end(), half);
 }
 
+std::vector<std::string> labels_of(const Problem& problem) {
+    std::vector<std::string> labels;
+    for (const ShapePoint& point : problem.points) labels.push_back(point.label);
+    return labels;
+}
+
 void keep_points(Problem& problem, const std::vector<std::string>& labels) {
     if (labels.empty()) return;
     std::erase_if(problem.points, [&](const ShapePoint& point) {

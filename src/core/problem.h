@@ -88,6 +88,8 @@ std::vector<int64_t> extents(const Problem& problem, const Tensor& tensor, const
 int64_t element_count(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 int64_t bytes_of(const Problem& problem, const Tensor& tensor, const Dimensions& dims);
 bool has_halves(const Problem& problem);  // among inputs and outputs
+// Of its sweep, in order.
+std::vector<std::string> labels_of(const Problem& problem);
 // Keeps the points with these labels; all when there are none.
 void keep_points(Problem& problem, const std::vector<std::string>& labels);
 // Whether the sweep has a point with these dimensions.

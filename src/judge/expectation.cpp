@@ -17,6 +17,7 @@
 #include "device/machine.h"
 #include "judge/answer.h"
 #include "judge/float_range.h"
+#include "judge/python_spec.h"
 #include "judge/runner.h"
 #include "problem/framework.h"
 
@@ -80,12 +81,6 @@ double value_at(const char* values, size_t index) {
     return value;
 }
 
-Json names_and_dtypes(const std::vector<Tensor>& tensors) {
-    Json list = Json::array();
-    for (const Tensor& tensor : tensors) list.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}});
-    return list;
-}
-
 }  // namespace
 
 Expectation::Expectation(const Problem& problem, uint64_t seed, Seconds limit)
@@ -98,16 +93,13 @@ Expectation::~Expectation() = default;
 
 void Expectation::start_host() {
     scratch_ = std::make_unique<TemporaryFolder>("strop-reference");
-    Json parameters = Json::array();
-    for (const Parameter& parameter : problem_.parameters)
-        parameters.push_back({{"dtype", name_of(parameter.dtype)}, {"value", parameter.value}});
     Json spec = {{"role", "reference"},
                  {"reference", problem_.reference.string()},
                  {"function", problem_.function},
                  {"framework", framework_of(problem_.reference)},
                  {"inputs", names_and_dtypes(problem_.inputs)},
                  {"outputs", names_and_dtypes(problem_.outputs)},
-                 {"parameters", parameters},
+                 {"parameters", parameters_with_values(problem_)},
                  {"exchange_fd", exchange_.fd()}};
     if (compiled_) {
         spec["libraries"] = {{"declared", compiled_->declared.string()},

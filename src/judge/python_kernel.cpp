@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "judge/python_spec.h"
 #include "judge/runner.h"
 #include "problem/cpp_reference.h"
 #include "problem/framework.h"
@@ -17,26 +18,17 @@ namespace strop::judge {
 
 namespace {
 
-Json tensors_of(const std::vector<Tensor>& tensors) {
-    Json list = Json::array();
-    for (const Tensor& tensor : tensors) list.push_back({{"name", tensor.name}, {"dtype", name_of(tensor.dtype)}});
-    return list;
-}
-
 Json spec_of(const Built& built, const Problem& problem, const std::vector<Buffers*>& points) {
     Json spec = {{"file", built.library.filename().string()},
                  {"function", problem.name},
                  {"framework", framework_of_text(read_file(built.library))},
                  {"reference", is_cpp(problem.reference) ? Json() : Json(problem.reference.string())},
-                 {"inputs", tensors_of(problem.inputs)},
-                 {"outputs", tensors_of(problem.outputs)},
-                 {"parameters", Json::array()},
+                 {"inputs", names_and_dtypes(problem.inputs)},
+                 {"outputs", names_and_dtypes(problem.outputs)},
+                 {"parameters", parameters_with_values(problem)},
                  {"dimensions", problem.dimensions},
                  {"tunables", configuration_to_json(built.tunables)},
                  {"points", Json::array()}};
-    for (const Parameter& parameter : problem.parameters)
-        spec["parameters"].push_back(
-            {{"name", parameter.name}, {"dtype", name_of(parameter.dtype)}, {"value", parameter.value}});
     for (const Buffers* buffers : points) {
         Json shapes = Json::array();
         for (const auto* tensors : {&problem.inputs, &problem.outputs})
@@ -66,10 +58,8 @@ void run_python_kernel(const Built& built, const Problem& problem, const std::ve
     write_file(spec, spec_of(built, problem, points).dump());
     command.argv = {built.interpreter,         host.string(), library.string(), built.library.string(),
                     std::to_string(layout_fd), spec.string()};
-    command.environment.merge(std::map<std::string, std::string>{{"MKL_NUM_THREADS", std::to_string(threads)},
-                                                                 {"OPENBLAS_NUM_THREADS", std::to_string(threads)},
-                                                                 {"PYTHONDONTWRITEBYTECODE", "1"},
-                                                                 {"GLIBC_TUNABLES", kept_memory}});
+    command.environment.merge(framework_environment(threads));
+    command.environment["GLIBC_TUNABLES"] = kept_memory;
     for (const fs::path& path : {host, spec, library, problem.reference.parent_path()})
         command.readable.push_back(path.string());
     const std::vector<std::string>& folders = interpreter(built.interpreter).folders;

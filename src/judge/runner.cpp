@@ -15,6 +15,7 @@
 #include "device/machine.h"
 #include "judge/device_mirror.h"
 #include "judge/python_kernel.h"
+#include "judge/python_spec.h"
 #include "judge/rehearsal.h"
 #include "judge/thread_state.h"
 #include "language/cuda_emulator.h"
@@ -94,16 +95,17 @@ Json tensor_places(const Problem& problem, const std::vector<Tensor>& tensors, c
 
 Json host_spec(const std::string& framework, const std::filesystem::path& file, const Problem& problem,
                const std::vector<Buffers*>& points, int threads, bool on_device) {
-    Json spec = {{"role", "baseline"},          {"framework", framework},
-                 {"reference", file.string()},  {"device", on_device ? "cuda" : "cpu"},
-                 {"threads", threads},          {"inputs", Json::array()},
-                 {"outputs", Json::array()},    {"points", Json::array()},
-                 {"parameters", Json::array()}, {"function", problem.name}};
+    Json spec = {{"role", "baseline"},
+                 {"framework", framework},
+                 {"reference", file.string()},
+                 {"device", on_device ? "cuda" : "cpu"},
+                 {"threads", threads},
+                 {"inputs", names_and_dtypes(problem.inputs)},
+                 {"outputs", names_and_dtypes(problem.outputs)},
+                 {"points", Json::array()},
+                 {"parameters", parameters_with_values(problem)},
+                 {"function", problem.name}};
     if (file == problem.reference) spec["function"] = problem.function;
-    for (const Tensor& tensor : problem.inputs) spec["inputs"].push_back({{"dtype", name_of(tensor.dtype)}});
-    for (const Tensor& tensor : problem.outputs) spec["outputs"].push_back({{"dtype", name_of(tensor.dtype)}});
-    for (const Parameter& parameter : problem.parameters)
-        spec["parameters"].push_back({{"dtype", name_of(parameter.dtype)}, {"value", parameter.value}});
     for (Buffers* buffers : points) {
         Json sets = Json::array();
         for (const InputSet& set : buffers->sets())
@@ -174,10 +176,6 @@ void wait_until(Clock::time_point moment) {
     }
 }
 
-}  // namespace
-
-namespace {
-
 fs::path beside_the_program(const char* name) {
     fs::path file = fs::read_symlink("/proc/self/exe").parent_path() / name;
     if (!fs::exists(file))
@@ -231,6 +229,7 @@ std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& proble
                                            static_cast<int64_t>(problem.inputs.size() + problem.outputs.size());
     if (runner->on_device()) load_driver(command);
     if (!built.interpreter.empty()) {
+        runner->interpreted_ = true;
         runner->scratch_ = std::make_unique<TemporaryFolder>("strop-kernel");
         run_python_kernel(built, problem, points, threads, layout.read_only_fd(), runner->scratch_->path(), command);
     }
@@ -268,10 +267,8 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
     command.argv = {reference_python(), (home_folder() / "python/strop/host.py").string(),
                     (runner->scratch_->path() / "spec.json").string()};
     command.environment = thread_environment(threads);
+    command.environment.merge(framework_environment(threads));
     command.environment.merge(std::map<std::string, std::string>{
-        {"MKL_NUM_THREADS", std::to_string(threads)},
-        {"OPENBLAS_NUM_THREADS", std::to_string(threads)},
-        {"PYTHONDONTWRITEBYTECODE", "1"},
         {"TORCHINDUCTOR_COMPILE_THREADS", "1"},
         {"TORCHINDUCTOR_CACHE_DIR", (compiled / "inductor").string()},
         {"JAX_PLATFORMS", on_device ? "cuda" : "cpu"},
@@ -318,7 +315,7 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
         outcome.verdict = said.find("out of memory") != std::string::npos ? Verdict::over_limit : Verdict::crashed;
         outcome.evidence = said;
         said.clear();
-    } else if (finished.exit_code == python_raised || finished.exit_code == python_misfit) {
+    } else if (interpreted_ && (finished.exit_code == python_raised || finished.exit_code == python_misfit)) {
         outcome.verdict = finished.exit_code == python_misfit ? Verdict::wrong_output : Verdict::crashed;
         outcome.evidence = said;
         said.clear();

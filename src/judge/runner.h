@@ -134,6 +134,7 @@ private:
     SharedMemory progress_;
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
+    bool interpreted_ = false;  // a kernel in Python
     bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
     int device_ = -1;  // of CUDA
     double handshake_ns_ = -1, most_handshake_ns_ = std::numeric_limits<double>::infinity();

@@ -98,13 +98,7 @@ ModuleImport import_module(const fs::path& file, const std::string& dtype, const
     if (finished.timed_out)
         throw UsageError(fmt::format("{}: was not imported within {:.0f} s", file.string(), import_limit.count()),
                          "make its constructor and get_inputs() quick");
-    Json document = Json::parse(last_document(finished.out), nullptr, false);
-    if (!finished.ok() || !document.is_object())
-        throw UsageError(
-            fmt::format("{}: the import ended: {}: {}", file.string(), finished.describe(), last_line(finished.err)),
-            "write a problem.yaml by hand (docs/problems.md)");
-    if (document.contains("error"))
-        throw UsageError(document["error"].get<std::string>(), document["hint"].get<std::string>());
+    const Json document = answer_of(finished, file, "the import", "write a problem.yaml by hand (docs/problems.md)");
     import.name = document.at("name").get<std::string>();
     import.files.merge(document.at("files").get<std::map<std::string, std::string>>());
     if (file.extension() == ".py") import.files.emplace("original.py", read_file(file));

@@ -57,4 +57,16 @@ std::string last_document(const std::string& out) {
     return nlohmann::json::accept(line) ? line : out;
 }
 
+nlohmann::json answer_of(const sandbox::Finished& finished, const fs::path& file, const std::string& what,
+                         const std::string& hint) {
+    nlohmann::json document = nlohmann::json::parse(last_document(finished.out), nullptr, false);
+    if (!finished.ok() || !document.is_object())
+        throw UsageError(
+            fmt::format("{}: {} ended: {}: {}", file.string(), what, finished.describe(), last_line(finished.err)),
+            hint);
+    if (document.contains("error"))
+        throw UsageError(document["error"].get<std::string>(), document["hint"].get<std::string>());
+    return document;
+}
+
 }  // namespace strop

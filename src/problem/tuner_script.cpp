@@ -16,7 +16,6 @@ constexpr Seconds script_limit{60};
 }  // namespace
 
 std::string t1_of_script(const fs::path& script) {
-    using Json = nlohmann::json;
     read_file(script);  // says so where it is missing
     const fs::path path = fs::canonical(script);
     const sandbox::Finished finished =
@@ -25,14 +24,7 @@ std::string t1_of_script(const fs::path& script) {
         throw UsageError(
             fmt::format("{}: did not call tune_kernel within {:.0f} s", script.string(), script_limit.count()),
             "make what it does before that quick");
-    const Json document = Json::parse(last_document(finished.out), nullptr, false);
-    if (!finished.ok() || !document.is_object())
-        throw UsageError(
-            fmt::format("{}: it ended: {}: {}", script.string(), finished.describe(), last_line(finished.err)),
-            "write a T1 description by hand");
-    if (document.contains("error"))
-        throw UsageError(document["error"].get<std::string>(), document["hint"].get<std::string>());
-    return document.at("t1").dump();
+    return answer_of(finished, script, "it", "write a T1 description by hand").at("t1").dump();
 }
 
 }  // namespace strop

@@ -27,12 +27,6 @@ RunRecord measured_now(const Problem& problem, const Comparison& comparison) {
     return now;
 }
 
-std::vector<std::string> labels_of(const Problem& problem) {
-    std::vector<std::string> labels;
-    for (const ShapePoint& point : problem.points) labels.push_back(point.label);
-    return labels;
-}
-
 bool is_slower(const report::Change& change) { return change.decision == Decision::slower; }
 
 // Where a ratio was promised and no baseline of then ran now.
@@ -48,9 +42,8 @@ Problem slower_part(Problem problem, const std::vector<report::Change>& changes,
     std::vector<std::string> slower;
     for (const report::Change& change : changes)
         if (is_slower(change) && change.in_turns == in_turns) slower.push_back(change.label);
-    std::erase_if(problem.points, [&](const ShapePoint& point) {
-        return std::find(slower.begin(), slower.end(), point.label) == slower.end();
-    });
+    if (slower.empty()) problem.points.clear();
+    keep_points(problem, slower);
     return problem;
 }
 

@@ -113,6 +113,14 @@ class PythonKernels(Judged):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("in turns with kernel.cpp", done.stdout)
 
+    def test_exit_codes_of_python_say_nothing_of_another_language(self):
+        self.write("kernel.cpp", "#include <stdint.h>\n#include <unistd.h>\nextern \"C\" void scaled(const float*, const float*, "
+                   "float*, float, int64_t, int64_t) {\n    _exit(73);\n}\n")
+        done = strop("judge", "kernel.cpp", "--problem", "scaled", "--json", cwd=self.folder)
+        judged = json.loads(done.stdout)
+        self.assertEqual(judged["verdict"], "crashed")
+        self.assertRegex(judged["evidence"], r"\Aleft during a call: exit 73 at ")
+
     def test_they_are_judged_and_nothing_else(self):
         self.write("kernel.py", "# strop:tune A = 1 | 2\ndef scaled(x, b, eps):\n    return x\n")
         for words in (("tune", "kernel.py", "--problem", "scaled"), ("profile", "kernel.py", "--problem", "scaled"),
