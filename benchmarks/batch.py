@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """One budget that a batch shares by promise, beside equal parts of it; and a batch that is killed.
 
-    benchmarks/batch.py problems/* --budget 4m [--kills 2] [--only shared]
+    benchmarks/batch.py [PROBLEM...] --budget 5m [--kills 2] [--only shared]
 
-Runs `strop optimize PROBLEM... --jobs auto --budget B`, killed at random moments and begun again as often as --kills says,
-and the same problems with equal parts of the budget. Then the two results of each problem take turns in one judge. Prints
-for each problem what sharing gained, the geometric mean, how much of the budget the batch took, and evaluations that are in
-the store twice. The exit code is 1 where the mean is below --least, the budget missed by more than 5%, or something is
-there twice.
+Without problems: the twelve of twelve_problems.py. Runs `strop optimize PROBLEM... --jobs auto --budget B`, killed at
+random moments and begun again as often as --kills says, and the same problems with equal parts of the budget. Then the
+two results of each problem take turns in one judge. Prints for each problem what sharing gained, the geometric mean, how
+much of the budget the batch took, and evaluations that are in the store twice. The exit code is 1 where the mean is below
+--least, the budget missed by more than 5%, or something is there twice.
 """
 
 import argparse
@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from twelve_problems import write_problems
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
 STROP = os.environ.get("STROP_BINARY", str(HOME / "build/release/strop"))
@@ -78,7 +80,7 @@ def gain(problem, before, after):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("problems", nargs="+")
+    parser.add_argument("problems", nargs="*")
     parser.add_argument("--budget", default="4m")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--only", choices=["shared"])
@@ -86,11 +88,12 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", metavar="DIR", help="leave stores and results there")
     options = parser.parse_args()
-    problems = [str(pathlib.Path(problem).absolute()) for problem in options.problems]
     budget, draw = in_seconds(options.budget), random.Random(options.seed)
     failed = False
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(options.keep or place).absolute()
+        problems = ([str(pathlib.Path(problem).absolute()) for problem in options.problems]
+                    or write_problems(place / "problems"))
         shared, equal = place / "shared", place / "equal"
         for folder in (shared, equal):
             folder.mkdir(parents=True)

@@ -113,13 +113,15 @@ TEST(CoreJson, RequestsAndComparisonsSurvive) {
 
     Comparison result;
     result.points = {
-        {{"p", {}}, {{"np", Verdict::timed_out, "30 s", {}, 1200, {{7}, 7}, {0.9, 0.8, infinity}, Decision::slower}}}};
+        {{"p", {}},
+         {{"np", Verdict::timed_out, "30 s", {}, 1200, {{7}, 7}, 0.25, {0.9, 0.8, infinity}, Decision::slower}}}};
     result.reference_seconds = 2;
     Comparison result_back = round_trip(result);
     EXPECT_EQ(result_back.points[0].results[0].verdict, Verdict::timed_out);
     EXPECT_EQ(result_back.points[0].results[0].decision, Decision::slower);
     EXPECT_EQ(result_back.points[0].results[0].overhead_ns, 1200);
     EXPECT_EQ(result_back.points[0].results[0].cold.median_ns, 7);
+    EXPECT_EQ(result_back.points[0].results[0].error_share, 0.25);
     EXPECT_EQ(result_back.points[0].results[0].speedup.high, infinity);
     EXPECT_EQ(result_back.reference_seconds, 2);
 }

@@ -202,6 +202,20 @@ TEST_F(RefereeTest, half_precision_inside_is_wrong) {
     EXPECT_EQ(judge(kernel_source(body)).verdict, Verdict::wrong_output);
 }
 
+TEST_F(RefereeTest, the_largest_error_is_told_as_a_share_of_what_is_allowed) {
+    const auto share = [](const Evaluation& evaluation) {
+        EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;
+        return evaluation.points.at(1).error_share;
+    };
+    const double plain = share(judge(kernel_source(right_body)));
+    EXPECT_GT(plain, 0);
+    EXPECT_LT(plain, 0.5);
+    EXPECT_EQ(share(judge(kernel_source(right_body), Effort::screen)), 0) << "not every element was compared";
+    const double off = share(judge(kernel_source(std::string(right_body) + "total[0] *= 1 + 2e-6f;")));
+    EXPECT_GT(off, plain);
+    EXPECT_LE(off, 1);
+}
+
 TEST_F(RefereeTest, another_legal_order_of_summation_is_right) {
     std::string body = R"(
     for (int64_t i = 0; i < M; ++i) {

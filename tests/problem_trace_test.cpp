@@ -56,6 +56,20 @@ TEST(Framework, IsWhatTheReferenceImports) {
     EXPECT_EQ(framework_of_text("from torch import nn\n"), "pytorch");
 }
 
+TEST(Framework, OfAKernelIsItsOwnOrThatOfTheReference) {
+    const TemporaryFolder folder("strop-framework");
+    const fs::path tensors = folder.path() / "tensors.py", arrays = folder.path() / "arrays.py";
+    write_file(tensors, "import torch\n");
+    write_file(arrays, "import numpy\n");
+    EXPECT_EQ(framework_of_kernel("def f(x):\n    return x\n", tensors), "pytorch");
+    EXPECT_EQ(framework_of_kernel("def f(x):\n    return x\n", arrays), "numpy");
+    EXPECT_EQ(framework_of_kernel("def f(x):\n    return x\n", folder.path() / "reference.cpp"), "numpy");
+    EXPECT_EQ(framework_of_kernel("import numpy as np\n", tensors), "numpy");
+    EXPECT_EQ(framework_of_kernel("import torch\n", arrays), "pytorch");
+    EXPECT_EQ(framework_of_kernel("import numpy\n\n\ndef custom_kernel(data):\n", arrays), "pytorch");
+    EXPECT_EQ(framework_of_kernel("class ModelNew(Base):\n", arrays), "pytorch");
+}
+
 TEST_F(Trace, TensorsAreTracedAtThePointsOfTheSweep) {
     write_file(problem_.reference, "import torch\n");
     problem_.points = {{"small", {{"M", 4}, {"N", 8}}}};

@@ -6,19 +6,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "run/budget.h"
+
 namespace strop {
 namespace {
 
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-RunRecord ended(double roofline_share, double late_factor) {
+RunRecord waiting(double late_factor) {
     RunRecord record;
-    record.outcome = Outcome::improved;
+    record.outcome = Outcome::interrupted;
     record.stopped_by = "budget";
-    record.shapes.resize(1);
-    record.shapes[0].roofline_share = roofline_share;
-    for (const auto& [seconds, time] : {std::pair{0.0, 400.0}, {4.0, 200.0}, {10.0, 200.0 / late_factor}}) {
+    record.settings.budget_seconds = 40;
+    record.seconds.reference = 3;
+    for (const auto& [seconds, time] : {std::pair{5.0, 400.0}, {8.0, 200.0}, {15.0, 200.0 / late_factor}}) {
         HistoryEntry& entry = record.history.emplace_back();
         entry.seconds = seconds;
         entry.nanoseconds = {{"small", time}};
@@ -26,28 +28,25 @@ RunRecord ended(double roofline_share, double late_factor) {
     return record;
 }
 
-TEST(BatchPromise, IsWhatIsLeftAndStillMoving) {
-    EXPECT_GT(promise_of(ended(0.1, 1.5)), promise_of(ended(0.1, 1.0)));
-    EXPECT_GT(promise_of(ended(0.1, 1.5)), promise_of(ended(0.8, 1.5)));
-    EXPECT_GT(promise_of(ended(0.1, 1.0)), 0);
-    EXPECT_EQ(promise_of(ended(1.2, 1.5)), 0);
-    EXPECT_NEAR(promise_of(ended(0.1, 1.5)), -std::log(0.1) * (0.05 + std::log(1.5)), 1e-12);
+TEST(BatchStake, IsWhatTheSecondHalfOfTheSearchGained) {
+    const Stake stake = stake_of(waiting(1.05));
+    EXPECT_NEAR(stake.gain - stake_of(waiting(1.0)).gain, std::log(1.05), 1e-12);
+    EXPECT_DOUBLE_EQ(stake_of(waiting(1.5)).gain, stake_of(waiting(3)).gain) << "a leap is made once";
+    EXPECT_GT(stake_of(waiting(1.0)).gain, 0);
+    EXPECT_DOUBLE_EQ(stake.searched, 10);
+    EXPECT_DOUBLE_EQ(stake.after, 3 + Budget(40, 0).after_search());
 }
 
-TEST(BatchPromise, WhoEndedByItselfHasNone) {
-    for (const char* why : {"plateau", "roofline", "target", "evaluations", "rounds"}) {
-        RunRecord record = ended(0.1, 1.5);
-        record.stopped_by = why;
-        EXPECT_EQ(promise_of(record), 0) << why;
-    }
-    RunRecord failed = ended(0.1, 1.5);
-    failed.outcome = Outcome::failed;
-    EXPECT_EQ(promise_of(failed), 0);
+TEST(BatchStake, ASearchThatSawLittleMayGainMore) {
+    RunRecord seen = waiting(1.0);
+    const double before = stake_of(seen).gain;
+    for (int i = 0; i < 100; ++i) seen.history.push_back(seen.history.back());
+    EXPECT_LT(stake_of(seen).gain, before);
 }
 
-TEST(BatchPromise, KernelsThatFailedAndTimesOfZeroSayNothing) {
-    RunRecord record = ended(0.1, 1.0);
-    const double before = promise_of(record);
+TEST(BatchStake, KernelsThatFailedAndTimesOfZeroSayNothing) {
+    RunRecord record = waiting(1.0);
+    const double late = stake_of(record).gain - 1.5 / 3;
     HistoryEntry wrong = record.history.back();
     wrong.nanoseconds = {{"small", 1.0}};
     wrong.verdict = Verdict::wrong_output;
@@ -55,22 +54,38 @@ TEST(BatchPromise, KernelsThatFailedAndTimesOfZeroSayNothing) {
     wrong.verdict = Verdict::ok;
     wrong.nanoseconds = {{"small", 0.0}};
     record.history.push_back(wrong);
-    EXPECT_EQ(promise_of(record), before);
+    EXPECT_NEAR(stake_of(record).gain - 1.5 / 5, late, 1e-12);
 }
 
-TEST(BatchShares, AreInProportion) {
-    EXPECT_THAT(shares_of({1, 3}, 40), ElementsAre(DoubleNear(10, 1e-9), DoubleNear(30, 1e-9)));
+TEST(BatchStake, OnlyASearchThatTheBudgetEndedGoesOn) {
+    RunRecord record = waiting(1.5);
+    EXPECT_TRUE(waits(record));
+    record.outcome = Outcome::improved;
+    EXPECT_FALSE(waits(record));
+    record.outcome = Outcome::running;
+    for (const char* why : {"", "plateau", "roofline", "target", "evaluations", "rounds"}) {
+        record.stopped_by = why;
+        EXPECT_FALSE(waits(record)) << why;
+    }
+}
+
+TEST(BatchShares, FillUpToALevel) {
+    // Gains of 1 and 3 for each doubling, after 10 s each: level 20, so that 10 + 10 = 20 and 50 + 10 = 60.
+    EXPECT_THAT(shares_of({{1, 10, 0}, {3, 10, 0}}, 60), ElementsAre(DoubleNear(10, 1e-9), DoubleNear(50, 1e-9)));
+    EXPECT_THAT(shares_of({{1, 10, 5}, {3, 10, 5}}, 70), ElementsAre(DoubleNear(10, 1e-9), DoubleNear(50, 1e-9)));
+    EXPECT_THAT(shares_of({{1, 10, 0}, {1, 30, 0}}, 60), ElementsAre(DoubleNear(40, 1e-9), DoubleNear(20, 1e-9)));
 }
 
 TEST(BatchShares, WhoWouldGetTooLittleGetsNothingAndTheOthersShareIt) {
-    EXPECT_THAT(shares_of({0.001, 1, 0, 3}, 40), ElementsAre(0, DoubleNear(10, 1e-9), 0, DoubleNear(30, 1e-9)));
-    EXPECT_THAT(shares_of({1, 1, 1}, 4), ElementsAre(0, DoubleNear(2, 1e-9), DoubleNear(2, 1e-9)));
+    EXPECT_THAT(shares_of({{0.1, 10, 0}, {3, 10, 0}}, 20), ElementsAre(0, DoubleNear(20, 1e-9)));
+    EXPECT_THAT(shares_of({{1, 10, 0}, {1, 10, 0}}, 1.5), ElementsAre(0, DoubleNear(1.5, 1e-9)));
+    EXPECT_THAT(shares_of({{0, 10, 0}, {1, 10, 0}}, 10), ElementsAre(0, DoubleNear(10, 1e-9)));
 }
 
 TEST(BatchShares, NothingToShare) {
-    EXPECT_THAT(shares_of({1, 1}, 1), ElementsAre(0, 0));
-    EXPECT_THAT(shares_of({1, 1}, -5), ElementsAre(0, 0));
-    EXPECT_THAT(shares_of({0, 0}, 100), ElementsAre(0, 0));
+    EXPECT_THAT(shares_of({{1, 10, 4}, {1, 10, 4}}, 8), ElementsAre(0, 0));
+    EXPECT_THAT(shares_of({{1, 10, 0}, {1, 10, 0}}, -5), ElementsAre(0, 0));
+    EXPECT_THAT(shares_of({{0, 10, 0}, {0, 10, 0}}, 100), ElementsAre(0, 0));
     EXPECT_TRUE(shares_of({}, 100).empty());
 }
 

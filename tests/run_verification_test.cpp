@@ -43,6 +43,19 @@ TEST(Verification, shapes_get_times_and_their_best_baseline) {
     EXPECT_NEAR(record.headline.ratio, 4, 1e-9);
 }
 
+TEST(Verification, the_largest_error_is_told_with_its_shape) {
+    RunRecord record = record_of(2);
+    EXPECT_EQ(what_was_verified(record, {}, {"numpy"}).find("error"), std::string::npos);
+    Comparison comparison;
+    comparison.points = {{{}, {result("strop", 100, 0, 1)}}, {{}, {result("strop", 100, 0, 1)}}};
+    comparison.points[0].results[0].error_share = 0.031;
+    comparison.points[1].results[0].error_share = 0.31;
+    note_verification(comparison, who, record);
+    EXPECT_NE(what_was_verified(record, {}, {"numpy"}).find("its error at most 31% of what is allowed (at shape1)"),
+              std::string::npos)
+        << what_was_verified(record, {}, {"numpy"});
+}
+
 // At every shape: one that is near somewhere is compared at length everywhere.
 TEST(Verification, who_is_far_behind_gets_a_short_look) {
     RunRecord record = record_of(2);

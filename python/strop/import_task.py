@@ -117,7 +117,7 @@ def inputs_of(case):
 class Model(torch.nn.Module):
     def forward(self, *data):
 @cloned@        result = TASK.ref_kernel(data if @several@ else data[0])
-        return tuple(result) if isinstance(result, list) else result
+@tied@        return tuple(result) if isinstance(result, list) else result
 
 
 def get_inputs():
@@ -157,20 +157,43 @@ def largest_input(module, cases, path):
     return max(cases, key=elements)
 
 
-def run_once(module, case, path) -> list[int]:
-    """On the processor, with results of types that are known; which inputs it writes to, as to an output that it is given."""
+def tensors_of(result):
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def says_nothing(module, data, place, wanted) -> bool:
+    """Whether the result is the same with other values in that input: room for a result, which submissions may write to."""
+    other = [value.clone() if isinstance(value, torch.Tensor) else value for value in data]
+    other[place] = torch.full_like(other[place], float("nan") if other[place].is_floating_point() else 1)
+    try:
+        result = tensors_of(module.TASK.ref_kernel(tuple(other)))
+    except Exception:  # pylint: disable=broad-exception-caught  # it looks at the values
+        return False
+    return all(torch.equal(one, value) for one, value in zip(result, wanted))
+
+
+def run_once(module, case, path) -> tuple[list[int], list[int]]:
+    """On the processor, with results of types that are known; which inputs the reference writes to, as to an output that it
+    is given, and which are only room for a result."""
     with blaming(path, "generate_input raises ", FORM):
         data = module.inputs_of(case)
     before = [value.clone() if isinstance(value, torch.Tensor) else value for value in data]
     with blaming(path, "on the processor, ref_kernel raises ",
                   "what only a GPU has cannot be the reference of a problem for the processor"):
         result = module.TASK.ref_kernel(tuple(data) if len(data) > 1 else data[0])
-    for one in result if isinstance(result, (tuple, list)) else [result]:
+    results = tensors_of(result)
+    for one in results:
         dtype = str(getattr(one, "dtype", type(one).__name__)).removeprefix("torch.")
         if dtype not in (*import_file.DTYPES, *import_file.HALVES):
             raise Refusal(f"{path}: ref_kernel returns {dtype}", FORM)
-    return [place for place, value in enumerate(data)
-            if isinstance(value, torch.Tensor) and not torch.equal(value.nan_to_num(), before[place].nan_to_num())]
+    shapes = [(one.shape, one.dtype) for one in results]
+    wanted = [one.clone() for one in results]
+    tensors = {place: value for place, value in enumerate(data) if isinstance(value, torch.Tensor)}
+    written = [place for place, value in tensors.items()
+               if not torch.equal(value.nan_to_num(), before[place].nan_to_num())]
+    room = [place for place, value in tensors.items() if place not in written and len(data) > 1
+            and (value.shape, value.dtype) in shapes and says_nothing(module, before, place, wanted)]
+    return written, room
 
 
 def load_adapter(folder, text):
@@ -190,13 +213,18 @@ def import_task(folder: str, cases: list) -> dict:
     with open(path, encoding="utf-8") as file:
         theirs = file.read()
     draft = ADAPTER.replace('"task_reference.py"', '"reference.py"')
-    module = load_adapter(folder, draft.replace("@cloned@", "").replace("@several@", "True").replace("@case@", "{}"))
+    module = load_adapter(folder, draft.replace("@cloned@", "").replace("@tied@", "").replace("@several@", "True").replace("@case@", "{}"))
     case = largest_input(module, cases, path)
     with blaming(path, "generate_input raises ", FORM):
         several = len(module.inputs_of(case)) > 1
-    changed = run_once(module, case, path)
-    cloned = f"        data = tuple(one.clone() if i in {changed} else one for i, one in enumerate(data))\n" if changed else ""
-    fields = {"@cloned@": cloned, "@several@": repr(several), "@case@": repr(case)}
+    written, room = run_once(module, case, path)
+    cloned = tied = ""
+    if written + room:
+        cloned = f"        data = tuple(one.clone() if i in {written + room} else one for i, one in enumerate(data))\n"
+    if room:  # of the result's shape, though no operation says so
+        tied = ("        shapes = [one.shape for one in (result if isinstance(result, (tuple, list)) else [result])]\n"
+                f"        assert all(data[i].shape in shapes for i in {room})\n")
+    fields = {"@cloned@": cloned, "@tied@": tied, "@several@": repr(several), "@case@": repr(case)}
     final = ADAPTER
     for key, value in fields.items():
         draft, final = draft.replace(key, value), final.replace(key, value)

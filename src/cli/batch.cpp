@@ -1,7 +1,6 @@
 #include "cli/batch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,24 +17,11 @@
 #include "cli/progress.h"
 #include "cli/store_access.h"
 #include "run/batch_shares.h"
+#include "run/run.h"
 
 namespace strop::cli {
 
 namespace {
-
-void run_one(BatchEntry& entry, const RunOptions& options, const Arguments& arguments, Store& store) {
-    const std::optional<RunRecord> earlier = earlier_run(store, *entry.loaded, options, arguments.has("--seed"));
-    if (earlier && earlier->is_finished()) {
-        entry.note = "done before";
-    } else {
-        entry.outcome = "interrupted";  // unless it ends
-        entry.note.clear();
-    }
-    Progress progress(arguments.has("--quiet"));
-    entry.record = go_on(earlier, options, store, progress);
-    entry.outcome = name_of(entry.record.outcome);
-    entry.spent += entry.record.seconds.total;
-}
 
 class Batch {
 public:
@@ -49,12 +35,11 @@ public:
           entries_(batch_entries(problems)) {}
 
     int run() {
-        const double first = shared_ ? first_share * budget_ / static_cast<double>(entries_.size()) : budget_;
         for (size_t i = 0; i < entries_.size(); ++i) {
             say(fmt::format("[{}/{}] {}", i + 1, entries_.size(), entries_[i].given));
             guarded(entries_[i], [&] {
                 load(entries_[i]);
-                go(entries_[i], first);
+                begin(entries_[i]);
             });
         }
         if (shared_) share_rest();
@@ -71,38 +56,53 @@ private:
                              "run it by itself, with --out");
     }
 
-    void go(BatchEntry& entry, double seconds) {
+    void begin(BatchEntry& entry) {
         RunOptions options = options_of_(*entry.loaded);
-        options.settings.budget_seconds = seconds;
+        options.settings.budget_seconds = shared_ ? budget_ / static_cast<double>(entries_.size()) : budget_;
+        if (shared_) options.search_share = first_share;
         if (arguments_.has("--out")) options.settings.out = fs::path(options.settings.out) / entry.problem;
-        run_one(entry, options, arguments_, *store_);
-        say(fmt::format("{}: {}, {}", entry.problem, entry.outcome, speedup_text(entry)));
+        const std::optional<RunRecord> earlier = earlier_run(*store_, *entry.loaded, options, arguments_.has("--seed"));
+        if (earlier && earlier->is_finished()) entry.note = "done before";
+        go(entry, [&](View& view) {
+            return shared_ && earlier && waits(*earlier) ? *earlier : go_on(earlier, options, *store_, view);
+        });
     }
 
-    // Who promises most comes first. What is decided follows from what the store holds, so that the same command
-    // decides alike after it was stopped.
+    void go(BatchEntry& entry, const std::function<RunRecord(View&)>& what) {
+        if (entry.note.empty()) entry.outcome = "interrupted";  // unless it ends
+        Progress progress(arguments_.has("--quiet"));
+        entry.record = what(progress);
+        entry.outcome = name_of(entry.record.outcome);
+        say(fmt::format("{}: {}", entry.problem,
+                        waits(entry.record) ? "waits for its share" : entry.outcome + ", " + speedup_text(entry)));
+    }
+
+    // Who has least to gain comes first: what it leaves over, or takes beyond its share, is the others'. What is
+    // decided follows from what the store holds, so that the same command decides alike after it was stopped.
     void share_rest() {
         std::vector<BatchEntry*> waiting;
         for (BatchEntry& entry : entries_)
-            if (promise_of(entry.record) > 0) waiting.push_back(&entry);
-        std::stable_sort(waiting.begin(), waiting.end(), [](const BatchEntry* a, const BatchEntry* b) {
-            return promise_of(a->record) > promise_of(b->record);
-        });
+            if (waits(entry.record)) waiting.push_back(&entry);
         while (!waiting.empty()) {
-            std::vector<double> promises;
-            for (const BatchEntry* entry : waiting) promises.push_back(promise_of(entry->record));
-            const double seconds = shares_of(promises, left()).front();
-            BatchEntry& entry = *waiting.front();
-            waiting.erase(waiting.begin());
-            if (seconds <= 0) return;
-            say(fmt::format("[{} more s] {}", std::lround(seconds), entry.problem));
-            guarded(entry, [&] { go(entry, seconds); });
+            std::vector<Stake> stakes;
+            for (const BatchEntry* entry : waiting) stakes.push_back(stake_of(entry->record));
+            const std::vector<double> shares = shares_of(stakes, left());
+            const auto least = std::min_element(shares.begin(), shares.end());
+            BatchEntry& entry = *waiting[static_cast<size_t>(least - shares.begin())];
+            waiting.erase(waiting.begin() + (least - shares.begin()));
+            say(fmt::format("[{:.0f} more s of search] {}", *least, entry.problem));
+            guarded(entry, [&] {
+                check_interrupt();
+                go(entry, [&](View& view) {
+                    return resume(entry.record.run, {0, 1, *least}, options_of_(*entry.loaded).workers, *store_, view);
+                });
+            });
         }
     }
 
     double left() const {
         double left = budget_;
-        for (const BatchEntry& entry : entries_) left -= entry.spent;
+        for (const BatchEntry& entry : entries_) left -= entry.record.seconds.total;
         return left;
     }
 

@@ -15,9 +15,8 @@ struct BatchEntry {
     std::string problem;  // as given until it is loaded, then its name
     std::string outcome = "not begun";
     std::string note;  // "done before", or why it failed
-    RunRecord record;  // of the last run that ended
+    RunRecord record;  // as far as it is known
     std::optional<Problem> loaded;
-    double spent = 0;  // seconds of its runs, also of earlier commands
 };
 
 std::vector<BatchEntry> batch_entries(const std::vector<std::string>& problems);

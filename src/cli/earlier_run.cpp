@@ -9,6 +9,7 @@ namespace {
 
 Json comparable(const RunSettings& settings, bool seed_matters) {
     Json json = settings;
+    json.erase("shared_seconds");  // a batch gave it
     if (!seed_matters) json.erase("seed");
     return json;
 }
@@ -35,7 +36,7 @@ RunRecord go_on(const std::optional<RunRecord>& earlier, const RunOptions& optio
     if (!earlier) return optimize(options, store, view);
     if (earlier->is_finished()) return *earlier;
     view.note("resuming " + earlier->run);
-    return resume(earlier->run, 0, options.workers, store, view);
+    return resume(earlier->run, {0, options.search_share}, options.workers, store, view);
 }
 
 }  // namespace strop::cli

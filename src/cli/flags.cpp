@@ -4,6 +4,7 @@
 #include "base/strings.h"
 #include "cli/commands.h"
 #include "cli/flags_listening.h"
+#include "cli/flags_models.h"
 
 #include <fmt/format.h>
 
@@ -54,38 +55,6 @@ const Flag workers_flag = {
 const Flag worker_wait_flag = {"--worker-wait", "DURATION",
                                "for the worker's first answer, where a queue comes before it", Kind::duration, "60s"};
 
-std::vector<Flag> joined(std::vector<Flag> flags, const std::vector<Flag>& more) {
-    flags.insert(flags.end(), more.begin(), more.end());
-    return flags;
-}
-
-// Of every command that may ask language models: which, and what it may cost.
-std::vector<Flag> choosing_flags() {
-    return {{"--model",
-             "MODEL",
-             "ask a language model: openai/NAME, anthropic/NAME, gemini/NAME, compatible/NAME or exec:COMMAND; "
-             "ROLE=MODEL for one role; may be repeated",
-             Kind::text,
-             "",
-             {},
-             true},
-            {"--base-url", "URL", "where the provider answers; compatible/NAME needs one", Kind::text, ""},
-            {"--key-file", "FILE", "holds the key, readable by you alone (default: the provider's variable)",
-             Kind::file, ""},
-            {"--max-cost", "DOLLARS", "spend at most this much on models; 0: no limit", Kind::number, "0"},
-            {"--max-tokens", "N", "of input and output together; 0: no limit", Kind::whole, "0"},
-            {"--prices", "FILE", "prices that go before those of data/prices.json", Kind::file, ""}};
-}
-
-std::vector<Flag> model_flags() {
-    return joined(
-        choosing_flags(),
-        {{"--analysis-prompt", "FILE", "your own words for the model that reads measurements", Kind::file, ""},
-         {"--dry-run", "", "one candidate, then stop; with --on: only show what would be submitted"},
-         {"--record", "FILE", "write models' replies and all measurements there", Kind::file, ""},
-         {"--replay", "FILE", "walk a recorded run again: nothing is sent and nothing is measured", Kind::file, ""}});
-}
-
 CommandSpec optimize() {
     return {
         "optimize",
@@ -97,8 +66,9 @@ CommandSpec optimize() {
               "2m"},
              {"--jobs",
               "HOW",
-              "of several problems: each (the budget is for each), or auto (they share it: half in equal parts, the "
-              "rest where most is to be gained)",
+              "of several problems: each (the budget is for each), or auto (they share it: each begins with an equal "
+              "part, "
+              "and the rest goes where most is to be gained)",
               Kind::choice,
               "each",
               {"each", "auto"}},
@@ -202,6 +172,7 @@ CommandSpec judge() {
          {"--sanitize", "", "run it under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer too"},
          worker_flag,
          worker_wait_flag,
+         {"--progress", "", "say what is being done, also where standard error is no terminal"},
          json_flag},
         {{"./strop judge softmax.cpp --problem problems/softmax", "is it right, and how fast?"},
          {"./strop judge softmax.cpp --problem softmax --set UNROLL=4", "the same with another configuration"},

@@ -19,6 +19,7 @@
 #include "cli/kernel_file.h"
 #include "cli/report_file.h"
 #include "cli/table.h"
+#include "cli/terminal.h"
 #include "core/json.h"
 #include "language/contract.h"
 #include "report/change.h"
@@ -41,7 +42,8 @@ void print_json(const std::string& file, const Judgement& judgement, bool one_of
         Json shape = {{"label", result.point.label},          {"dims", result.point.dims},
                       {"verdict", name_of(result.verdict)},   {"evidence", result.evidence},
                       {"nanoseconds", result.time.median_ns}, {"low", result.time.low_ns},
-                      {"high", result.time.high_ns},          {"baselines", Json::object()}};
+                      {"high", result.time.high_ns},          {"error_share", result.error_share},
+                      {"baselines", Json::object()}};
         for (const PointComparison& point : judgement.comparison.points)
             if (point.point.label == result.point.label && result.verdict == Verdict::ok) {
                 shape["cold"] = cold_of(point.results[0]);
@@ -68,7 +70,7 @@ void print_text(const Judgement& judgement) {
     const Evaluation& evaluation = judgement.evaluation;
     fmt::print("verdict: {}\n", name_of(evaluation.verdict));
     if (!evaluation.evidence.empty()) fmt::print("{}\n", cited(evaluation.evidence));
-    std::vector<std::vector<std::string>> cells = {{"SHAPE", "VERDICT", "TIME", "AGAINST"}};
+    std::vector<std::vector<std::string>> cells = {{"SHAPE", "VERDICT", "TIME", "ERROR/ALLOWED", "AGAINST"}};
     for (const PointResult& result : evaluation.points) {
         std::vector<std::string> against;
         for (const PointComparison& point : judgement.comparison.points)
@@ -77,8 +79,9 @@ void print_text(const Judgement& judgement) {
                     if (point.results[i].verdict == Verdict::ok)
                         against.push_back(point.results[i].name + " " + ratio_text(point.results[i].speedup));
         bool timed = !result.time.samples_ns.empty();
-        cells.push_back({result.point.label, name_of(result.verdict),
-                         timed ? human_nanoseconds(result.time.median_ns) : "-", join(against, ", ")});
+        cells.push_back(
+            {result.point.label, name_of(result.verdict), timed ? human_nanoseconds(result.time.median_ns) : "-",
+             result.verdict == Verdict::ok ? report::error_text(result.error_share) : "-", join(against, ", ")});
     }
     if (!evaluation.points.empty()) fmt::print("\n{}", table(cells));
     for (const MissingBaseline& lost : lost_baselines(judgement.comparison))
@@ -163,6 +166,21 @@ void print_turns_json(const std::vector<Contender>& kernels, const Comparison& c
     fmt::print("{}\n", dump(Json{{"in_turns_with", kernels[0].name}, {"shapes", shapes}, {"speedups", speedups}}));
 }
 
+// What is being done: over the same line of a terminal; into a pipe only when asked for.
+class Phases {
+public:
+    explicit Phases(bool into_pipes) : into_pipes_(into_pipes) {}
+    void tell(const std::string& what) {
+        if (painter_.live()) painter_.paint({what});
+        else if (into_pipes_) painter_.line(what);
+    }
+    void clear() { painter_.clear(); }
+
+private:
+    const bool into_pipes_;
+    LivePainter painter_;
+};
+
 }  // namespace
 
 int command_judge(const Arguments& arguments) {
@@ -185,15 +203,20 @@ int command_judge(const Arguments& arguments) {
     judge::WorkerCommand command = worker_of(arguments);
     if (device == "cuda") command.device = device;
     install_interrupt_handler();
+    Phases phases(arguments.has("--progress"));
+    phases.tell("the reference is evaluated");
     judge::WorkerClient worker = started(command);
     worker.open(problem, {}, std::random_device{}());
+    phases.clear();
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
     std::vector<Contender> right;
     for (size_t i = 0; i < kernels.size(); ++i) {
-        const JudgementOptions options{std::random_device{}(), true, arguments.duration("--per-shape"),
-                                       arguments.has("--sanitize")};
+        const JudgementOptions options{
+            std::random_device{}(), true, arguments.duration("--per-shape"), arguments.has("--sanitize"),
+            [&](const std::string& what) { phases.tell(fmt::format("{} is {}", files[i], what)); }};
         Judgement judgement = emulated ? emulate_kernel(worker, problem, kernels[i], configurations[i], options.seed)
                                        : judge_kernel(worker, problem, kernels[i], configurations[i], options);
+        phases.clear();
         judgement.evaluation.evidence = with_file_name(judgement.evaluation.evidence, files[i]);
         for (PointResult& point : judgement.evaluation.points)
             point.evidence = with_file_name(point.evidence, files[i]);
@@ -204,7 +227,9 @@ int command_judge(const Arguments& arguments) {
         std::fflush(stdout);
     }
     if (right.size() > 1 && !emulated) {
+        phases.tell("they are timed in turns with each other");
         const Comparison comparison = compare_kernels(worker, problem, right, arguments.duration("--per-shape"));
+        phases.clear();
         arguments.has("--json") ? print_turns_json(right, comparison) : print_turns(right, comparison);
     }
     return right.size() == files.size() ? 0 : static_cast<int>(Exit::no_improvement);

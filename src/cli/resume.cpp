@@ -19,7 +19,7 @@ int command_resume(const Arguments& arguments) {
     RunRecord record;
     {
         Progress progress(arguments.has("--quiet"));  // takes its block off the screen before the result is printed
-        record = resume(earlier.run, budget, workers, *store, progress);
+        record = resume(earlier.run, {budget}, workers, *store, progress);
     }
     return finish(record, arguments);
 }

@@ -43,9 +43,10 @@ double deciding_ns(const Measurement& time, const Measurement& cold);
 struct PointResult {
     ShapePoint point;
     Verdict verdict = Verdict::ok;
-    std::string evidence;  // of a failure: the first wrong elements, the signal
-    Measurement time;      // empty unless the verdict is ok
-    Measurement cold;      // of calls whose tensors lay in no cache; only where they fill the last one
+    std::string evidence;    // of a failure: the first wrong elements, the signal
+    Measurement time;        // empty unless the verdict is ok
+    Measurement cold;        // of calls whose tensors lay in no cache; only where they fill the last one
+    double error_share = 0;  // the largest error over what is allowed, where every element was compared; else 0
 };
 
 // How much is paid to be sure.
@@ -124,6 +125,7 @@ struct ContenderResult {
     Measurement time;
     double overhead_ns = 0;                   // cost of one call from its host language, already left out of `time`
     Measurement cold;                         // of calls whose tensors lay in no cache; empty unless asked for
+    double error_share = 0;                   // as in PointResult
     Ratio speedup;                            // of the first contender over this one, paired
     Decision decision = Decision::undecided;  // first contender against this one
 };

@@ -54,9 +54,9 @@ inline auto fields_of(const Measurement*) {
 }
 
 inline auto fields_of(const PointResult*) {
-    return std::tuple{Field{"point", &PointResult::point}, Field{"verdict", &PointResult::verdict},
+    return std::tuple{Field{"point", &PointResult::point},       Field{"verdict", &PointResult::verdict},
                       Field{"evidence", &PointResult::evidence}, Field{"time", &PointResult::time},
-                      Field{"cold", &PointResult::cold}};
+                      Field{"cold", &PointResult::cold},         Field{"error_share", &PointResult::error_share}};
 }
 
 inline auto fields_of(const EvaluationRequest*) {
@@ -111,6 +111,7 @@ inline auto fields_of(const ContenderResult*) {
                       Field{"time", &ContenderResult::time},
                       Field{"overhead_ns", &ContenderResult::overhead_ns},
                       Field{"cold", &ContenderResult::cold},
+                      Field{"error_share", &ContenderResult::error_share},
                       Field{"speedup", &ContenderResult::speedup},
                       Field{"decision", &ContenderResult::decision}};
 }
@@ -173,6 +174,7 @@ inline auto fields_of(const OwnSource*) {
 
 inline auto fields_of(const RunSettings*) {
     return std::tuple{Field{"budget_seconds", &RunSettings::budget_seconds},
+                      Field{"shared_seconds", &RunSettings::shared_seconds},
                       Field{"evaluations", &RunSettings::evaluations},
                       Field{"rounds", &RunSettings::rounds},
                       Field{"beam", &RunSettings::beam},
@@ -240,6 +242,7 @@ inline auto fields_of(const ShapeReport*) {
                       Field{"baseline_overhead", &ShapeReport::baseline_overhead},
                       Field{"disturbed", &ShapeReport::disturbed},
                       Field{"cold_ns", &ShapeReport::cold_ns},
+                      Field{"error_share", &ShapeReport::error_share},
                       Field{"cold_baselines", &ShapeReport::cold_baselines}};
 }
 

@@ -57,6 +57,7 @@ struct ShapeReport {
     double disturbed = 0;                             // share of our samples during which others had a core
     double cold_ns = 0;                               // a call of ours whose tensors lie in no cache; 0: not measured
     std::map<std::string, double> cold_baselines;     // the same of baselines
+    double error_share = 0;                           // our largest error over what is allowed
 
     bool bound_is_beaten() const { return roofline_share > roofline_exceeded; }
 };
@@ -125,7 +126,8 @@ struct OwnSource {
 
 struct RunSettings {
     double budget_seconds = 120;
-    int evaluations = 0;  // 0: no limit
+    double shared_seconds = 0;  // beside it, for the search alone: what a batch gave it; below 0: what it gave others
+    int evaluations = 0;        // 0: no limit
     int rounds = 8;
     int beam = 4;
     double target_speedup = 0;      // 0: none; over the best baseline

@@ -238,15 +238,23 @@ std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& sha
 
 template <typename T>
 double largest_share(const T* got, const double* want, int64_t count, const Limit& limit) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     double largest = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        double value = static_cast<double>(got[i]), error = std::fabs(value - want[i]);
-        if (error == 0) continue;
-        const bool right = acceptable(value, want[i], limit, float_range<T>());
-        const double share = error / (limit.absolute + limit.relative * std::fabs(want[i]));
-        if (!right && !std::isfinite(share)) return std::numeric_limits<double>::infinity();
-        if (!right || share <= 1) largest = std::max(largest, share);
-    }
+    std::mutex mutex;
+    over_blocks({}, count, [&](int64_t begin, int64_t end) {
+        double mine = 0;
+        for (int64_t i = begin; i < end; ++i) {
+            const double value = static_cast<double>(got[i]), error = std::fabs(value - want[i]);
+            const double share = error / (limit.absolute + limit.relative * std::fabs(want[i]));
+            if (share <= mine || error == 0) continue;
+            // Beyond that it may be right all the same, at the ends of the type: then its share says nothing.
+            if (share <= 1) mine = share;
+            else if (!acceptable(value, want[i], limit, float_range<T>()))
+                mine = std::isfinite(share) ? share : infinity;
+        }
+        std::lock_guard<std::mutex> lock(mutex);
+        largest = std::max(largest, mine);
+    });
     return largest;
 }
 

@@ -27,7 +27,8 @@ void poison(Buffers& buffers, const InputSet& set, bool on_device = false);
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
 
-// The largest error of a floating output over what is allowed there: above 1 an element is wrong, infinite for a NaN.
+// The largest error of a floating output over what is allowed there: above 1 an element is wrong, infinite for a NaN
+// that should be none. 0 where nothing may differ.
 double largest_error(const Problem& problem, Buffers& buffers, const InputSet& set);
 
 // Non-empty when something was written around an output.

@@ -21,7 +21,7 @@ namespace {
 Json spec_of(const Built& built, const Problem& problem, const std::vector<Buffers*>& points) {
     Json spec = {{"file", built.library.filename().string()},
                  {"function", problem.name},
-                 {"framework", framework_of_text(read_file(built.library))},
+                 {"framework", framework_of_kernel(read_file(built.library), problem.reference)},
                  {"reference", is_cpp(problem.reference) ? Json() : Json(problem.reference.string())},
                  {"inputs", names_and_dtypes(problem.inputs)},
                  {"outputs", names_and_dtypes(problem.outputs)},

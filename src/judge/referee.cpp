@@ -303,6 +303,7 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
             if (!full && set > screened_unusual && set < timed) continue;
             Runner::Outcome outcome = check(runner, index, set, full, first_call_limit(buffers));
             if (!outcome.ok()) return failed(outcome);
+            result.error_share = std::max(result.error_share, outcome.error_share);
             first_ns = outcome.outside_ns;
         }
     }
@@ -342,6 +343,7 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
         outcome.verdict = Verdict::wrong_output;
         return outcome;
     }
+    if (everything) outcome.error_share = largest_error(problem_, buffers, values);
     if (runner.is_python()) return outcome;
     outcome.note(runner.check_inputs(index, set));
     if (outcome.ok()) note_late_writes(runner, index, values, sampling.seed, seen, outcome);

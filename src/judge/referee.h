@@ -141,7 +141,8 @@ private:
     static constexpr size_t cold_calls_of_a_screening = 3;  // at least, where several are compared
     void screen_cold(Runner& runner, size_t index, PointResult& result);
     static bool flush_from_caches(Buffers& buffers, const InputSet& set);
-    std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index);
+    // `usual_ns`: what a call takes.
+    std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index, double usual_ns);
     int64_t any_window(const Buffers& buffers);
     int64_t any_window_from(int64_t least, const Buffers& buffers);
     int64_t aim(Buffers& buffers, bool at_known);
@@ -223,7 +224,7 @@ private:
     static bool wants_turns(const Timing& timing);
     // Each of those of which it is known how they stand to the first.
     static void settle(std::vector<Timing>& timings, const std::vector<size_t>& launches);
-    void take_turn(Timing& timing, bool first);
+    void take_turn(Timing& timing, bool first_of_launch);
     void take_overhead(Timing& timing);
     void time_cold(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request, Seconds limit);
     bool take_cold_call(Timing& timing);

@@ -33,6 +33,7 @@ constexpr double extension = 3;  // so many times a point's time, while one laun
 const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
+constexpr size_t least_slow_cold_calls = 2;  // where they take more than twice their share
 constexpr double cold_tells_below_ns = 5e7;  // where nobody asked for cold times, and they decide
 constexpr double cold_share = 0.25;          // of the time of a point
 const Seconds call_limit{30};
@@ -254,8 +255,10 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
     Runner::Outcome outcome = timing.runner->prepare(timing.index, prepare_limit);
     bool every_set = full && timing.own;
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
-    for (uint32_t set = every_set ? 0 : timed; set <= timed && outcome.ok(); ++set)
+    for (uint32_t set = every_set ? 0 : timed; set <= timed && outcome.ok(); ++set) {
         outcome = check(*timing.runner, timing.index, set, full, call_limit);
+        timing.result.error_share = std::max(timing.result.error_share, outcome.error_share);
+    }
     timing.note(outcome);
     timing.estimate_ns = std::max(least_estimate_ns, outcome.outside_ns);
     timing.runner->pause();
@@ -373,8 +376,10 @@ void Referee::launch_again(Timing& timing, Buffers& buffers) {
     timing.runner->pause();
 }
 
-void Referee::take_turn(Timing& timing, bool first) {
+void Referee::take_turn(Timing& timing, bool first_of_launch) {
     timing.runner->resume();
+    // A baseline's process goes on from launch to launch.
+    const bool first = first_of_launch && (timing.own || timing.result.time.samples_ns.empty());
     if (first || timing.estimate_ns < warm_below_ns) {
         uint32_t calls = timing.estimate_ns < 5e4 ? 10 : 1;
         Runner::Outcome warm = call_unseen(*timing.runner, timing.index, calls, call_limit);
@@ -416,7 +421,8 @@ void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const Co
     const size_t least = request.effort == Effort::screen ? cold_calls_of_a_screening : least_cold_calls;
     const Clock::time_point start = Clock::now();
     for (size_t round = 0; round < most_cold_calls; ++round) {
-        if (round >= least && Clock::now() - start > limit) break;
+        const Seconds spent = Clock::now() - start;
+        if (spent > limit && round >= (spent > 2 * limit ? least_slow_cold_calls : least)) break;
         std::shuffle(order.begin(), order.end(), random_);
         for (Timing* timing : order)
             if (timing->running() && !take_cold_call(*timing)) return;
@@ -427,7 +433,7 @@ void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const Co
 // False where tensors cannot be made cold.
 bool Referee::take_cold_call(Timing& timing) {
     timing.runner->resume();
-    const std::optional<Runner::Outcome> outcome = cold_call(*timing.runner, timing.index);
+    const std::optional<Runner::Outcome> outcome = cold_call(*timing.runner, timing.index, timing.estimate_ns);
     timing.runner->pause();
     if (!outcome) return false;
     if (!timing.note(*outcome)) return true;

@@ -25,6 +25,7 @@ constexpr double disturbed_share = 0.04;    // of a part's time, that its thread
 constexpr double disturbed_least_ns = 2e5;  // and more than waking up for two batches takes
 constexpr double most_waking = 0.4;         // of a sample's time
 constexpr int attempts_at_a_sample = 3;
+constexpr double wakes_by_itself_ns = 2e7;      // in a longer call what it has to wake and load first is nothing
 constexpr double least_gain_of_a_cache = 1.25;  // over memory
 constexpr size_t least_parts = 3;               // before a sample may end for the time that looking at outputs took
 
@@ -332,7 +333,7 @@ bool Referee::fill_last_cache(const Buffers& buffers) const {
 void Referee::screen_cold(Runner& runner, size_t index, PointResult& result) {
     if (result.time.abandoned || runner.copies_inputs() || !fill_last_cache(*runner.points()[index])) return;
     for (size_t i = 0; i < cold_calls_of_a_screening; ++i) {
-        const std::optional<Runner::Outcome> outcome = cold_call(runner, index);
+        const std::optional<Runner::Outcome> outcome = cold_call(runner, index, result.time.median_ns);
         if (!outcome) return;
         result.verdict = outcome->verdict;
         result.evidence = outcome->evidence;
@@ -354,12 +355,13 @@ bool Referee::flush_from_caches(Buffers& buffers, const InputSet& set) {
 
 // One by itself, less the hand-shake, with threads that are awake and code that is known, as in a program that computes
 // something else between two calls: only the tensors are cold. Nothing where they cannot be made so.
-std::optional<Runner::Outcome> Referee::cold_call(Runner& runner, size_t index) {
+std::optional<Runner::Outcome> Referee::cold_call(Runner& runner, size_t index, double usual_ns) {
     Buffers& buffers = *runner.points()[index];
     const InputSet& set = buffers.sets().back();
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
     const double empty_ns = runner.handshake_ns();
-    Runner::Outcome outcome = runner.call(index, 1, timed, 0, cold_limit);
+    Runner::Outcome outcome;
+    if (usual_ns < wakes_by_itself_ns) outcome = runner.call(index, 1, timed, 0, cold_limit);
     if (!outcome.ok()) return outcome;
     if (!(runner.on_device() ? runner.make_cold(index) : flush_from_caches(buffers, set))) return std::nullopt;
     outcome = runner.call(index, 1, timed, 0, cold_limit);

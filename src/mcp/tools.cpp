@@ -165,8 +165,8 @@ Tool optimize(const Program& program) {
 }
 
 Tool judge(const Program& program) {
-    Json schema = object({{"kernel", text("path of a C++ source file")},
-                          {"source", text("the kernel's source itself, instead of a path")},
+    Json schema = object({{"kernel", text("path of a source file: C++, OpenCL (.cl) or Python (.py)")},
+                          {"source", text("the kernel's source itself in C++, instead of a path")},
                           {"problem", text("the problem that it should solve")},
                           {"set", texts("NAME=VALUE of tunables")}},
                          {"problem"});
@@ -188,7 +188,7 @@ Tool judge(const Program& program) {
                     if (!arguments["source"].is_string()) throw ProtocolError(invalid_params, "'source' is not a text");
                     write_file(folder.path() / "kernel.cpp", arguments["source"].get<std::string>());
                 }
-                words.flag("problem", "--problem").flag("set", "--set").add("--json");
+                words.flag("problem", "--problem").flag("set", "--set").add("--progress").add("--json");
                 return answer_of(run(program, words.all(), call), as_json);
             }};
 }

@@ -24,4 +24,11 @@ std::string framework_of(const fs::path& reference) {
     return is_cpp(reference) ? "c++" : framework_of_text(read_file(reference));
 }
 
+std::string framework_of_kernel(const std::string& python, const fs::path& reference) {
+    for (const char* form : {"\ndef custom_kernel(", "\nclass ModelNew("})
+        if (("\n" + python).find(form) != std::string::npos) return "pytorch";
+    const bool by_reference = !imports(python, "torch") && !imports(python, "numpy");
+    return by_reference && framework_of(reference) == "pytorch" ? "pytorch" : framework_of_text(python);
+}
+
 }  // namespace strop

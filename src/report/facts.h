@@ -35,6 +35,8 @@ std::string sanitizers_text(const RunRecord& record);
 // there is none.
 std::string cold_text(const ShapeReport& shape);
 std::string cold_ratio_text(const ShapeReport& shape);
+// "31%", of a largest error over what is allowed; "none" where nothing differs.
+std::string error_text(double share);
 // "72% memory"; "not a bound" where it was beaten.
 std::string roofline_text(const ShapeReport& shape);
 std::string dispatch_text(const RunRecord& record);

@@ -56,6 +56,7 @@ Json shape_json(const ShapeReport& shape) {
             {"baseline_overhead", numbers(shape.baseline_overhead)},
             {"disturbed", shape.disturbed},
             {"cold_ns", number(shape.cold_ns)},
+            {"error_share", number(shape.error_share)},
             {"cold_baselines", numbers(shape.cold_baselines)}};
 }
 

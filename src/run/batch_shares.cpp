@@ -3,29 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <string>
+
+#include "run/budget.h"
 
 namespace strop {
 
 namespace {
 
-constexpr double steady = 0.05;           // the weight of a search that gains nothing any more
-constexpr double unknown_distance = 0.7;  // from a roofline that is not known: a factor of two
-
-double distance_to_roofline(const RunRecord& record) {
-    double sum = 0;
-    for (const ShapeReport& shape : record.shapes) {
-        if (shape.roofline_share <= 0) sum += unknown_distance;
-        else if (shape.roofline_share < 1) sum -= std::log(shape.roofline_share);
-    }
-    return record.shapes.empty() ? 0 : sum / static_cast<double>(record.shapes.size());
-}
+constexpr double steady = 0.02;       // what a search that seems to gain nothing any more is taken to gain
+constexpr double of_a_first = 1.5;    // and one after a single configuration; after n of them, this over n
+constexpr double most_of_late = 0.1;  // a leap is made once
 
 // The mean log ratio over labels of the best times at half of the search and at its end.
 double late_gain(const RunRecord& record) {
     std::map<std::string, double> half, whole;
-    if (record.history.empty()) return 0;
     const double begin = record.history.front().seconds, end = record.history.back().seconds;
     for (const HistoryEntry& entry : record.history) {
         if (entry.verdict != Verdict::ok) continue;
@@ -41,27 +33,50 @@ double late_gain(const RunRecord& record) {
     return half.empty() ? 0 : sum / static_cast<double>(half.size());
 }
 
-}  // namespace
-
-double promise_of(const RunRecord& record) {
-    if (!record.is_finished() || record.stopped_by != "budget") return 0;
-    return distance_to_roofline(record) * (steady + late_gain(record));
+// The level at which the shares of those that get any add up to `seconds`.
+double level_of(const std::vector<Stake>& stakes, const std::vector<bool>& gets, double seconds) {
+    double gains = 0;
+    for (size_t i = 0; i < stakes.size(); ++i) {
+        if (!gets[i]) continue;
+        gains += stakes[i].gain;
+        seconds += stakes[i].searched;
+    }
+    return gains > 0 ? seconds / gains : 0;
 }
 
-std::vector<double> shares_of(const std::vector<double>& promises, double seconds) {
-    std::vector<double> shares = promises;
-    for (;;) {
-        const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-        if (!(sum > 0) || !(seconds >= least_seconds)) return std::vector<double>(promises.size(), 0.0);
-        size_t least = shares.size();  // of those that have one
-        for (size_t i = 0; i < shares.size(); ++i)
-            if (shares[i] > 0 && (least == shares.size() || shares[i] < shares[least])) least = i;
-        if (shares[least] / sum * seconds >= least_seconds) {
-            for (double& share : shares) share *= seconds / sum;
-            return shares;
+}  // namespace
+
+bool waits(const RunRecord& record) { return !record.is_finished() && record.stopped_by == "budget"; }
+
+Stake stake_of(const RunRecord& record) {
+    Stake stake;
+    stake.after = record.seconds.reference + Budget(record.settings.budget_seconds, 0).after_search();
+    if (record.history.empty()) return stake;
+    stake.searched = record.history.back().seconds - record.history.front().seconds;
+    stake.gain =
+        steady + std::min(late_gain(record), most_of_late) + of_a_first / static_cast<double>(record.history.size());
+    return stake;
+}
+
+std::vector<double> shares_of(const std::vector<Stake>& stakes, double seconds) {
+    std::vector<bool> gets;
+    for (const Stake& stake : stakes) {
+        seconds -= stake.after;
+        gets.push_back(stake.gain > 0);
+    }
+    std::vector<double> shares(stakes.size(), 0.0);
+    while (seconds > 0) {
+        const double level = level_of(stakes, gets, seconds);
+        size_t least = stakes.size();
+        for (size_t i = 0; i < stakes.size(); ++i) {
+            shares[i] = gets[i] ? level * stakes[i].gain - stakes[i].searched : 0;
+            if (gets[i] && (least == stakes.size() || shares[i] < shares[least])) least = i;
         }
+        if (least == stakes.size() || shares[least] >= least_more_seconds) break;
+        gets[least] = false;
         shares[least] = 0;
     }
+    return shares;
 }
 
 }  // namespace strop

@@ -13,9 +13,10 @@ inline constexpr double least_budget_for_all = 30;
 
 class Budget {
 public:
-    // `spent`: by a run that was stopped and goes on.
-    Budget(double total, double spent)
+    // `spent`: by a run that was stopped and goes on. `shared`: beside the total, for the search alone.
+    Budget(double total, double spent, double shared = 0)
         : total_(total),
+          end_(total + shared),
           spent_(spent),
           dispatch_(std::clamp(0.10 * total, 2.0, 40.0)),
           held_out_(std::clamp(0.06 * total, 1.5, 20.0)),
@@ -26,24 +27,30 @@ public:
     double total() const { return total_; }
     double elapsed() const { return spent_ + seconds_since(start_); }
 
-    void begin_search() { search_start_ = elapsed(); }
+    // `searched`: before the run was stopped.
+    void begin_search(double searched) { search_start_ = elapsed() - searched; }
     // Baselines that compile for long must not starve it: it gets half of all but small budgets.
-    double search_seconds_left() const {
+    double search_seconds() const {
         const double least = total_ * (total_ < least_budget_for_all ? 1.0 / 3 : 0.5);
-        return std::max(total_ - reserved(), search_start_ + least) - elapsed();
+        return std::max(total_ - reserved() - search_start_, least) + shared();
     }
+    double search_seconds_left() const { return search_start_ + search_seconds() - elapsed(); }
+    // From now on, whatever it had. What follows moves by as much.
+    void give_search(double seconds) { end_ += seconds - search_seconds_left(); }
+    double shared() const { return end_ - total_; }
+    double after_search() const { return reserved(); }
     // Parts that end at a moment get half of their share at least, however late it is.
     double end_of_dispatch() const {
-        const double end = std::max(total_ - sanitize_ - after_sanitizers(), elapsed() + dispatch_ / 2);
+        const double end = std::max(end_ - sanitize_ - after_sanitizers(), elapsed() + dispatch_ / 2);
         return std::min(end, elapsed() + dispatch_ * 1.5);
     }
-    double end_of_held_out() const { return std::max(total_ - verify_ - in_process_, elapsed() + held_out_ / 2); }
+    double end_of_held_out() const { return std::max(end_ - verify_ - in_process_, elapsed() + held_out_ / 2); }
     // What nobody has used goes to them. 0: the budget has no room for sanitizers.
     double for_sanitizers() const {
-        return sanitize_ == 0 ? 0 : std::max(sanitize_, total_ - after_sanitizers() - elapsed());
+        return sanitize_ == 0 ? 0 : std::max(sanitize_, end_ - after_sanitizers() - elapsed());
     }
     // What is left over, up to as much again: a search that ended early is no reason to time for minutes what is known.
-    double for_verification() const { return std::clamp(total_ - in_process_ - elapsed(), verify_, 2 * verify_); }
+    double for_verification() const { return std::clamp(end_ - in_process_ - elapsed(), verify_, 2 * verify_); }
     // One call of it; a small budget is no reason to call it hung.
     Seconds for_a_reference() const { return Seconds(std::clamp(total_, 3.0, 60.0)); }
     double for_in_process() const { return in_process_; }
@@ -52,7 +59,7 @@ private:
     double after_sanitizers() const { return held_out_ + verify_ + in_process_; }
     double reserved() const { return dispatch_ + sanitize_ + after_sanitizers(); }
 
-    double total_, spent_, dispatch_, held_out_, verify_, sanitize_, in_process_;
+    double total_, end_, spent_, dispatch_, held_out_, verify_, sanitize_, in_process_;
     double search_start_ = 0;
     Clock::time_point start_ = Clock::now();
 };

@@ -1,6 +1,9 @@
 #include "run/judgement.h"
 
+#include <fmt/format.h>
+
 #include "base/clock.h"
+#include "base/strings.h"
 #include "run/verification.h"
 #include "search/dispatch.h"
 
@@ -83,7 +86,11 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
                        const Configuration& configuration, const JudgementOptions& options) {
     Clock::time_point start = Clock::now();
     Judgement judgement;
+    const auto tell = [&](const std::string& what) {
+        if (options.phase) options.phase(what);
+    };
     EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
+    tell(fmt::format("compiled, checked and timed at {}", counted(problem.points.size(), "shape")));
     judgement.evaluation = worker.evaluate({request}).front();
     if (judgement.evaluation.ok()) {
         std::vector<ShapePoint> unlisted =
@@ -91,9 +98,14 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
         std::erase_if(unlisted, [&](const ShapePoint& point) {
             return !may_be_called(kernel, bindings_of(problem, point.dims));
         });
+        tell(fmt::format("checked at {} that nobody listed", counted(unlisted.size(), "shape")));
         if (!unlisted.empty()) judge_unlisted(worker, request, unlisted, judgement);
-        if (judgement.evaluation.ok() && options.sanitize) sanitize(worker, request, unlisted, judgement);
+        if (judgement.evaluation.ok() && options.sanitize) {
+            tell("run under sanitizers");
+            sanitize(worker, request, unlisted, judgement);
+        }
     }
+    if (judgement.evaluation.ok()) tell(options.paired ? "timed in turns with the baselines" : "watched closely");
     if (judgement.evaluation.ok()) compare_with_baselines(worker, problem, kernel, configuration, options, judgement);
     judgement.seconds = seconds_since(start);
     return judgement;

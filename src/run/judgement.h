@@ -2,6 +2,7 @@
 // paired with the baselines.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ struct JudgementOptions {
     bool paired = true;              // compare with the baselines as well
     Seconds seconds_per_shape{0.5};  // for that; clear cases need less
     bool sanitize = false;           // run builds that watch themselves, too
+    // Told what is done next: "at 8 shapes that nobody listed"; may be empty.
+    std::function<void(const std::string&)> phase = {};
 };
 
 // Of a kernel in CUDA C++ in the emulator, at the shapes of the sweep and at others, small ones first, for a minute.

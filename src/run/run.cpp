@@ -27,6 +27,7 @@
 #include "run/budget.h"
 #include "run/earlier.h"
 #include "run/experience_source.h"
+#include "run/first_record.h"
 #include "run/held_out.h"
 #include "run/in_process.h"
 #include "run/journal.h"
@@ -53,20 +54,18 @@ namespace {
 constexpr double save_every_seconds = 2;
 constexpr double patience_share = 0.3;  // of the budget, beside it: for loud moments of the verification
 constexpr int screenings_of_a_batch = 4;
+constexpr double walking_seconds = 10;
 constexpr double replayed_seconds = 1e6;  // time is no limit where nothing is measured
 constexpr int most_lost_winners = 3;      // to sanitizers, before the run ends without a result
 
-std::string new_run_id(const std::string& problem) {
-    return fmt::format("{}-{:%Y%m%d-%H%M%S}-{:04x}", problem, fmt::gmtime(std::time(nullptr)),
-                       std::random_device{}() & 0xffff);
-}
-
 class Run : public search::Observer {
 public:
-    Run(const RunOptions& options, RunRecord record, double already_spent, Store& store, View& view)
+    Run(const RunOptions& options, RunRecord record, double already_spent, Store& store, View& view,
+        std::optional<double> search_seconds = {})
         : options_(options),
           record_(std::move(record)),
-          budget_(record_.settings.budget_seconds, already_spent),
+          budget_(record_.settings.budget_seconds, already_spent, record_.settings.shared_seconds),
+          search_seconds_(search_seconds),
           store_(store),
           view_(view) {
         record_.outcome = Outcome::running;
@@ -81,6 +80,7 @@ public:
             measure_baselines();
             plan();
             search_strategies();
+            if (waits_) return record_;
             if (found_.strategies.empty()) return finish_without_proposals();
             decide();
             check_held_out();
@@ -109,29 +109,41 @@ public:
     // Only the search asks.
     double seconds_left() override {
         if (marks_) return reached_.search_looks++ < marks_->search_looks ? replayed_seconds : 0;
-        double left = budget_.search_seconds_left();
+        const double left = search_seconds_left();
         reached_.search_looks += left > 0;
         return left;
     }
     bool stop_requested() override { return interrupted(); }
-    void on_round(int round, const std::string& what) override {
-        view_.phase(fmt::format("round {}: {}", round, what));
-    }
+    void on_round(int round, const std::string& what) override { phase(fmt::format("round {}: {}", round, what)); }
     void on_strategies(const std::vector<Strategy>& strategies) override {
         record_.strategies = strategies;
         view_.strategies(strategies);
     }
     void on_evaluation(const Evaluation& evaluation, const Kernel& kernel) override {
-        const HistoryEntry entry = history_entry(evaluation, kernel, budget_.elapsed());
+        const size_t place = record_.history.size();  // what is walked again was evaluated when it was
+        const HistoryEntry entry =
+            history_entry(evaluation, kernel, place < searched_at_.size() ? searched_at_[place] : budget_.elapsed());
         record_.history.push_back(entry);
         ++record_.evaluations;
         ++record_.evaluations_by_verdict[name_of(evaluation.verdict)];
         if (!evaluation.judged_by.empty()) ++record_.evaluations_by_others[evaluation.judged_by];
-        view_.evaluation(entry, record_, marks_ ? 0 : budget_.search_seconds_left());
+        view_.evaluation(entry, record_, marks_ ? 0 : search_seconds_left());
         if (budget_.elapsed() - saved_at_ > save_every_seconds) save();
     }
 
 private:
+    // What an earlier life has evaluated is walked again however late it is.
+    double search_seconds_left() const {
+        if (record_.history.size() < searched_at_.size()) return walking_seconds;
+        return budget_.search_seconds_left() - (1 - options_.search_share) * budget_.search_seconds();
+    }
+
+    // What was spent until here is known, however the process ends.
+    void phase(const std::string& what) {
+        if (saved_at_ > 0 && budget_.elapsed() - saved_at_ > save_every_seconds) save();
+        view_.phase(what);
+    }
+
     void save() {
         note_seconds();
         store_.save_run(record_);
@@ -189,6 +201,7 @@ private:
         start_worker();
         if (on_cuda) record_.device = worker_->greeting().device;
         before_ = record_.seconds;
+        for (const HistoryEntry& entry : record_.history) searched_at_.push_back(entry.seconds);
         workers_before_ = record_.workers;
         record_.history.clear();
         record_.experiments.clear();
@@ -214,11 +227,11 @@ private:
             command.target = record_.settings.target;
             if (language() == Language::cuda) command.device = "cuda";
         }
-        if (commands.size() > 1) view_.phase(fmt::format("starting {} workers", commands.size()));
-        else if (!options_.workers.are_own()) view_.phase("starting " + commands.front().name());
+        if (commands.size() > 1) phase(fmt::format("starting {} workers", commands.size()));
+        else if (!options_.workers.are_own()) phase("starting " + commands.front().name());
         worker_ = std::make_unique<judge::WorkerPool>(
             commands, [] { check_interrupt(); }, [this](const std::string& loss) { view_.note(loss); });
-        view_.phase("measuring the machine's ceilings");
+        phase("measuring the machine's ceilings");
         machine_ = std::make_unique<RunMachine>(store_, record_.run, *worker_);
         record_.machine = machine_->machine();
         worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed), budget_.for_a_reference());
@@ -227,7 +240,7 @@ private:
     }
 
     void measure_baselines() {
-        view_.phase("running the reference and the baselines");
+        phase("running the reference and the baselines");
         own_kernels_ = std::make_unique<OwnKernels>(record_.settings.kernels);
         if (is_cpp(problem_.reference) && !record_.settings.only_own && language() == Language::cpp)
             own_kernels_->add_reference(problem_, worker_->toolchain("clang") != worker_->toolchain("g++"));
@@ -248,7 +261,7 @@ private:
 
     // Before baselines, which may take long to start: whether there will be ideas at all.
     void trace() {
-        view_.phase("tracing the reference");
+        phase("tracing the reference");
         reference_python();  // what is wrong with it is said by its variable's name
         graph_ = trace_reference(problem_);
         playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine, language());
@@ -259,7 +272,7 @@ private:
     void plan() {
         plan_on_this_machine();
         if (machine_->is_new() && beaten_by_baselines(record_.shapes)) {
-            view_.phase("measuring the machine's ceilings again: a baseline is faster than they allow");
+            phase("measuring the machine's ceilings again: a baseline is faster than they allow");
             machine_->raise();
             record_.machine = machine_->machine();
             playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine, language());
@@ -279,7 +292,7 @@ private:
                                                    return why_slow(kernel, evaluation);
                                                },
                                                [this](double seconds) { return time_for(seconds); },
-                                               [this] { return !interrupted() && budget_.search_seconds_left() > 0; }});
+                                               [this] { return !interrupted() && search_seconds_left() > 0; }});
     }
 
     // Whether lessons of earlier runs may be used too.
@@ -323,7 +336,7 @@ private:
                 recorder_->seconds().compile + recorder_->seconds().check + recorder_->seconds().time;
             const double screening = record_.evaluations > 0 ? measuring / record_.evaluations : 0;
             const int batch = screenings_of_a_batch * record_.settings.batch_workers;
-            return budget_.search_seconds_left() > seconds + batch * screening ? "yes" : "no";
+            return search_seconds_left() > seconds + batch * screening ? "yes" : "no";
         }) == "yes";
     }
 
@@ -345,7 +358,9 @@ private:
     }
 
     void search_strategies() {
-        budget_.begin_search();
+        budget_.begin_search(searched_at_.empty() ? 0 : searched_at_.back() - searched_at_.front());
+        if (search_seconds_) budget_.give_search(*search_seconds_);
+        record_.settings.shared_seconds = budget_.shared();
         std::vector<Proposer*> asked = proposers();
         found_ = search::run(problem_.points, asked, *recorder_, record_.settings, targets_, *this);
         if (advisers_) advisers_->agent().end();
@@ -354,6 +369,8 @@ private:
         if (!worker_->reference_note().empty()) add_note(worker_->reference_note());
         record_.strategies = found_.strategies;
         record_.stopped_by = found_.stopped_by;
+        waits_ = options_.search_share < 1 && found_.stopped_by == "budget" && !found_.finalists.empty();
+        if (waits_) record_.outcome = Outcome::interrupted;
         save();
         check_interrupt();
         if (found_.finalists.empty() && !found_.strategies.empty())
@@ -396,7 +413,7 @@ private:
     }
 
     void plan_dispatch() {
-        view_.phase("finals and dispatch");
+        phase("finals and dispatch");
         search::DispatchOptions options;
         const double deadline = budget_.end_of_dispatch();
         options.seconds = deadline - budget_.elapsed();
@@ -430,7 +447,7 @@ private:
     Kernel final_kernel() const { return bundled_kernel(bundle_, dispatch_.winners); }
 
     void check_held_out() {
-        view_.phase("checking the dispatch on held-out shapes");
+        phase("checking the dispatch on held-out shapes");
         const double deadline = budget_.end_of_held_out();
         auto is_over = [&] {
             return marks_ ? recorder_->comparisons() >= marks_->held_out_comparisons : budget_.elapsed() > deadline;
@@ -446,7 +463,7 @@ private:
 
     // Fresh inputs, a fresh process, every element, paired with every baseline.
     void verify() {
-        view_.phase("verifying on fresh inputs, paired with the baselines");
+        phase("verifying on fresh inputs, paired with the baselines");
         double before = worker_->reference_seconds();
         worker_->reseed(mix64(record_.settings.seed + 0x5eed));
         extra_reference_ += worker_->reference_seconds() - before;
@@ -476,7 +493,7 @@ private:
         if (language() == Language::cuda) return {};  // those of the processor see nothing of a device
         const Seconds limit(budget_.for_sanitizers());
         if (limit.count() == 0) return {};
-        view_.phase("looking for errors with sanitizers");
+        phase("looking for errors with sanitizers");
         const EvaluationRequest request{kernel, kernel.initial, sanitized_points(), Effort::full, {}};
         record_.sanitizers = recorder_->sanitize(request, limit);
         return finding_of(record_.sanitizers);
@@ -491,7 +508,7 @@ private:
         if (!own) record_.in_process.missing = "the worker may be on another machine";
         if (language() == Language::cuda) record_.in_process.missing = "its kernels run on a GPU";
         if (!own || language() == Language::cuda || budget_.for_in_process() == 0) return;
-        view_.phase("calling the result from Python beside a framework");
+        phase("calling the result from Python beside a framework");
         record_.in_process = recorder_->in_process(bundle_, [this] {
             const ResultFiles files{bundle_, compiler_flags(record_.compiler, dispatch_.winners), {}};
             return measure_in_process(problem_, record_, files, baselines_.names, Seconds(budget_.for_in_process()));
@@ -502,12 +519,12 @@ private:
         record_.outcome = outcome_of(record_);
         record_.result = record_.settings.out;
         mark_winners(record_);
-        view_.phase("drawing lessons");
+        phase("drawing lessons");
         draw_lessons(store_, record_,
                      advisers_ ? advisers_->agent().reflect(record_) : std::vector<agent::DrawnLesson>{},
                      options_.replay.has_value());
         save_marks(store_, record_.run, reached_);
-        view_.phase("writing the result");
+        phase("writing the result");
         notes_.header = header_note(record_);  // names the run, which what is judged does not: a replay has another
         ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_),
                           compiler_flags(record_.compiler, dispatch_.winners), small_vectors()};
@@ -541,7 +558,10 @@ private:
     Budget budget_;
     Store& store_;
     View& view_;
+    std::optional<double> search_seconds_;  // that it is given when it goes on
     double saved_at_ = 0, extra_reference_ = 0;
+    std::vector<double> searched_at_;  // evaluations of an earlier life: seconds
+    bool waits_ = false;               // for its share of what a batch has left
     PhaseSeconds before_;
     std::vector<WorkerUse> workers_before_;
     Problem problem_;
@@ -568,47 +588,21 @@ private:
 }  // namespace
 
 RunRecord optimize(const RunOptions& options, Store& store, View& view) {
-    Problem problem = load_problem(options.problem);
-    RunRecord record;
-    record.run = new_run_id(problem.name);
-    record.started = utc_now();
-    record.strop_version = options.strop_version;
-    record.problem = problem.name;
-    record.problem_folder = problem.folder.string();
-    record.problem_hash = problem.hash;
-    record.tags = problem.tags;
-    record.settings = options.settings;
-    note_workers(options.workers, record.settings);
+    const Problem problem = load_problem(options.problem);
     RunOptions absolute = options;
     absolute.problem = problem.folder.string();
-    if (!options.replay) return Run(absolute, record, 0, store, view).execute();
-    Recording recording = read_recording(*options.replay);
-    if (recording.problem_hash != problem.hash)
-        throw UsageError(fmt::format("{}: was recorded of another problem than {}", options.replay->string(),
-                                     problem.folder.string()),
-                         "the problem must be the same in every byte");
-    record.settings = recording.settings;
-    record.settings.out = options.settings.out;
-    record.settings.share = false;  // it has its evaluations
-    note_workers(options.workers, record.settings);
-    copy_into(store, record.run, recording);
-    return Run(absolute, record, 0, store, view).execute();
+    return Run(absolute, new_record(problem, options, store), 0, store, view).execute();
 }
 
-RunRecord resume(const std::string& name, double extra_budget_seconds, const judge::Workers& workers, Store& store,
-                 View& view) {
-    std::optional<RunRecord> found = store.load_run(name);
-    if (!found) throw UsageError(fmt::format("no run '{}'", name), "strop runs lists them");
-    RunRecord record = *found;
+RunRecord resume(const std::string& name, const More& more, const judge::Workers& workers, Store& store, View& view) {
+    RunRecord record = record_of(name, store);
     if (record.is_finished()) return record;
-    if (load_problem(record.problem_folder).hash != record.problem_hash)
-        throw UsageError(fmt::format("{}: the problem has changed since run {}", record.problem_folder, record.run),
-                         "start a new run: strop optimize " + record.problem_folder);
     const double spent = record.seconds.total;
-    if (extra_budget_seconds > 0) record.settings.budget_seconds = spent + extra_budget_seconds;
+    if (more.budget_seconds > 0) record.settings.budget_seconds = spent + more.budget_seconds;
     note_workers(workers, record.settings);
     RunOptions options{record.problem_folder, record.settings, record.strop_version, workers};
-    return Run(options, record, spent, store, view).execute();
+    options.search_share = more.search_share;
+    return Run(options, record, spent, store, view, more.search_seconds).execute();
 }
 
 }  // namespace strop

@@ -32,15 +32,22 @@ struct RunOptions {
     // A recording that stands in for models and machine; its settings are taken, but `out`.
     std::optional<std::filesystem::path> replay = std::nullopt;
     bool knowledge = true;  // false: nothing of earlier runs is used
+    // Of the search's time; less than 1: then the run waits, as if it was interrupted, for resume() to go on with it.
+    double search_share = 1;
 };
 
 // Returns the finished record (outcome improved or no_improvement), saved in the store and in the result folder.
 // Interrupted: thrown after the state is saved. Errors of the input before anything is saved are UsageErrors.
 RunRecord optimize(const RunOptions& options, Store& store, View& view);
 
-// Goes on with a run that was stopped; a finished one is returned as it is. `settings.budget_seconds` of `extra`, when
-// positive, replaces what is left of the budget.
-RunRecord resume(const std::string& run, double extra_budget_seconds, const judge::Workers& workers, Store& store,
-                 View& view);
+// Of a run that goes on.
+struct More {
+    double budget_seconds = 0;                  // when positive: in place of what is left
+    double search_share = 1;                    // as in RunOptions
+    std::optional<double> search_seconds = {};  // for the search from now on; what comes after it is not touched
+};
+
+// Goes on with a run that was stopped; a finished one is returned as it is.
+RunRecord resume(const std::string& run, const More& more, const judge::Workers& workers, Store& store, View& view);
 
 }  // namespace strop

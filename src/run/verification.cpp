@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "report/change.h"
+#include "report/facts.h"
 
 namespace strop {
 
@@ -33,6 +34,7 @@ void note_times(const ContenderResult& ours, ShapeReport& shape) {
     shape.low_ns = ours.time.low_ns;
     shape.high_ns = ours.time.high_ns;
     shape.cold_ns = ours.cold.samples_ns.empty() ? 0 : ours.cold.median_ns;
+    shape.error_share = ours.error_share;
     shape.disturbed = disturbed_share(ours.time);
     shape.roofline_share = shape.roofline_ns > 0 ? shape.roofline_ns / ours.time.median_ns : 0;
 }
@@ -175,10 +177,16 @@ std::string note_held_out(const Comparison& comparison, const std::function<int(
 
 std::string what_was_verified(const RunRecord& record, const Problem& problem,
                               const std::vector<std::string>& baselines) {
-    return fmt::format(
-        "{} shapes of the sweep on fresh inputs of several distributions, every element; {} held-out shapes; paired "
-        "with {}",
-        problem.points.size(), record.dispatch.shapes, join(baselines, ", "));
+    const auto worst =
+        std::max_element(record.shapes.begin(), record.shapes.end(),
+                         [](const ShapeReport& a, const ShapeReport& b) { return a.error_share < b.error_share; });
+    const bool known = worst != record.shapes.end() && worst->error_share > 0;
+    const std::string error = known ? fmt::format(", its error at most {} of what is allowed (at {})",
+                                                  report::error_text(worst->error_share), worst->label)
+                                    : "";
+    return fmt::format("{} of the sweep on fresh inputs of several distributions, every element{}; {}; paired with {}",
+                       counted(problem.points.size(), "shape"), error,
+                       counted(record.dispatch.shapes, "held-out shape"), join(baselines, ", "));
 }
 
 Outcome outcome_of(const RunRecord& record) {

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -49,8 +50,10 @@ class Assistant(unittest.TestCase):
 
     def test_a_kernel_is_judged_by_its_source(self):
         problem = write_problem(self.folder, "shifted")
-        answer, _ = self.call("judge", problem=str(problem), source="int no_such_function;")
+        answer, told = self.call("judge", problem=str(problem), source="int no_such_function;")
         self.assertFalse(answer["isError"])
+        messages = [message["params"]["message"] for message in told]
+        self.assertTrue(any(re.search(r"is compiled, checked and timed at \d+ shapes$", one) for one in messages), messages)
         self.assertEqual(answer["structuredContent"]["verdict"], "compile_failed")
 
     def test_a_problem_is_optimized_with_progress_and_found_again(self):

@@ -356,7 +356,7 @@ class Judging(InFolder):
         done = strop("judge", str(folder / "mine.cpp"), cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (1, ""))
         self.assertRegex(done.stdout, r"^verdict: wrong_output\n  \| y\[\d+, \d+\] is 0, expected ")
-        self.assertRegex(done.stdout, r"(?m)^small +wrong_output +- *$")
+        self.assertRegex(done.stdout, r"(?m)^small +wrong_output +- +- *$")
 
     def test_one_that_does_not_compile(self):
         document = self.judge(first="undeclared;")

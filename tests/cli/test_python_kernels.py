@@ -157,6 +157,16 @@ class TorchKernels(Judged):
                  (source + "    return x.missing\n", "crashed", r"k2\.py:7: AttributeError: 'Tensor' object has no attribute 'missing'"),
                    problem="scaled_py")
 
+    def test_submissions_that_are_given_room_for_their_result(self):
+        """Without an import of torch; the reference writes to that room, or does not look at it."""
+        for name, write in (("written", "out[...] = torch.exp(x)\n    return out"), ("ignored", "out = torch.exp(x)\n    return out")):
+            self.write(f"{name}_py/reference.py", "import torch\n\n\ndef generate_input(size, seed):\n"
+                       "    x = torch.rand(size, device='cuda')\n    return x, torch.empty(size, device='cuda')\n\n\n"
+                       f"def ref_kernel(data):\n    x, out = data\n    {write}\n")
+            self.write(f"{name}_py/task.yml", 'tests:\n  - {"size": 100, "seed": 1}\n  - {"size": 300, "seed": 2}\n')
+            self.are(("def custom_kernel(data):\n    x, out = data\n    out[...] = x.exp()\n    return out\n", "ok", ""),
+                     ("def custom_kernel(data):\n    return data[1]\n", "wrong_output", "expected"), problem=f"{name}_py")
+
     def test_a_module_in_the_place_of_another(self):
         model = ("import torch\n\n\nclass NAME(torch.nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
                  "        self.LAYER = torch.nn.Linear(width, 2 * width)\n        self.register_buffer('mean', torch.rand(2 * width))\n\n"
