@@ -92,7 +92,6 @@ private:
             waiting.erase(waiting.begin() + (least - shares.begin()));
             say(fmt::format("[{:.0f} more s of search] {}", *least, entry.problem));
             guarded(entry, [&] {
-                check_interrupt();
                 go(entry, [&](View& view) {
                     return resume(entry.record.run, {0, 1, *least}, options_of_(*entry.loaded).workers, *store_, view);
                 });

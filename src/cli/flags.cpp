@@ -67,8 +67,7 @@ CommandSpec optimize() {
              {"--jobs",
               "HOW",
               "of several problems: each (the budget is for each), or auto (they share it: each begins with an equal "
-              "part, "
-              "and the rest goes where most is to be gained)",
+              "part, and the rest goes where most is to be gained)",
               Kind::choice,
               "each",
               {"each", "auto"}},
