@@ -1,9 +1,7 @@
 #include "run/run.h"
 
 #include <algorithm>
-#include <random>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -598,7 +596,10 @@ RunRecord resume(const std::string& name, const More& more, const judge::Workers
     RunRecord record = record_of(name, store);
     if (record.is_finished()) return record;
     const double spent = record.seconds.total;
-    if (more.budget_seconds > 0) record.settings.budget_seconds = spent + more.budget_seconds;
+    if (more.budget_seconds > 0) {
+        record.settings.budget_seconds = spent + more.budget_seconds;
+        record.settings.shared_seconds = 0;
+    }
     note_workers(workers, record.settings);
     RunOptions options{record.problem_folder, record.settings, record.strop_version, workers};
     options.search_share = more.search_share;
