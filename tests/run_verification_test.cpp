@@ -1,6 +1,7 @@
 // What the last comparison and the sanitizers leave in a record.
 #include <gtest/gtest.h>
 
+#include "run/final_function.h"
 #include "run/verification.h"
 
 namespace strop {

@@ -127,7 +127,8 @@ struct OwnSource {
 struct RunSettings {
     double budget_seconds = 120;
     double shared_seconds = 0;  // beside it, for the search alone: what a batch gave it; below 0: what it gave others
-    int evaluations = 0;        // 0: no limit
+    double all_seconds() const { return budget_seconds + shared_seconds; }
+    int evaluations = 0;  // 0: no limit
     int rounds = 8;
     int beam = 4;
     double target_speedup = 0;      // 0: none; over the best baseline

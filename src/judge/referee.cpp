@@ -303,7 +303,7 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
             if (!full && set > screened_unusual && set < timed) continue;
             Runner::Outcome outcome = check(runner, index, set, full, first_call_limit(buffers));
             if (!outcome.ok()) return failed(outcome);
-            result.error_share = std::max(result.error_share, outcome.error_share);
+            if (full) result.error_share = std::max(result.error_share, error_share(runner, index, set));
             first_ns = outcome.outside_ns;
         }
     }
@@ -317,10 +317,20 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     return result.verdict == Verdict::ok;
 }
 
+const InputSet& Referee::checked_set(Buffers& buffers, uint32_t set) {
+    return set == buffers.timed() ? expectation_.through(buffers, 0) : buffers.sets()[set];
+}
+
+double Referee::error_share(const Runner& runner, size_t index, uint32_t set) {
+    if (runner.ignores_outputs()) return 0;
+    Buffers& buffers = *runner.points()[index];
+    return largest_error(problem_, buffers, checked_set(buffers, set));
+}
+
 Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit) {
     Buffers& buffers = *runner.points()[index];
     buffers.restore();
-    const InputSet& values = set == buffers.timed() ? expectation_.through(buffers, 0) : buffers.sets()[set];
+    const InputSet& values = checked_set(buffers, set);
     Sampling sampling{random(), everything || !buffers.large()};
     poison(buffers, values, runner.on_device());
     Runner::Outcome outcome = runner.call(index, 1, set, 0, limit);
@@ -343,7 +353,6 @@ Runner::Outcome Referee::check(Runner& runner, size_t index, uint32_t set, bool 
         outcome.verdict = Verdict::wrong_output;
         return outcome;
     }
-    if (everything) outcome.error_share = largest_error(problem_, buffers, values);
     if (runner.is_python()) return outcome;
     outcome.note(runner.check_inputs(index, set));
     if (outcome.ok()) note_late_writes(runner, index, values, sampling.seed, seen, outcome);

@@ -99,6 +99,9 @@ private:
     double least_plausible_ns(const ShapePoint& point) const;
     // Calls once with a set and compares; ok or the verdict.
     Runner::Outcome check(Runner& runner, size_t index, uint32_t set, bool everything, Seconds limit);
+    // Of the last check with a set: the largest error over what is allowed, of all elements.
+    double error_share(const Runner& runner, size_t index, uint32_t set);
+    const InputSet& checked_set(Buffers& buffers, uint32_t set);
     void note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                           Runner::Outcome& outcome);
 

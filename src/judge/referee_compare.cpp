@@ -257,7 +257,9 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
     for (uint32_t set = every_set ? 0 : timed; set <= timed && outcome.ok(); ++set) {
         outcome = check(*timing.runner, timing.index, set, full, call_limit);
-        timing.result.error_share = std::max(timing.result.error_share, outcome.error_share);
+        if (every_set && outcome.ok())
+            timing.result.error_share =
+                std::max(timing.result.error_share, error_share(*timing.runner, timing.index, set));
     }
     timing.note(outcome);
     timing.estimate_ns = std::max(least_estimate_ns, outcome.outside_ns);

@@ -30,10 +30,9 @@ public:
     struct Outcome {
         Verdict verdict = Verdict::ok;
         std::string evidence;
-        double outside_ns = 0;   // by the referee's clock, hand-shake included
-        int64_t inside_ns = 0;   // by the clock in its own process, which may say anything
-        double waited_ns = 0;    // of timed batches: what its threads waited for a core meanwhile
-        double error_share = 0;  // of outputs that were compared whole: the largest error over what is allowed
+        double outside_ns = 0;  // by the referee's clock, hand-shake included
+        int64_t inside_ns = 0;  // by the clock in its own process, which may say anything
+        double waited_ns = 0;   // of timed batches: what its threads waited for a core meanwhile
         bool ok() const { return verdict == Verdict::ok; }
         // What was found afterwards, if it is anything; the times stay.
         void note(const Outcome& found) {

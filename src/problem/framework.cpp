@@ -25,10 +25,10 @@ std::string framework_of(const fs::path& reference) {
 }
 
 std::string framework_of_kernel(const std::string& python, const fs::path& reference) {
+    if (framework_of(reference) != "pytorch") return framework_of_text(python);
     for (const char* form : {"\ndef custom_kernel(", "\nclass ModelNew("})
         if (("\n" + python).find(form) != std::string::npos) return "pytorch";
-    const bool by_reference = !imports(python, "torch") && !imports(python, "numpy");
-    return by_reference && framework_of(reference) == "pytorch" ? "pytorch" : framework_of_text(python);
+    return imports(python, "numpy") ? framework_of_text(python) : "pytorch";
 }
 
 }  // namespace strop

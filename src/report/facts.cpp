@@ -257,7 +257,7 @@ std::string stopped_text(const RunRecord& record) {
     std::string how = found != words.end()        ? found->second
                       : record.stopped_by.empty() ? name_of(record.outcome)
                                                   : "stopped by " + record.stopped_by;
-    const double budget = record.settings.budget_seconds + record.settings.shared_seconds;
+    const double budget = record.settings.all_seconds();
     const std::string over = record.stopped_by == "budget" && record.seconds.total > told_overrun * budget
                                  ? fmt::format(
                                        " (of {}: the search has its share, however long reference and baselines "
@@ -389,7 +389,7 @@ std::vector<Row> settings_rows(const RunRecord& record) {
         {"strop", record.strop_version},
         {"compiler", record.compiler},
         {"problem", record.problem_folder.empty() ? record.problem : record.problem_folder},
-        {"budget", seconds_text(settings.budget_seconds + settings.shared_seconds)},
+        {"budget", seconds_text(settings.all_seconds())},
         {"rounds, beam", fmt::format("{}, {}", settings.rounds, settings.beam)},
         {"plateau", fmt::format("a round that gains less than {:g}%", 100 * settings.min_improvement)},
         {"seed", std::to_string(settings.seed)}};

@@ -25,6 +25,7 @@
 #include "run/budget.h"
 #include "run/earlier.h"
 #include "run/experience_source.h"
+#include "run/final_function.h"
 #include "run/first_record.h"
 #include "run/held_out.h"
 #include "run/in_process.h"
@@ -42,7 +43,6 @@
 #include "run/verification.h"
 #include "run/winner_notes.h"
 #include "run/worker_uses.h"
-#include "search/dispatch.h"
 #include "search/search.h"
 
 namespace strop {
@@ -381,33 +381,15 @@ private:
     // The dispatching function, once its winners are clean: one with an error that no output shows loses, and the next
     // best is built.
     void decide() {
-        finding_ = plan_and_sanitize();
-        for (int lost = 0; !finding_.empty() && lost < most_lost_winners && drop_winner_at_fault(); ++lost)
-            finding_ = plan_and_sanitize();
-    }
-
-    std::string plan_and_sanitize() {
-        plan_dispatch();
-        return sanitize(final_kernel());
-    }
-    bool drop_winner_at_fault() {
-        const std::optional<ShapePoint> place = place_of_finding(record_.sanitizers, sanitized_points());
-        if (!place) return false;
-        const std::string id = kernel_at(place->dims);
-        found_.finalists = without(found_.finalists, id);
-        found_.reserves = without(found_.reserves, id);
-        if (found_.finalists.empty()) found_.finalists = found_.reserves;
-        if (found_.finalists.empty()) return false;
-        const std::string why = fmt::format("{} won and is out: {}", id, finding_);
-        view_.note(why);
-        mark_lost(id, finding_, record_);
-        add_note(why);
-        return true;
-    }
-
-    std::string kernel_at(const Dimensions& dims) const {
-        return dispatch_.winners[static_cast<size_t>(pick(dispatch_.tree, dispatch_.winners, problem_, dims))]
-            .kernel.id;
+        for (int lost = 0;; ++lost) {
+            plan_dispatch();
+            final_.finding = sanitize(final_.kernel());
+            if (final_.finding.empty() || lost == most_lost_winners) return;
+            const std::string why = drop_winner_at_fault(problem_, final_, sanitized_points(), found_, record_);
+            if (why.empty()) return;
+            view_.note(why);
+            add_note(why);
+        }
     }
 
     void plan_dispatch() {
@@ -425,24 +407,21 @@ private:
             const int mark = marks_->comparisons_of_dispatch(reached_.dispatch_comparisons.size());
             options.seconds_left = [this, mark] { return recorder_->comparisons() < mark ? replayed_seconds : 0; };
         }
-        dispatch_ = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
+        search::DispatchPlan dispatch = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
         reached_.dispatch_comparisons.push_back(recorder_->comparisons());
         check_interrupt();
-        if (dispatch_.winners.empty())
+        if (dispatch.winners.empty())
             throw Error(
                 Exit::no_improvement,
                 fmt::format("{}: no kernel that may be called at every shape passed the thorough check", problem_.name),
                 fmt::format("strop show {} tells why each failed", record_.run));
-        record_.regimes = dispatch_.regimes;
-        if (language() != Language::cuda) record_.compiler = worker_->toolchain(bundle_compiler(dispatch_.winners));
-        notes_ = winner_notes(problem_, dispatch_, record_.strategies);
-        bundle_ = bundle(problem_, dispatch_.winners, dispatch_.tree, notes_);
+        record_.regimes = dispatch.regimes;
+        if (language() != Language::cuda) record_.compiler = worker_->toolchain(bundle_compiler(dispatch.winners));
         record_.kernels.clear();
-        for (const DispatchWinner& winner : dispatch_.winners) record_.kernels.push_back(winner.kernel);
+        for (const DispatchWinner& winner : dispatch.winners) record_.kernels.push_back(winner.kernel);
+        final_ = final_function_of(problem_, std::move(dispatch), record_.strategies);
         save();
     }
-
-    Kernel final_kernel() const { return bundled_kernel(bundle_, dispatch_.winners); }
 
     void check_held_out() {
         phase("checking the dispatch on held-out shapes");
@@ -450,8 +429,8 @@ private:
         auto is_over = [&] {
             return marks_ ? recorder_->comparisons() >= marks_->held_out_comparisons : budget_.elapsed() > deadline;
         };
-        held_out_ =
-            strop::check_held_out(problem_, dispatch_, final_kernel(), record_.settings.seed, *recorder_, is_over);
+        held_out_ = strop::check_held_out(problem_, final_.dispatch, final_.kernel(), record_.settings.seed, *recorder_,
+                                          is_over);
         record_.dispatch = held_out_.check;
         reached_.held_out_comparisons = recorder_->comparisons();
         save();
@@ -465,9 +444,9 @@ private:
         double before = worker_->reference_seconds();
         worker_->reseed(mix64(record_.settings.seed + 0x5eed));
         extra_reference_ += worker_->reference_seconds() - before;
-        auto who = [this](const Dimensions& dims) { return kernel_at(dims); };
-        std::string failure = note_verification(compare_with_baselines(final_kernel()), who, record_);
-        if (failure.empty()) failure = finding_;
+        auto who = [this](const Dimensions& dims) { return final_.kernel_at(problem_, dims); };
+        std::string failure = note_verification(compare_with_baselines(final_.kernel()), who, record_);
+        if (failure.empty()) failure = final_.finding;
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
         record_.verification = !failure.empty() ? failure : held_out_.failure;
         if (record_.verified) record_.verification = what_was_verified(record_, problem_, baselines_.names);
@@ -507,8 +486,8 @@ private:
         if (language() == Language::cuda) record_.in_process.missing = "its kernels run on a GPU";
         if (!own || language() == Language::cuda || budget_.for_in_process() == 0) return;
         phase("calling the result from Python beside a framework");
-        record_.in_process = recorder_->in_process(bundle_, [this] {
-            const ResultFiles files{bundle_, compiler_flags(record_.compiler, dispatch_.winners), {}};
+        record_.in_process = recorder_->in_process(final_.source, [this] {
+            const ResultFiles files{final_.source, compiler_flags(record_.compiler, final_.dispatch.winners), {}};
             return measure_in_process(problem_, record_, files, baselines_.names, Seconds(budget_.for_in_process()));
         });
     }
@@ -523,11 +502,13 @@ private:
                      options_.replay.has_value());
         save_marks(store_, record_.run, reached_);
         phase("writing the result");
-        notes_.header = header_note(record_);  // names the run, which what is judged does not: a replay has another
-        ResultFiles files{bundle(problem_, dispatch_.winners, dispatch_.tree, notes_),
-                          compiler_flags(record_.compiler, dispatch_.winners), small_vectors()};
-        record_.function = bundle_;
-        keep_part(store_, problem_, record_, dispatch_, notes_, final_kernel(), files.vectors);
+        const search::DispatchPlan& dispatch = final_.dispatch;
+        BundleNotes notes = final_.notes;
+        notes.header = header_note(record_);  // names the run, which what is judged does not: a replay has another
+        ResultFiles files{bundle(problem_, dispatch.winners, dispatch.tree, notes),
+                          compiler_flags(record_.compiler, dispatch.winners), small_vectors()};
+        record_.function = final_.source;
+        keep_part(store_, problem_, record_, dispatch, notes, final_.kernel(), files.vectors);
         note_seconds();
         write_result(record_.result, problem_, record_, files);
         store_.save_run(record_);  // last, and as it is in the files: a run killed before is resumed and writes them
@@ -577,10 +558,9 @@ private:
     Marks reached_;
     search::Targets targets_;
     search::Result found_;
-    search::DispatchPlan dispatch_;
+    FinalFunction final_;
     HeldOut held_out_;
-    BundleNotes notes_;
-    std::string graph_, bundle_, finding_;
+    std::string graph_;
 };
 
 }  // namespace

@@ -200,30 +200,6 @@ std::string finding_of(const std::vector<SanitizerRun>& runs) {
     return {};
 }
 
-std::optional<ShapePoint> place_of_finding(const std::vector<SanitizerRun>& runs,
-                                           const std::vector<ShapePoint>& points) {
-    for (const SanitizerRun& run : runs)
-        if (run.verdict != Verdict::ok && static_cast<size_t>(run.shapes) < points.size())
-            return points[static_cast<size_t>(run.shapes)];
-    return {};
-}
-
-std::vector<search::Candidate> without(const std::vector<search::Candidate>& finalists, const std::string& kernel) {
-    std::vector<search::Candidate> left;
-    for (const search::Candidate& candidate : finalists)
-        if (candidate.kernel.id != kernel) left.push_back(candidate);
-    const bool any = std::any_of(left.begin(), left.end(), [](const auto& one) { return !one.kernel.condition; });
-    return any ? left : std::vector<search::Candidate>{};
-}
-
-void mark_lost(const std::string& kernel, const std::string& why, RunRecord& record) {
-    for (Strategy& strategy : record.strategies) {
-        if (strategy.id != kernel) continue;
-        strategy.state = Strategy::State::pruned;
-        strategy.reason = why;
-    }
-}
-
 void mark_winners(RunRecord& record) {
     for (Strategy& strategy : record.strategies) {
         std::vector<std::string> points;

@@ -47,14 +47,8 @@ std::string note_held_out(const Comparison& comparison, const std::function<int(
 Outcome outcome_of(const RunRecord& record);
 // The first finding, or nothing.
 std::string finding_of(const std::vector<SanitizerRun>& runs);
-// Where it was made, of the shapes that the function was called at in this order; nothing without a finding.
-std::optional<ShapePoint> place_of_finding(const std::vector<SanitizerRun>& runs,
-                                           const std::vector<ShapePoint>& points);
-// What is left without a kernel; nothing where none would be left that may be called everywhere.
-std::vector<search::Candidate> without(const std::vector<search::Candidate>& finalists, const std::string& kernel);
 
-// What the strategies' reasons say then: of the kernel that is out, and of those that win regimes in the end.
-void mark_lost(const std::string& kernel, const std::string& why, RunRecord& record);
+// What the reasons of strategies say that win regimes in the end.
 void mark_winners(RunRecord& record);
 
 }  // namespace strop

@@ -209,7 +209,7 @@ std::string last_words(const RunView& view) {
 
 std::string progress_part(const RunView& view) {
     const RunRecord& record = view.record;
-    const double budget = record.settings.budget_seconds + record.settings.shared_seconds;
+    const double budget = record.settings.all_seconds();
     std::string text = fmt::format(
         "<p class=\"lead\">{} of {}; evaluations: {} ({})</p>\n<progress max=\"{:.1f}\" value=\"{:.1f}\" "
         "aria-label=\"share of the budget\"></progress>\n",

@@ -3,6 +3,7 @@
 import json
 import random
 import signal
+import sqlite3
 import unittest
 
 from tests.cli.strop_cli import WithRuns, descendants, lives, recorded, strop, wait_until
@@ -70,6 +71,19 @@ class Killed(WithRuns):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertEqual(recorded(self.store), keys)
         self.assertEqual(json.loads((out / "report.json").read_text(encoding="utf-8")), json.loads(done.stdout))
+
+    def test_a_budget_of_the_users_is_not_cut_by_what_a_batch_took(self):
+        self.problem("shifted")
+        process = self.start_and_wait("optimize", "shifted", "--budget", "8s", "--evaluations", "8", "--quiet")
+        self.kill_after(process, 0)
+        [run] = self.runs()
+        with sqlite3.connect(self.store) as connection:
+            connection.execute("UPDATE runs SET record = json_set(record, '$.settings.shared_seconds', -6)")
+        done = strop("resume", run["run"], "--budget", "5s", "--json", "--quiet", "--store", "runs.db", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        settings = json.loads(done.stdout)["settings"]
+        self.assertEqual(settings["shared_seconds"], 0)
+        self.assertGreater(settings["budget_seconds"], 5)
 
 
 if __name__ == "__main__":
