@@ -89,7 +89,8 @@ TEST(OpenCl, NamesWhatIsNotInTheContract) {
     EXPECT_EQ(failure(two_launches), "no error");
     EXPECT_THAT(failure("__kernel void k() {}\n"), HasSubstr("k.cl:1: no launch"));
     EXPECT_THAT(failure(with("strop:launch finish", "strop:launch absent")), HasSubstr("k.cl:6: no kernel 'absent'"));
-    EXPECT_THAT(failure(with("global M\n", "global K\n")), HasSubstr("k.cl:6: 'K' is not a dimension or tunable"));
+    EXPECT_THAT(failure(with("global M\n", "global K\n")),
+                HasSubstr("k.cl:6: 'K' is not a dimension, integer parameter or tunable"));
     EXPECT_THAT(failure(with("M * PARTS", "M *")), HasSubstr("k.cl:4: "));
     EXPECT_THAT(failure(with("float M * PARTS", "half M")), HasSubstr("k.cl:4: 'partial half M' is not a buffer"));
     EXPECT_THAT(failure(with("buffer partial", "buffer x")), HasSubstr("k.cl:4: 'x' is a name already"));
@@ -105,6 +106,15 @@ TEST(OpenCl, NamesWhatIsNotInTheContract) {
     EXPECT_THAT(failure(with("float scale", "float factor")), HasSubstr("'factor' is not a tensor"));
     EXPECT_THAT(failure(with("long M, long N", "long M, long M")), HasSubstr("argument 'M' appears twice"));
     EXPECT_THAT(failure("#include <x>\n"), HasSubstr("k.cl:1: #include"));
+}
+
+TEST(OpenCl, SizesMayNameIntegerParameters) {
+    const std::string strided = with("global M\n", "global (M + stride - 1) // stride\n");
+    EXPECT_THAT(failure(strided), HasSubstr("'stride' is not a dimension, integer parameter or tunable"));
+    Problem problem = row_sum();
+    problem.parameters.push_back({"stride", DType::int64, 2});
+    EXPECT_NO_THROW(read_opencl(strided, problem, "k.cl"));
+    EXPECT_THAT(failure(with("global M\n", "global M * scale\n")), HasSubstr("'scale' is not a dimension"));
 }
 
 // A text that looks like code is none: it comes out of a bundle as it went in.

@@ -27,12 +27,16 @@
 #include "language/opencl_host.h"
 #include "playbook/counterpart.h"
 #include "problem/trace.h"
+#include "run/held_out.h"
 #include "run/judgement.h"
 #include "run/verification.h"
+#include "search/dispatch.h"
 
 namespace strop::cli {
 
 namespace {
+
+constexpr size_t drawn_shapes = 64, most_of_range = 4;  // where the sweep has none
 
 struct Original {
     Kernel kernel;
@@ -47,6 +51,7 @@ struct Translation {
     Configuration kept;               // tunables that both have, with the original's values as defaults of the source
     std::vector<std::string> cannot;  // what the other language does not express
     std::string not_judged;           // why not
+    bool beside_the_sweep = false;    // judged at shapes of the range: its condition holds at none of the sweep
     std::optional<Judgement> judgement;
     std::optional<Ratio> over_original;  // paired, geometric mean over shapes; above 1: the translation is faster
     bool holds() const { return refused.empty() && (!judgement || judgement->evaluation.ok()); }
@@ -262,6 +267,14 @@ Problem callable_part(Problem problem, const std::vector<const Kernel*>& kernels
     return problem;
 }
 
+// The same of shapes that the range allows beside the sweep.
+Problem callable_part_of_range(Problem problem, const Kernel& kernel, uint64_t seed) {
+    problem.points = search::held_out_shapes(problem, drawn_shapes, probe_bytes, seed, problem.points);
+    problem = callable_part(std::move(problem), {&kernel});
+    if (problem.points.size() > most_of_range) problem.points.resize(most_of_range);
+    return problem;
+}
+
 std::optional<Ratio> against_original(judge::WorkerClient& worker, const Problem& problem, const Kernel& kernel,
                                       const Original& original, Seconds per_shape) {
     ComparisonRequest request;
@@ -287,15 +300,18 @@ void judge_all(std::vector<Translation>& translations, Language to, const Proble
     for (Translation& one : translations) {
         if (!one.refused.empty()) continue;
         const Kernel kernel = judged_kernel(one, to, problem);
-        const Problem part = callable_part(problem, {&kernel});
+        const uint64_t seed = std::random_device{}();
+        Problem part = callable_part(problem, {&kernel});
+        one.beside_the_sweep = part.points.empty();
+        if (one.beside_the_sweep) part = callable_part_of_range(problem, kernel, seed);
         if (part.points.empty()) {
-            one.not_judged = fmt::format("its condition holds at no shape of the sweep: {}", one.condition);
+            one.not_judged =
+                fmt::format("its condition holds at no shape of the sweep or the range: {}", one.condition);
             continue;
         }
         const auto same = std::find_if(translations.begin(), translations.end(), [&](const Translation& other) {
             return other.judgement && other.source == one.source;
         });
-        const uint64_t seed = std::random_device{}();
         if (same != translations.end()) one.judgement = same->judgement;
         else if (stand_in_for(to).empty())
             one.judgement = judge_kernel(worker, part, kernel, kernel.initial, {seed, true, per_shape, false});
@@ -325,6 +341,7 @@ Json json_of(const Translation& one, Language to) {
     if (!one.judgement) return json;
     json["verdict"] = name_of(one.judgement->evaluation.verdict);
     json["evidence"] = one.judgement->evaluation.evidence;
+    json["beside_the_sweep"] = one.beside_the_sweep;
     json["checked_in"] = stand_in_for(to).empty() ? Json() : Json(stand_in_for(to));
     json["speedup"] = one.judgement->speedup ? Json(*one.judgement->speedup) : Json();
     return json;
@@ -346,6 +363,9 @@ void print_text(const Translation& one, Language to) {
     }
     const Judgement& judgement = *one.judgement;
     const std::string stand_in = stand_in_for(to);
+    if (one.beside_the_sweep)
+        fmt::print("  judged at {} of the range: it may be called at none of the sweep\n",
+                   counted(judgement.evaluation.points.size(), "shape"));
     fmt::print("  verdict: {}{}\n", name_of(judgement.evaluation.verdict),
                stand_in.empty() ? ""
                                 : fmt::format(", in {} at {}: checked, not timed", stand_in,

@@ -80,7 +80,7 @@ private:
         try {
             return Expression::parse(text);
         } catch (const UsageError& error) {
-            fail(error.what(), "sizes are over dimensions and tunables: M * LOCAL");
+            fail(error.what(), "sizes are over dimensions, integer parameters and tunables: M * LOCAL");
         }
     }
 
@@ -141,11 +141,17 @@ private:
     void check_names(const Expression& size) const {
         for (const std::string& name : size.symbols()) {
             const auto& tunables = result_.space.tunables;
-            const bool tunable =
-                std::any_of(tunables.begin(), tunables.end(), [&](const Tunable& t) { return t.name == name; });
             const auto& dimensions = problem_.dimensions;
-            if (!tunable && std::find(dimensions.begin(), dimensions.end(), name) == dimensions.end())
-                fail(fmt::format("'{}' is not a dimension or tunable", name), "sizes are over dimensions and tunables");
+            const auto& parameters = problem_.parameters;
+            const auto is_named = [&](const auto& one) { return one.name == name; };
+            const bool known = std::any_of(tunables.begin(), tunables.end(), is_named) ||
+                               std::find(dimensions.begin(), dimensions.end(), name) != dimensions.end() ||
+                               std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& one) {
+                                   return is_named(one) && !is_floating(one.dtype);
+                               });
+            if (!known)
+                fail(fmt::format("'{}' is not a dimension, integer parameter or tunable", name),
+                     "sizes are over dimensions, integer parameters and tunables");
         }
     }
 

@@ -79,12 +79,18 @@ class Translate(InFolder):
         self.assertEqual((one["strategy"], one["verdict"], one["not_judged"]), ("rows_across_lanes", "ok", None))
         self.assertIsNone(one["over_original"])    # CUDA does not run here
 
-    def test_one_that_may_be_called_at_some_shapes_is_judged_there(self):
-        self.problem("rows", ROWS, shapes="{long: {M: 4, N: 100}}")
+    def test_one_that_may_be_called_nowhere_is_not_judged(self):
+        self.problem("rows", ROWS, shapes="{long: {M: 4, N: 100}}", range="{M: [1, 80], N: [65, 500]}")
         self.write("cuda")
         [one] = self.translate("cuda/thread_per_row.cu", "--problem", "rows", "--to", "cpp")
         self.assertEqual((one["verdict"], one["not_judged"]),
-                         (None, "its condition holds at no shape of the sweep: N <= 64"))
+                         (None, "its condition holds at no shape of the sweep or the range: N <= 64"))
+
+    def test_one_that_may_be_called_beside_the_sweep_only_is_judged_there(self):
+        self.problem("rows", ROWS, shapes="{long: {M: 4, N: 100}}", range="{M: [1, 100], N: [1, 500]}")
+        self.write("cuda")
+        [one] = self.translate("cuda/thread_per_row.cu", "--problem", "rows", "--to", "cpp")
+        self.assertEqual((one["verdict"], one["not_judged"], one["beside_the_sweep"]), ("ok", None, True))
 
     @unittest.skipIf(NO_OPENCL, NO_OPENCL)
     def test_against_the_original_where_both_run(self):
