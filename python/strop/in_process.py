@@ -25,6 +25,7 @@ import warnings
 OURS = "strop"
 NEIGHBOUR_ELEMENTS = 1 << 18
 ROUND_NS = 3e6  # of one contender
+SLOW_NS = 5e7  # such a call is a sample by itself
 LEAST_ROUNDS, MOST_ROUNDS = 5, 200
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # of malloc.h
 MOST_KEPT_BYTES = 1 << 25  # glibc takes no higher threshold for a mapping of its own
@@ -169,8 +170,11 @@ def measure(contenders, neighbour, seconds, generator):
     times = {}
     for name, call in contenders.items():
         call()
-        call_ns, neighbour_ns = median_times(call, neighbour, 3)
-        times[name] = max(3, min(500, int(ROUND_NS / (call_ns + neighbour_ns))))
+        call_ns, neighbour_ns = median_times(call, neighbour, 1)
+        if call_ns < SLOW_NS:
+            call_ns, neighbour_ns = median_times(call, neighbour, 3)
+        least = 1 if call_ns >= SLOW_NS else 3
+        times[name] = max(least, min(500, int(ROUND_NS / (call_ns + neighbour_ns))))
     samples = {name: [] for name in contenders}
     end = time.monotonic() + seconds
     for turn in range(MOST_ROUNDS):

@@ -60,13 +60,20 @@ struct Limit {
 
 // The type decides at its ends: what is not normal may be flushed to zero, where it is kept its steps are coarse, and
 // what does not fit is an infinity of that sign. What is allowed may carry a value over either end.
+double most_allowed(double got, double want, const Limit& limit, const FloatRange& range) {
+    const double allowed = limit.absolute + limit.relative * std::fabs(want);
+    if (std::fabs(want) - allowed >= range.least_normal) return allowed;
+    const bool flushed = got == 0 && (std::fabs(want) < range.least_normal || std::fabs(want) > allowed);
+    if (flushed) return std::numeric_limits<double>::infinity();
+    return std::max(allowed, subnormal_steps * range.least_subnormal);
+}
+
 bool acceptable(double got, double want, const Limit& limit, const FloatRange& range) {
-    const double error = std::fabs(got - want), allowed = limit.absolute + limit.relative * std::fabs(want);
-    if (error <= allowed) return true;
+    if (std::isinf(want)) return got == want;
+    if (std::fabs(got - want) <= most_allowed(got, want, limit, range)) return true;
     if (std::isnan(want)) return std::isnan(got);
-    if (std::fabs(want) + allowed > range.largest) return std::isinf(got) && std::signbit(got) == std::signbit(want);
-    if (std::fabs(want) - allowed >= range.least_normal) return false;
-    return got == 0 || error <= subnormal_steps * range.least_subnormal;
+    const double allowed = limit.absolute + limit.relative * std::fabs(want);
+    return std::fabs(want) + allowed > range.largest && std::isinf(got) && std::signbit(got) == std::signbit(want);
 }
 
 struct Wrong {
@@ -239,18 +246,18 @@ std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& sha
 template <typename T>
 double largest_share(const T* got, const double* want, int64_t count, const Limit& limit) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
+    const FloatRange range = float_range<T>();
     double largest = 0;
     std::mutex mutex;
     over_blocks({}, count, [&](int64_t begin, int64_t end) {
         double mine = 0;
         for (int64_t i = begin; i < end; ++i) {
             const double value = static_cast<double>(got[i]), error = std::fabs(value - want[i]);
-            const double share = error / (limit.absolute + limit.relative * std::fabs(want[i]));
+            const double share = error / most_allowed(value, want[i], limit, range);
             if (share <= mine || error == 0) continue;
             // Beyond that it may be right all the same, at the ends of the type: then its share says nothing.
             if (share <= 1) mine = share;
-            else if (!acceptable(value, want[i], limit, float_range<T>()))
-                mine = std::isfinite(share) ? share : infinity;
+            else if (!acceptable(value, want[i], limit, range)) mine = std::isfinite(share) ? share : infinity;
         }
         std::lock_guard<std::mutex> lock(mutex);
         largest = std::max(largest, mine);

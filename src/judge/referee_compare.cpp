@@ -35,6 +35,7 @@ constexpr double most_of_the_share = 3;  // what others left over goes to those 
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
 constexpr size_t least_slow_cold_calls = 2;  // where they take more than twice their share
 constexpr double cold_tells_below_ns = 5e7;  // where nobody asked for cold times, and they decide
+constexpr double never_cold_above_ns = 5e8;  // fetching its tensors anew is nothing in such a call
 constexpr double cold_share = 0.25;          // of the time of a point
 const Seconds call_limit{30};
 constexpr size_t least_quiet_samples = 3;
@@ -382,7 +383,7 @@ void Referee::take_turn(Timing& timing, bool first_of_launch) {
     timing.runner->resume();
     // A baseline's process goes on from launch to launch.
     const bool first = first_of_launch && (timing.own || timing.result.time.samples_ns.empty());
-    if (first || timing.estimate_ns < warm_below_ns) {
+    if ((first && timing.estimate_ns < wakes_by_itself_ns) || timing.estimate_ns < warm_below_ns) {
         uint32_t calls = timing.estimate_ns < 5e4 ? 10 : 1;
         Runner::Outcome warm = call_unseen(*timing.runner, timing.index, calls, call_limit);
         // The hand-shake included: too long an estimate costs samples, too short a one a batch without end.
@@ -417,7 +418,7 @@ void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const Co
     if (!request.cold && !fill_last_cache(buffers)) return;
     std::vector<Timing*> order;
     for (Timing& timing : timings) {
-        const bool tells = request.cold || timing.estimate_ns < cold_tells_below_ns;
+        const bool tells = timing.estimate_ns < (request.cold ? never_cold_above_ns : cold_tells_below_ns);
         if (timing.running() && !timing.runner->copies_inputs() && tells) order.push_back(&timing);
     }
     const size_t least = request.effort == Effort::screen ? cold_calls_of_a_screening : least_cold_calls;

@@ -20,14 +20,22 @@ constexpr double screen_batch_ns = 1.2e6;  // long enough that a wake-up is a fe
 constexpr size_t screen_samples = 3;
 constexpr int warm_calls = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
-constexpr double few_samples_above_ns = 4e6;
+constexpr double few_samples_above_ns = 4e6, one_sample_above_ns = 1e8;  // of a screening
+constexpr double least_samples = 3, most_samples = 9;                    // of a close look
+constexpr double slow_samples_ns = 1e9;                                  // together
 constexpr double disturbed_share = 0.04;    // of a part's time, that its threads had to wait for a core
 constexpr double disturbed_least_ns = 2e5;  // and more than waking up for two batches takes
 constexpr double most_waking = 0.4;         // of a sample's time
 constexpr int attempts_at_a_sample = 3;
-constexpr double wakes_by_itself_ns = 2e7;      // in a longer call what it has to wake and load first is nothing
+const Seconds worth_another_attempt{0.1};       // a longer sample costs as much as the next one, which tells more
 constexpr double least_gain_of_a_cache = 1.25;  // over memory
 constexpr size_t least_parts = 3;               // before a sample may end for the time that looking at outputs took
+
+// How often calls that take so long are timed by themselves; close ones are timed in turns with others after that.
+size_t samples_of(double call_ns, bool closely) {
+    if (closely) return static_cast<size_t>(std::clamp(slow_samples_ns / call_ns, least_samples, most_samples));
+    return call_ns > one_sample_above_ns ? 1 : call_ns > few_samples_above_ns ? 2 : screen_samples;
+}
 
 }  // namespace
 
@@ -265,6 +273,7 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
         if (inside != Inside::nothing && look == Look::screen) glance_credit_.spend(Clock::now() - start);
         disturbed = 2 * parts.disturbed > parts.pairs.size() ||
                     (closely && had_no_core(runner, parts.pairs.size(), waited, start));
+        if (Clock::now() - start > worth_another_attempt) break;
     }
     time.samples_ns.push_back(stats::call_time_ns(parts.pairs));
     time.disturbed += disturbed;
@@ -299,7 +308,7 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
     const bool watch = request.effort == Effort::full;  // it costs a fifth of a screening sample
     const Look look = watch ? Look::close : Look::screen;
     if (watch) start_closely(*runner.points()[index]);
-    size_t samples = watch ? 9 : estimate > few_samples_above_ns ? 2 : screen_samples;
+    const size_t samples = samples_of(estimate, watch);
     Glances glances{watch ? 2 : 0, static_cast<int>(samples)};
     for (size_t i = 0; i < samples; ++i) {
         Runner::Outcome outcome = sample(runner, index, estimate, screen_batch_ns, look, watch, &glances, result.time);
