@@ -35,8 +35,14 @@ TEST(Targets, AMachineSeenAsALesserOneHasItsVectorsAndAKeyOfItsOwn) {
     EXPECT_EQ(seen.target, "cpu-avx2");
     EXPECT_NE(seen.fingerprint, as_target(x86(), features("cpu-avx512"), "cpu-avx512").fingerprint);
     EXPECT_EQ(as_target(x86(), {}, native_target).fingerprint, "of the machine as it is");
-    EXPECT_EQ(architecture_flag("cpu-avx2"), "-march=x86-64-v3");
-    EXPECT_EQ(architecture_flag(""), "-march=native");
+    Machine machine;
+    machine.vector_bytes = 32;
+    EXPECT_EQ(architecture_flags(machine), std::vector<std::string>{"-march=native"});
+    machine.target = "cpu-avx2";
+    EXPECT_EQ(architecture_flags(machine), std::vector<std::string>{"-march=x86-64-v3"});
+    machine.target = "cpu-avx512";
+    machine.vector_bytes = 64;
+    EXPECT_EQ(architecture_flags(machine), (std::vector<std::string>{"-march=x86-64-v4", "-mprefer-vector-width=512"}));
 }
 
 TEST(Targets, WhatAMachineLacksIsNamed) {

@@ -44,12 +44,19 @@ void compile_probe(const Machine& machine, const fs::path& program) {
         compiler.name == "clang" ? "__builtin_nontemporal_store(value, pointer)" : "(*(pointer) = (value))";
     // Enough independent chains to hide the latency of a multiply-add, few enough to stay in registers.
     int chains = machine.vector_registers * 3 / 4;
-    sandbox::Finished compiled =
-        run_tool({compiler.path, "-std=c++17", "-O3", architecture_flag(machine.target), "-pthread",
-                  "-ffp-contract=fast", fmt::format("-DVECTOR_BYTES={}", machine.vector_bytes),
-                  fmt::format("-DCHAINS={}", chains), "-DSTREAM(value, pointer)=" + store, "-o", program.string(),
-                  (home_folder() / "src" / "device" / "ceilings_main.cpp").string()},
-                 60);
+    std::vector<std::string> argv = {compiler.path,
+                                     "-std=c++17",
+                                     "-O3",
+                                     "-pthread",
+                                     "-ffp-contract=fast",
+                                     fmt::format("-DVECTOR_BYTES={}", machine.vector_bytes),
+                                     fmt::format("-DCHAINS={}", chains),
+                                     "-DSTREAM(value, pointer)=" + store,
+                                     "-o",
+                                     program.string(),
+                                     (home_folder() / "src" / "device" / "ceilings_main.cpp").string()};
+    for (std::string& flag : architecture_flags(machine)) argv.push_back(std::move(flag));
+    sandbox::Finished compiled = run_tool(argv, 60);
     if (!compiled.ok())
         throw EnvironmentError(fmt::format("{}: cannot compile the program that measures this machine ({}): {}",
                                            compiler.path, compiled.describe(), reason(compiled.err)),
@@ -97,10 +104,11 @@ void measure_ceilings(Machine& machine) {
                                "free some memory, or report this with the output of `strop doctor --json`");
 
     std::map<std::string, double> rates = parse_rates(measured.out);
-    double one_core = rates["fma_one_core"], copy_one_core = rates["memory_copy_one_core"];
+    double one_core = rates["fma_one_core"];
+    double copy_one_core = std::max(rates["memory_copy_one_core"], rates["memory_copy_one_core_by_halves"]);
     // All cores can do what one does; beside busy neighbours the measurement may say less.
     machine.ceilings = {one_core, std::max(one_core, rates["fma_all_cores"]), rates["memory_read"],
-                        std::max(copy_one_core, rates["memory_copy"]), copy_one_core};
+                        std::max({copy_one_core, rates["memory_copy"], rates["memory_copy_by_halves"]}), copy_one_core};
     for (size_t i = 0; i < machine.caches.size(); ++i)
         machine.caches[i].read_bytes_per_second = rates[fmt::format("cache{}", i)];
 }

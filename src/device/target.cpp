@@ -44,9 +44,11 @@ std::vector<std::string> target_names() {
     return names;
 }
 
-std::string architecture_flag(const std::string& target) {
-    const Target* known = find_target(target);
-    return "-march=" + (known && !known->level.empty() ? known->level : "native");
+std::vector<std::string> architecture_flags(const Machine& machine) {
+    const Target* known = find_target(machine.target);
+    std::vector<std::string> flags = {"-march=" + (known && !known->level.empty() ? known->level : "native")};
+    if (machine.vector_bytes == 64) flags.push_back("-mprefer-vector-width=512");
+    return flags;
 }
 
 Machine as_target(Machine machine, const std::set<std::string>& features, const std::string& target) {

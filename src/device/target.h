@@ -23,8 +23,9 @@ const std::vector<Target>& known_targets();
 const Target* find_target(const std::string& name);
 std::vector<std::string> target_names();
 
-// Of compilers: "-march=x86-64-v3"; of no name, or the native one: "-march=native".
-std::string architecture_flag(const std::string& target);
+// Of compilers, for kernels and for what measures the ceilings that they are compared with: "-march=x86-64-v3", of no
+// target or the native one "-march=native"; and vectors as wide as the machine has them, which compilers avoid.
+std::vector<std::string> architecture_flags(const Machine& machine);
 
 // The machine as kernels for the target see it, with a fingerprint of its own. No name, or the native one: as it is.
 // UsageError for an unknown one; EnvironmentError where the machine cannot execute it, which names what is missing.

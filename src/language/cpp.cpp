@@ -42,9 +42,9 @@ std::vector<Compiler> installed_compilers() {
 }
 
 std::vector<std::string> usual_flags(const Machine& machine) {
-    std::vector<std::string> flags = {"-std=c++17", "-O3", architecture_flag(machine.target), "-ffp-contract=fast",
-                                      "-fno-math-errno"};
-    if (machine.vector_bytes == 64) flags.push_back("-mprefer-vector-width=512");
+    std::vector<std::string> flags = {"-std=c++17", "-O3"};
+    for (std::string& flag : architecture_flags(machine)) flags.push_back(std::move(flag));
+    for (const char* flag : {"-ffp-contract=fast", "-fno-math-errno"}) flags.emplace_back(flag);
     return flags;
 }
 
