@@ -216,6 +216,16 @@ TEST_F(RefereeTest, the_largest_error_is_told_as_a_share_of_what_is_allowed) {
     EXPECT_LE(off, 1);
 }
 
+TEST_F(RefereeTest, a_screening_times_a_long_call_once) {
+    const auto samples = [&](const std::string& before) {
+        const Evaluation evaluation = judge(kernel_source(before + right_body, "#include <time.h>\n"), Effort::screen);
+        EXPECT_EQ(evaluation.verdict, Verdict::ok) << evaluation.evidence;
+        return evaluation.points.front().time.samples_ns.size();
+    };
+    EXPECT_EQ(samples("timespec rest = {0, 150'000'000};\n    nanosleep(&rest, nullptr);\n"), 1u);
+    EXPECT_EQ(samples(""), 3u);
+}
+
 TEST_F(RefereeTest, another_legal_order_of_summation_is_right) {
     std::string body = R"(
     for (int64_t i = 0; i < M; ++i) {
