@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -458,6 +459,21 @@ TEST_F(RefereeTest, a_probe_that_is_far_slower_than_the_kernel_is_abandoned) {
     request.points = {problem_->points[0]};
     request.best_ns["small"] = 1e-3;
     EXPECT_TRUE(referee_->probe({request})[0].points.at(0).time.abandoned);
+}
+
+TEST_F(RefereeTest, of_long_calls_what_the_batch_has_measured_is_known) {
+    std::vector<EvaluationRequest> batch(2);
+    for (int i = 0; i < 2; ++i) {
+        const std::string rest = std::string(i == 0 ? "{0, 120'000'000}" : "{0, 600'000'000}");
+        batch[i].kernel.source = kernel_source(
+            "timespec rest = " + rest + ";\n    nanosleep(&rest, nullptr);\n" + right_body, "#include <time.h>\n");
+        batch[i].points = {problem_->points[0]};
+    }
+    EXPECT_FALSE(referee_->evaluate(batch)[1].points.at(0).time.abandoned) << "nobody asked for it";
+    for (EvaluationRequest& request : batch) request.best_ns["small"] = std::numeric_limits<double>::infinity();
+    const std::vector<Evaluation> evaluations = referee_->evaluate(batch);
+    EXPECT_FALSE(evaluations[0].points.at(0).time.abandoned);
+    EXPECT_TRUE(evaluations[1].points.at(0).time.abandoned);
 }
 
 TEST_F(RefereeTest, keys_depend_on_what_matters) {

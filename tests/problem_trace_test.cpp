@@ -66,8 +66,9 @@ TEST(Framework, OfAKernelIsItsOwnOrThatOfTheReference) {
     EXPECT_EQ(framework_of_kernel("def f(x):\n    return x\n", folder.path() / "reference.cpp"), "numpy");
     EXPECT_EQ(framework_of_kernel("import numpy as np\n", tensors), "numpy");
     EXPECT_EQ(framework_of_kernel("import torch\n", arrays), "pytorch");
-    EXPECT_EQ(framework_of_kernel("import numpy\n\n\ndef custom_kernel(data):\n", arrays), "pytorch");
-    EXPECT_EQ(framework_of_kernel("class ModelNew(Base):\n", arrays), "pytorch");
+    EXPECT_EQ(framework_of_kernel("import numpy\n\n\ndef custom_kernel(data):\n", tensors), "pytorch");
+    EXPECT_EQ(framework_of_kernel("import numpy\n\n\nclass ModelNew(Base):\n", tensors), "pytorch");
+    EXPECT_EQ(framework_of_kernel("def custom_kernel(data):\n", arrays), "numpy") << "PyTorch may not be there";
 }
 
 TEST_F(Trace, TensorsAreTracedAtThePointsOfTheSweep) {

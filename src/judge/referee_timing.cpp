@@ -20,12 +20,12 @@ constexpr double screen_batch_ns = 1.2e6;  // long enough that a wake-up is a fe
 constexpr size_t screen_samples = 3;
 constexpr int warm_calls = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
-constexpr double few_samples_above_ns = 4e6, one_sample_above_ns = 1e8;  // of a screening
-constexpr double least_samples = 3, most_samples = 9;                    // of a close look
-constexpr double slow_samples_ns = 1e9;                                  // together
-constexpr double disturbed_share = 0.04;    // of a part's time, that its threads had to wait for a core
-constexpr double disturbed_least_ns = 2e5;  // and more than waking up for two batches takes
-constexpr double most_waking = 0.4;         // of a sample's time
+constexpr double few_samples_above_ns = 4e6;           // of a screening
+constexpr double least_samples = 3, most_samples = 9;  // of a close look
+constexpr double slow_samples_ns = 1e9;                // together
+constexpr double disturbed_share = 0.04;               // of a part's time, that its threads had to wait for a core
+constexpr double disturbed_least_ns = 2e5;             // and more than waking up for two batches takes
+constexpr double most_waking = 0.4;                    // of a sample's time
 constexpr int attempts_at_a_sample = 3;
 const Seconds worth_another_attempt{0.1};       // a longer sample costs as much as the next one, which tells more
 constexpr double least_gain_of_a_cache = 1.25;  // over memory

@@ -278,6 +278,8 @@ private:
         std::map<std::string, double> best_ns;
         for (const auto& [label, leader] : leaders_) best_ns[label] = leader.nanoseconds;
         for (const Choice& choice : batch)
+            for (const ShapePoint& point : choice.track->points) best_ns.try_emplace(point.label, infinity);
+        for (const Choice& choice : batch)
             requests.push_back(
                 {choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
         std::vector<Evaluation> evaluations = evaluator_.evaluate(std::move(requests));
