@@ -27,6 +27,7 @@ constexpr size_t probes_in_a_batch = 4;
 constexpr double weight_of_a_labelled_point = 20;  // the user named it: the dispatch has to be right there
 constexpr double share_of_finals = 0.35;           // of the time
 constexpr double most_doubt = 1;                   // log ratio: nothing is known
+constexpr double doubt_of_a_round = 0.15;          // in one process, taken once
 constexpr double missing_penalty = 2.3;            // log regret of a kernel without a time at a point
 
 struct Timed {
@@ -38,6 +39,21 @@ struct Timed {
 double doubt_of(double low, double high) {
     const double width = low > 0 && high >= low ? std::log(high / low) / 2 : most_doubt;
     return std::min(width, most_doubt);
+}
+
+// Of a ratio whose only interval would be over launches, of which there was one: what rounds differ by, and no less
+// than chance does to so few.
+double doubt_of_rounds(const std::vector<double>& first, const std::vector<double>& other) {
+    const size_t rounds = std::min(first.size(), other.size());
+    if (rounds == 0) return most_doubt;
+    double least = infinity, most = -infinity;
+    for (size_t i = 0; i < rounds; ++i) {
+        const double ratio = std::log(other[i] / first[i]);
+        least = std::min(least, ratio);
+        most = std::max(most, ratio);
+    }
+    const double by_chance = doubt_of_a_round / std::sqrt(static_cast<double>(rounds));
+    return std::min(std::max(by_chance, (most - least) / 2), most_doubt);
 }
 
 // A candidate with its times in the finals.
@@ -116,7 +132,9 @@ private:
                 times[i] = {result.cold.median_ns, doubt_of(result.cold.low_ns, result.cold.high_ns)};
             else if (ratio)
                 times[i] = {at.results[0].time.median_ns * result.speedup.ratio,
-                            doubt_of(result.speedup.low, result.speedup.high)};
+                            std::isfinite(result.speedup.high)
+                                ? doubt_of(result.speedup.low, result.speedup.high)
+                                : doubt_of_rounds(at.results[0].time.samples_ns, result.time.samples_ns)};
             else  // the first one is what the others are doubted against
                 times[i] = {result.time.median_ns, i == 0 ? 0 : doubt_of(result.time.low_ns, result.time.high_ns)};
         }

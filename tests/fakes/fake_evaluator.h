@@ -63,7 +63,12 @@ public:
                     result.cold = cold_time(contender.kernel, contender.configuration, point);
                 }
                 double first = at.results.empty() ? result.time.median_ns : at.results[0].time.median_ns;
-                if (result.verdict == Verdict::ok && first > 0) result.speedup.ratio = result.time.median_ns / first;
+                if (result.verdict == Verdict::ok && first > 0) {
+                    result.speedup.ratio = result.speedup.low = result.speedup.high = result.time.median_ns / first;
+                    // As of the referee's one launch, which is no interval.
+                    if (request.effort == Effort::screen && !at.results.empty())
+                        result.speedup = {result.speedup.ratio, 0, std::numeric_limits<double>::infinity()};
+                }
                 at.results.push_back(result);
             }
             comparison.points.push_back(at);
