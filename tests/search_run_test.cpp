@@ -143,6 +143,7 @@ TEST(Run, EvaluatesEveryInitialConfigurationFirstInSmallBatches) {
     EXPECT_EQ(first, (std::vector<std::string>{"serial", "parallel", "naive"}));
     for (size_t size : f.evaluator.batches) EXPECT_LE(size, 4u);
     for (size_t i = 0; i < 3; ++i) EXPECT_EQ(std::get<int64_t>(f.evaluator.requests[i].configuration.at("U")), 1);
+    EXPECT_EQ(f.evaluator.requests[0].best_ns.size(), 2u);
     for (const auto& [label, nanoseconds] : f.evaluator.requests[0].best_ns)
         EXPECT_TRUE(std::isinf(nanoseconds)) << label;
     EXPECT_EQ(f.evaluator.requests.back().best_ns.size(), 2u);

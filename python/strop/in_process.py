@@ -170,10 +170,11 @@ def measure(contenders, neighbour, seconds, generator):
     times = {}
     for name, call in contenders.items():
         call()
-        call_ns, neighbour_ns = median_times(call, neighbour, 1)
+        least = 1
+        call_ns, neighbour_ns = median_times(call, neighbour, least)
         if call_ns < SLOW_NS:
-            call_ns, neighbour_ns = median_times(call, neighbour, 3)
-        least = 1 if call_ns >= SLOW_NS else 3
+            least = 3
+            call_ns, neighbour_ns = median_times(call, neighbour, least)
         times[name] = max(least, min(500, int(ROUND_NS / (call_ns + neighbour_ns))))
     samples = {name: [] for name in contenders}
     end = time.monotonic() + seconds

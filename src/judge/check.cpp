@@ -69,7 +69,6 @@ double most_allowed(double got, double want, const Limit& limit, const FloatRang
 }
 
 bool acceptable(double got, double want, const Limit& limit, const FloatRange& range) {
-    if (std::isinf(want)) return got == want;
     if (std::fabs(got - want) <= most_allowed(got, want, limit, range)) return true;
     if (std::isnan(want)) return std::isnan(got);
     const double allowed = limit.absolute + limit.relative * std::fabs(want);

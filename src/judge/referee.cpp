@@ -187,7 +187,7 @@ std::vector<Evaluation> Referee::evaluate(std::vector<EvaluationRequest> request
                 best = std::min(best, measured->second);
         judge(request, built[i], false, evaluation);
         for (const PointResult& point : evaluation.points)
-            if (point.verdict == Verdict::ok && point.time.median_ns > one_sample_above_ns) {
+            if (point.verdict == Verdict::ok && point.time.median_ns > slow_call_ns) {
                 double& best = long_calls.try_emplace(point.point.label, point.time.median_ns).first->second;
                 best = std::min(best, point.time.median_ns);
             }

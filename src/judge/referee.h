@@ -33,11 +33,11 @@ struct RefereeOptions {
     std::vector<std::string> flags;  // added to every compilation ("-fsanitize=address"); such builds are not timed
 };
 
-inline constexpr double long_call_ns = 1e6;         // a call this long is a batch by itself
-inline constexpr double wakes_by_itself_ns = 2e7;   // in a longer call what it has to wake and load first is nothing
-inline constexpr double one_sample_above_ns = 1e8;  // of a screening
-inline constexpr double part_ns = 3e5;              // of a sample: a long batch takes so much, as far as calls allow
-inline constexpr Seconds prepare_limit{60};         // for mapping a point's buffers
+inline constexpr double long_call_ns = 1e6;        // a call this long is a batch by itself
+inline constexpr double wakes_by_itself_ns = 2e7;  // in a longer call what it has to wake and load first is nothing
+inline constexpr double slow_call_ns = 1e8;        // a call this long is repeated as seldom as can be
+inline constexpr double part_ns = 3e5;             // of a sample: a long batch takes so much, as far as calls allow
+inline constexpr Seconds prepare_limit{60};        // for mapping a point's buffers
 
 // Median and interval from the samples.
 void summarise(Measurement& time);

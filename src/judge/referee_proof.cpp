@@ -35,7 +35,6 @@ constexpr double out_of_pace = 1.4;      // of calls while a batch runs over tho
 constexpr double most_shares = 3;        // of a call's work, that one thread does for others which have no core
 constexpr double stored_a_ns = 640;      // bytes, by one core at 5 GHz
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;  // of calls with new inputs over known ones
-constexpr double one_round_above_ns = 1e8;                         // of known inputs and new ones, at first
 constexpr double alone_ratio = 3;                                  // of a call by itself over those of batches
 constexpr double waking_ns = 3e5;                                  // of the threads that a kernel computes on
 constexpr double fetched_ns_of_a_byte = 0.4;                       // from another core's cache, or from memory
@@ -361,7 +360,7 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double me
     const double explained_ns =
         handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
     auto too_long = [&] { return stats::quantile(ran, 0) > alone_ratio * median_ns + explained_ns; };
-    int rounds = median_ns > one_round_above_ns ? 1 : buffers.large() ? 2 : 9, looks = 0;
+    int rounds = median_ns > slow_call_ns ? 1 : buffers.large() ? 2 : 9, looks = 0;
     do {
         for (int round = 0; round < rounds && outcome.ok(); ++round)
             for (bool change : {round % 2 == 0, round % 2 == 1}) {

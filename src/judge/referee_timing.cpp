@@ -27,14 +27,13 @@ constexpr double disturbed_share = 0.04;               // of a part's time, that
 constexpr double disturbed_least_ns = 2e5;             // and more than waking up for two batches takes
 constexpr double most_waking = 0.4;                    // of a sample's time
 constexpr int attempts_at_a_sample = 3;
-const Seconds worth_another_attempt{0.1};       // a longer sample costs as much as the next one, which tells more
 constexpr double least_gain_of_a_cache = 1.25;  // over memory
 constexpr size_t least_parts = 3;               // before a sample may end for the time that looking at outputs took
 
 // How often calls that take so long are timed by themselves; close ones are timed in turns with others after that.
 size_t samples_of(double call_ns, bool closely) {
     if (closely) return static_cast<size_t>(std::clamp(slow_samples_ns / call_ns, least_samples, most_samples));
-    return call_ns > one_sample_above_ns ? 1 : call_ns > few_samples_above_ns ? 2 : screen_samples;
+    return call_ns > slow_call_ns ? 1 : call_ns > few_samples_above_ns ? 2 : screen_samples;
 }
 
 }  // namespace
@@ -273,7 +272,7 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
         if (inside != Inside::nothing && look == Look::screen) glance_credit_.spend(Clock::now() - start);
         disturbed = 2 * parts.disturbed > parts.pairs.size() ||
                     (closely && had_no_core(runner, parts.pairs.size(), waited, start));
-        if (Clock::now() - start > worth_another_attempt) break;
+        if (1e9 * seconds_since(start) > slow_call_ns) break;  // the next sample costs as much and tells more
     }
     time.samples_ns.push_back(stats::call_time_ns(parts.pairs));
     time.disturbed += disturbed;

@@ -36,8 +36,7 @@ Recipes emit_places(const Problem& problem, const Graph& graph, const Machine& m
         const KernelParts kernel = write_places(form, {choice.kind});
         if (!kernel.lacks.empty()) return {{}, kernel.lacks};
         KernelSource source(form.problem, choice.hypothesis);
-        const int64_t lanes = std::max(4, machine.vector_bytes / 4);
-        source.tune("VL", {lanes, 2 * lanes, 4 * lanes}, lanes);
+        source.tune_vectors(machine, false);
         source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);
         if (!form.nest.has_columns()) {
             source.tune("UNROLL", {4, 1, 2, 8}, 4);

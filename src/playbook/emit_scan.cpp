@@ -32,8 +32,7 @@ Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice<Scan
     const KernelParts kernel = write_scan(form, {choice.kind, stream});
     if (lacks.empty()) lacks = kernel.lacks;
     KernelSource source(form.problem, choice.hypothesis);
-    const int64_t lanes = std::max(4, machine.vector_bytes / 4);
-    source.tune("VL", {lanes, 2 * lanes, lanes > 4 ? lanes / 2 : 4 * lanes}, lanes);
+    source.tune_vectors(machine, true);
     source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);
     if (!form.nest.has_columns()) source.tune("UNROLL", {4, 1, 2, 8}, 4);
     if (choice.kind == ScanPlan::Kind::tiles) {

@@ -48,8 +48,7 @@ Recipes emit_windows(const Problem& problem, const Graph& graph, const Machine& 
         const KernelParts kernel = write_windows(form, {choice.kind});
         if (!kernel.lacks.empty()) return {{}, kernel.lacks};
         KernelSource source(form.problem, choice.hypothesis);
-        const int64_t lanes = std::max(4, machine.vector_bytes / 4);
-        source.tune("VL", {lanes, 2 * lanes, lanes > 4 ? lanes / 2 : 4 * lanes}, lanes);
+        source.tune_vectors(machine, true);
         source.late("PARALLEL_MIN", {32768, 4096, 16384, 131072}, machine.cores > 1 ? 16384 : 131072);
         if (kernel.body.find("TILE") != std::string::npos) source.late("TILE", {4096, 256, 1024, 16384}, 4096);
         Recipe recipe = recipe_of(choice, "pooling", source, kernel);

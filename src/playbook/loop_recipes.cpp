@@ -59,10 +59,7 @@ public:
 private:
     KernelSource source(const std::string& hypothesis) {
         KernelSource source(form_.problem, hypothesis);
-        int64_t lanes = std::max(4, machine_.vector_bytes / 4);
-        // Where memory is all, half a register may be faster: streamed stores of 32 bytes over those of 64 by a fifth.
-        const bool halves = form_.nest == Nest::pointwise && lanes > 4;
-        source.tune("VL", {lanes, 2 * lanes, halves ? lanes / 2 : 4 * lanes}, lanes);
+        source.tune_vectors(machine_, form_.nest == Nest::pointwise);
         source.late("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
         return source;
     }
