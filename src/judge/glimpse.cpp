@@ -1,6 +1,7 @@
 #include "judge/glimpse.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -77,6 +78,7 @@ void read_outputs(const RunningBatch& batch, const Problem& problem, Buffers& bu
         one.element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
         std::memcpy(one.bytes, buffers.outputs().data() + places[one.output].data + one.element * size,
                     static_cast<size_t>(size));
+        std::atomic_thread_fence(std::memory_order_acquire);
         if (batch.returned() >= call + slots) break;  // the call that writes here next has begun
         glimpse.found.push_back(one);
     }

@@ -172,4 +172,22 @@ void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limi
     }
 }
 
+bool scale_tensor(void* data, DType dtype, int64_t count, double factor) {
+    auto scale = [&]<typename T>(const T* values) {
+        fill_with<T>(data, count, [&](int64_t i) { return factor * static_cast<double>(values[i]); });
+        return true;
+    };
+    switch (dtype) {
+        case DType::float32: return scale(static_cast<const float*>(data));
+        case DType::float64: return scale(static_cast<const double*>(data));
+        case DType::float16: return scale(static_cast<const Float16*>(data));
+        case DType::bfloat16: return scale(static_cast<const BFloat16*>(data));
+        case DType::int32:
+        case DType::int64:
+        case DType::uint8:
+        case DType::boolean: break;
+    }
+    return false;
+}
+
 }  // namespace strop::judge

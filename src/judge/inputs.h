@@ -34,6 +34,9 @@ const std::vector<Distribution>& unusual_distributions();
 void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limit, Distribution distribution,
                  uint64_t seed);
 
+// Multiplies floating values by a factor; false, and nothing is done, where there are none.
+bool scale_tensor(void* data, DType dtype, int64_t count, double factor);
+
 // Runs body(begin, end) over [0, count) in chunks on all cores; serial when small.
 template <typename Body>
 void parallel_for(int64_t count, int64_t grain, const Body& body);

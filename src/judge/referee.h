@@ -162,7 +162,8 @@ private:
     void start_closely(Buffers& buffers);
 
     // What is not told by outputs that are compared: calls that are skipped, results that are kept, threads.
-    // The time is what it takes now, and disturbed, where it agrees with no batch that is taken now.
+    // The time is what it takes now, and disturbed, where it agrees with no batch that is taken now; and what it takes
+    // with new inputs, where those of a batch have decided its branches before.
     Runner::Outcome look_closely(Runner& runner, size_t index, Measurement& time);
     // Attempts: batches may be over before anything is seen, or without a core.
     static constexpr int attempts_at_a_glance = 8;
@@ -191,7 +192,15 @@ private:
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     static Runner::Outcome with_the_device_in_view(Runner& runner, size_t index, Runner::Outcome outcome);
-    Runner::Outcome meet_new_inputs(Runner& runner, size_t index, double median_ns);
+    using InputValues = std::vector<std::vector<char>>;
+    Runner::Outcome meet_new_inputs(Runner& runner, size_t index, Measurement& time);
+    // A call with known inputs, then one with others, whose time it gives; `waited_ns`: its threads, for a core.
+    Runner::Outcome call_after_known(Runner& runner, size_t index, const InputValues& known, const InputValues& inputs,
+                                     double& waited_ns);
+    // `quick`: less than `slow_ns` with inputs whose order and signs are those of the known ones.
+    Runner::Outcome meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,
+                                     bool& quick);
+    Runner::Outcome compare_call(Runner& runner, size_t index, InputSet set);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
     Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, Measurement& time);
     // A batch that takes some milliseconds: what it took for a call, less what its threads waited for a core.

@@ -1,6 +1,7 @@
 // What the referee looks for that no compared output tells: calls that are skipped, results that are kept or carried
 // on, threads.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -23,6 +24,7 @@ constexpr Seconds time_of_renewals{0.02}, longest_trying{0.1};
 constexpr int as_short_as_parts = 3;  // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
 constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
+constexpr Nanoseconds longest_in_a_store_buffer{200};  // some transfers of a line between cores
 constexpr double longest_renewal_ns =
     8e7;  // by now it has lost its core to the referee for a while, however many want one
 constexpr double shortest_device_renewal_ns = 3e6;
@@ -30,29 +32,31 @@ constexpr double last_calls = 3, shortest_rest_ns = 5e4;  // after a change on a
 constexpr size_t least_glances = 6;                       // at a suspect
 constexpr int most_glances = 24;                          // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
-constexpr double shortest_call_ns = 20;  // with all that calling it takes
-constexpr double out_of_pace = 1.4;      // of calls while a batch runs over those of all of it
-constexpr double most_shares = 3;        // of a call's work, that one thread does for others which have no core
-constexpr double stored_a_ns = 640;      // bytes, by one core at 5 GHz
-constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;  // of calls with new inputs over known ones
-constexpr double alone_ratio = 3;                                  // of a call by itself over those of batches
-constexpr double waking_ns = 3e5;                                  // of the threads that a kernel computes on
-constexpr double fetched_ns_of_a_byte = 0.4;                       // from another core's cache, or from memory
+constexpr double shortest_call_ns = 20;        // with all that calling it takes
+constexpr double out_of_pace = 1.4;            // of calls while a batch runs over those of all of it
+constexpr double most_shares = 3;              // of a call's work, that one thread does for others which have no core
+constexpr double stored_a_ns = 640;            // bytes, by one core at 5 GHz
 constexpr double longer_than_believed = 1.25;  // of calls of whole batches over the claim: measured anew
 constexpr double longer_than_honest = 2;       // over batches beside them: padded
 constexpr int looks_at_lengths = 20;
 constexpr double telling_pairs = 0.75;  // of those that disagree in one who pads
-constexpr double branches_ratio = 3;    // of new ones over known ones, more than predicted branches save
 constexpr double whole_batch_ns = 2e6;  // by now a hand-shake is a percent
 constexpr double clock_batch_ns = 5e7;  // no wake-up takes as long
 constexpr int disagreements_that_count = 3;
 constexpr uint32_t most_calls = 1 << 26;
-const Seconds glance_limit{30}, new_inputs_limit{30}, whole_batch_limit{30};
+const Seconds glance_limit{30}, whole_batch_limit{30};
 
 // A thread that the referee or somebody else keeps from its core leaves its share of a call to the others, as long as
 // that lasts; nobody has waited for a core then who would have been counted.
 double slowest_honest_pace(const Runner& runner) {
     return out_of_pace * std::clamp(static_cast<double>(runner.threads().size()), 1.0, most_shares);
+}
+
+// What was written here is seen by all, and what others had written before is seen here: their stores, too, wait a
+// while before they leave a core, and loads of the next call do not wait for them.
+void wait_for_stores() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    spin(longest_in_a_store_buffer);
 }
 
 bool is_longer(double whole_batch_call_ns, double claimed_ns, double ratio) {
@@ -239,6 +243,7 @@ Runner::Outcome Referee::change_as_calls_return(Runner& runner, size_t index, in
                                        }
                                        early = runner.progress() <= change.anew;
                                        change.make();
+                                       wait_for_stores();
                                        last_has_begun = runner.progress() + 2 > change.count;
                                    }};
     return runner.call(index, static_cast<uint32_t>(change.count),
@@ -310,7 +315,7 @@ Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement&
     for (int look = 0; outcome.ok() && another(look); ++look)
         outcome = renew_meanwhile(runner, index, median_ns, attempts_at_the_last_glance);
     if (outcome.ok()) outcome = compare_lengths(runner, index, time);
-    if (outcome.ok()) outcome = meet_new_inputs(runner, index, stats::median(time.samples_ns));
+    if (outcome.ok()) outcome = meet_new_inputs(runner, index, time);
     if (outcome.ok()) outcome = count_threads(runner);
     if (outcome.ok()) outcome = compare_clocks(runner, index);
     if (outcome.ok() && !runner.is_opaque()) outcome.evidence = runner.changed_thread_state();
@@ -330,73 +335,6 @@ Runner::Outcome Referee::with_the_device_in_view(Runner& runner, size_t index, R
     outcome.evidence = !others ? "works on the device while none of its calls runs"
                                : (accused ? outcome.evidence + "; " : "") + "somebody else uses the device";
     return outcome;
-}
-
-// Who keeps results by content answers faster to inputs that it has met. Before both kinds of calls the same memory is
-// written by the same code, so that caches are in the same state; what the calls give is not compared, only how long
-// they take.
-//
-// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up or wait
-// for a core, and tensors that another core has written explain.
-Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, double median_ns) {
-    Buffers& buffers = *runner.points()[index];
-    const uint32_t set = static_cast<uint32_t>(buffers.timed());
-    buffers.restore();
-    std::vector<std::vector<char>> known = buffers.input_values(set), drawn;
-    std::vector<double> met, fresh, ran;  // fresh ones less what threads waited for a core
-    Runner::Outcome outcome;
-    // Under load anything can look apart once, and an honest kernel must not be accused: what looks apart is looked at
-    // twice more, and every single call must have told the same story.
-    // An honest kernel may be quicker with inputs that it has just met, where their values decide its branches: the
-    // processor remembers which way they went. That is less than a factor of three, and a call of a batch has not met
-    // its inputs.
-    const double handshake_ns = runner.handshake_ns();
-    auto apart = [&] {
-        const double least_ns = stats::quantile(fresh, 0), known_ns = stats::quantile(met, 0.75);
-        return least_ns > remembers_ratio * known_ns + remembers_least_ns &&
-               (least_ns - handshake_ns > remembers_ratio * median_ns + remembers_least_ns ||
-                least_ns - handshake_ns > branches_ratio * (known_ns - handshake_ns));
-    };
-    const double explained_ns =
-        handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
-    auto too_long = [&] { return stats::quantile(ran, 0) > alone_ratio * median_ns + explained_ns; };
-    int rounds = median_ns > slow_call_ns ? 1 : buffers.large() ? 2 : 9, looks = 0;
-    do {
-        for (int round = 0; round < rounds && outcome.ok(); ++round)
-            for (bool change : {round % 2 == 0, round % 2 == 1}) {
-                if (change) {
-                    buffers.refill(problem_, set, random());
-                    drawn = buffers.input_values(set);
-                }
-                buffers.set_input_values(set, known);
-                outcome = runner.call(index, 1, set, 0, new_inputs_limit);
-                if (!outcome.ok()) break;
-                buffers.set_input_values(set, change ? drawn : known);
-                const int64_t waited = runner.waited_ns();
-                outcome = runner.call(index, 1, set, 0, new_inputs_limit);
-                if (!outcome.ok()) break;
-                (change ? fresh : met).push_back(outcome.outside_ns);
-                if (change) ran.push_back(outcome.outside_ns - static_cast<double>(runner.waited_ns() - waited));
-            }
-        rounds = std::max(rounds, 5);
-    } while (outcome.ok() && (apart() || too_long()) && ++looks < 3);
-    buffers.set_input_values(set, known);
-    if (!outcome.ok()) return outcome;
-    if (!apart() && too_long())
-        return {
-            Verdict::cheated,
-            fmt::format(
-                "a call by itself takes {} or more with new inputs, where calls of batches are said to take {}, at {}: "
-                "the two do not agree",
-                human_nanoseconds(stats::quantile(ran, 0)), human_nanoseconds(median_ns),
-                strop::describe(buffers.point().dims)),
-            0};
-    if (!apart()) return {};
-    return {Verdict::cheated,
-            fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
-                        human_nanoseconds(stats::median(met)), human_nanoseconds(stats::median(fresh)),
-                        strop::describe(buffers.point().dims)),
-            0};
 }
 
 // A call's time follows from the difference of a long and a short batch. A process that makes the short one longer (it

@@ -1,0 +1,171 @@
+// Calls with inputs that a kernel has just met beside calls with new ones: who keeps results by content is quicker with
+// those that it has met.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "judge/check.h"
+#include "judge/referee.h"
+#include "stats/sample.h"
+
+namespace strop::judge {
+
+namespace {
+
+constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;  // of calls with new inputs over known ones
+constexpr double branches_ratio = 3;                               // likewise, more than learned branches mostly save
+constexpr double alone_ratio = 3;                                  // of a call by itself over those of batches
+constexpr double waking_ns = 3e5;                                  // of the threads that a kernel computes on
+constexpr double fetched_ns_of_a_byte = 0.4;                       // from another core's cache, or from memory
+constexpr int looks = 3, rounds_of_the_first = 9, rounds_of_another = 5;
+constexpr int rounds_of_like_inputs = 9, compared_of_like_inputs = 64;  // elements of each output
+constexpr double least_like_change = 0x1p-12;  // of all inputs: a few branches of some thousands go another way
+const Seconds call_limit{30};
+
+// Single calls, by the clock outside.
+struct Calls {
+    double batch_ns = 0;      // what a call of a batch is said to take
+    double handshake_ns = 0;  // in each of the others
+    double explained_ns = 0;  // beside the work: asking, threads that wake up, tensors from another core's cache
+    std::vector<double> met, fresh, ran;  // with known inputs, with new ones; those less what threads waited for a core
+
+    // Every call has told the same story. Less than a factor of three may be branches that known inputs decide as they
+    // did before, and a call of a batch has not met its inputs.
+    bool apart() const {
+        const double least_ns = stats::quantile(fresh, 0), known_ns = stats::quantile(met, 0.75);
+        return least_ns > remembers_ratio * known_ns + remembers_least_ns &&
+               (least_ns - handshake_ns > remembers_ratio * batch_ns + remembers_least_ns ||
+                least_ns - handshake_ns > branches_ratio * (known_ns - handshake_ns));
+    }
+    bool too_long() const { return stats::quantile(ran, 0) > alone_ratio * batch_ns + explained_ns; }
+    double between_ns() const { return std::sqrt(stats::median(met) * stats::median(fresh)); }
+    // Of a call that has not met its inputs, where those of batches have.
+    double new_ns() const {
+        const double fresh_ns = stats::median(fresh);
+        return std::min(batch_ns + fresh_ns - stats::median(met), fresh_ns - handshake_ns);
+    }
+};
+
+}  // namespace
+
+// Before both kinds of calls the same memory is written by the same code, so that caches are in the same state.
+Runner::Outcome Referee::call_after_known(Runner& runner, size_t index, const InputValues& known,
+                                          const InputValues& inputs, double& waited_ns) {
+    Buffers& buffers = *runner.points()[index];
+    const uint32_t set = static_cast<uint32_t>(buffers.timed());
+    buffers.set_input_values(set, known);
+    Runner::Outcome outcome = runner.call(index, 1, set, 0, call_limit);
+    if (!outcome.ok()) return outcome;
+    buffers.set_input_values(set, inputs);
+    const int64_t before_ns = runner.waited_ns();
+    outcome = runner.call(index, 1, set, 0, call_limit);
+    waited_ns = static_cast<double>(runner.waited_ns() - before_ns);
+    return outcome;
+}
+
+// What the calls give is not compared, only how long they take. Under load anything can look apart once, and an honest
+// kernel must not be accused: what looks apart is looked at twice more, and then branches have to be ruled out.
+//
+// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up or wait
+// for a core, and tensors that another core has written explain.
+Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measurement& time) {
+    Buffers& buffers = *runner.points()[index];
+    const size_t set = buffers.timed();
+    buffers.restore();
+    const InputValues known = buffers.input_values(set);
+    Calls calls{stats::median(time.samples_ns), runner.handshake_ns(), 0, {}, {}, {}};
+    calls.explained_ns =
+        calls.handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
+    int rounds = calls.batch_ns > slow_call_ns ? 1 : buffers.large() ? 2 : rounds_of_the_first, look = 0;
+    Runner::Outcome outcome;
+    do {
+        for (int call = 0; call < 2 * rounds && outcome.ok(); ++call) {
+            const bool change = call % 4 == 0 || call % 4 == 3;  // in turn the first and the second of two
+            if (change) buffers.refill(problem_, set, random());
+            double waited_ns = 0;
+            outcome = call_after_known(runner, index, known, change ? buffers.input_values(set) : known, waited_ns);
+            if (!outcome.ok()) break;
+            (change ? calls.fresh : calls.met).push_back(outcome.outside_ns);
+            if (change) calls.ran.push_back(outcome.outside_ns - waited_ns);
+        }
+        rounds = std::max(rounds, rounds_of_another);
+    } while (outcome.ok() && (calls.apart() || calls.too_long()) && ++look < looks);
+    bool branches = false;
+    if (outcome.ok() && calls.apart()) outcome = meet_like_inputs(runner, index, known, calls.between_ns(), branches);
+    buffers.set_input_values(set, known);
+    if (!outcome.ok()) return outcome;
+    const std::string where = strop::describe(buffers.point().dims);
+    if (!calls.apart() && calls.too_long())
+        return {Verdict::cheated,
+                fmt::format("a call by itself takes {} or more with new inputs, where calls of batches are said to "
+                            "take {}, at {}: the two do not agree",
+                            human_nanoseconds(stats::quantile(calls.ran, 0)), human_nanoseconds(calls.batch_ns), where),
+                0};
+    if (calls.apart() && !branches)
+        return {Verdict::cheated,
+                fmt::format("takes {} with inputs that it has met and {} with new ones at {}: it keeps results",
+                            human_nanoseconds(stats::median(calls.met)), human_nanoseconds(stats::median(calls.fresh)),
+                            where),
+                0};
+    // The inputs of a batch's calls are each other's, moved by a few elements: they decide the same branches.
+    if (calls.apart())
+        for (double& ns : time.samples_ns) ns *= std::max(1.0, calls.new_ns() / calls.batch_ns);
+    return {};
+}
+
+// All inputs times one factor, another each time: how they compare and their signs stay, so that an honest kernel takes
+// the branches that the processor has learned, and who keeps results by content has none for them. Whoever is quick has
+// to be right.
+Runner::Outcome Referee::meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,
+                                          bool& quick) {
+    Buffers& buffers = *runner.points()[index];
+    std::vector<double> took;
+    Runner::Outcome outcome;
+    for (int round = 0; round < rounds_of_like_inputs; ++round) {
+        InputValues like = known;
+        const double factor = 1 - least_like_change * (1 + static_cast<double>(random() % 1000) / 1000);
+        bool any = false;
+        for (size_t t = 0; t < like.size(); ++t) {
+            const DType dtype = problem_.inputs[t].dtype;
+            any |= scale_tensor(like[t].data(), dtype, static_cast<int64_t>(like[t].size() / size_of(dtype)), factor);
+        }
+        if (!any) return {};
+        double waited_ns = 0;
+        outcome = call_after_known(runner, index, known, like, waited_ns);
+        if (!outcome.ok()) return outcome;
+        took.push_back(outcome.outside_ns);
+    }
+    quick = stats::median(took) < slow_ns;
+    return quick ? compare_call(runner, index, buffers.seen(0, 0)) : Runner::Outcome{};
+}
+
+// One more call, with what the reference says to its inputs.
+Runner::Outcome Referee::compare_call(Runner& runner, size_t index, InputSet set) {
+    Buffers& buffers = *runner.points()[index];
+    poison(buffers, set, runner.on_device());
+    Runner::Outcome outcome = runner.call(index, 1, static_cast<uint32_t>(buffers.timed()), 0, call_limit);
+    if (outcome.ok()) outcome.note(runner.fetch(index, set.outputs));
+    if (!outcome.ok()) return outcome;
+    const std::vector<std::vector<char>> expected = expectation_.values(buffers, set);
+    long_idle_ = true;
+    for (size_t output = 0; output < expected.size(); ++output) {
+        const int64_t size = static_cast<int64_t>(size_of(problem_.outputs[output].dtype));
+        const int64_t count = set.outputs[output].data_bytes / size;
+        for (int i = 0; i < compared_of_like_inputs && count > 0; ++i) {
+            const int64_t element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
+            const char* bytes = buffers.output(set, output) + element * size;
+            const std::string wrong =
+                wrong_element(problem_, set, buffers.point().dims, output, element, bytes, expected[output]);
+            if (!wrong.empty())
+                return {Verdict::cheated,
+                        fmt::format("with inputs that are like those that it has met {} at {}", wrong,
+                                    strop::describe(buffers.point().dims)),
+                        0};
+        }
+    }
+    return {};
+}
+
+}  // namespace strop::judge
