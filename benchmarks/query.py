@@ -26,7 +26,7 @@ FAMILIES = ["row_reduction", "contraction", "pointwise", "window", "scan"]
 EVALUATIONS_OF_A_RUN = 200
 
 
-def record_of(number, chance):
+def record_of(number, chance, evaluations=EVALUATIONS_OF_A_RUN):
     cpu, isa = HARDWARE[number % len(HARDWARE)]
     family = FAMILIES[number // len(HARDWARE) % len(FAMILIES)]
     problem = f"{family}_{number // 20 % 12}"
@@ -36,20 +36,20 @@ def record_of(number, chance):
     history = [{"strategy": f"strategy_{i % 8}", "kernel": f"strategy_{i % 8}", "verdict": "ok", "seconds": i * 0.3,
                 "configuration": {name: chance.choice([1, 2, 4, 8]) for name in ("UNROLL", "TILE", "VL", "THREADS")},
                 "nanoseconds": {shape: chance.uniform(1e6, 5e6) for shape in ("small", "large")}}
-               for i in range(EVALUATIONS_OF_A_RUN)]
+               for i in range(evaluations)]
     shapes = [{"label": label, "nanoseconds": 1e6, "bytes": 1e7, "bound": bound, "roofline_share": 0.7}
               for label, bound in (("small", "cache"), ("large", "memory"))]
     return {"schema": 1, "run": f"{problem}-{number:06}", "problem": problem, "problem_hash": f"{problem:0>32}"[:32],
             "started": f"2026-01-{1 + number % 28:02}T{number // 28 % 24:02}:00:00Z", "outcome": "improved",
             "verified": True, "tags": [family, "generated"], "headline_baseline": "numpy", "shapes": shapes,
-            "headline": {"ratio": 2, "low": 2, "high": 2}, "evaluations": EVALUATIONS_OF_A_RUN,
+            "headline": {"ratio": 2, "low": 2, "high": 2}, "evaluations": evaluations,
             "machine": {"cpu": cpu, "isa": isa, "architecture": "any", "cores": 8, "fingerprint": f"{cpu} {isa}"},
             "regimes": [{"kernel": "strategy_0", "strategy": "strategy_0", "points": ["small", "large"],
                          "condition": "otherwise", "configuration": {"UNROLL": 8, "TILE": 4}}],
             "strategies": strategies, "history": history}
 
 
-def fill(store, program, evaluations):
+def fill(store, program, evaluations_of_runs):
     """As a store of version 2, which the program then brings up to date: so the migration is timed too."""
     chance = random.Random(1)
     connection = sqlite3.connect(store)
@@ -65,10 +65,10 @@ def fill(store, program, evaluations):
             cores INTEGER NOT NULL, operations TEXT NOT NULL);
         CREATE INDEX signatures_by_isa ON signatures (isa);
         PRAGMA user_version = 2;""")
-    for number in range(evaluations // EVALUATIONS_OF_A_RUN):
-        record = record_of(number, chance)
+    for number, evaluations in enumerate(evaluations_of_runs):
+        record = record_of(number, chance, evaluations)
         connection.execute("INSERT INTO runs VALUES (?, ?, ?, 'improved', 2, 'numpy', 60, ?, '', ?)",
-                           (record["run"], record["problem"], record["started"], EVALUATIONS_OF_A_RUN,
+                           (record["run"], record["problem"], record["started"], evaluations,
                             json.dumps(record)))
         connection.executemany("INSERT INTO evaluations VALUES (?, ?, ?, ?)",
                                [(record["run"], i, f"{number:026}{i:06}", json.dumps(entry))
@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--repeats", type=int, default=15)
     given = parser.parse_args()
     if not pathlib.Path(given.store).exists():
-        fill(given.store, given.strop, given.evaluations)
+        fill(given.store, given.strop, [EVALUATIONS_OF_A_RUN] * (given.evaluations // EVALUATIONS_OF_A_RUN))
     print(f"{given.store}: {pathlib.Path(given.store).stat().st_size / 2**20:.0f} MiB")
     if given.server:
         copy(given.store, given.server, given.strop)

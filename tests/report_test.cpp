@@ -553,5 +553,19 @@ TEST(ReportHtml, EscapesMarkupControlCharactersAndBrokenUtf8) {
     EXPECT_EQ(escaped_name("a_b+<"), "a_<wbr>b+<wbr>&lt;");
 }
 
+TEST(ReportFigures, TheHistoryOfALongSearchStaysSmall) {
+    RunRecord record = fakes::sample_record();
+    EXPECT_EQ(history_figure(record).find("class=\"dots\""), std::string::npos);
+    const std::vector<HistoryEntry> entries = record.history;
+    for (int i = 0; i < 5000; ++i) {
+        HistoryEntry entry = entries[static_cast<size_t>(i) % entries.size()];
+        entry.seconds = 100 + 0.3 * i;
+        record.history.push_back(entry);
+    }
+    const std::string figure = history_figure(record);
+    EXPECT_NE(figure.find("class=\"dots\""), std::string::npos);
+    EXPECT_LT(figure.size(), 200'000u);
+}
+
 }  // namespace
 }  // namespace strop::report

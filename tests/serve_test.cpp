@@ -181,6 +181,57 @@ TEST_F(ServeSite, ShowsKernelsWithTheChangeToTheirParents) {
     EXPECT_EQ(get("/runs/softmax-1/kernels/none").status, 404);
 }
 
+TEST_F(ServeSite, MakesAProfileWhenAskedAndKeepsIt) {
+    save("softmax-1", [](RunRecord& record) { record.problem_folder = "/some/problem"; });
+    const std::string kernel = "/runs/softmax-1/kernels/three_pass_cached";
+    EXPECT_EQ(get(kernel + "/profile").status, 404);
+    EXPECT_THAT(get(kernel).body, HasSubstr(">Profile<"));
+    const std::string said = folder_.path() / "words";
+    write_program("echo \"$@\" > " + said + "\ncat \"$2\" >> " + said +
+                  "\nwhile [ \"$1\" != --html ]; do shift; done\nprintf '<script>1</script>\\xff' > \"$2\"\n");
+    EXPECT_EQ(site().answer(posted(kernel + "/profile")).headers.at("Location"), kernel);
+    for (int i = 0; i < 200 && get(kernel + "/profile").status == 404; ++i) std::this_thread::sleep_for(50ms);
+    const Response page = get(kernel + "/profile");
+    EXPECT_THAT(page.body, HasSubstr("<script>1</script>"));
+    EXPECT_THAT(page.headers.at("Content-Security-Policy"), HasSubstr("sandbox; default-src 'none'"))
+        << "it may not run";
+    EXPECT_THAT(read_file(said), HasSubstr("--problem /some/problem --html"));
+    EXPECT_THAT(read_file(said), HasSubstr("--point")) << "where it did best";
+    EXPECT_THAT(read_file(said), HasSubstr("void softmax")) << "its source";
+    EXPECT_THAT(get(kernel).body, HasSubstr("Profile again"));
+    EXPECT_THAT(get("/runs/softmax-1").body, Not(HasSubstr(">Stop<"))) << "the run itself is over";
+    site_.reset();
+    EXPECT_EQ(get(kernel + "/profile").status, 200) << "another server has it too";
+    EXPECT_EQ(get("/runs/softmax-1/kernels/none/profile").status, 404);
+    EXPECT_EQ(site().answer(posted("/runs/softmax-1/kernels/none/profile")).status, 404);
+}
+
+TEST_F(ServeSite, SaysWhyThereIsNoProfile) {
+    save("softmax-1");
+    const std::string kernel = "/runs/softmax-1/kernels/three_pass_cached";
+    write_program("echo 'strop: no <problem> there'\nexit 3\n");
+    (void)site().answer(posted(kernel + "/profile"));
+    for (int i = 0; i < 200 && get(kernel).body.find("exit code 3") == std::string::npos; ++i)
+        std::this_thread::sleep_for(50ms);
+    EXPECT_THAT(get(kernel).body, HasSubstr("no &lt;problem&gt; there"));
+    EXPECT_EQ(get(kernel + "/profile").status, 404);
+}
+
+TEST_F(ServeSite, ShowsWhatIsKnown) {
+    EXPECT_THAT(get("/knowledge").body, HasSubstr("Nothing fits"));
+    save("softmax-1", [](RunRecord& record) { record.verified = true; });
+    Lesson lesson;
+    lesson.what = "one pass over the row";
+    lesson.when.hardware = fakes::sample_machine().isa;
+    Store(options_.store).add_lesson(lesson);
+    const std::string page = get("/knowledge").body;
+    for (const char* part : {"/runs/softmax-1", "won", "lost", "one pass over the row"})
+        EXPECT_THAT(page, HasSubstr(part));
+    EXPECT_THAT(get("/knowledge", {{"hardware", "avx2"}, {"tags", " softmax,"}}).body, HasSubstr("/runs/softmax-1"));
+    EXPECT_THAT(get("/knowledge", {{"hardware", "sparc"}}).body, Not(HasSubstr("/runs/softmax-1")));
+    EXPECT_THAT(get("/").body, HasSubstr("href=\"/knowledge\""));
+}
+
 TEST_F(ServeSite, ComparesTwoRunsOfOneProblem) {
     save("a");
     save("b", [](RunRecord& record) {
@@ -216,8 +267,9 @@ TEST_F(ServeSite, TextsOfOthersDoNothing) {
         store.save_run(record);
         for (const Response& page :
              {get("/"), get("/", {{"problem", evil}}), get("/runs/x\"><u>"), get("/runs/x\"><u>/progress"),
-              get("/runs/x\"><u>/kernels/" + evil), get("/runs/" + evil), get("/" + evil),
-              get("/compare", {{"a", "x\"><u>"}, {"b", "x\"><u>"}}), get("/compare", {{"a", evil}})}) {
+              get("/runs/x\"><u>/kernels/" + evil), get("/runs/" + evil), get("/" + evil), get("/knowledge"),
+              get("/knowledge", {{"hardware", evil}}), get("/compare", {{"a", "x\"><u>"}, {"b", "x\"><u>"}}),
+              get("/compare", {{"a", evil}})}) {
             EXPECT_THAT(page.body, Not(HasSubstr("<script>alert")));
             EXPECT_THAT(page.body, Not(HasSubstr("<img")));
             EXPECT_THAT(page.body, Not(HasSubstr("\"><u>")));

@@ -11,6 +11,7 @@
 #include "cli/store_access.h"
 #include "core/json.h"
 #include "graph/signature.h"
+#include "knowledge/learning.h"
 #include "problem/trace.h"
 #include "run/earlier.h"
 
@@ -73,15 +74,6 @@ std::vector<Found> find_runs(Store& store, const Arguments& arguments) {
         take(similarity);
     }
     return found;
-}
-
-bool concerns(const Lesson& lesson, const Digest& digest) {
-    const LessonConditions& when = lesson.when;
-    if (!when.problem.empty() && when.problem != digest.problem) return false;
-    if (!when.hardware.empty() && when.hardware != digest.isa && when.hardware != digest.language) return false;
-    auto is_of_it = [&](const auto& found) { return found.family == when.family; };
-    return when.family.empty() || std::any_of(digest.winners.begin(), digest.winners.end(), is_of_it) ||
-           std::any_of(digest.dead_ends.begin(), digest.dead_ends.end(), is_of_it);
 }
 
 Answer find(Store& store, const Arguments& arguments) {

@@ -179,4 +179,13 @@ bool contradict(const Lesson& a, const Lesson& b) {
            same_tunables(a.values, b.values);
 }
 
+bool concerns(const Lesson& lesson, const Digest& digest) {
+    const LessonConditions& when = lesson.when;
+    if (!when.problem.empty() && when.problem != digest.problem) return false;
+    if (!when.hardware.empty() && when.hardware != digest.isa && when.hardware != digest.language) return false;
+    auto is_of_it = [&](const auto& found) { return found.family == when.family; };
+    return when.family.empty() || std::any_of(digest.winners.begin(), digest.winners.end(), is_of_it) ||
+           std::any_of(digest.dead_ends.begin(), digest.dead_ends.end(), is_of_it);
+}
+
 }  // namespace strop

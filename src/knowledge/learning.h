@@ -22,6 +22,9 @@ std::vector<Drawn> lessons_of(const Digest& digest);
 // What the run says of lessons on strategies and tunables that it has measured, and to which their conditions fit.
 std::vector<Testimony> testimonies(const Digest& digest, const std::vector<Lesson>& lessons);
 
+// Whether it is about what the run was at: its problem, its hardware, a family of its strategies.
+bool concerns(const Lesson& lesson, const Digest& digest);
+
 // Two that cannot both hold: opposite advice on the same thing under the same conditions.
 bool contradict(const Lesson& a, const Lesson& b);
 

@@ -16,6 +16,7 @@ namespace strop::report {
 namespace {
 
 constexpr double width = 960, left = 78, right = 760, top = 18, bottom = 300;
+constexpr size_t most_named = 1000;  // evaluations
 
 using Times = std::map<std::string, double>;
 
@@ -84,7 +85,10 @@ Curves curves_of(const RunRecord& record) {
 
 std::string steps(const std::vector<Sample>& samples, const LogScale& y, double per_second, double end) {
     std::string data;
+    double level = NAN;
     for (const Sample& sample : samples) {
+        if (sample.speedup == level) continue;
+        level = sample.speedup;
         double px = left + sample.seconds * per_second, py = y(sample.speedup);
         data += data.empty() ? fmt::format("M{:.1f} {:.1f}", px, py) : fmt::format("H{:.1f}V{:.1f}", px, py);
     }
@@ -153,6 +157,20 @@ double draw_failures(Svg& svg, const Curves& curves, double per_second) {
     return y - 6;
 }
 
+// Of a long search without their names: a page of megabytes opens slowly.
+void draw_dots(Svg& svg, const Curves& curves, const LogScale& y, double per_second) {
+    std::string data;
+    for (size_t i = 0; i < curves.dots.size(); ++i) {
+        const double px = left + curves.dots[i].seconds * per_second, py = y(curves.dots[i].speedup);
+        if (curves.dots.size() > most_named) data += fmt::format("M{:.0f} {:.0f}h0", px, py);
+        else
+            svg.mark(px, py, 3, 0, "faint",
+                     fmt::format("{} {}: {}", curves.ok[i]->kernel, describe(curves.ok[i]->configuration),
+                                 ratio_text(curves.dots[i].speedup)));
+    }
+    if (!data.empty()) svg.path(data, "dots");
+}
+
 }  // namespace
 
 std::string history_figure(const RunRecord& record) {
@@ -163,10 +181,7 @@ std::string history_figure(const RunRecord& record) {
     LogScale y(curves.low / 1.1, curves.high * 1.15, bottom, top);
     double base = draw_failures(svg, curves, per_second);
     draw_axes(svg, y, 1.02 * curves.seconds, per_second, base);
-    for (size_t i = 0; i < curves.dots.size(); ++i)
-        svg.mark(left + curves.dots[i].seconds * per_second, y(curves.dots[i].speedup), 3, 0, "faint",
-                 fmt::format("{} {}: {}", curves.ok[i]->kernel, describe(curves.ok[i]->configuration),
-                             ratio_text(curves.dots[i].speedup)));
+    draw_dots(svg, curves, y, per_second);
     draw_curves(svg, curves, y, per_second);
     svg.grow(base + 46);
     return svg.str();

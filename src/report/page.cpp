@@ -93,7 +93,8 @@ svg .losing { fill: var(--losing); } svg .leader { stroke: var(--dim); stroke-wi
   fill: none; }
 svg .roof { stroke: var(--ink); stroke-width: 1.8; } svg .roof.thin { stroke: var(--dim); stroke-width: 1; }
 svg .dot { fill: var(--accent); stroke: var(--paper); stroke-width: 1.5; }
-svg .faint { fill: var(--dim); opacity: .38; } svg .failure { fill: var(--bad); opacity: .85; }
+svg .faint { fill: var(--dim); opacity: .38; } svg .dots { fill: none; stroke: var(--dim); stroke-width: 6;
+  stroke-linecap: round; opacity: .38; } svg .failure { fill: var(--bad); opacity: .85; }
 svg .step { fill: none; stroke: var(--accent); stroke-width: 2.4; stroke-linejoin: round; }
 svg .step.thin { stroke: var(--dim); stroke-width: 1; opacity: .65; }
 svg .whisker { stroke-width: 1.8; stroke-linecap: round; opacity: .7; }

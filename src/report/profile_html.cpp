@@ -36,10 +36,15 @@ std::string findings_table(const Diagnosis& diagnosis) {
 
 std::string loop_section(const HotLoop& loop) {
     std::string model;
-    if (loop.throughput)
-        model = fmt::format(", {:.1f} cycles an iteration by the model ({} of them wait for results, {} for units)",
-                            loop.throughput->cycles, percent_text(loop.throughput->dependency_share),
-                            percent_text(loop.throughput->resource_share));
+    if (loop.throughput) {
+        std::vector<std::string> waits;
+        if (loop.throughput->dependency_share > 0)
+            waits.push_back("for results " + percent_text(loop.throughput->dependency_share));
+        if (loop.throughput->resource_share > 0)
+            waits.push_back("for busy units " + percent_text(loop.throughput->resource_share));
+        model = fmt::format(", {:.1f} cycles an iteration by the model{}", loop.throughput->cycles,
+                            waits.empty() ? "" : " (waiting " + join(waits, ", ") + ")");
+    }
     return fmt::format(
         "<details><summary>{} of the samples: <code>{}</code>, {}<span class=\"dim\">, {} instructions{}</span>"
         "</summary>\n<pre>{}</pre>\n</details>\n",

@@ -19,6 +19,7 @@ a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: un
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
 nav { display: flex; flex-wrap: wrap; gap: 4px 10px; margin: -18px 0 34px; font-size: 13.5px; color: var(--dim);
   overflow-wrap: anywhere; }
+nav a.aside { margin-left: auto; }
 nav a:first-child { color: var(--ink); font-weight: 650; letter-spacing: .01em; }
 .panel { margin: 18px 0 26px; padding: 16px 18px; background: var(--panel); border: 1px solid var(--rule);
   border-radius: 8px; }
@@ -69,6 +70,7 @@ std::string framed(const std::string& title, const std::vector<Crumb>& path, con
         nav += crumb.address.empty() ? fmt::format("<span>{}</span>", text)
                                      : fmt::format("<a href=\"{}\">{}</a>", escaped(crumb.address), text);
     }
+    nav += "<a class=\"aside\" href=\"/knowledge\">Experience</a>";
     report::Page page{escaped(title), body, footer.empty() ? "As JSON: <a href=\"/api/runs\">/api/runs</a>" : footer};
     page.nonce = frame.nonce;
     page.head = fmt::format("<style nonce=\"{}\">{}</style>\n{}", frame.nonce, style_sheet, head);

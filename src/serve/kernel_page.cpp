@@ -44,7 +44,7 @@ std::string difference(const Kernel& parent, const Kernel& kernel) {
     return text;
 }
 
-std::string parent_section(const RunRecord& record, const Kernel& kernel, const Kernel* parent) {
+std::string parent_section(const RunRecord& record, const Kernel& kernel, const std::optional<Kernel>& parent) {
     if (kernel.parent.empty()) return {};
     const std::string name = fmt::format("<code>{}</code>", escaped_name(kernel.parent));
     if (!parent) return fmt::format("<h2>Change to its parent</h2>\n<p class=\"note\">{} was not kept.</p>\n", name);
@@ -61,9 +61,33 @@ std::string facts_of(const RunRecord& record, const Kernel& kernel) {
     return fmt::format("<p class=\"lead\">{}</p>\n", escaped(text));
 }
 
+// Its times, what limits it and the instructions of its hot loops, as `strop profile` measures them when asked.
+std::string profile_section(const KernelView& view, const Frame& frame) {
+    const std::string address = kernel_address(view.record.run, view.kernel.id) + "/profile";
+    std::string text = "<h2>Where its time goes</h2>\n";
+    if (view.has_profile)
+        text += fmt::format(
+            "<p><a href=\"{}\">Its profile</a>: ceilings, threads, hot loops with their instructions, "
+            "and the change to try next.</p>\n",
+            address);
+    if (view.is_launched() && view.launched.running)
+        return text + "<p>It is being measured: half a minute or so.</p>\n" + said_lines(view.launched.said);
+    if (!view.may_be_profiled)
+        return view.has_profile ? text
+                                : text + "<p class=\"note\">A profile is of a kernel in C++ that was right.</p>\n";
+    if (view.is_launched() && view.launched.exit_code != 0)
+        text += fmt::format("<p>It was not measured (exit code {}):</p>\n{}", view.launched.exit_code,
+                            said_lines(view.launched.said));
+    text += post_button(address, view.has_profile ? "Profile again" : "Profile", frame, "", view.launched.running);
+    return text + (view.launched.running ? "<p class=\"note\">Something else is measured now.</p>\n"
+                                         : "<p class=\"note\">Measured on this machine, which should be quiet.</p>\n");
+}
+
 }  // namespace
 
-std::string kernel_page(const RunRecord& record, const Kernel& kernel, const Kernel* parent, const Frame& frame) {
+std::string kernel_page(const KernelView& view, const Frame& frame) {
+    const RunRecord& record = view.record;
+    const Kernel& kernel = view.kernel;
     std::string body = fmt::format("<h1><code>{}</code></h1>\n", escaped_name(kernel.id)) + facts_of(record, kernel);
     for (const Strategy& strategy : record.strategies)
         if (strategy.id == kernel.strategy) {
@@ -71,12 +95,14 @@ std::string kernel_page(const RunRecord& record, const Kernel& kernel, const Ker
             if (!strategy.reason.empty())
                 body += fmt::format("<p>{}: {}</p>\n", name_of(strategy.state), escaped(strategy.reason));
         }
-    body += parent_section(record, kernel, parent) + "<h2>Source</h2>\n" + numbered(kernel.source);
+    body += profile_section(view, frame) + parent_section(record, kernel, view.parent) + "<h2>Source</h2>\n" +
+            numbered(kernel.source);
+    const bool waits = view.is_launched() && view.launched.running;
     return framed(kernel.id,
                   {{record.problem, "/?problem=" + address_part(record.problem)},
                    {record.run, run_address(record.run)},
                    {kernel.id, ""}},
-                  body, frame);
+                  body, frame, waits ? "<meta http-equiv=\"refresh\" content=\"2\">\n" : "");
 }
 
 }  // namespace strop::serve

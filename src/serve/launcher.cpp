@@ -1,5 +1,7 @@
 #include "serve/launcher.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -10,7 +12,7 @@ namespace strop::serve {
 
 namespace {
 
-constexpr size_t kept_lines = 8;
+constexpr size_t kept_lines = 8, longest_name = 100;
 constexpr std::string_view name_line = "run ";  // what a run says first
 
 }  // namespace
@@ -30,18 +32,37 @@ Launcher::~Launcher() {
 }
 
 bool Launcher::optimize(const std::string& problem, const std::string& budget) {
-    return start({problem, ""}, {"optimize", problem, "--budget", budget});
+    return start({problem, "", ""}, with_store({"optimize", problem, "--budget", budget}));
 }
 
 bool Launcher::resume(const std::string& run, const std::string& problem, const std::string& budget) {
     std::vector<std::string> words = {"resume", run};
     if (!budget.empty()) words.insert(words.end(), {"--budget", budget});
-    return start({problem, run}, words);
+    return start({problem, run, ""}, with_store(std::move(words)));
+}
+
+bool Launcher::profile(const ProfileRequest& request, std::function<void(const std::string&)> done) {
+    std::string file_name = request.kernel.id;  // which the profile shows
+    std::replace_if(
+        file_name.begin(), file_name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
+    const std::string source = folder_.path() / (file_name.substr(0, longest_name) + ".cpp"),
+                      page = folder_.path() / "profile.html";
+    std::vector<std::string> words = {"profile", source, "--problem", request.problem_folder, "--html", page};
+    for (const auto& [name, value] : request.configuration)
+        words.insert(words.end(), {"--set", name + "=" + to_string(value)});
+    for (const std::string& label : request.points) words.insert(words.end(), {"--point", label});
+    {
+        std::lock_guard lock(mutex_);
+        if (latest_.running) return false;
+        write_file(source, request.kernel.source);
+    }
+    return start({request.problem_folder, request.run, request.kernel.id}, std::move(words),
+                 [page, done = std::move(done)] { done(read_file(page)); });
 }
 
 bool Launcher::stop(const std::string& run) {
     std::lock_guard lock(mutex_);
-    if (!latest_.running || run.empty() || latest_.run != run) return false;
+    if (!latest_.running || run.empty() || latest_.run != run || !latest_.kernel.empty()) return false;
     latest_.stopping = true;
     return true;
 }
@@ -57,16 +78,19 @@ Launched Launcher::named(std::chrono::milliseconds patience) const {
     return latest_;
 }
 
-bool Launcher::start(Launched launched, const std::vector<std::string>& words) {
+std::vector<std::string> Launcher::with_store(std::vector<std::string> words) const {
+    if (!store_.is_server()) words.insert(words.end(), {"--store", store_.file().string()});
+    return words;
+}
+
+bool Launcher::start(Launched launched, std::vector<std::string> words, std::function<void()> done) {
     std::lock_guard lock(mutex_);
     if (latest_.running) return false;
     if (follower_.joinable()) follower_.join();  // it has nothing left to do
     launched.running = true;
     latest_ = std::move(launched);
-    std::vector<std::string> argv = {program_.string()};
-    argv.insert(argv.end(), words.begin(), words.end());
-    if (!store_.is_server()) argv.insert(argv.end(), {"--store", store_.file().string()});
-    follower_ = std::thread([this, argv] {
+    words.insert(words.begin(), program_.string());
+    follower_ = std::thread([this, argv = std::move(words), done = std::move(done)] {
         int exit_code = static_cast<int>(Exit::environment);
         try {
             exit_code = sandbox::follow(
@@ -76,6 +100,7 @@ bool Launcher::start(Launched launched, const std::vector<std::string>& words) {
                                 return latest_.stopping;
                             })
                             .exit_code;
+            if (exit_code == 0 && done) done();
         } catch (const Error& error) {
             hear(error.what());
         }

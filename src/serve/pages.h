@@ -33,18 +33,35 @@ struct RunView {
     std::vector<RunSummary> others;  // of the same problem, to compare with
     Launched launched;               // of this run or another one
 
-    bool is_ours() const { return launched.run == record.run && !record.run.empty(); }
+    bool is_ours() const { return launched.run == record.run && !record.run.empty() && launched.kernel.empty(); }
     bool runs_here() const { return is_ours() && launched.running; }
     bool goes_on() const { return runs_here() || (record.outcome == Outcome::running && !is_ours()); }
+};
+
+struct KernelView {
+    RunRecord record;
+    Kernel kernel;
+    std::optional<Kernel> parent;  // where it was kept
+    bool has_profile = false, may_be_profiled = false;
+    Launched launched;
+
+    bool is_launched() const { return launched.run == record.run && launched.kernel == kernel.id; }
+};
+
+// What is known of some hardware and under some tags; empty: of all.
+struct KnowledgeView {
+    std::string hardware, tags;  // as they were given
+    std::vector<Digest> runs;
+    std::vector<KnownLesson> lessons;
 };
 
 std::string list_page(const RunList& list, const Frame& frame);
 std::string run_page(const RunView& view, const Frame& frame);
 // The part of a run's page that changes while it goes on.
 std::string progress_part(const RunView& view);
-// `parent`: null where it was not kept.
-std::string kernel_page(const RunRecord& record, const Kernel& kernel, const Kernel* parent, const Frame& frame);
+std::string kernel_page(const KernelView& view, const Frame& frame);
 std::string compare_page(const RunRecord& before, const RunRecord& after, const Frame& frame);
+std::string knowledge_page(const KnowledgeView& view, const Frame& frame);
 std::string error_page(const std::string& phrase, const std::string& hint, const Frame& frame);
 
 }  // namespace strop::serve

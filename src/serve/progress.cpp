@@ -56,4 +56,29 @@ KernelSeen seen_of(const RunRecord& record, const std::string& kernel) {
     return seen;
 }
 
+BestUse best_use(const RunRecord& record, const std::string& kernel) {
+    for (const Regime& regime : record.regimes)
+        if (regime.kernel == kernel) return {regime.configuration, regime.points};
+    std::map<std::string, double> fastest;  // of all kernels
+    for (const BestSoFar& shape : best_so_far(record)) fastest[shape.label] = shape.nanoseconds;
+    BestUse best;
+    double best_ratio = 0;
+    for (const HistoryEntry& entry : record.history) {
+        if (entry.kernel != kernel || entry.verdict != Verdict::ok) continue;
+        std::vector<std::string> labels;
+        std::vector<double> ratios;
+        for (const auto& [label, nanoseconds] : entry.nanoseconds)
+            if (nanoseconds > 0 && fastest[label] > 0) {
+                labels.push_back(label);
+                ratios.push_back(nanoseconds / fastest[label]);
+            }
+        if (labels.empty() || labels.size() < best.points.size()) continue;
+        const double ratio = stats::geometric_mean(ratios);
+        if (labels.size() == best.points.size() && ratio >= best_ratio) continue;
+        best = {entry.configuration, labels};
+        best_ratio = ratio;
+    }
+    return best;
+}
+
 }  // namespace strop::serve

@@ -26,4 +26,12 @@ struct KernelSeen {
 };
 KernelSeen seen_of(const RunRecord& record, const std::string& kernel);
 
+// How a kernel did best: as the dispatch calls it, or else as it was screened, at most shapes, then fastest. No points:
+// it was never right.
+struct BestUse {
+    Configuration configuration;
+    std::vector<std::string> points;  // labels
+};
+BestUse best_use(const RunRecord& record, const std::string& kernel);
+
 }  // namespace strop::serve

@@ -8,8 +8,11 @@
 #include "base/error.h"
 #include "base/line.h"
 #include "base/strings.h"
+#include "core/json.h"
+#include "knowledge/learning.h"
 #include "report/report.h"
 #include "serve/frame.h"
+#include "serve/progress.h"
 
 namespace strop::serve {
 
@@ -67,17 +70,25 @@ std::vector<Kernel> kernels_of(Store& store, const RunRecord& record) {
     return kernels;
 }
 
+const std::string profile_key = "profile/";  // of the documents of a run: a page as JSON, by its kernel
+
 const Kernel* find(const std::vector<Kernel>& kernels, const std::string& id) {
     auto found = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& kernel) { return kernel.id == id; });
     return found == kernels.end() ? nullptr : &*found;
 }
 
+const Kernel& found(const std::vector<Kernel>& kernels, const std::string& id) {
+    const Kernel* kernel = find(kernels, id);
+    if (!kernel) throw Refused{404, fmt::format("the run has no kernel '{}'", one_line(id)), ""};
+    return *kernel;
+}
+
 void protect(Response& response, const std::string& nonce) {
     std::map<std::string, std::string>& headers = response.headers;
-    headers["Content-Security-Policy"] = fmt::format(
-        "default-src 'none'; style-src 'nonce-{0}'; script-src 'nonce-{0}'; connect-src 'self'; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'",
-        nonce);
+    headers.try_emplace("Content-Security-Policy",
+                        fmt::format("default-src 'none'; style-src 'nonce-{0}'; script-src 'nonce-{0}'; "
+                                    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+                                    nonce));
     headers["X-Content-Type-Options"] = "nosniff";
     headers["X-Frame-Options"] = "DENY";
     headers["Referrer-Policy"] = "same-origin";  // with none at all, browsers leave out the origin of forms too
@@ -119,6 +130,7 @@ Response Site::routed(const Request& request, const Frame& frame) {
     if (request.method != "GET") throw Refused{405, "only GET and POST are answered", ""};
     if (request.path == "/") return list(request, frame);
     if (request.path == "/compare") return compare(request, frame);
+    if (request.path == "/knowledge") return knowledge(request, frame);
     if (parts[0] == "api") return api(request, parts);
     if (parts[0] == "runs" && parts.size() > 1) return run(parts[1], {parts.begin() + 2, parts.end()}, frame);
     throw Refused{404, "there is no such page", "the list of runs is at /"};
@@ -128,6 +140,8 @@ Response Site::posted(const Request& request, const std::vector<std::string>& pa
     if (request.path == "/runs") return start(request);
     if (parts.size() == 3 && parts[0] == "runs" && parts[2] == "stop") return stop(parts[1]);
     if (parts.size() == 3 && parts[0] == "runs" && parts[2] == "resume") return resume(parts[1], request);
+    if (parts.size() > 4 && parts[0] == "runs" && parts[2] == "kernels" && parts.back() == "profile")
+        return make_profile(parts[1], join({parts.begin() + 3, parts.end() - 1}, "/"));
     throw Refused{404, "nothing is done there", ""};
 }
 
@@ -160,6 +174,8 @@ RunView Site::view_of(const std::string& run) {
 }
 
 Response Site::run(const std::string& run, const std::vector<std::string>& rest, const Frame& frame) {
+    if (rest.size() > 2 && rest[0] == "kernels" && rest.back() == "profile")
+        return profile(run, join({rest.begin() + 1, rest.end() - 1}, "/"));
     if (rest.size() > 1 && rest[0] == "kernels") return kernel(run, join({rest.begin() + 1, rest.end()}, "/"), frame);
     const RunView view = view_of(run);
     if (rest.empty()) return html(run_page(view, frame));
@@ -172,11 +188,40 @@ Response Site::run(const std::string& run, const std::vector<std::string>& rest,
 
 Response Site::kernel(const std::string& run, const std::string& id, const Frame& frame) {
     std::unique_ptr<Store> runs = store();
+    KernelView view;
+    view.record = record_of(runs.get(), run);
+    const std::vector<Kernel> kernels = kernels_of(*runs, view.record);
+    view.kernel = found(kernels, id);
+    if (const Kernel* parent = find(kernels, view.kernel.parent)) view.parent = *parent;
+    view.has_profile = runs->find_document(run, profile_key + id).has_value();
+    view.may_be_profiled = view.kernel.language == Language::cpp && !best_use(view.record, id).points.empty();
+    view.launched = launcher_.latest();
+    return html(kernel_page(view, frame));
+}
+
+Response Site::profile(const std::string& run, const std::string& id) {
+    std::unique_ptr<Store> runs = store();
+    (void)record_of(runs.get(), run);
+    const std::optional<std::string> page = runs->find_document(run, profile_key + id);
+    if (!page) throw Refused{404, fmt::format("'{}' has no profile", one_line(id)), "its page offers to make one"};
+    Response response = html(Json::parse(*page).get<std::string>());
+    response.headers["Content-Security-Policy"] = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+    return response;
+}
+
+Response Site::make_profile(const std::string& run, const std::string& id) {
+    std::unique_ptr<Store> runs = store();
     const RunRecord record = record_of(runs.get(), run);
-    const std::vector<Kernel> kernels = kernels_of(*runs, record);
-    const Kernel* kernel = find(kernels, id);
-    if (!kernel) throw Refused{404, fmt::format("the run has no kernel '{}'", one_line(id)), ""};
-    return html(kernel_page(record, *kernel, find(kernels, kernel->parent), frame));
+    const Kernel kernel = found(kernels_of(*runs, record), id);
+    const BestUse use = best_use(record, id);
+    if (kernel.language != Language::cpp || use.points.empty())
+        throw Refused{409, "a profile is of a kernel in C++ that was right", ""};
+    auto keep = [this, run, id](const std::string& page) {
+        if (std::unique_ptr<Store> kept = store()) kept->add_document(run, profile_key + id, dump(Json(page)));
+    };
+    if (!launcher_.profile({record.run, record.problem_folder, kernel, use.configuration, use.points}, keep))
+        throw Refused{409, "a run goes on already", "one at a time: two would disturb each other's times"};
+    return redirect(kernel_address(run, id));
 }
 
 Response Site::compare(const Request& request, const Frame& frame) {
@@ -187,6 +232,24 @@ Response Site::compare(const Request& request, const Frame& frame) {
         throw Refused{400, fmt::format("they are runs of two problems: {} and {}", before.problem, after.problem),
                       "compare two runs of the same problem"};
     return html(compare_page(before, after, frame));
+}
+
+Response Site::knowledge(const Request& request, const Frame& frame) {
+    KnowledgeView view{request.field("hardware"), request.field("tags"), {}, {}};
+    if (std::unique_ptr<Store> runs = store()) {
+        DigestQuery query;
+        query.hardware = view.hardware;
+        query.count = runs_a_page;
+        for (const std::string& tag : split(view.tags, ','))
+            if (!trim(tag).empty()) query.tags.emplace_back(trim(tag));
+        view.runs = runs->digests(query);
+        view.lessons = runs->lessons();
+        std::erase_if(view.lessons, [&](const KnownLesson& known) {
+            return std::none_of(view.runs.begin(), view.runs.end(),
+                                [&](const Digest& digest) { return concerns(known.lesson, digest); });
+        });
+    }
+    return html(knowledge_page(view, frame));
 }
 
 Response Site::api(const Request& request, const std::vector<std::string>& parts) {

@@ -32,7 +32,10 @@ private:
     Response list(const Request& request, const Frame& frame);
     Response run(const std::string& run, const std::vector<std::string>& rest, const Frame& frame);
     Response kernel(const std::string& run, const std::string& id, const Frame& frame);
+    Response profile(const std::string& run, const std::string& id);  // that was made
+    Response make_profile(const std::string& run, const std::string& id);
     Response compare(const Request& request, const Frame& frame);
+    Response knowledge(const Request& request, const Frame& frame);
     Response api(const Request& request, const std::vector<std::string>& parts);
     Response start(const Request& request);
     Response resume(const std::string& run, const Request& request);
