@@ -202,7 +202,7 @@ private:
                                      bool& quick);
     Runner::Outcome compare_call(Runner& runner, size_t index, InputSet set);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
-    Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, Measurement& time);
+    Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, double estimate_ns, Measurement& time);
     // A batch that takes some milliseconds: what it took for a call, less what its threads waited for a core.
     Runner::Outcome whole_batch(Runner& runner, size_t index, double estimate_ns, double& call_ns);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);

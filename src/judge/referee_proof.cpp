@@ -343,27 +343,27 @@ Runner::Outcome Referee::with_the_device_in_view(Runner& runner, size_t index, R
 Runner::Outcome Referee::compare_lengths(Runner& runner, size_t index, Measurement& time) {
     const double median_ns = stats::median(time.samples_ns);
     if (runner.is_python() || runner.ignores_outputs() || median_ns >= long_call_ns) return {};
+    double call_ns = median_ns;  // as batches are found to be: calls that are claimed to take nothing make them long
     for (int look = 0; look < looks_at_lengths; ++look) {
-        double call_ns = 0;
-        Runner::Outcome outcome = whole_batch(runner, index, median_ns, call_ns);
+        Runner::Outcome outcome = whole_batch(runner, index, std::max(call_ns, median_ns), call_ns);
         if (!outcome.ok() || !is_longer(call_ns, median_ns, longer_than_believed)) return outcome;
     }
-    return compare_lengths_in_pairs(runner, index, time);
+    return compare_lengths_in_pairs(runner, index, std::max(call_ns, median_ns), time);
 }
 
 // What calls take was claimed in another moment, when a neighbour may have been quieter: who is accused disagrees with
 // itself, batch next to batch. A kernel that agrees with itself and not with its claim takes what it takes now, and
 // nothing is decided by it.
-Runner::Outcome Referee::compare_lengths_in_pairs(Runner& runner, size_t index, Measurement& time) {
+Runner::Outcome Referee::compare_lengths_in_pairs(Runner& runner, size_t index, double estimate_ns, Measurement& time) {
     const double median_ns = stats::median(time.samples_ns);
     std::vector<double> wholes, claims;
     int telling = 0;
     for (int look = 0; look < looks_at_lengths; ++look) {
         double whole_ns = 0;
         Parts parts;
-        Runner::Outcome outcome = whole_batch(runner, index, median_ns, whole_ns);
+        Runner::Outcome outcome = whole_batch(runner, index, estimate_ns, whole_ns);
         if (outcome.ok())
-            outcome = sample_once(runner, index, median_ns, whole_batch_ns, known_window_is_due(), true,
+            outcome = sample_once(runner, index, estimate_ns, whole_batch_ns, known_window_is_due(), true,
                                   Inside::nothing, parts);
         if (!outcome.ok()) return outcome;
         wholes.push_back(whole_ns);
