@@ -467,6 +467,16 @@ TEST(Convolution, DepthwiseHasAsManyGroupsAsChannels) {
     EXPECT_THAT(text, HasSubstr("groups=C : [N, C, P, Q]"));
 }
 
+TEST(Convolution, ChannelsInGroupsOfOne) {
+    Sketch s;
+    int v = s.window("N 8 P Q R S", s.input("x", "N 8 H W"), {2, 3}, "R S");
+    int windows = s.layout("reshape", "N 8 1 P Q R S", v);
+    int w = s.layout("reshape", "8 2 1 R S", s.input("w", "16 1 R S"));
+    int y = s.contract("N 8 2 P Q", windows, w, {"ngcpqrs", "gkcrs", "ngkpq"});
+    EXPECT_THAT(s.simplified(s.layout("reshape", "N 16 P Q", y)),
+                HasSubstr("= convolution(0, 1) stride=[1, 1] padding=[0, 0] dilation=[1, 1] groups=8 : [N, 16, P, Q]"));
+}
+
 TEST(Convolution, Im2colMatrixProduct) {
     Sketch s;
     int v = s.window("N C P Q R S", s.input("x", "N C H W"), {2, 3}, "R S");

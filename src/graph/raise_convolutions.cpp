@@ -111,6 +111,14 @@ private:
         size_t i = 0;
         for (size_t j = 0; j < node.shape.size(); ++j) {
             if (i < from.size() && from[i] == node.shape[j]) {
+                const bool alone = j + 1 < node.shape.size() && node.shape[j + 1].is_literal(1) &&
+                                   (i + 1 == from.size() || !from[i + 1].is_literal(1));
+                if (alone && view.axes[i].kind == Axis::Kind::whole) {  // channels in groups of one
+                    axes.push_back({Axis::Kind::part, view.axes[i].source, 1});
+                    ++j;
+                    axes.push_back({Axis::Kind::part, view.axes[i++].source, 1});
+                    continue;
+                }
                 axes.push_back(view.axes[i++]);
             } else if (node.shape[j].is_literal(1)) {
                 axes.push_back({Axis::Kind::unit, -1, 1});

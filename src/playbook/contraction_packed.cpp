@@ -120,7 +120,8 @@ Recipe packed(const KernelText& text, bool prefetch) {
         "the first cache with unit strides; the copies cost O(1/size) of the work.";
     recipe.strategy.bottleneck = "compute";
     recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
-    recipe.strategy.confidence = 0.8;
+    // What is packed for a single row or column is used once.
+    recipe.strategy.confidence = text.form().m.is(1) || text.form().n.is(1) ? 0.3 : 0.8;
     Body body;
     body.about =
         "// A contraction as matrix product, packed and tiled as in BLIS: the tile's sums stay in registers, "

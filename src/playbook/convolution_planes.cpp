@@ -265,7 +265,8 @@ void add_depthwise(const ConvolutionContext& context, Recipes& recipes) {
         "vectors of pixels leave only memory traffic.";
     strategy.bottleneck = "memory";
     strategy.excludes = {"implicit_gemm", "filter_lanes", "shifted_planes", "winograd"};
-    strategy.confidence = 0.7;
+    // Where every filter is known to see one channel, the others only have more to move.
+    strategy.confidence = condition->empty() ? 0.95 : 0.7;
     Configuration initial = {
         {"VL", tile.lanes}, {"NRV", int64_t{4}}, {"TILES", int64_t{16}}, {"PARALLEL_MIN", int64_t{100000}}};
     Recipe recipe = make_recipe(context, strategy, text, initial, recipes.lacks);

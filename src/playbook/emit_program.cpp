@@ -33,7 +33,8 @@ constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel
 
 using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
 
-bool claimed(const StageProblem& stage) {
+bool claimed(const StageProblem& whole) {
+    const StageProblem stage = with_merged_axes(whole);
     for (const Node& node : stage.graph.nodes) {
         if (node.family == Family::contraction) return find_contraction(stage.problem, stage.graph).lacks.empty();
         if (node.family == Family::convolution) return recognise_convolution(stage.problem, stage.graph).lacks.empty();
@@ -84,8 +85,8 @@ public:
 
 private:
     bool add(const Stage& stage, bool tuned, Draft& draft) {
-        StageProblem part = stage_problem(problem_, graph_, stage, names_,
-                                          "compute_" + names_[static_cast<size_t>(stage.outputs.back())]);
+        StageProblem part = with_merged_axes(stage_problem(
+            problem_, graph_, stage, names_, "compute_" + names_[static_cast<size_t>(stage.outputs.back())]));
         StageKernel kernel;
         kernel.problem = part.problem;
         std::vector<Recipe> recipes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/merge_axes.h"
 #include "graph/rewrite.h"
 #include "playbook/plain_loops.h"
 
@@ -28,12 +29,39 @@ bool is_generated(const Graph& graph, const Node& node, const std::vector<char>&
            std::all_of(node.operands.begin(), node.operands.end(), [&](int id) { return generated[at(id)]; });
 }
 
-// What every stage that reads it may compute for itself: leaves, generated values, views.
+// An addition or so to an input, with operands that are smaller: to read the input again takes no longer than to read
+// the sum, and it need not be written. Of a single reader it is part anyway.
+bool is_cheap_again(const Graph& graph, const Node& node) {
+    static const std::set<std::string> cheap = {"add", "subtract", "multiply", "negative"};
+    if (node.family != Family::pointwise || !cheap.contains(node.op) || !is_floating(node.dtype)) return false;
+    if (std::count(graph.outputs.begin(), graph.outputs.end(), node.id) > 0) return false;
+    int whole = 0;
+    for (int id : node.operands) {
+        const Node& operand = graph.at(id);
+        const bool smaller = operand.shape.size() < node.shape.size() ||
+                             std::count_if(
+                                 operand.shape.begin(), operand.shape.end(),
+                                 [](const Expression& extent) { return extent.is_literal(1); }) >
+                                 std::count_if(node.shape.begin(), node.shape.end(),
+                                               [](const Expression& extent) { return extent.is_literal(1); });
+        if (smaller) continue;
+        if (operand.family != Family::input || operand.dtype != node.dtype) return false;
+        ++whole;
+    }
+    const std::vector<int> users = graph.users(node.id);
+    return whole == 1 && users.size() > 1 && std::all_of(users.begin(), users.end(), [&](int user) {
+               const Family family = graph.at(user).family;
+               return family == Family::pointwise || family == Family::reduction;
+           });
+}
+
+// What every stage that reads it may compute for itself: leaves, generated values, views, what is cheap again.
 std::vector<char> free_nodes(const Graph& graph) {
     std::vector<char> generated(graph.nodes.size()), free(graph.nodes.size());
     for (const Node& node : graph.nodes) {
         generated[at(node.id)] = is_generated(graph, node, generated);
-        free[at(node.id)] = is_leaf(node) || generated[at(node.id)] || is_view(graph, node);
+        free[at(node.id)] =
+            is_leaf(node) || generated[at(node.id)] || is_view(graph, node) || is_cheap_again(graph, node);
     }
     return free;
 }
@@ -160,7 +188,9 @@ private:
     // A plain value that only this node reads, and each element once.
     bool can_be_inlined(const Source& source, const Node& node) const {
         int group = group_of_[at(source.node)];
-        if (group < 0 || !groups_[at(group)].plain || is_output_[at(source.node)]) return false;
+        if (group < 0 || is_output_[at(source.node)]) return false;
+        if (!groups_[at(group)].plain && !(node.family == Family::reduction && is_light(groups_[at(group)])))
+            return false;
         if (!source.in_order || !computes_in_place(graph_.at(source.node))) return false;
         std::set<int> readers;
         auto walk = [&](auto&& self, int id) -> void {
@@ -172,6 +202,15 @@ private:
         walk(walk, source.node);
         bool roomy = groups_[at(group)].nodes.size() < largest_stage;
         return roomy && readers.size() == 1 && *readers.begin() == node.id;
+    }
+
+    // Little arithmetic, which plain loops do as well: not worth a pass through memory before a sum.
+    bool is_light(const Group& group) const {
+        static const std::set<std::string> light = {"add",    "subtract", "multiply", "negative",
+                                                    "square", "absolute", "maximum",  "minimum"};
+        return std::all_of(group.nodes.begin(), group.nodes.end(), [&](int id) {
+            return graph_.at(id).family == Family::pointwise && light.contains(graph_.at(id).op);
+        });
     }
 
     std::vector<int> merged(const std::set<int>& groups, const Node& node) const {
@@ -374,6 +413,16 @@ StageProblem stage_problem(const Problem& problem, const Graph& graph, const Sta
     StageProblem result = Extractor(problem, graph, stage, names).run(stage);
     result.problem.name = function;
     return result;
+}
+
+StageProblem with_merged_axes(StageProblem stage) {
+    stage.graph = merge_axes(stage.graph);
+    for (const Node& node : stage.graph.nodes)
+        for (Tensor& input : stage.problem.inputs)
+            if (node.family == Family::input && node.op == input.name) input.shape = node.shape;
+    for (size_t k = 0; k < stage.problem.outputs.size(); ++k)
+        stage.problem.outputs[k].shape = stage.graph.at(stage.graph.outputs[k]).shape;
+    return stage;
 }
 
 std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion fusion, const Claims& claims,

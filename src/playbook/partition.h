@@ -32,6 +32,9 @@ struct StageProblem {
 StageProblem stage_problem(const Problem& problem, const Graph& graph, const Stage& stage,
                            const std::vector<std::string>& names, const std::string& function);
 
+// The same over the same memory, with fewer axes (graph/merge_axes.h): for stages that pass each other pointers only.
+StageProblem with_merged_axes(StageProblem stage);
+
 // Whether a fast emitter would take this.
 using Claims = std::function<bool(const StageProblem&)>;
 

@@ -23,13 +23,22 @@ namespace {
 constexpr int64_t held_columns = 256;
 constexpr int64_t scanned_at_a_time = 16;
 
-// Whether neighbours along this axis of a node are neighbours in some input's memory, but for a step.
+size_t long_axes(const Node& node) {
+    return static_cast<size_t>(std::count_if(node.shape.begin(), node.shape.end(),
+                                             [](const Expression& extent) { return !extent.is_literal(1); }));
+}
+
+// Whether neighbours along this axis of a node are neighbours in some input's memory, but for a step. Operands that are
+// read again and again, with fewer axes than others, do not count.
 bool runs_along_memory(const Graph& graph, int id, size_t axis) {
     const Node& node = graph.at(id);
     auto of = [&](size_t k) -> const Node& { return graph.at(node.operands[k]); };
     if (node.family == Family::input) return axis + 1 == node.shape.size();
     if (node.family == Family::pointwise) {
+        size_t most = 0;
+        for (size_t k = 0; k < node.operands.size(); ++k) most = std::max(most, long_axes(of(k)));
         for (size_t k = 0; k < node.operands.size(); ++k) {
+            if (long_axes(of(k)) < most) continue;
             const size_t added = node.shape.size() - of(k).shape.size();
             if (axis >= added && !of(k).shape[axis - added].is_literal(1) &&
                 runs_along_memory(graph, node.operands[k], axis - added))
@@ -142,9 +151,10 @@ private:
         int outer = 0;                             // depth of the loops around one result, or one tile of results
         std::optional<LoopNest::Tiled> columns;    // of results
         std::optional<LoopNest::Tiled> stretches;  // of the innermost axis that goes
+        std::optional<Expression> whole;           // its extent, where an input has it side by side: no loop is open
         std::string held;                          // "[j - begin]" with columns
     };
-    enum class Inner { anything, stretches };
+    enum class Inner { anything, stretches, stretches_or_whole };
 
     ReducedIndex open_reduction(const Node& node, Inner inner, LoopNest& nest) {
         const Shape& shape = graph_.at(node.operands[0]).shape;
@@ -161,11 +171,13 @@ private:
             if (!columns || axis != stay.back()) index.source[axis] = nest.open(shape[axis]);
         if (columns) index.columns = nest.open_tiles(shape[stay.back()], held_columns);
         index.outer = nest.depth();
-        const bool cut = inner == Inner::stretches && !columns && !go.empty() && !is_short(shape[go.back()]);
+        const bool cut = inner != Inner::anything && !columns && !go.empty() && !is_short(shape[go.back()]);
+        const bool whole = cut && inner == Inner::stretches_or_whole && lies_along(node.operands[0], go.back());
         for (size_t axis : go)
             if (!cut || axis != go.back()) index.source[axis] = nest.open(shape[axis], true);
-        if (cut) index.stretches = nest.open_tiles(shape[go.back()], held_columns, true);
-        if (cut) index.source[go.back()] = nest.open_tile(*index.stretches, true);
+        if (whole) index.whole = shape[go.back()];
+        if (cut && !whole) index.stretches = nest.open_tiles(shape[go.back()], held_columns, true);
+        if (cut && !whole) index.source[go.back()] = nest.open_tile(*index.stretches, true);
         if (columns) {
             Term column = nest.open_tile(*index.columns);
             index.held = fmt::format("[{} - {}]", column.text, index.columns->begin);
@@ -177,6 +189,13 @@ private:
             if (!stays && node.keepdims) index.result.push_back({"0", 0, true});
         }
         return index;
+    }
+
+    // An input's own memory, whose elements need no conversion first.
+    bool lies_along(int id, size_t axis) const {
+        const Node& node = graph_.at(id);
+        return node.family == Family::input && axis + 1 == node.shape.size() && !is_half(node.dtype) &&
+               node.dtype != DType::boolean;
     }
 
     static bool is_short(const Expression& extent) {
@@ -209,10 +228,17 @@ private:
     void reduce(const Node& node, const Tensor& to, LoopNest& nest) {
         const Operation& operation = *operation_of(node);
         const bool in_lanes = node.op == "sum" || node.op == "max" || node.op == "min";
-        ReducedIndex index = open_reduction(node, in_lanes ? Inner::stretches : Inner::anything, nest);
+        ReducedIndex index = open_reduction(node, in_lanes ? Inner::stretches_or_whole : Inner::anything, nest);
         std::string type = carried_type(node), total = nest.values.fresh(node.op == "sum" ? "total" : "folded");
         declare(type, total, start_of(operation, node.dtype), index, column_of(index), nest);
-        if (index.stretches) {
+        if (index.whole) {
+            nest.runs_over(*index.whole);
+            Term first = nest.values.at(node.operands[0], index.source);
+            Term part{fmt::format("{}_in<{}>(&{}, {})", node.op, type, first.text, extent_term(*index.whole).text), 0,
+                      true};
+            nest.values.helpers.insert(node.op + "_in");
+            nest.before(nest.depth(), folded(node.op, type, total, part, nest));
+        } else if (index.stretches) {
             std::string parts = hold_stretch(node.operands[0], c_type(node.dtype), index, nest);
             Term part{fmt::format("{}_in<{}>({})", node.op, type, parts), 0, true};
             nest.values.helpers.insert(node.op + "_in");
@@ -467,97 +493,5 @@ bool reads_from_memory(const Graph& graph, const Node& user, int operand) {
 }
 
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph) { return Writer(problem, graph).write(); }
-
-std::string plain_helpers(const std::set<std::string>& used) {
-    static const char* const in_lanes = R"(
-// In 16 lanes, which are one vector or a few.
-template <class To, class T> static inline To @OP@_in(const T* values, int64_t count) {
-    To lanes[16];
-    for (int64_t lane = 0; lane < 16; ++lane) lanes[lane] = @START@;
-    int64_t i = 0;
-    for (; i + 16 <= count; i += 16)
-        for (int64_t lane = 0; lane < 16; ++lane) lanes[lane] = @NEXT@;
-    for (; i < count; ++i) lanes[0] = @LAST@;
-    To result = lanes[0];
-    for (int64_t lane = 1; lane < 16; ++lane) result = @BOTH@;
-    return result;
-}
-)";
-    auto lanes = [](const std::string& op) {
-        auto both = [&](const std::string& a, const std::string& b) {
-            return op == "sum" ? a + " + " + b : fmt::format("{}_of<To>({}, {})", op, a, b);
-        };
-        return fill(in_lanes, {{"OP", op},
-                               {"START", op == "sum" ? "0" : "values[0]"},
-                               {"NEXT", both("lanes[lane]", "values[i + lane]")},
-                               {"LAST", both("lanes[0]", "values[i]")},
-                               {"BOTH", both("result", "lanes[lane]")}});
-    };
-    std::set<std::string> needed = used;
-    for (const char* op : {"max", "min"})
-        if (used.contains(std::string(op) + "_in")) needed.insert(std::string(op) + "_of");
-    static const std::vector<std::pair<std::string, std::string>> texts = {{"max_of", R"(
-// NaN where one of both is, as in NumPy.
-template <class T> static inline T max_of(T a, T b) { return a != a || a > b ? a : b; }
-)"},
-                                                                           {"min_of", R"(
-// NaN where one of both is, as in NumPy.
-template <class T> static inline T min_of(T a, T b) { return a != a || a < b ? a : b; }
-)"},
-                                                                           {"sum_in", lanes("sum")},
-                                                                           {"max_in", lanes("max")},
-                                                                           {"min_in", lanes("min")},
-                                                                           {"place_in", R"(
-// The first place of `value`, or of a NaN.
-template <class T> static inline int64_t place_in(T value, const T* values, int64_t count) {
-    for (int64_t i = 0; i < count; ++i)
-        if (values[i] == value || values[i] != values[i]) return i;
-    return 0;
-}
-)"},
-                                                                           {"sign_of", R"(
-template <class T> static inline T sign_of(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
-)"},
-                                                                           {"floor_divide", R"(
-// Rounded down, as in Python.
-template <class T> static inline T floor_divide(T a, T b) {
-    if (std::is_floating_point<T>::value) return (T)std::floor(a / b);
-    if (b == 0) return 0;
-    const T quotient = a / b;
-    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-)"},
-                                                                           {"remainder_of", R"(
-// With the divisor's sign, as in Python.
-template <class T> static inline T remainder_of(T a, T b) {
-    if (!std::is_floating_point<T>::value && b == 0) return 0;
-    const T rest = (T)std::fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-)"},
-                                                                           {"shifted_left", R"(
-// By more bits than there are, nothing is left, as in NumPy.
-template <class T> static inline T shifted_left(T a, T by) {
-    return by < 0 || by >= (T)(8 * sizeof(T)) ? (T)0 : (T)((uint64_t)a << by);
-}
-)"},
-                                                                           {"shifted_right", R"(
-template <class T> static inline T shifted_right(T a, T by) {
-    const T most = (T)(8 * sizeof(T) - 1);
-    return by < 0 || by > most ? (T)(a < 0 ? -1 : 0) : (T)(a >> by);
-}
-)"},
-                                                                           {"whole_power", R"(
-template <class T> static inline T whole_power(T base, T exponent) {
-    T result = 1;
-    for (T i = 0; i < exponent; ++i) result *= base;
-    return result;
-}
-)"}};
-    std::string text;
-    for (const auto& [name, helper] : texts)
-        if (needed.contains(name)) text += helper;
-    return text;
-}
 
 }  // namespace strop::playbook

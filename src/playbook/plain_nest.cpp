@@ -80,6 +80,7 @@ std::string LoopNest::work() const {
     std::string work;
     for (const Loop& loop : loops_)
         if (!loop.extent.empty()) work += (work.empty() ? "" : " * ") + grouped(loop.extent);
+    for (const std::string& extent : called_) work += (work.empty() ? "" : " * ") + grouped(extent);
     return work;
 }
 

@@ -26,6 +26,9 @@ public:
     Tiled open_tiles(const Expression& extent, int64_t size, bool carried = false);
     Term open_tile(const Tiled& tiles, bool carried = false);
 
+    // Of a function that is called inside, for how many threads it pays.
+    void runs_over(const Expression& extent) { called_.push_back(extent_term(extent).text); }
+
     int depth() const { return static_cast<int>(loops_.size()); }
     void before(int depth, const std::string& statement) { values.add(depth, statement); }
     void after(int depth, const std::string& statement) { after_[depth].push_back(statement); }
@@ -47,6 +50,7 @@ private:
     void write(Lines& lines, size_t at);
 
     std::vector<Loop> loops_;
+    std::vector<std::string> called_;  // extents
     std::map<int, std::vector<std::string>> after_;
 };
 

@@ -1,0 +1,196 @@
+// Functions that plain loops call.
+#include <fmt/format.h>
+
+#include "playbook/contraction_text.h"
+#include "playbook/plain_loops.h"
+
+namespace strop::playbook {
+
+std::string plain_helpers(const std::set<std::string>& used) {
+    static const char* const in_lanes = R"(
+// In 16 lanes, which are one vector or a few.
+template <class To, class T> static inline To @OP@_in(const T* values, int64_t count) {
+    typedef To Lanes __attribute__((vector_size(16 * sizeof(To))));
+    typedef T Values __attribute__((vector_size(16 * sizeof(T))));
+    Lanes lanes = Lanes{} + (To)(@START@);
+    int64_t i = 0;
+    for (; i + 16 <= count; i += 16) {
+        Values read;
+        __builtin_memcpy(&read, values + i, sizeof read);
+        const Lanes next = __builtin_convertvector(read, Lanes);
+        lanes = @NEXT@;
+    }
+    To result = lanes[0];
+    for (int lane = 1; lane < 16; ++lane) result = @LANE@;
+    for (; i < count; ++i) result = @LAST@;
+    return result;
+}
+)";
+    auto lanes = [](const std::string& op) {
+        auto both = [&](const std::string& a, const std::string& b) {
+            return op == "sum" ? a + " + " + b : fmt::format("{}_of<To>({}, {})", op, a, b);
+        };
+        const std::string next =
+            op == "sum" ? "lanes + next"
+                        : fmt::format("(lanes != lanes) | (lanes {} next) ? lanes : next", op == "max" ? ">" : "<");
+        return fill(in_lanes, {{"OP", op},
+                               {"START", op == "sum" ? "0" : "values[0]"},
+                               {"NEXT", next},
+                               {"LANE", both("result", "lanes[lane]")},
+                               {"LAST", both("result", "values[i]")}});
+    };
+    std::set<std::string> needed = used;
+    for (const char* op : {"max", "min"})
+        if (used.contains(std::string(op) + "_in")) needed.insert(std::string(op) + "_of");
+    if (used.contains("tanh_of")) needed.insert("expm1_of");
+    if (used.contains("erf_of")) needed.insert("exp_of");
+    static const std::vector<std::pair<std::string, std::string>> texts = {{"max_of", R"(
+// NaN where one of both is, as in NumPy.
+template <class T> static inline T max_of(T a, T b) { return a != a || a > b ? a : b; }
+)"},
+                                                                           {"min_of", R"(
+// NaN where one of both is, as in NumPy.
+template <class T> static inline T min_of(T a, T b) { return a != a || a < b ? a : b; }
+)"},
+                                                                           {"sum_in", lanes("sum")},
+                                                                           {"max_in", lanes("max")},
+                                                                           {"min_in", lanes("min")},
+                                                                           {"place_in", R"(
+// The first place of `value`, or of a NaN.
+template <class T> static inline int64_t place_in(T value, const T* values, int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+        if (values[i] == value || values[i] != values[i]) return i;
+    return 0;
+}
+)"},
+                                                                           {"exp_of", R"(
+// exp within 1.1 ulp; results below 2.4e-38 are 0. x = n ln 2 + r; adding 1.5 * 2^23 rounds to a whole number and leaves
+// n + 126 in the low bits, ready to become an exponent of twice exp(r), a minimax polynomial.
+static inline float exp_of(float x) {
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -87.4f ? -87.4f : x;
+    const float shifted = x * 1.44269504f + 12583038.0f, n = shifted - 12583038.0f;
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = r * 2.762907998e-3f + 1.6737490232e-2f;
+    p = p * r + 8.333678158e-2f;
+    p = p * r + 3.33330442e-1f;
+    p = p * r + 9.999998686e-1f;
+    p = p * r + 2.0f;
+    p = p * r + 2.0f;
+    return p * __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, shifted) << 23);
+}
+)"},
+                                                                           {"expm1_of", R"(
+// exp(x) - 1 within 2 ulp: 2^n (exp(r) - 1) + (2^n - 1), without cancellation at small x.
+static inline float expm1_of(float x) {
+    x = x > 89.0f ? 89.0f : x;
+    x = x < -80.0f ? -80.0f : x;
+    const float shifted = x * 1.44269504f + 12583038.0f, n = shifted - 12583038.0f;
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = r * 1.9875691500e-4f + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r;
+    const float half_scale = __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, shifted) << 23);
+    return 2.0f * (p * half_scale + (half_scale - 0.5f));
+}
+)"},
+                                                                           {"log_of", R"(
+// log within 1.1 ulp. x = m 2^e, m in [2/3, 4/3), polynomial in m - 1 (N. Juffa); tiny x is scaled.
+static inline float log_of(float x) {
+    const bool tiny = x < 1.17549435e-38f;
+    const uint32_t bits = __builtin_bit_cast(uint32_t, tiny ? x * 8388608.0f : x);
+    const uint32_t exponent = (bits - 0x3f2aaaabu) & 0xff800000u;
+    const float f = __builtin_bit_cast(float, bits - exponent) - 1.0f, s = f * f;
+    const float e = (float)(int32_t)exponent * 1.19209290e-7f - (tiny ? 23.0f : 0.0f);
+    float even = -0.130310059f * s - 0.121483512f, odd = 0.140869141f * s + 0.139814854f;
+    even = even * s - 0.166846126f;
+    odd = odd * s + 0.200120345f;
+    even = even * s - 0.249996200f;
+    float p = (odd * f + even) * f + 0.333331972f;
+    p = (p * f - 0.5f) * s + f;
+    float result = e * 0.693147182f + p;
+    result = x < __builtin_inff() ? result : x;    // inf and NaN stay
+    result = x == 0.0f ? -__builtin_inff() : result;
+    return x < 0.0f ? __builtin_nanf("") : result;
+}
+)"},
+                                                                           {"tanh_of", R"(
+// tanh within 3 ulp: expm1(2x) / (expm1(2x) + 2).
+static inline float tanh_of(float x) {
+    x = x > 10.0f ? 10.0f : x;
+    x = x < -10.0f ? -10.0f : x;
+    const float t = expm1_of(2.0f * x);
+    return t / (t + 2.0f);
+}
+)"},
+                                                                           {"erf_of", R"(
+// erf within 2 ulp: an odd polynomial up to 1, beyond it 1 - exp(polynomial), as log(erfc) is smooth.
+static inline float erf_of(float x) {
+    const float s = x * x, magnitude = std::fabs(x), a = magnitude < 4.0f ? magnitude : 4.0f;
+    float inner = 7.853858e-05f * s - 8.010193e-04f;
+    inner = inner * s + 5.1883277e-03f;
+    inner = inner * s - 2.6853813e-02f;
+    inner = inner * s + 1.12835854e-01f;
+    inner = inner * s - 3.7612626e-01f;
+    inner = inner * s + 1.2837916e-01f;
+    inner = inner * x + x;
+    float outer = 1.9718289e-04f * a - 3.0556184e-03f;
+    outer = outer * a + 2.2277128e-02f;
+    outer = outer * a - 1.0403744e-01f;
+    outer = outer * a - 6.370597e-01f;
+    outer = outer * a - 1.1277496f;
+    outer = outer * a - 1.7748382e-04f;
+    outer = 1.0f - exp_of(outer);
+    outer = x < 0.0f ? -outer : outer;
+    return magnitude > 1.0f ? outer : inner;
+}
+)"},
+                                                                           {"sign_of", R"(
+template <class T> static inline T sign_of(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
+)"},
+                                                                           {"floor_divide", R"(
+// Rounded down, as in Python.
+template <class T> static inline T floor_divide(T a, T b) {
+    if (std::is_floating_point<T>::value) return (T)std::floor(a / b);
+    if (b == 0) return 0;
+    const T quotient = a / b;
+    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+)"},
+                                                                           {"remainder_of", R"(
+// With the divisor's sign, as in Python.
+template <class T> static inline T remainder_of(T a, T b) {
+    if (!std::is_floating_point<T>::value && b == 0) return 0;
+    const T rest = (T)std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+)"},
+                                                                           {"shifted_left", R"(
+// By more bits than there are, nothing is left, as in NumPy.
+template <class T> static inline T shifted_left(T a, T by) {
+    return by < 0 || by >= (T)(8 * sizeof(T)) ? (T)0 : (T)((uint64_t)a << by);
+}
+)"},
+                                                                           {"shifted_right", R"(
+template <class T> static inline T shifted_right(T a, T by) {
+    const T most = (T)(8 * sizeof(T) - 1);
+    return by < 0 || by > most ? (T)(a < 0 ? -1 : 0) : (T)(a >> by);
+}
+)"},
+                                                                           {"whole_power", R"(
+template <class T> static inline T whole_power(T base, T exponent) {
+    T result = 1;
+    for (T i = 0; i < exponent; ++i) result *= base;
+    return result;
+}
+)"}};
+    std::string text;
+    for (const auto& [name, helper] : texts)
+        if (needed.contains(name)) text += helper;
+    return text;
+}
+
+}  // namespace strop::playbook
