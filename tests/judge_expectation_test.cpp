@@ -45,6 +45,35 @@ TEST(Expectation, of_many_outputs_has_their_own_scale) {
     EXPECT_DOUBLE_EQ(set.scale[0], std::sqrt(squares / 300));
 }
 
+// One row of thousands cancels: whoever adds it up in float32 is off by more than any other row may be.
+TEST(Expectation, an_element_whose_inputs_cancel_has_room_of_its_own) {
+    const Problem problem = load_problem(STROP_SOURCE_DIR "/problems/row_sum");
+    Expectation expectation(problem, 1, Seconds(60));
+    Buffers& buffers = expectation.at({"many", {{"M", 4000}, {"N", 16}}});
+    const InputSet& set = buffers.sets().front();
+    float* row = reinterpret_cast<float*>(buffers.input(set, 0)) + 7 * 16;
+    row[0] = 3e6f;
+    row[1] = -3e6f;
+    double sum = 0;
+    for (int i = 0; i < 16; ++i) sum += row[i];
+    buffers.expected(set, 0)[7] = sum;
+    const Slack slack = expectation.slack(buffers, set);
+    EXPECT_GT(slack[0][7], 0.1);
+    EXPECT_LT(slack[0][7], 10);
+    EXPECT_LT(slack[0][8], 1e-4);
+
+    float* y = reinterpret_cast<float*>(buffers.output(set, 0));
+    for (int i = 0; i < 4000; ++i) y[i] = static_cast<float>(buffers.expected(set, 0)[i]);
+    y[7] += 0.1f;
+    EXPECT_NE(wrong_output(problem, buffers, set, {}), "");
+    EXPECT_TRUE(few_are_wrong(problem, buffers, set, {}));
+    EXPECT_EQ(wrong_output(problem, buffers, set, {}, slack), "");
+    y[8] += 0.1f;  // nothing cancels there
+    EXPECT_NE(wrong_output(problem, buffers, set, {}, slack), "");
+    for (int i = 0; i < 10; ++i) y[100 + i] += 0.1f;
+    EXPECT_FALSE(few_are_wrong(problem, buffers, set, {}));
+}
+
 // Whether one element of a float32 output is right where errors of 1e-5 of the value are allowed.
 bool right(float got, double want) {
     const Problem problem = load_problem(STROP_SOURCE_DIR "/problems/row_sum");

@@ -24,8 +24,14 @@ inline constexpr unsigned char slack_byte = 0xa5;
 // the rest.
 void poison(Buffers& buffers, const InputSet& set, bool on_device = false);
 
+// What each element of each output may differ by, beside the tolerance; of an output without any, nothing.
+using Slack = std::vector<std::vector<double>>;
+
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
-std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
+std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling,
+                         const Slack& slack = {});
+// Of each output at most one of a thousand elements: they may be those whose inputs cancel.
+bool few_are_wrong(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
 
 // The largest error of a floating output over what is allowed there: above 1 an element is wrong, infinite for a NaN
 // that should be none. 0 where nothing may differ.

@@ -399,6 +399,26 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index) {
     return usable;
 }
 
+Slack Expectation::slack(Buffers& buffers, const InputSet& set) {
+    Slack slack(problem_.outputs.size());
+    const std::vector<double> lengths = inputs_of_an_output(buffers);
+    for (uint64_t seed = 0; seed < perturbations_of_few; ++seed) {
+        std::vector<std::vector<char>> results;
+        if (!tries(buffers, set, {64, mix64(seed_ ^ mix64(seed)), {}}, &results)) return {};
+        for (size_t t = 0; t < slack.size(); ++t) {
+            if (!is_floating(problem_.outputs[t].dtype)) continue;
+            const double growth = order_factor * std::sqrt(lengths[t]);
+            const double *changed = reinterpret_cast<const double*>(results[t].data()),
+                         *want = buffers.expected(set, t);
+            slack[t].resize(results[t].size() / 8);
+            for (size_t i = 0; i < slack[t].size(); ++i)
+                if (const double change = growth * std::fabs(changed[i] - want[i]); std::isfinite(change))
+                    slack[t][i] = std::max(slack[t][i], change);
+        }
+    }
+    return slack;
+}
+
 // Where the reference is finite and well-conditioned, on the smallest point of the sweep, one without extents of 1 if
 // there is such a one: a mean of one element, say, bears values that no other mean does.
 void Expectation::find_benign_distributions() {

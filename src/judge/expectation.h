@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "core/problem.h"
 #include "judge/buffers.h"
+#include "judge/check.h"
 #include "judge/compiled_reference.h"
 #include "sandbox/process.h"
 
@@ -36,6 +37,10 @@ public:
     const InputSet& through(Buffers& buffers, int64_t window);
     // What the reference says to the inputs of a set, as Buffers keeps it; sets the set's scale.
     std::vector<std::vector<char>> values(Buffers& buffers, InputSet& set);
+    // What elements of a set may differ by beyond its tolerance, which an estimate on other values of the distribution
+    // gave: of each what it changes by when its own inputs change by half a unit in the last place, as often as its
+    // terms may be added up in other orders.
+    Slack slack(Buffers& buffers, const InputSet& set);
     // Drops the buffers of points outside the sweep (probes), to bound memory.
     void forget(const ShapePoint& point);
     // Wall time spent here so far.

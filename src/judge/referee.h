@@ -104,6 +104,8 @@ private:
     // Of the last check with a set: the largest error over what is allowed, of all elements.
     double error_share(const Runner& runner, size_t index, uint32_t set);
     const InputSet& checked_set(Buffers& buffers, uint32_t set);
+    // Empty where all are right, also those few whose inputs cancel.
+    std::string wrong_values(Buffers& buffers, const InputSet& set, const Sampling& sampling);
     void note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                           Runner::Outcome& outcome);
 

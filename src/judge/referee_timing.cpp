@@ -132,7 +132,7 @@ void Referee::compare_last(Runner& runner, size_t index, const InputSet& last, c
     const uint64_t seen = fingerprint(problem_, buffers, last, sampling.seed);
     InputSet set = expected_through(buffers, last.window);
     set.outputs = last.outputs;
-    outcome.evidence = wrong_output(problem_, buffers, set, sampling);
+    outcome.evidence = wrong_values(buffers, set, sampling);
     if (outcome.evidence.empty()) note_late_writes(runner, index, set, sampling.seed, seen, outcome);
     else outcome.verdict = Verdict::nondeterministic;
 }

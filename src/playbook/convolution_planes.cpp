@@ -30,11 +30,11 @@ struct Planes {
         return (h % s.stride_h * phases_w + w % s.stride_w) * phase + h / s.stride_h * pitch + w / s.stride_w;
     }
 
-    void split(const Shape& s, const float* x, float* to) const {
+    void split(const Shape& s, const float* x, float* to, bool border = true) const {
         for (int64_t a = 0; a < phases_h; ++a)
             for (int64_t b = 0; b < phases_w; ++b, to += phase)
                 split_plane(x, s.H, s.W, s.padding_h - a, s.padding_w - b, s.stride_h, s.stride_w, to, rows,
-                            pitch);
+                            pitch, border);
     }
 };
 )";
@@ -161,6 +161,17 @@ static inline void multiply(const float* plane, const int64_t* shift, int64_t ta
     }
     for (int j = 0; j < NRV; ++j) store(sums + j * VL, sum[j]);
 }
+
+// Cuts `count` positions into pieces of output rows. Pieces are whole vectors where the plane of the result has room:
+// what the last lanes leave in the next row is written over by that one.
+static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t k, int64_t position, int64_t count,
+                       int64_t pitch, const float* sums) {
+    int64_t p = position / pitch, q = position % pitch;
+    for (int64_t j = 0; j < count && p < s.P; j += pitch - q, q = 0, ++p) {
+        const int64_t run = smaller(s.Q - q, count - j), pixel = p * s.Q + q;
+        if (run > 0) finish(s, t, n, k, pixel, sums + j, smaller(ceildiv(run, VL) * VL, smaller(s.P * s.Q - pixel, BLOCK - j)));
+    }
+}
 )";
 
 const char* const depthwise_convolve_text = R"(
@@ -170,18 +181,18 @@ static void convolve(const Shape& s, const Operands& t) {
     int64_t* shift = scratch<int64_t, 0>(taps);
     for (int64_t tap = 0; tap < taps; ++tap) shift[tap] = planes.shift(s, tap);
     team::parallel(s.threads(PARALLEL_MIN), [=](team::Member me) {
+        // The last tile reads past the last phase. The border is the same for all channels.
+        float* plane = scratch<float, 3>(planes.channel + NR + BLOCK);
+        float* sums = plane + planes.channel + NR;
+        for (int64_t j = 0; j < planes.channel + NR; ++j) plane[j] = 0;
         for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c) {
-            // The last tile reads past the last phase.
-            float* plane = scratch<float, 3>(planes.channel + NR + BLOCK);
-            float* sums = plane + planes.channel + NR;
-            for (int64_t j = 0; j < NR; ++j) plane[planes.channel + j] = 0;
-            planes.split(s, t.@X@ + c * s.H * s.W, plane);
+            planes.split(s, t.@X@ + c * s.H * s.W, plane, false);
             for (int64_t k = c % s.C * filters; k < (c % s.C + 1) * filters; ++k)
                 for (int64_t begin = 0; begin < positions; begin += BLOCK) {
                     const int64_t count = smaller(BLOCK, positions - begin);
                     for (int64_t j = 0; j < count; j += NR)
                         multiply(plane + begin + j, shift, taps, t.@W@ + k * taps, sums + j);
-                    write_block(s, t, c / s.C, k, 1, begin, count, planes.pitch, sums);
+                    write_rows(s, t, c / s.C, k, begin, count, planes.pitch, sums);
                 }
         }
     });
@@ -256,8 +267,7 @@ void add_depthwise(const ConvolutionContext& context, Recipes& recipes) {
         "// strop:tune TILES = 16 | 4 | 64\n"
         "// strop:late PARALLEL_MIN = 100000 | 30000 | 300000\n",
         vector_lengths(context.machine.vector_bytes));
-    text.body =
-        fill(std::string(layout_text) + depthwise_multiply_text + write_text + depthwise_convolve_text, context.form);
+    text.body = fill(std::string(layout_text) + depthwise_multiply_text + depthwise_convolve_text, context.form);
     Strategy strategy;
     strategy.id = "depthwise";
     strategy.hypothesis =
@@ -265,8 +275,7 @@ void add_depthwise(const ConvolutionContext& context, Recipes& recipes) {
         "vectors of pixels leave only memory traffic.";
     strategy.bottleneck = "memory";
     strategy.excludes = {"implicit_gemm", "filter_lanes", "shifted_planes", "winograd"};
-    // Where every filter is known to see one channel, the others only have more to move.
-    strategy.confidence = condition->empty() ? 0.95 : 0.7;
+    strategy.confidence = 0.7;
     Configuration initial = {
         {"VL", tile.lanes}, {"NRV", int64_t{4}}, {"TILES", int64_t{16}}, {"PARALLEL_MIN", int64_t{100000}}};
     Recipe recipe = make_recipe(context, strategy, text, initial, recipes.lacks);

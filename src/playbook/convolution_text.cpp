@@ -55,26 +55,27 @@ __attribute__((noinline)) static T* scratch(int64_t count) {
 
 const char* const plane_text = R"(
 // One channel with its zero border: plane[i][j] = x[i * step_h - top][j * step_w - left], 0 outside the
-// image.
+// image, unless that is there already.
 static void split_plane(const float* x, int64_t H, int64_t W, int64_t top, int64_t left, int64_t step_h,
-                        int64_t step_w, float* __restrict plane, int64_t rows, int64_t pitch) {
+                        int64_t step_w, float* __restrict plane, int64_t rows, int64_t pitch,
+                        bool border = true) {
     const int64_t begin = smaller(pitch, ceildiv(larger(left, 0), step_w));
     const int64_t end = larger(begin, smaller(pitch, W + left <= 0 ? 0 : ceildiv(W + left, step_w)));
     for (int64_t i = 0; i < rows; ++i, plane += pitch) {
         const int64_t h = i * step_h - top;
         if (h < 0 || h >= H) {
-            for (int64_t j = 0; j < pitch; ++j) plane[j] = 0;
+            for (int64_t j = 0; border && j < pitch; ++j) plane[j] = 0;
             continue;
         }
         const float* row = x + h * W - left;
-        for (int64_t j = 0; j < begin; ++j) plane[j] = 0;
+        for (int64_t j = 0; border && j < begin; ++j) plane[j] = 0;
         if (step_w == 1)
             for (int64_t j = begin; j < end; ++j) plane[j] = row[j];
         else if (step_w == 2)  // a constant step is vectorised
             for (int64_t j = begin; j < end; ++j) plane[j] = row[2 * j];
         else
             for (int64_t j = begin; j < end; ++j) plane[j] = row[j * step_w];
-        for (int64_t j = end; j < pitch; ++j) plane[j] = 0;
+        for (int64_t j = end; border && j < pitch; ++j) plane[j] = 0;
     }
 }
 )";

@@ -36,6 +36,11 @@ Recipes emit_convolution(const Problem& problem, const Graph& graph, const Machi
     recipes.lacks = form.lacks;
     if (!form.lacks.empty()) return recipes;
     const ConvolutionContext context{problem, graph, machine, form};
+    // Where every filter sees one channel the others have nothing to share, and take several times as long.
+    if (form.groups == form.channels) {
+        add_depthwise(context, recipes);
+        return recipes.lacks.empty() ? recipes : Recipes{{}, recipes.lacks};
+    }
     for (auto* add :
          {add_shifted_planes, add_winograd, add_filter_lanes, add_implicit_gemm, add_pointwise_gemm, add_depthwise}) {
         add(context, recipes);
