@@ -162,6 +162,21 @@ static inline void multiply(const float* plane, const int64_t* shift, int64_t ta
     for (int j = 0; j < NRV; ++j) store(sums + j * VL, sum[j]);
 }
 
+// The inside of a plane whose border is 0, for a stride of 1: rows in whole vectors, of which the last ends in zeros, as
+// the border does. The next row comes over what it leaves there. Nothing is read from `end` on.
+static void copy_rows(const Shape& s, const Planes& planes, const float* x, const float* end, float* plane) {
+    const int64_t whole = (s.W - 1) / VL * VL;
+    vmask inside;
+    for (int lane = 0; lane < VL; ++lane) inside[lane] = lane < s.W - whole ? -1 : 0;
+    float* to = plane + s.padding_h * planes.pitch + s.padding_w;
+    for (int64_t h = 0; h < s.H; ++h, x += s.W, to += planes.pitch) {
+        for (int64_t w = 0; w < whole; w += VL) store(to + w, load(x + w));
+        if (end - x < whole + VL)
+            for (int64_t w = whole; w < s.W; ++w) to[w] = x[w];
+        else store(to + whole, (vec)((vmask)load(x + whole) & inside));
+    }
+}
+
 // Cuts `count` positions into pieces of output rows. Pieces are whole vectors where the plane of the result has room:
 // what the last lanes leave in the next row is written over by that one.
 static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t k, int64_t position, int64_t count,
@@ -178,6 +193,8 @@ const char* const depthwise_convolve_text = R"(
 static void convolve(const Shape& s, const Operands& t) {
     const Planes planes(s);
     const int64_t filters = s.K / s.groups, taps = s.R * s.S, positions = (s.P - 1) * planes.pitch + s.Q;
+    // Rows that lie in a plane as in the image, but for the border.
+    const bool in_rows = s.stride_h == 1 && s.stride_w == 1 && planes.pitch >= s.W + s.padding_w && planes.rows >= s.H + s.padding_h;
     int64_t* shift = scratch<int64_t, 0>(taps);
     for (int64_t tap = 0; tap < taps; ++tap) shift[tap] = planes.shift(s, tap);
     team::parallel(s.threads(PARALLEL_MIN), [=](team::Member me) {
@@ -186,7 +203,9 @@ static void convolve(const Shape& s, const Operands& t) {
         float* sums = plane + planes.channel + NR;
         for (int64_t j = 0; j < planes.channel + NR; ++j) plane[j] = 0;
         for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c) {
-            planes.split(s, t.@X@ + c * s.H * s.W, plane, false);
+            const float* x = t.@X@ + c * s.H * s.W;
+            if (in_rows) copy_rows(s, planes, x, t.@X@ + s.N * s.C * s.H * s.W, plane);
+            else planes.split(s, x, plane, false);
             for (int64_t k = c % s.C * filters; k < (c % s.C + 1) * filters; ++k)
                 for (int64_t begin = 0; begin < positions; begin += BLOCK) {
                     const int64_t count = smaller(BLOCK, positions - begin);
