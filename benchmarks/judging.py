@@ -40,7 +40,7 @@ def request(source, effort):
 
 def main(repeats):
     worker = Worker()
-    worker.ask(op="open", problem=str(PROBLEM), points=["small"], seed=1)
+    worker.open(PROBLEM, ["small"])
     kernels = {(name, effort): request(source, effort) for effort in ("screen", "full")
                for name, source in (("correct", CORRECT), ("wrong", WRONG))}
     seconds = {name: [] for name in kernels}

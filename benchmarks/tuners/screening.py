@@ -58,7 +58,7 @@ def ask(worker, kernel, point, chosen, best_ns=None):
 
 def open_worker(problem, point, *before):
     worker = Worker(*before)
-    worker.ask(op="open", problem=str(HOME / "problems" / problem), points=[point["label"]], seed=1)
+    worker.open(HOME / "problems" / problem, [point["label"]])
     return worker
 
 
