@@ -56,7 +56,7 @@ class Drafter {
 public:
     Drafter(const Problem& problem, const Graph& graph, const Machine& machine)
         : problem_(problem),
-          graph_(own_outputs(problem, widened_operands(problem, graph))),
+          graph_(own_outputs(problem, arranged_operands(widened_operands(problem, graph)))),
           machine_(machine),
           plain_only_(graph_.nodes.size(), 0) {}
 

@@ -469,6 +469,44 @@ Graph widened_operands(const Problem& problem, const Graph& graph) {
     return result;
 }
 
+Graph arranged_operands(const Graph& graph) {
+    auto lies_otherwise = [&](auto&& self, int id) -> bool {
+        const Node& node = graph.at(id);
+        if (node.family != Family::layout) return false;
+        return node.op == "reverse" || node.op == "slice" || node.op == "transpose" || self(self, node.operands[0]);
+    };
+    Graph result;
+    std::vector<int> places;
+    std::map<int, int> copies;
+    auto append = [&](Node node) {
+        node.id = static_cast<int>(result.nodes.size());
+        result.nodes.push_back(std::move(node));
+        return result.nodes.back().id;
+    };
+    for (const Node& node : graph.nodes) {
+        Node copy = node;
+        for (int& operand : copy.operands) {
+            const int original = operand;
+            operand = places[at(original)];
+            if (node.family != Family::convolution || !lies_otherwise(lies_otherwise, original)) continue;
+            auto known = copies.find(original);
+            if (known == copies.end()) {
+                Node arranged;
+                arranged.family = Family::pointwise;
+                arranged.op = "cast";
+                arranged.operands = {operand};
+                arranged.shape = graph.at(original).shape;
+                arranged.dtype = graph.at(original).dtype;
+                known = copies.emplace(original, append(std::move(arranged))).first;
+            }
+            operand = known->second;
+        }
+        places.push_back(append(std::move(copy)));
+    }
+    for (int id : graph.outputs) result.outputs.push_back(places[at(id)]);
+    return result;
+}
+
 Graph own_outputs(const Problem& problem, const Graph& graph) {
     Graph result = graph;
     const std::vector<char> free = free_nodes(graph);
