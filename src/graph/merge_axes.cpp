@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "graph/operations.h"
@@ -199,18 +198,17 @@ private:
         size_t next = 0;
         for (int group : result) {
             if (next < own.size() && own[next] == group) shape.push_back(out_.at(id).shape[next++]);
-            else if (next > 0 || !shape.empty()) shape.push_back(1);
-            else continue;  // leading ones are not needed
+            else if (!shape.empty()) shape.push_back(1);  // leading ones are not needed
         }
         return out_.reshape(id, shape);
     }
 
     int place(const Node& node) {
+        if (node.family == Family::layout && node.op == "reshape")
+            return places_[static_cast<size_t>(node.operands[0])];
         Node copy = node;
         copy.shape = shape_of(node);
         const Ids result = groups_of(node.id);
-        if (node.family == Family::layout && node.op == "reshape")
-            return places_[static_cast<size_t>(node.operands[0])];
         if (node.family == Family::reduction) {
             const Ids from = groups_of(node.operands[0]);
             const Ids all = axes_of(node);

@@ -114,9 +114,8 @@ private:
                 const bool alone = j + 1 < node.shape.size() && node.shape[j + 1].is_literal(1) &&
                                    (i + 1 == from.size() || !from[i + 1].is_literal(1));
                 if (alone && view.axes[i].kind == Axis::Kind::whole) {  // channels in groups of one
-                    axes.push_back({Axis::Kind::part, view.axes[i].source, 1});
+                    axes.insert(axes.end(), 2, {Axis::Kind::part, view.axes[i++].source, 1});
                     ++j;
-                    axes.push_back({Axis::Kind::part, view.axes[i++].source, 1});
                     continue;
                 }
                 axes.push_back(view.axes[i++]);
@@ -124,9 +123,7 @@ private:
                 axes.push_back({Axis::Kind::unit, -1, 1});
             } else if (i < from.size() && view.axes[i].kind == Axis::Kind::whole && j + 1 < node.shape.size() &&
                        product(node.shape[j], node.shape[j + 1]) == from[i]) {
-                Axis part{Axis::Kind::part, view.axes[i++].source, 1};
-                axes.push_back(part);
-                axes.push_back(part);
+                axes.insert(axes.end(), 2, {Axis::Kind::part, view.axes[i++].source, 1});
                 ++j;
             } else {
                 return std::nullopt;

@@ -70,7 +70,7 @@ std::string profile_section(const KernelView& view, const Frame& frame) {
             "<p><a href=\"{}\">Its profile</a>: ceilings, threads, hot loops with their instructions, "
             "and the change to try next.</p>\n",
             address);
-    if (view.is_launched() && view.launched.running)
+    if (view.is_measured())
         return text + "<p>It is being measured: half a minute or so.</p>\n" + said_lines(view.launched.said);
     if (!view.may_be_profiled)
         return view.has_profile ? text
@@ -97,12 +97,11 @@ std::string kernel_page(const KernelView& view, const Frame& frame) {
         }
     body += profile_section(view, frame) + parent_section(record, kernel, view.parent) + "<h2>Source</h2>\n" +
             numbered(kernel.source);
-    const bool waits = view.is_launched() && view.launched.running;
     return framed(kernel.id,
                   {{record.problem, "/?problem=" + address_part(record.problem)},
                    {record.run, run_address(record.run)},
                    {kernel.id, ""}},
-                  body, frame, waits ? "<meta http-equiv=\"refresh\" content=\"2\">\n" : "");
+                  body, frame, view.is_measured() ? "<meta http-equiv=\"refresh\" content=\"2\">\n" : "");
 }
 
 }  // namespace strop::serve

@@ -46,6 +46,7 @@ struct KernelView {
     Launched launched;
 
     bool is_launched() const { return launched.run == record.run && launched.kernel == kernel.id; }
+    bool is_measured() const { return is_launched() && launched.running; }
 };
 
 // What is known of some hardware and under some tags; empty: of all.
