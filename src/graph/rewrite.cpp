@@ -36,6 +36,11 @@ std::vector<int> inverse(const std::vector<int>& permutation) {
     return result;
 }
 
+size_t long_axes(const Shape& shape) {
+    return static_cast<size_t>(
+        std::count_if(shape.begin(), shape.end(), [](const Expression& extent) { return !extent.is_literal(1); }));
+}
+
 std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Shape& longer) {
     std::vector<size_t> places;
     size_t next = 0;

@@ -16,6 +16,7 @@ using Shape = std::vector<Expression>;
 
 Shape broadcast(const std::vector<Shape>& shapes);  // right-aligned, as in NumPy
 bool is_permutation_identity(const std::vector<int>& axes);
+size_t long_axes(const Shape& shape);  // how many have another extent than a literal 1
 std::vector<int> inverse(const std::vector<int>& permutation);
 // The axes of `longer` that hold `shorter`'s extents, when the others are 1 (reshape inserts or removes unit
 // axes).

@@ -75,6 +75,7 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measureme
     const size_t set = buffers.timed();
     buffers.restore();
     const InputValues known = buffers.input_values(set);
+    InputValues drawn;
     Calls calls{stats::median(time.samples_ns), runner.handshake_ns(), 0, {}, {}, {}};
     calls.explained_ns =
         calls.handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
@@ -83,9 +84,12 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measureme
     do {
         for (int call = 0; call < 2 * rounds && outcome.ok(); ++call) {
             const bool change = call % 4 == 0 || call % 4 == 3;  // in turn the first and the second of two
-            if (change) buffers.refill(problem_, set, random());
+            if (change) {
+                buffers.refill(problem_, set, random());
+                drawn = buffers.input_values(set);
+            }
             double waited_ns = 0;
-            outcome = call_after_known(runner, index, known, change ? buffers.input_values(set) : known, waited_ns);
+            outcome = call_after_known(runner, index, known, change ? drawn : known, waited_ns);
             if (!outcome.ok()) break;
             (change ? calls.fresh : calls.met).push_back(outcome.outside_ns);
             if (change) calls.ran.push_back(outcome.outside_ns - waited_ns);

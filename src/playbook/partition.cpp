@@ -38,13 +38,7 @@ bool is_cheap_again(const Graph& graph, const Node& node) {
     int whole = 0;
     for (int id : node.operands) {
         const Node& operand = graph.at(id);
-        const bool smaller = operand.shape.size() < node.shape.size() ||
-                             std::count_if(
-                                 operand.shape.begin(), operand.shape.end(),
-                                 [](const Expression& extent) { return extent.is_literal(1); }) >
-                                 std::count_if(node.shape.begin(), node.shape.end(),
-                                               [](const Expression& extent) { return extent.is_literal(1); });
-        if (smaller) continue;
+        if (long_axes(operand.shape) < long_axes(node.shape)) continue;
         if (operand.family != Family::input || operand.dtype != node.dtype) return false;
         ++whole;
     }

@@ -23,11 +23,6 @@ namespace {
 constexpr int64_t held_columns = 256;
 constexpr int64_t scanned_at_a_time = 16;
 
-size_t long_axes(const Node& node) {
-    return static_cast<size_t>(std::count_if(node.shape.begin(), node.shape.end(),
-                                             [](const Expression& extent) { return !extent.is_literal(1); }));
-}
-
 // Whether neighbours along this axis of a node are neighbours in some input's memory, but for a step. Operands that are
 // read again and again, with fewer axes than others, do not count.
 bool runs_along_memory(const Graph& graph, int id, size_t axis) {
@@ -36,9 +31,9 @@ bool runs_along_memory(const Graph& graph, int id, size_t axis) {
     if (node.family == Family::input) return axis + 1 == node.shape.size();
     if (node.family == Family::pointwise) {
         size_t most = 0;
-        for (size_t k = 0; k < node.operands.size(); ++k) most = std::max(most, long_axes(of(k)));
+        for (size_t k = 0; k < node.operands.size(); ++k) most = std::max(most, long_axes(of(k).shape));
         for (size_t k = 0; k < node.operands.size(); ++k) {
-            if (long_axes(of(k)) < most) continue;
+            if (long_axes(of(k).shape) < most) continue;
             const size_t added = node.shape.size() - of(k).shape.size();
             if (axis >= added && !of(k).shape[axis - added].is_literal(1) &&
                 runs_along_memory(graph, node.operands[k], axis - added))
