@@ -65,7 +65,7 @@ def unfinished(store):
 
 def gain(problem, before, after):
     """The second result over the first, in turns; 1 where neither has a kernel."""
-    name = pathlib.Path(problem).name
+    name = pathlib.Path(problem).stem
     files = [folder / "strop-out" / name / f"{name}.cpp" for folder in (before, after)]
     there = [file.exists() for file in files]
     if there != [True, True]:

@@ -107,6 +107,28 @@ TEST(Programs, StagesOfPoolingSearchesAndScansAreNoPlainLoops) {
     EXPECT_THAT(pooled, testing::Not(HasSubstr("namespace stage_3 {")));
 }
 
+// Of the first proposal: "3 stages, 1 loop over steps".
+std::string loops_of(const std::string& name) {
+    const std::string source = planned(computation(name)).front().source;
+    auto count = [&](const std::string& text) {
+        size_t found = 0;
+        for (size_t at = source.find(text); at != std::string::npos; at = source.find(text, at + 1)) ++found;
+        return found;
+    };
+    return fmt::format("{} stages, {} loops over steps", count("\nnamespace stage_"), count("struct Recurrence {"));
+}
+
+TEST(Programs, StepsThatRepeatAreALoop) {
+    const std::string whole = "0 stages, 1 loops over steps";
+    for (const char* name : {"recurrent_network", "backwards_network", "long_short_memory", "gated_unit",
+                             "one_row_network", "decaying_sums", "every_other_step"})
+        EXPECT_EQ(loops_of(name), whole) << name;
+    for (const char* name : {"stacked_networks", "linear_recurrence", "scanned_then_used"})
+        EXPECT_EQ(loops_of(name), "2 stages, 1 loops over steps") << name;
+    for (const char* name : {"rotated_states", "second_order"})  // columns that move; two steps back
+        EXPECT_THAT(loops_of(name), HasSubstr("0 loops")) << name;
+}
+
 TEST(Programs, BuffersWhoseLivesDoNotOverlapShareASlot) {
     auto buffer = [](const char* name, const char* extent, size_t first, size_t last) {
         return Buffer{name, DType::float32, {Expression::parse(extent)}, first, last};

@@ -22,4 +22,25 @@ void Lines::drop_unused(size_t mark, const std::string& name) {
     text_.erase(mark, next - mark);
 }
 
+std::string parenthesised_list(const std::string& head, const std::vector<std::string>& parts, int depth) {
+    constexpr size_t most_columns = 110;
+    const size_t before = 4 * static_cast<size_t>(depth);
+    std::string text = head + "(";
+    size_t column = before + text.size();
+    const std::string indent(column <= most_columns / 2 ? column : before + 8, ' ');
+    for (size_t i = 0; i < parts.size(); ++i) {
+        const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
+        if (i > 0 && column + 2 + part.size() > most_columns) {
+            text += "\n" + indent;
+            column = indent.size();
+        } else if (i > 0) {
+            text += " ";
+            ++column;
+        }
+        text += part;
+        column += part.size();
+    }
+    return text + ")";
+}
+
 }  // namespace strop

@@ -31,4 +31,7 @@ private:
     std::string text_;
 };
 
+// "HEAD(a, b)", in as many lines as 110 columns want; `depth`: of the first line, which is not indented itself.
+std::string parenthesised_list(const std::string& head, const std::vector<std::string>& parts, int depth = 0);
+
 }  // namespace strop

@@ -27,7 +27,10 @@ class Rewriter {
 public:
     explicit Rewriter(const Graph& old) : old_(old), uses_(old.nodes.size(), 0) {
         for (const Node& node : old.nodes)
-            for (int operand : node.operands) ++uses_[static_cast<size_t>(operand)];
+            for (int operand : node.operands) {
+                ++uses_[static_cast<size_t>(operand)];
+                if (node.op == "concatenate") joined_.insert(operand);
+            }
         for (int id : old.outputs) ++uses_[static_cast<size_t>(id)];
     }
 
@@ -49,6 +52,7 @@ private:
     std::vector<int> uses_;    // in the old graph
     std::vector<int> places_;  // old id -> new id
     std::set<int> shared_;     // new ids with several users: not worth undoing for one of them
+    std::set<int> joined_;     // old ids that a concatenation reads: what it puts side by side should look alike
     GraphWriter out_;
 
     const Node& at(int id) const { return out_.at(id); }
@@ -120,13 +124,16 @@ private:
         return out_.add(std::move(node));
     }
 
-    // An operand broadcasts by itself where the others give the result its shape.
+    // An operand broadcasts by itself where the others give the result its shape; axes of 1 before its own change
+    // nothing.
     void drop_broadcasts(Node& node) {
         for (size_t i = 0; i < node.operands.size(); ++i) {
             const Node& source = operand(node, i);
             if (source.family != Family::layout || (source.op != "broadcast" && source.op != "reshape")) continue;
             const Shape& inner = at(source.operands[0]).shape;
-            if (source.op == "reshape" && !only_leading_ones(inner, source.shape)) continue;
+            if (source.op == "reshape" && !only_leading_ones(inner, source.shape) &&
+                !only_leading_ones(source.shape, inner))
+                continue;
             std::vector<Shape> shapes;
             for (size_t j = 0; j < node.operands.size(); ++j) shapes.push_back(j == i ? inner : operand(node, j).shape);
             Shape without = broadcast(shapes);
@@ -325,6 +332,7 @@ private:
 
     int rewrite_layout(Node node) {
         const Node& source = operand(node, 0);
+        if (node.op == "reshape" && joined_.count(node.id)) return out_.reshape(source.id, node.shape);
         if (node.op == "reshape") return reshape(source.id, node.shape);
         if (node.op == "transpose") return transpose(source.id, node.axes);
         if (node.op == "slice") return rewrite_slice(std::move(node));

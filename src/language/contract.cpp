@@ -12,13 +12,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lines.h"
 #include "base/strings.h"
 
 namespace strop {
 
 namespace {
 
-constexpr size_t max_columns = 110;
 constexpr size_t most_tunables = 1000;
 constexpr size_t most_values = 1000;   // of a tunable
 constexpr size_t longest_value = 200;  // std::regex takes stack for each character
@@ -338,23 +338,7 @@ std::string with_stream(std::string declaration, const std::string& type) {
 }
 
 std::string signature(const Problem& problem) {
-    std::string text = fmt::format("extern \"C\" void {}(", problem.name);
-    const std::string indent = text.size() <= max_columns / 2 ? std::string(text.size(), ' ') : std::string(8, ' ');
-    std::vector<std::string> parts = parameters_of(problem);
-    size_t column = text.size();
-    for (size_t i = 0; i < parts.size(); ++i) {
-        std::string part = parts[i] + (i + 1 < parts.size() ? "," : ")");
-        if (i > 0 && column + 1 + part.size() > max_columns) {
-            text += "\n" + indent;
-            column = indent.size();
-        } else if (i > 0) {
-            text += " ";
-            ++column;
-        }
-        text += part;
-        column += part.size();
-    }
-    return parts.empty() ? text + ")" : text;
+    return parenthesised_list("extern \"C\" void " + problem.name, parameters_of(problem));
 }
 
 namespace {

@@ -16,6 +16,7 @@
 #include "playbook/plain_loops.h"
 #include "playbook/program_text.h"
 #include "playbook/recipe.h"
+#include "playbook/recurrence_form.h"
 #include "playbook/scan_form.h"
 #include "playbook/value_names.h"
 #include "playbook/window_form.h"
@@ -34,6 +35,7 @@ constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel
 using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
 
 bool claimed(const StageProblem& whole) {
+    if (recurrence_form(whole.problem, whole.graph).lacks.empty()) return true;
     const StageProblem stage = with_merged_axes(whole);
     for (const Node& node : stage.graph.nodes) {
         if (node.family == Family::contraction) return find_contraction(stage.problem, stage.graph).lacks.empty();
@@ -91,7 +93,8 @@ private:
         kernel.problem = part.problem;
         std::vector<Recipe> recipes;
         if (!stage.plain) {
-            for (Emitter emit : {emit_contraction, emit_convolution, emit_loops, emit_windows, emit_places, emit_scan})
+            for (Emitter emit : {emit_recurrence, emit_contraction, emit_convolution, emit_loops, emit_windows,
+                                 emit_places, emit_scan})
                 if (recipes.empty()) recipes = emit(part.problem, part.graph, machine_).recipes;
             if (recipes.empty()) {
                 for (int id : stage.nodes) plain_only_[static_cast<size_t>(id)] = 1;

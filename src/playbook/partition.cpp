@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/merge_axes.h"
+#include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/plain_loops.h"
 
@@ -81,8 +82,12 @@ public:
     }
 
     std::vector<Stage> run() {
+        if (fusion_ != Fusion::plain)
+            for (const Recurrence& loop : find_recurrences(graph_)) place_recurrence(loop);
         for (const Node& node : graph_.nodes)
-            if (node.family == Family::contraction || node.family == Family::convolution) place_product(node);
+            if ((node.family == Family::contraction || node.family == Family::convolution) &&
+                group_of_[at(node.id)] < 0)
+                place_product(node);
         for (const Node& node : graph_.nodes)
             if (!free_[at(node.id)] && group_of_[at(node.id)] < 0) place(node);
         return ordered();
@@ -111,6 +116,58 @@ private:
         };
         walk(walk, node, true);
         return result;
+    }
+
+    // ---- loops over time ---------------------------------------------------------------------------------
+
+    // All steps, with the node that puts their values side by side and the copy that turns it round, if that is
+    // claimed.
+    void place_recurrence(const Recurrence& loop) {
+        std::set<int> steps;
+        for (const std::vector<int>& step : loop.steps)
+            for (int id : step)
+                if (!free_[at(id)]) steps.insert(id);
+        std::vector<std::vector<int>> choices(1);
+        for (int join : joins_of(steps)) {
+            choices.insert(choices.begin(), {join});
+            if (const std::vector<int> readers = readers_of(join);
+                readers.size() == 1 && graph_.at(readers[0]).op == "cast" && !is_output_[at(join)])
+                choices.insert(choices.begin(), {join, readers[0]});
+        }
+        for (std::vector<int> nodes : choices) {
+            nodes.insert(nodes.end(), steps.begin(), steps.end());
+            std::sort(nodes.begin(), nodes.end());
+            const bool plain_only =
+                std::any_of(nodes.begin(), nodes.end(), [&](int id) { return plain_only_[at(id)]; });
+            if (!plain_only && claims_(stage_problem(problem_, graph_, stage_of(nodes), names_, "stage")))
+                return open({nodes, false, true});
+        }
+    }
+
+    // Concatenations of nothing but these.
+    std::vector<int> joins_of(const std::set<int>& nodes) const {
+        std::vector<int> result;
+        for (const Node& node : graph_.nodes) {
+            if (node.family != Family::layout || node.op != "concatenate") continue;
+            const std::vector<Source>& sources = sources_[at(node.id)];
+            if (!sources.empty() && std::all_of(sources.begin(), sources.end(),
+                                                [&](const Source& source) { return nodes.contains(source.node); }))
+                result.push_back(node.id);
+        }
+        return result;
+    }
+
+    // Computed nodes and outputs that read this one, perhaps through views.
+    std::vector<int> readers_of(int id) const {
+        std::set<int> result;
+        auto walk = [&](auto&& self, int one) -> void {
+            for (int user : users_[at(one)]) {
+                if (!free_[at(user)] || is_output_[at(user)]) result.insert(user);
+                if (free_[at(user)]) self(self, user);
+            }
+        };
+        walk(walk, id);
+        return {result.begin(), result.end()};
     }
 
     // ---- stages of products ------------------------------------------------------------------------------
@@ -186,16 +243,9 @@ private:
         if (!groups_[at(group)].plain && !(node.family == Family::reduction && is_light(groups_[at(group)])))
             return false;
         if (!source.in_order || !computes_in_place(graph_.at(source.node))) return false;
-        std::set<int> readers;
-        auto walk = [&](auto&& self, int id) -> void {
-            for (int user : users_[at(id)]) {
-                if (!free_[at(user)] || is_output_[at(user)]) readers.insert(user);
-                if (free_[at(user)]) self(self, user);
-            }
-        };
-        walk(walk, source.node);
+        const std::vector<int> readers = readers_of(source.node);
         bool roomy = groups_[at(group)].nodes.size() < largest_stage;
-        return roomy && readers.size() == 1 && *readers.begin() == node.id;
+        return roomy && readers.size() == 1 && readers[0] == node.id;
     }
 
     // Little arithmetic, which plain loops do as well: not worth a pass through memory before a sum.

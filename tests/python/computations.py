@@ -257,6 +257,105 @@ def trimmed_mean(x):
     return inside.mean(axis=1), np.median(x, axis=0)
 
 
+def recurrent_network(x, wx, wh, b):
+    state = np.zeros((x.shape[1], wh.shape[0]), dtype=np.float32)
+    states = []
+    for step in range(6):
+        state = np.tanh(x[step] @ wx + state @ wh + b)
+        states.append(state)
+    return np.stack(states, axis=1)
+
+
+def backwards_network(x, first, wx, wh):
+    state, states = first, []
+    for step in reversed(range(5)):
+        state = np.maximum(x[:, step] @ wx.T + state @ wh.T, 0) * 0.5
+        states.insert(0, state)
+    return np.stack(states), state
+
+
+def long_short_memory(x, h, c, wx, wh, b):
+    for step in range(5):
+        gates = x[step] @ wx + h @ wh + b
+        i, f, g, o = np.split(gates, 4, axis=1)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        h = np.tanh(c) / (1 + np.exp(-o))
+    return h, c
+
+
+def gated_unit(x, h, wx, wh):
+    n, states = h.shape[1], []
+    for step in range(4):
+        a, b = x[:, step] @ wx, h @ wh
+        r = 1 / (1 + np.exp(-(a[:, :n] + b[:, :n])))
+        z = 1 / (1 + np.exp(-(a[:, n : 2 * n] + b[:, n : 2 * n])))
+        h = (1 - z) * np.tanh(a[:, 2 * n :] + r * b[:, 2 * n :]) + z * h
+        states.append(h)
+    return np.concatenate(states, axis=1)
+
+
+def stacked_networks(x, lower, upper, out):
+    h = np.zeros((x.shape[1], lower.shape[0]), dtype=np.float32)
+    g = np.zeros_like(h)
+    for step in range(5):
+        h = np.tanh(h @ lower + x[step])
+        g = np.tanh(g @ upper + h @ upper)
+    return g @ out
+
+
+def one_row_network(x, w, h):
+    for step in range(6):
+        h = np.tanh(w @ h + x[step])
+    return h
+
+
+def decaying_sums(x, decay):
+    state, states = x[:, 0], []
+    for step in range(9):
+        state = decay * state + (1 - decay) * x[:, step]
+        states.append(state)
+    return np.stack(states, axis=1)
+
+
+def linear_recurrence(a, b):
+    state, states = b[0], [b[0]]
+    for step in range(1, 8):
+        state = a[step] * state + b[step]
+        states.append(state)
+    return np.stack(states)
+
+
+def every_other_step(x, w):
+    state = x[0]
+    for step in range(2, 12, 2):
+        state = np.tanh(state @ w) + x[step]
+    return state
+
+
+def rotated_states(x, w):
+    a, b, states = x[0], x[1], []
+    for step in range(5):
+        a, b = np.tanh(b @ w) + x[step], np.concatenate([a[:, 1:], a[:, :1]], axis=1) * 0.5
+        states.append(a + b)
+    return np.stack(states)
+
+
+def second_order(x):
+    a, b = x[0], x[1]
+    for step in range(2, 10):
+        a, b = b, 0.5 * a + 0.25 * b + x[step]
+    return b
+
+
+def scanned_then_used(x, wx, wh, w):
+    state = np.zeros((x.shape[1], wh.shape[0]), dtype=np.float32)
+    outputs = []
+    for step in range(5):
+        state = np.tanh(x[step] @ wx + state @ wh)
+        outputs.append(state @ w)
+    return np.stack(outputs), state.sum()
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -304,4 +403,16 @@ COMPUTATIONS = {
     "headings": ("x float32[M,N]; y float32[M,N]", ["M=5,N=300", "M=1,N=1"]),
     "hashed_rows": ("table float32[8,D]; keys int64<V[M]", ["M=37,D=9,V=1000", "M=1,D=1,V=3"]),
     "trimmed_mean": ("x float32[M,N]", ["M=5,N=37", "M=1,N=3"]),
+    "recurrent_network": ("x float32[6,B,I]; wx float32[I,N]; wh float32[N,N]; b float32[N]", ["B=5,I=3,N=19", "B=1,I=1,N=1"]),
+    "backwards_network": ("x float32[B,5,I]; first float32[B,N]; wx float32[N,I]; wh float32[N,N]", ["B=11,I=3,N=7", "B=1,I=1,N=1"]),
+    "long_short_memory": ("x float32[5,B,I]; h float32[B,N]; c float32[B,N]; wx float32[I,4*N]; wh float32[N,4*N]; b float32[4*N]", ["B=7,I=3,N=17", "B=1,I=1,N=1"]),
+    "gated_unit": ("x float32[B,4,I]; h float32[B,N]; wx float32[I,3*N]; wh float32[N,3*N]", ["B=7,I=3,N=17", "B=1,I=1,N=1"]),
+    "stacked_networks": ("x float32[5,B,N]; lower float32[N,N]; upper float32[N,N]; out float32[N,K]", ["B=6,N=11,K=3", "B=1,N=1,K=1"]),
+    "one_row_network": ("x float32[6,N]; w float32[N,N]; h float32[N]", ["N=23", "N=1"]),
+    "decaying_sums": ("x float32[B,9,N]; decay float32[N]", ["B=3,N=700", "B=1,N=1"]),
+    "linear_recurrence": ("a float32[8,B,N]; b float32[8,B,N]", ["B=3,N=37", "B=1,N=1"]),
+    "every_other_step": ("x float32[12,B,N]; w float32[N,N]", ["B=5,N=9", "B=1,N=1"]),
+    "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
+    "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
+    "scanned_then_used": ("x float32[5,B,I]; wx float32[I,N]; wh float32[N,N]; w float32[N,K]", ["B=5,I=3,N=9,K=2", "B=1,I=1,N=1,K=1"]),
 }

@@ -1,0 +1,471 @@
+#include "graph/recurrence.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "graph/operations.h"
+#include "graph/rewrite.h"
+
+namespace strop {
+
+namespace {
+
+constexpr size_t least_steps = 4;   // of which two in the middle are compared
+constexpr size_t most_groups = 64;  // of nodes that look alike
+
+bool is_commutative(const Node& node) {
+    const Operation* operation = node.family == Family::pointwise ? operation_of(node) : nullptr;
+    return operation && operation->commutative;
+}
+
+bool is_leaf(const Node& node) { return node.operands.empty(); }
+
+// Equal for nodes of one meaning, whatever the order of commutative operands.
+std::string key_of(Node node) {
+    if (is_commutative(node)) std::sort(node.operands.begin(), node.operands.end());
+    return describe_node(node);
+}
+
+std::string key_without_operands(Node node) {
+    node.operands.clear();
+    return describe_node(node);
+}
+
+bool may_repeat(const Node& node) {
+    return node.family == Family::pointwise || node.family == Family::contraction || node.family == Family::layout;
+}
+
+// What two neighbouring steps have in common.
+struct Match {
+    std::map<int, int> next;     // of a node of the one step: its counterpart in the other
+    std::map<int, int> carried;  // what the one reads of the step before it: what the other reads in its place
+    std::map<int, std::vector<int64_t>> moves;
+};
+
+// The recurrence whose steps each begin at one of these nodes, which look alike and follow from each other.
+class Comparison {
+public:
+    Comparison(const Graph& graph, const std::map<std::string, int>& known, const std::vector<int>& anchors)
+        : graph_(graph),
+          known_(known),
+          anchors_(anchors),
+          level_(graph.nodes.size(), 0) {
+        const std::set<int> ours(anchors.begin(), anchors.end());
+        for (const Node& node : graph.nodes) {
+            int& level = level_[at(node.id)];
+            for (int operand : node.operands) level = std::max(level, level_[at(operand)]);
+            if (ours.contains(node.id)) ++level;
+        }
+    }
+
+    std::optional<Recurrence> run() {
+        for (size_t k = 0; k < anchors_.size(); ++k)
+            if (level_[at(anchors_[k])] != static_cast<int>(k) + 1) return {};
+        Match match;
+        for (int one : graph_.at(anchors_[2]).operands) {
+            if (level_[at(one)] != 2) continue;  // of the third step itself
+            const std::vector<int>& others = graph_.at(anchors_[3]).operands;
+            if (std::none_of(others.begin(), others.end(),
+                             [&](int other) { return alike_or_nothing(one, other, match); }))
+                return {};
+        }
+        match_other_states(match);
+        Recurrence result;
+        for (const auto& [node, next] : match.next) result.body.push_back(node);
+        for (const auto& [before, after] : match.carried) {
+            if (!match.next.contains(after)) return {};  // of two steps before
+            result.carries.push_back({before, after, before});
+        }
+        result.moves = match.moves;
+        const bool something = std::any_of(result.body.begin(), result.body.end(),
+                                           [&](int id) { return graph_.at(id).family == Family::contraction; });
+        if (result.carries.empty() || (!something && result.moves.empty())) return {};
+        Recurrence other = result;
+        follow(result);
+        while (begin_later(other)) {
+            Recurrence longer = other;
+            follow(longer);
+            if (longer.steps.size() <= result.steps.size()) break;
+            result = std::move(longer);
+        }
+        if (result.steps.size() < least_steps) return {};
+        for (const Node& node : graph_.nodes)
+            if (node.op == "concatenate" && node.operands.size() == result.steps.size())
+                add_made_of_steps(node, result);
+        return result;
+    }
+
+private:
+    static size_t at(int id) { return static_cast<size_t>(id); }
+
+    // What the third step reads of the second beside what leads to its anchor: a second layer's state, say.
+    void match_other_states(Match& match) const {
+        std::set<int> read;
+        for (const Node& node : graph_.nodes)
+            if (level_[at(node.id)] == 3)
+                for (int operand : node.operands)
+                    if (level_[at(operand)] == 2) read.insert(operand);
+        for (int one : read) {
+            if (match.next.contains(one)) continue;
+            const std::string key = key_without_operands(graph_.at(one));
+            for (const Node& other : graph_.nodes)
+                if (level_[at(other.id)] == 3 && key_without_operands(other) == key &&
+                    alike_or_nothing(one, other.id, match))
+                    break;
+        }
+    }
+
+    // Where a step ends with an operation on one of its values that only the next step needs, the next begins with it:
+    // the last step has no such operation.
+    bool begin_later(Recurrence& result) const {
+        for (Recurrence::Carry& carry : result.carries) {
+            const Node &end = graph_.at(carry.after), &start = graph_.at(carry.before);
+            if (end.operands.size() != start.operands.size() ||
+                key_without_operands(end) != key_without_operands(start))
+                continue;
+            std::vector<int> ours, theirs;  // operands that differ
+            for (int id : end.operands)
+                if (std::count(start.operands.begin(), start.operands.end(), id) == 0) ours.push_back(id);
+            for (int id : start.operands)
+                if (std::count(end.operands.begin(), end.operands.end(), id) == 0) theirs.push_back(id);
+            const bool read_inside = std::any_of(result.body.begin(), result.body.end(), [&](int id) {
+                const std::vector<int>& operands = graph_.at(id).operands;
+                return std::count(operands.begin(), operands.end(), carry.after) > 0;
+            });
+            if (ours.size() != 1 || theirs.size() != 1 || read_inside || result.moves.contains(carry.after) ||
+                !std::binary_search(result.body.begin(), result.body.end(), ours[0]))
+                continue;
+            std::replace(result.body.begin(), result.body.end(), carry.after, carry.before);
+            std::sort(result.body.begin(), result.body.end());
+            const Recurrence::Carry earlier = {theirs[0], ours[0], theirs[0]};
+            const bool known =
+                std::any_of(result.carries.begin(), result.carries.end(), [&](const Recurrence::Carry& one) {
+                    return one.before == earlier.before && one.after == earlier.after;
+                });
+            if (known) result.carries.erase(result.carries.begin() + (&carry - result.carries.data()));
+            else carry = earlier;
+            return true;
+        }
+        return false;
+    }
+
+    // What a concatenation puts side by side, where it is made of each step in one way: an output layer.
+    void add_made_of_steps(const Node& join, Recurrence& result) const {
+        for (bool backwards : {false, true}) {
+            const size_t place = backwards ? result.steps.size() - 1 - result.body_step : result.body_step;
+            std::vector<int> made;
+            auto collect = [&](auto&& self, int id) -> bool {
+                if (std::binary_search(result.body.begin(), result.body.end(), id)) return true;
+                if (level_[at(id)] == 0) return false;
+                const Node& node = graph_.at(id);
+                bool of_step = may_repeat(node);
+                bool any = false;
+                for (int operand : node.operands) {
+                    const bool inside = self(self, operand);
+                    of_step = of_step && (inside || level_[at(operand)] == 0);
+                    any = any || inside;
+                }
+                if (!of_step || !any) return false;
+                if (std::find(made.begin(), made.end(), id) == made.end()) made.push_back(id);
+                return true;
+            };
+            if (!collect(collect, join.operands[place]) || made.empty()) continue;
+            if (append(made, result)) return;
+        }
+    }
+
+    // Further nodes of each step, if every step has them.
+    bool append(std::vector<int> made, Recurrence& result) const {
+        std::sort(made.begin(), made.end());
+        std::vector<std::map<int, int>> now(result.steps.size());
+        for (size_t k = 0; k < now.size(); ++k) {
+            for (size_t b = 0; b < result.body.size(); ++b) now[k][result.body[b]] = result.steps[k][b];
+            for (int id : made) {
+                auto found = known_.find(key_of(with_operands(graph_.at(id), now[k])));
+                if (found == known_.end()) return false;
+                now[k][id] = found->second;
+            }
+        }
+        result.body.insert(result.body.end(), made.begin(), made.end());
+        std::sort(result.body.begin(), result.body.end());
+        for (size_t k = 0; k < now.size(); ++k) {
+            result.steps[k].clear();
+            for (int id : result.body) result.steps[k].push_back(now[k].at(id));
+        }
+        return true;
+    }
+
+    static Node with_operands(Node node, const std::map<int, int>& places) {
+        for (int& operand : node.operands)
+            if (auto there = places.find(operand); there != places.end()) operand = there->second;
+        return node;
+    }
+
+    bool alike_or_nothing(int one, int other, Match& match) const {
+        Match tried = match;
+        if (!alike(one, other, tried)) return false;
+        match = std::move(tried);
+        return true;
+    }
+
+    bool alike_operands(int one, int other, Match& match) const {
+        const Node &a = graph_.at(one), &b = graph_.at(other);
+        if (a.operands.size() != b.operands.size()) return false;
+        Match tried = match;
+        bool same = true;
+        for (size_t k = 0; k < a.operands.size() && same; ++k) same = alike(a.operands[k], b.operands[k], tried);
+        if (!same && is_commutative(a) && a.operands.size() == 2) {
+            tried = match;
+            same = alike(a.operands[0], b.operands[1], tried) && alike(a.operands[1], b.operands[0], tried);
+        }
+        if (same) match = std::move(tried);
+        return same;
+    }
+
+    // Whether `other` is in its step what `one` is in the step before. The steps are those after the second and the
+    // third anchor: level 2 and 3.
+    bool alike(int one, int other, Match& match) const {
+        if (one == other) return true;
+        if (auto known = match.next.find(one); known != match.next.end()) return known->second == other;
+        const int level = level_[at(one)];
+        if (level_[at(other)] != (level == 0 ? 0 : level + 1)) return false;
+        if (level == 1) return match.carried.try_emplace(one, other).first->second == other;
+        if (level > 2) return false;
+        const Node &a = graph_.at(one), &b = graph_.at(other);
+        if (!may_repeat(a) || !may_repeat(b)) return false;
+        if (std::optional<std::vector<int64_t>> move = moved(a, b)) {
+            match.moves[one] = *move;
+        } else if (key_without_operands(a) != key_without_operands(b) || !alike_operands(one, other, match)) {
+            return false;
+        }
+        match.next[one] = other;
+        return true;
+    }
+
+    // By what the second of two slices of one value begins later.
+    static std::optional<std::vector<int64_t>> moved(const Node& a, const Node& b) {
+        if (a.family != Family::layout || a.op != "slice" || b.op != "slice" || a.operands != b.operands) return {};
+        if (a.shape != b.shape || a.step != b.step) return {};
+        std::vector<int64_t> move;
+        for (size_t axis = 0; axis < a.begin.size(); ++axis) {
+            const Expression by = b.begin[axis] - a.begin[axis];
+            if (a.begin[axis] == b.begin[axis]) {
+                move.push_back(0);
+            } else if (by.is_literal() && b.end[axis] - a.end[axis] == by) {
+                move.push_back(by.evaluate_integer({}));
+            } else {
+                return {};
+            }
+        }
+        return move;
+    }
+
+    static Node moved_by(Node slice, const std::vector<int64_t>& move, int64_t steps) {
+        for (size_t axis = 0; axis < move.size(); ++axis) {
+            if (move[axis] == 0) continue;
+            slice.begin[axis] = slice.begin[axis] + Expression(move[axis] * steps);
+            slice.end[axis] = slice.end[axis] + Expression(move[axis] * steps);
+        }
+        return slice;
+    }
+
+    // All steps, from the first that there is.
+    void follow(Recurrence& result) const {
+        result.steps = {result.body};
+        while (std::optional<std::vector<int>> before = step_before(result)) {
+            result.steps.insert(result.steps.begin(), *before);
+            ++result.body_step;
+        }
+        while (std::optional<std::vector<int>> next = step_after(result)) result.steps.push_back(*next);
+    }
+
+    std::optional<std::vector<int>> step_after(const Recurrence& result) const {
+        const std::vector<int>& last = result.steps.back();
+        std::map<int, int> now;  // of a node of the body
+        for (const Recurrence::Carry& carry : result.carries)
+            now[carry.before] = last[at(place_in(result.body, carry.after))];
+        std::vector<int> step;
+        const int64_t distance = static_cast<int64_t>(result.steps.size() - result.body_step);
+        for (int id : result.body) {
+            Node node = with_operands(graph_.at(id), now);
+            if (auto move = result.moves.find(id); move != result.moves.end())
+                node = moved_by(node, move->second, distance);
+            auto found = known_.find(key_of(node));
+            if (found == known_.end()) return {};
+            now[id] = found->second;
+            step.push_back(found->second);
+        }
+        return step;
+    }
+
+    static int place_in(const std::vector<int>& body, int id) {
+        return static_cast<int>(std::find(body.begin(), body.end(), id) - body.begin());
+    }
+
+    // The step before the first that is known. Where its carries have their first values, 0 may have been folded away.
+    std::optional<std::vector<int>> step_before(Recurrence& result) const {
+        First first{&result, {}, {}};
+        for (const Recurrence::Carry& carry : result.carries)
+            if (carry.initial < 0 || !is_first(carry.after, carry.initial, first)) return {};
+        std::vector<int> step;
+        for (int id : result.body) {
+            auto found = first.nodes.find(id);
+            if (found == first.nodes.end()) return {};
+            step.push_back(found->second);
+        }
+        for (const Recurrence::Carry& carry : result.carries)
+            if (!first.initial.contains(carry.before)) return {};
+        for (Recurrence::Carry& carry : result.carries) carry.initial = first.initial.at(carry.before);
+        return step;
+    }
+
+    struct First {
+        const Recurrence* recurrence;
+        std::map<int, int> nodes, initial;  // of a node of the body: its counterpart
+    };
+
+    bool is_first(int id, int candidate, First& first) const {
+        const Recurrence& loop = *first.recurrence;
+        for (const Recurrence::Carry& carry : loop.carries)
+            if (carry.before == id) return first.initial.try_emplace(id, candidate).first->second == candidate;
+        if (!std::binary_search(loop.body.begin(), loop.body.end(), id)) return id == candidate;
+        if (auto known = first.nodes.find(id); known != first.nodes.end()) return known->second == candidate;
+        const Node &node = graph_.at(id), &one = graph_.at(candidate);
+        First tried = first;
+        bool same = false;
+        if (auto move = loop.moves.find(id); move != loop.moves.end()) {
+            const auto distance = static_cast<int64_t>(loop.body_step) + 1;
+            same = key_of(moved_by(node, move->second, -distance)) == key_of(one);
+        } else if (key_without_operands(node) == key_without_operands(one) &&
+                   node.operands.size() == one.operands.size()) {
+            same = first_operands(node, one.operands, tried);
+            if (!same && is_commutative(node) && node.operands.size() == 2) {
+                tried = first;
+                same = first_operands(node, {one.operands[1], one.operands[0]}, tried);
+            }
+        }
+        if (!same) {
+            tried = first;
+            same = is_first_without_zero(node, candidate, tried);
+        }
+        if (!same) return false;
+        first = std::move(tried);
+        first.nodes[id] = candidate;
+        return true;
+    }
+
+    bool first_operands(const Node& node, const std::vector<int>& candidates, First& first) const {
+        for (size_t k = 0; k < candidates.size(); ++k)
+            if (!is_first(node.operands[k], candidates[k], first)) return false;
+        return true;
+    }
+
+    // 0 - x is the node -x, 0 + x is x.
+    bool is_first_without_zero(const Node& node, int candidate, First& first) const {
+        if (node.op != "subtract" && node.op != "add") return false;
+        for (const Recurrence::Carry& carry : first.recurrence->carries) {
+            auto zero = std::find(node.operands.begin(), node.operands.end(), carry.before);
+            if (zero == node.operands.end() || (node.op == "subtract" && zero != node.operands.begin())) continue;
+            const int other = node.operands[zero == node.operands.begin() ? 1 : 0];
+            const Node& one = graph_.at(candidate);
+            if (node.op == "subtract" && one.op != "negative") continue;
+            const int value = node.op == "subtract" ? one.operands[0] : candidate;
+            auto known = first.initial.find(carry.before);
+            if (known != first.initial.end() && !is_zero(known->second)) continue;
+            if (!is_first(other, value, first)) continue;
+            if (known == first.initial.end()) first.initial[carry.before] = -1;
+            return true;
+        }
+        return false;
+    }
+
+    bool is_zero(int id) const {
+        if (id < 0) return true;
+        const Node& node = graph_.at(id);
+        if (node.family == Family::layout && node.op == "broadcast") return is_zero(node.operands[0]);
+        return node.family == Family::constant && !node.dim && node.value == 0;
+    }
+
+    const Graph& graph_;
+    const std::map<std::string, int>& known_;
+    const std::vector<int>& anchors_;
+    std::vector<int> level_;  // how many anchors a node needs
+};
+
+// Nodes that may begin steps: alike, and with one operand in common that is known from the beginning, a weight or a
+// number; or alike only. Contractions first, then the most.
+std::vector<std::vector<int>> groups_of(const Graph& graph) {
+    auto is_fixed = [&](int id) {
+        while (graph.at(id).family == Family::layout && graph.at(id).op != "slice" && graph.at(id).op != "concatenate")
+            id = graph.at(id).operands[0];
+        return is_leaf(graph.at(id));
+    };
+    std::map<std::pair<bool, std::string>, std::vector<int>> groups;
+    for (const Node& node : graph.nodes) {
+        if (node.family != Family::pointwise && node.family != Family::contraction) continue;
+        const std::string key = key_without_operands(node);
+        bool any = false;
+        for (size_t k = 0; k < node.operands.size(); ++k) {
+            if (!is_fixed(node.operands[k])) continue;
+            const size_t place = is_commutative(node) ? 0 : k;
+            groups[{node.family != Family::contraction,
+                    key + "/" + std::to_string(place) + "/" + std::to_string(node.operands[k])}]
+                .push_back(node.id);
+            any = true;
+        }
+        if (!any) groups[{node.family != Family::contraction, key}].push_back(node.id);
+    }
+    std::vector<std::pair<bool, std::vector<int>>> found;
+    for (auto& [key, nodes] : groups)
+        if (nodes.size() >= least_steps) found.emplace_back(key.first, std::move(nodes));
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return std::make_pair(a.first, -static_cast<int64_t>(a.second.size())) <
+               std::make_pair(b.first, -static_cast<int64_t>(b.second.size()));
+    });
+    std::vector<std::vector<int>> result;
+    for (auto& [pointwise, nodes] : found) result.push_back(std::move(nodes));
+    if (result.size() > most_groups) result.resize(most_groups);
+    return result;
+}
+
+}  // namespace
+
+std::vector<Recurrence> find_recurrences(const Graph& graph) {
+    std::vector<Recurrence> result;
+    const std::vector<std::vector<int>> groups = groups_of(graph);
+    if (groups.empty()) return result;
+    std::map<std::string, int> known;
+    for (const Node& node : graph.nodes) known.emplace(key_of(node), node.id);
+    std::set<int> taken;
+    auto is_free = [&](const std::vector<int>& nodes) {
+        return std::none_of(nodes.begin(), nodes.end(), [&](int id) { return taken.contains(id); });
+    };
+    auto take = [&](Recurrence found) {
+        for (const std::vector<int>& step : found.steps)
+            for (int id : step)
+                if (graph.at(id).family != Family::layout) taken.insert(id);
+        result.push_back(std::move(found));
+    };
+    std::vector<Recurrence> others;  // of pointwise operations: where a step begins decides how many there are
+    for (const std::vector<int>& anchors : groups) {
+        if (!is_free(anchors)) continue;
+        std::optional<Recurrence> found = Comparison(graph, known, anchors).run();
+        if (!found) continue;
+        if (graph.at(anchors[0]).family == Family::contraction) take(std::move(*found));
+        else others.push_back(std::move(*found));
+    }
+    std::stable_sort(others.begin(), others.end(), [](const Recurrence& a, const Recurrence& b) {
+        return a.steps.size() * a.body.size() > b.steps.size() * b.body.size();
+    });
+    for (Recurrence& found : others) {
+        std::vector<int> nodes;
+        for (const std::vector<int>& step : found.steps)
+            for (int id : step)
+                if (graph.at(id).family != Family::layout) nodes.push_back(id);
+        if (is_free(nodes)) take(std::move(found));
+    }
+    return result;
+}
+
+}  // namespace strop

@@ -1,0 +1,617 @@
+#include "playbook/recurrence_form.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "graph/recurrence.h"
+#include "graph/rewrite.h"
+#include "playbook/plain_loops.h"
+#include "playbook/plain_value.h"
+
+namespace strop::playbook {
+
+namespace {
+
+constexpr std::ptrdiff_t most_single_outputs = 32;
+
+size_t at(int id) { return static_cast<size_t>(id); }
+
+// The axis before the last that is longer than 1; none: the shape has one row only. Two of them: nothing.
+std::optional<std::optional<size_t>> row_axis(const Shape& shape) {
+    std::optional<size_t> found;
+    for (size_t axis = 0; axis + 1 < shape.size(); ++axis) {
+        if (shape[axis].is_literal(1)) continue;
+        if (found) return {};
+        found = axis;
+    }
+    return std::optional<std::optional<size_t>>(found);
+}
+
+// What an axis of a value counts: steps, rows or columns, or several of them, row-major.
+using AxisLabels = std::vector<std::string>;
+
+class Former {
+public:
+    Former(const Problem& problem, const Graph& graph) : graph_(graph) { form_.problem = problem; }
+
+    RecurrenceForm form() {
+        const std::vector<Recurrence> found = find_recurrences(graph_);
+        if (found.size() != 1) return lacking("no recurrence");
+        loop_ = found[0];
+        form_.steps = static_cast<int64_t>(loop_.steps.size());
+        for (size_t k = 0; k < loop_.steps.size(); ++k)
+            for (size_t b = 0; b < loop_.body.size(); ++b) place_in_body_.try_emplace(loop_.steps[k][b], k, b);
+        form_.row = unique("first_row");
+        form_.step = unique("step");
+        check_body();
+        find_outputs();
+        find_phases();
+        if (!form_.lacks.empty()) return form_;
+        plan_buffers();
+        build_steps();
+        build_initial();
+        build_readings();
+        return form_;
+    }
+
+private:
+    RecurrenceForm lacking(const std::string& why) {
+        if (form_.lacks.empty()) form_.lacks = why;
+        return form_;
+    }
+
+    std::string unique(const std::string& name) {
+        auto taken = [&](const std::string& one) {
+            for (const auto* tensors : {&form_.problem.inputs, &form_.problem.outputs})
+                for (const Tensor& tensor : *tensors)
+                    if (tensor.name == one) return true;
+            for (const Parameter& parameter : form_.problem.parameters)
+                if (parameter.name == one) return true;
+            return own_names_.contains(one) ||
+                   std::count(form_.problem.dimensions.begin(), form_.problem.dimensions.end(), one) > 0;
+        };
+        std::string result = name;
+        for (int i = 2; taken(result); ++i) result = fmt::format("{}_{}", name, i);
+        own_names_.insert(result);
+        return result;
+    }
+
+    bool in_body(int id) const { return std::binary_search(loop_.body.begin(), loop_.body.end(), id); }
+    const Recurrence::Carry* carry_before(int id) const {
+        for (const Recurrence::Carry& carry : loop_.carries)
+            if (carry.before == id) return &carry;
+        return nullptr;
+    }
+    size_t carry_place(const Recurrence::Carry& carry) const {
+        return static_cast<size_t>(&carry - loop_.carries.data());
+    }
+
+    // ---- what the nodes are
+    // ------------------------------------------------------------------------------------------
+
+    void check_body() {
+        form_.rows = 1;
+        for (const Recurrence::Carry& carry : loop_.carries) {
+            const Node& node = graph_.at(carry.after);
+            const auto axis = row_axis(node.shape);
+            if (node.shape.empty() || !axis) return void(lacking("a state of more than two axes"));
+            if (graph_.at(carry.before).shape != node.shape) return void(lacking("a state of another shape each step"));
+            const Expression rows = *axis ? node.shape[**axis] : Expression(1);
+            if (carry_place(carry) > 0 && !(rows == form_.rows)) return void(lacking("states of several batches"));
+            form_.rows = rows;
+        }
+        for (int id : loop_.body) {
+            const Node& node = graph_.at(id);
+            if (node.dtype != DType::float32) return void(lacking("a recurrence in another type than float32"));
+            if (node.family == Family::layout && !is_view(graph_, node))
+                return void(lacking("a recurrence with '" + node.op + "'"));
+            if (node.family == Family::contraction) check_product(node);
+            else if (!loop_.moves.contains(id)) check_columns(node);
+        }
+        for (const auto* tensors : {&form_.problem.inputs, &form_.problem.outputs})
+            for (const Tensor& tensor : *tensors)
+                if (is_half(tensor.dtype)) return void(lacking("a recurrence over 16-bit values"));
+    }
+
+    void check_columns(const Node& node) {
+        const auto axis = row_axis(node.shape);
+        if (!axis) return void(lacking("a recurrence over several axes"));
+        if (*axis && !(node.shape[**axis] == form_.rows)) lacking("a recurrence that mixes rows");
+        if (node.op == "transpose" || node.op == "reverse" || node.op == "window")
+            lacking("a recurrence with '" + node.op + "'");
+        if (node.op != "slice") return;
+        for (size_t k = 0; k + 1 < node.shape.size(); ++k)
+            if (!node.begin[k].is_literal(0) || !node.step[k].is_literal(1))
+                if (!graph_.at(node.operands[0]).shape[k].is_literal(1) && in_body(node.operands[0]))
+                    lacking("a recurrence that mixes rows");
+    }
+
+    // Of the operands, the one that each step makes anew.
+    static bool is_state(const Former& self, int id) { return self.in_body(id) || self.carry_before(id); }
+
+    void check_product(const Node& node) {
+        const bool first = is_state(*this, node.operands[0]);
+        if (first == is_state(*this, node.operands[1])) return void(lacking("a product of two states"));
+        const size_t state = first ? 0 : 1;
+        const std::string &left = node.labels[state], &right = node.labels[1 - state], &result = node.labels[2];
+        if (right.size() != 2 || left.empty() || result.empty()) return void(lacking("a product of several axes"));
+        const char depth = left.back(), column = result.back();
+        const bool fits = right.find(depth) != std::string::npos && right.find(column) != std::string::npos &&
+                          depth != column && left.substr(0, left.size() - 1) == result.substr(0, result.size() - 1);
+        const auto axis = row_axis(graph_.at(node.operands[state]).shape);
+        if (!fits || !axis) return void(lacking("a product that mixes rows"));
+        const Shape& shape = graph_.at(node.operands[state]).shape;
+        if (*axis && !(shape[**axis] == form_.rows)) lacking("a product that mixes rows");
+    }
+
+    // ---- what is done when
+    // -------------------------------------------------------------------------------------------
+
+    int phase_of(int id) const {
+        auto found = phase_.find(id);
+        return found == phase_.end() ? 0 : found->second;
+    }
+
+    size_t state_side(const Node& product) const { return is_state(*this, product.operands[0]) ? 0 : 1; }
+
+    void find_phases() {
+        for (int id : loop_.body) {
+            const Node& node = graph_.at(id);
+            int phase = 0;
+            for (int operand : node.operands) phase = std::max(phase, phase_of(operand));
+            phase_[id] = phase + (node.family == Family::contraction);
+        }
+        std::set<int> held;
+        for (const Recurrence::Carry& carry : loop_.carries) held.insert(carry.after);
+        for (const Written& written : written_) held.insert(written.node);
+        for (int id : loop_.body)
+            if (const Node& node = graph_.at(id); node.family == Family::contraction) {
+                const int left = node.operands[state_side(node)];
+                if (in_body(left)) held.insert(left);
+            }
+        held_.assign(held.begin(), held.end());
+    }
+
+    // ---- what leaves the loop
+    // ----------------------------------------------------------------------------------------
+
+    struct Written {
+        int node = 0;  // of the body
+        RowResult::Place place;
+        std::optional<int64_t> step;  // after this one only
+    };
+
+    void find_outputs() {
+        for (size_t k = 0; k < graph_.outputs.size(); ++k) {
+            const Tensor& tensor = form_.problem.outputs[k];
+            if (tensor.dtype != DType::float32) lacking("a recurrence in another type than float32");
+            if (!joined_output(graph_.outputs[k], tensor) && !single_output(graph_.outputs[k], tensor))
+                lacking("a recurrence whose values are used in another order");
+        }
+        std::stable_sort(written_.begin(), written_.end(),
+                         [](const Written& a, const Written& b) { return a.step.value_or(0) < b.step.value_or(0); });
+        const auto singles =
+            std::count_if(written_.begin(), written_.end(), [](const Written& one) { return one.step; });
+        if (singles > most_single_outputs) lacking("a recurrence with outputs of many single steps");
+    }
+
+    std::string element(const Tensor& tensor, const Shape& extents, const AxisLabels& labels, const Term& step) const {
+        Term offset{"0", 0, true};
+        for (size_t k = 0; k < labels.size(); ++k) {
+            Term place{"j", 2, true};
+            if (labels[k] == "step") place = step;
+            if (labels[k] == "row") place = {form_.row + " + i", 1, false};
+            offset = plus(times(offset, extent_term(extents[k])), place);
+        }
+        return fmt::format("{}[{}]", tensor.name, offset.text);
+    }
+
+    // A value of one step, perhaps seen through reshapes and copied.
+    bool single_output(int id, const Tensor& tensor) {
+        const Node* node = &graph_.at(id);
+        while (!place_in_body_.contains(node->id)) {
+            const bool copy = node->family == Family::pointwise && node->op == "cast";
+            if (!copy && !(node->family == Family::layout && node->op == "reshape")) return false;
+            node = &graph_.at(node->operands[0]);
+        }
+        const auto [step, place] = place_in_body_.at(node->id);
+        const int inside = loop_.body[place];
+        const Node& body = graph_.at(inside);
+        std::vector<AxisLabels> labels = labels_of(body.shape);
+        const auto [order, extents] = flattened(labels, body.shape.back());
+        written_.push_back({inside, {tensor.name, element(tensor, extents, order, {})}, static_cast<int64_t>(step)});
+        return true;
+    }
+
+    static std::vector<AxisLabels> labels_of(const Shape& shape) {
+        std::vector<AxisLabels> labels(shape.size());
+        if (const auto axis = row_axis(shape); axis && *axis) labels[**axis] = {"row"};
+        labels.back() = {"column"};
+        return labels;
+    }
+
+    Expression extent_of(const std::string& label, const Expression& columns) const {
+        return label == "row" ? form_.rows : label == "column" ? columns : Expression(form_.steps);
+    }
+
+    std::pair<AxisLabels, Shape> flattened(const std::vector<AxisLabels>& labels, const Expression& columns) const {
+        std::pair<AxisLabels, Shape> result;
+        for (const AxisLabels& axis : labels)
+            for (const std::string& label : axis) {
+                result.first.push_back(label);
+                result.second.push_back(extent_of(label, columns));
+            }
+        return result;
+    }
+
+    // The labels of a view's axes; nothing where it cuts an axis apart or leaves something out.
+    std::optional<std::vector<AxisLabels>> seen_through(const Node& view, const std::vector<AxisLabels>& labels,
+                                                        const Expression& columns) const {
+        if (view.op == "transpose") {
+            std::vector<AxisLabels> result;
+            for (int axis : view.axes) result.push_back(labels[at(axis)]);
+            return result;
+        }
+        if (view.op != "reshape") return {};
+        AxisLabels all = flattened(labels, columns).first;
+        std::vector<AxisLabels> result;
+        size_t next = 0;
+        for (const Expression& extent : view.shape) {
+            result.emplace_back();
+            Expression product = 1;
+            while (next < all.size() && !same_value(product, extent)) {
+                product = product * extent_of(all[next], columns);
+                result.back().push_back(all[next++]);
+            }
+            if (!same_value(product, extent)) return {};
+        }
+        for (; next < all.size(); ++next) {
+            if (!extent_of(all[next], columns).is_literal(1)) return {};
+            result.back().push_back(all[next]);
+        }
+        return result;
+    }
+
+    // One value of every step, in order or from the last to the first, side by side along an axis; perhaps turned round
+    // and copied.
+    bool joined_output(int id, const Tensor& tensor) {
+        std::vector<const Node*> views;
+        const Node* node = &graph_.at(id);
+        for (; node->op != "concatenate"; node = &graph_.at(node->operands[0])) {
+            const bool copy = node->family == Family::pointwise && node->op == "cast";
+            if (!copy && !(node->family == Family::layout && (node->op == "reshape" || node->op == "transpose")))
+                return false;
+            if (!copy) views.insert(views.begin(), node);
+        }
+        if (static_cast<int64_t>(node->operands.size()) != form_.steps) return false;
+        std::optional<size_t> inside;
+        std::optional<bool> backwards;
+        std::vector<AxisLabels> labels;
+        for (size_t k = 0; k < node->operands.size(); ++k) {
+            std::vector<const Node*> own;
+            const Node* value = &graph_.at(node->operands[k]);
+            for (; !place_in_body_.contains(value->id); value = &graph_.at(value->operands[0])) {
+                if (value->family != Family::layout || value->operands.size() != 1) return false;
+                own.insert(own.begin(), value);
+            }
+            const auto [step, place] = place_in_body_.at(value->id);
+            if (k == 0) backwards = step != 0;
+            const size_t expected = *backwards ? node->operands.size() - 1 - k : k;
+            if (loop_.steps[expected][place] != value->id) return false;
+            if (inside.value_or(place) != place) return false;
+            inside = place;
+            labels = labels_of(value->shape);
+            for (const Node* view : own) {
+                auto seen = seen_through(*view, labels, value->shape.back());
+                if (!seen) return false;
+                labels = *seen;
+            }
+        }
+        const Expression columns = graph_.at(loop_.body[*inside]).shape.back();
+        AxisLabels& joined = labels[at(node->axes[0])];
+        joined.insert(joined.begin(), "step");
+        for (const Node* view : views) {
+            auto seen = seen_through(*view, labels, columns);
+            if (!seen) return false;
+            labels = *seen;
+        }
+        const auto [order, extents] = flattened(labels, columns);
+        Term step{form_.step, 0, true};
+        if (*backwards) step = {fmt::format("{} - {}", form_.steps - 1, form_.step), 0, false};
+        written_.push_back({loop_.body[*inside], {tensor.name, element(tensor, extents, order, step)}, {}});
+        return true;
+    }
+
+    // ---- memory
+    // ------------------------------------------------------------------------------------------------------
+
+    void plan_buffers() {
+        for (const Recurrence::Carry& carry : loop_.carries) {
+            const Expression columns = graph_.at(carry.after).shape.back();
+            state_.push_back(add_buffer("state", columns));
+            after_[carry.after].push_back(state_.size() - 1);
+        }
+        for (const auto& [node, carries] : after_) {
+            const bool safe = carries.size() == 1 && can_be_written_over(loop_.carries[carries[0]]);
+            buffer_of_[node] = safe ? state_[carries[0]] : add_buffer("next", graph_.at(node).shape.back());
+            for (size_t k : carries)
+                if (state_[k] != buffer_of_[node]) form_.copies.push_back({buffer_of_[node], state_[k]});
+        }
+        for (int id : held_)
+            if (!buffer_of_.contains(id)) buffer_of_[id] = add_buffer("held", graph_.at(id).shape.back());
+        for (int id : loop_.body)
+            if (graph_.at(id).family == Family::contraction)
+                sums_[id] = add_buffer("sums", graph_.at(id).shape.back(), true);
+    }
+
+    size_t add_buffer(const std::string& name, const Expression& columns, bool padded = false) {
+        form_.buffers.push_back({unique(name), columns, padded});
+        return form_.buffers.size() - 1;
+    }
+
+    // Whether nothing needs the state of the step before once the new one stands in its place: element by element in
+    // the loop that writes it, or in earlier phases.
+    bool can_be_written_over(const Recurrence::Carry& carry) const {
+        const int written = phase_of(carry.after);
+        for (int id : held_) {
+            if (!reads(id, carry.before)) continue;
+            const bool same_loop = phase_of(id) == written && same_columns(id, carry.after);
+            if (phase_of(id) > written || (phase_of(id) == written && !same_loop)) return false;
+            if (same_loop && !reads_in_place(id, carry.before)) return false;
+        }
+        for (int id : loop_.body) {
+            const Node& node = graph_.at(id);
+            if (node.family == Family::contraction && node.operands[state_side(node)] == carry.before &&
+                phase_of(id) > written)
+                return false;
+        }
+        return true;
+    }
+
+    bool same_columns(int one, int other) const { return graph_.at(one).shape.back() == graph_.at(other).shape.back(); }
+
+    // Through pointwise operations and views, before anything in memory.
+    bool reads(int id, int value) const {
+        if (id == value) return true;
+        if (!in_body(id) || graph_.at(id).family == Family::contraction) return false;
+        const std::vector<int>& operands = graph_.at(id).operands;
+        return std::any_of(operands.begin(), operands.end(), [&](int one) { return reads(one, value); });
+    }
+
+    bool reads_in_place(int id, int value) const {
+        const Node& node = graph_.at(id);
+        if (id == value || !reads(id, value)) return true;
+        if (node.family == Family::layout &&
+            !(node.op == "reshape" && node.shape.back() == graph_.at(node.operands[0]).shape.back()))
+            return false;
+        return std::all_of(node.operands.begin(), node.operands.end(),
+                           [&](int one) { return reads_in_place(one, value); });
+    }
+
+    // ---- graphs of the loops
+    // -----------------------------------------------------------------------------------------
+
+    // Copies what a loop computes, with buffers and tensors as inputs.
+    class Copier {
+    public:
+        Copier(Former& former, int phase) : self_(former), phase_(phase) {}
+
+        int copy(int id) {
+            if (auto known = places_.find(id); known != places_.end()) return known->second;
+            const Node& node = self_.graph_.at(id);
+            int place = 0;
+            if (const Recurrence::Carry* carry = self_.carry_before(id)) {
+                place = buffer(self_.state_[self_.carry_place(*carry)], node.shape);
+            } else if (!self_.in_body(id)) {
+                place = rows_of(outside(id));
+            } else if (node.family == Family::contraction) {
+                place = buffer(self_.sums_.at(id), node.shape);
+            } else if (auto held = self_.buffer_of_.find(id);
+                       held != self_.buffer_of_.end() && self_.phase_of(id) < phase_) {
+                place = buffer(held->second, node.shape);
+            } else if (auto move = self_.loop_.moves.find(id); move != self_.loop_.moves.end()) {
+                Node slice = moved(node, move->second);
+                slice.operands = {outside(node.operands[0])};
+                place = rows_of(append(slice));
+            } else {
+                Node inside = node;
+                for (int& operand : inside.operands) operand = copy(operand);
+                if (const auto axis = row_axis(node.shape); axis && *axis) {
+                    inside.shape[**axis] = Expression::symbol(rows_of_block);
+                    if (inside.op == "slice") inside.end[**axis] = inside.shape[**axis];
+                }
+                place = append(inside);
+            }
+            return places_[id] = place;
+        }
+
+        // A value that no step changes.
+        int outside(int id) {
+            if (auto known = outside_.find(id); known != outside_.end()) return known->second;
+            Node node = self_.graph_.at(id);
+            for (int& operand : node.operands) operand = outside(operand);
+            return outside_[id] = append(node);
+        }
+
+        Graph take(std::vector<int> outputs) {
+            graph_.outputs = std::move(outputs);
+            return std::move(graph_);
+        }
+        // The rows of a block of a value that has all of them.
+        int rows_of(int place) {
+            const Shape shape = graph_.at(place).shape;
+            if (shape.empty()) return place;
+            const auto axis = row_axis(shape);
+            if (!axis || !*axis) return place;
+            Node slice;
+            slice.family = Family::layout;
+            slice.op = "slice";
+            slice.operands = {place};
+            slice.shape = shape;
+            slice.shape[**axis] = Expression::symbol(rows_of_block);
+            slice.dtype = graph_.at(place).dtype;
+            slice.begin.assign(shape.size(), 0);
+            slice.step.assign(shape.size(), 1);
+            slice.begin[**axis] = Expression::symbol(self_.form_.row);
+            slice.end = slice.shape;
+            return append(slice);
+        }
+
+    private:
+        int append(Node node) {
+            node.id = static_cast<int>(graph_.nodes.size());
+            graph_.nodes.push_back(std::move(node));
+            return graph_.nodes.back().id;
+        }
+
+        int buffer(size_t index, Shape shape) {
+            const RowBuffer& buffer = self_.form_.buffers[index];
+            Node node;
+            node.family = Family::input;
+            node.op = buffer.name;
+            if (const auto axis = row_axis(shape); axis && *axis) shape[**axis] = Expression::symbol(rows_of_block);
+            const Expression columns = shape.back();
+            if (buffer.padded) shape.back() = Expression::symbol(buffer.name + "_columns");
+            node.shape = shape;
+            const int place = append(node);
+            if (!buffer.padded) return place;
+            Node slice = node;
+            slice.family = Family::layout;
+            slice.op = "slice";
+            slice.operands = {place};
+            slice.shape.back() = columns;
+            slice.begin.assign(shape.size(), 0);
+            slice.step.assign(shape.size(), 1);
+            slice.end = slice.shape;
+            return append(slice);
+        }
+
+        Node moved(Node slice, const std::vector<int64_t>& move) const {
+            const Expression step = Expression::symbol(self_.form_.step);
+            for (size_t axis = 0; axis < move.size(); ++axis) {
+                if (move[axis] == 0) continue;
+                const auto body_step = static_cast<int64_t>(self_.loop_.body_step);
+                const Expression first = slice.begin[axis] - Expression(move[axis] * body_step);
+                const Expression by =
+                    move[axis] == 1 || move[axis] == -1 ? step : Expression(std::abs(move[axis])) * step;
+                const Expression length = slice.end[axis] - slice.begin[axis];
+                slice.begin[axis] = move[axis] < 0 ? first - by : first.is_literal(0) ? by : by + first;
+                slice.end[axis] = slice.begin[axis] + length;
+            }
+            return slice;
+        }
+
+        Former& self_;
+        int phase_;
+        std::map<int, int> places_, outside_;
+        Graph graph_;
+    };
+
+    void build_steps() {
+        int phases = 0;
+        for (int id : loop_.body) phases = std::max(phases, phase_of(id));
+        form_.phases.resize(static_cast<size_t>(phases) + 1);
+        form_.whole_rows = phases > 0;
+        for (int id : loop_.body)
+            if (graph_.at(id).family == Family::contraction)
+                form_.phases[at(phase_of(id))].products.push_back(product(id));
+        for (int id : held_) add_to_loop(id);
+        for (const RowLoop& loop : form_.phases[0].loops)
+            if (!(loop.columns == form_.phases[0].loops[0].columns)) form_.whole_rows = true;
+        for (int id : loop_.body)  // columns that are read elsewhere than where they are written
+            if (const Node& node = graph_.at(id); node.op == "slice" && !loop_.moves.contains(id))
+                form_.whole_rows = true;
+    }
+
+    RowProduct product(int id) {
+        const Node& node = graph_.at(id);
+        const size_t side = state_side(node);
+        const int left = node.operands[side];
+        RowProduct result;
+        const Recurrence::Carry* carry = carry_before(left);
+        result.left = carry ? state_[carry_place(*carry)] : buffer_of_.at(left);
+        result.sums = sums_.at(id);
+        result.depth = graph_.at(left).shape.back();
+        result.columns = node.shape.back();
+        result.columns_first = node.labels[1 - side][0] == node.labels[2].back();
+        Copier copier(*this, 0);
+        const int weights = copier.outside(node.operands[1 - side]);
+        result.weights = copier.take({weights});
+        return result;
+    }
+
+    // The loops of one phase over so many columns are one.
+    void add_to_loop(int id) {
+        std::vector<RowLoop>& loops = form_.phases[at(phase_of(id))].loops;
+        const Expression columns = graph_.at(id).shape.back();
+        if (std::any_of(loops.begin(), loops.end(), [&](const RowLoop& loop) { return loop.columns == columns; }))
+            return;
+        Copier copier(*this, phase_of(id));
+        RowLoop loop;
+        loop.columns = columns;
+        std::vector<int> outputs;
+        for (int one : held_) {
+            if (phase_of(one) != phase_of(id) || !(graph_.at(one).shape.back() == columns)) continue;
+            RowResult result{copier.copy(one), buffer_of_.at(one), {}};
+            for (const Written& written : written_)
+                if (written.node == one && !written.step) result.places.push_back(written.place);
+            outputs.push_back(result.node);
+            loop.results.push_back(result);
+        }
+        loop.graph = copier.take(outputs);
+        loops.push_back(std::move(loop));
+    }
+
+    void build_initial() {
+        for (const Recurrence::Carry& carry : loop_.carries) {
+            RowLoop loop;
+            loop.columns = graph_.at(carry.after).shape.back();
+            Copier copier(*this, 0);
+            int value = 0;
+            if (carry.initial >= 0) {
+                value = copier.rows_of(copier.outside(carry.initial));
+                loop.graph = copier.take({value});
+            } else {
+                loop.graph.nodes.push_back({});
+                loop.graph.nodes[0].family = Family::constant;
+                loop.graph.outputs = {0};
+            }
+            loop.results.push_back({value, state_[carry_place(carry)], {}});
+            form_.initial.push_back(std::move(loop));
+        }
+    }
+
+    void build_readings() {
+        for (const Written& written : written_) {
+            if (!written.step) continue;
+            RowLoop loop;
+            loop.columns = graph_.at(written.node).shape.back();
+            Copier copier(*this, static_cast<int>(form_.phases.size()));
+            RowResult result{copier.copy(written.node), {}, {written.place}};
+            loop.graph = copier.take({result.node});
+            loop.results.push_back(result);
+            form_.readings.push_back({*written.step, std::move(loop)});
+        }
+    }
+
+    const Graph& graph_;
+    RecurrenceForm form_;
+    Recurrence loop_;
+    std::set<std::string> own_names_;
+    std::map<int, std::pair<size_t, size_t>> place_in_body_;  // of any step's node: the step, the place in the body
+    std::map<int, int> phase_;
+    std::vector<int> held_;  // of the body: what is kept in memory
+    std::vector<Written> written_;
+    std::vector<size_t> state_;                 // buffers, one a carry
+    std::map<int, std::vector<size_t>> after_;  // carries, by what they become
+    std::map<int, size_t> buffer_of_, sums_;
+};
+
+}  // namespace
+
+RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph) { return Former(problem, graph).form(); }
+
+}  // namespace strop::playbook

@@ -1,0 +1,79 @@
+// A graph seen as a loop over time whose rows do not depend on each other: a recurrent layer over a batch, a running
+// state. A block of rows can go through all steps by itself, with its state in the nearest cache and no barrier between
+// steps.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/problem.h"
+#include "graph/graph.h"
+
+namespace strop::playbook {
+
+// Memory of one block of rows: rows x columns.
+struct RowBuffer {
+    std::string name;
+    Expression columns;
+    bool padded = false;  // to whole panels of a product
+};
+
+// sums = left * weights, over the rows of a block.
+struct RowProduct {
+    size_t left = 0, sums = 0;  // buffers
+    Expression depth, columns;
+    Graph weights;               // its one output: the right operand
+    bool columns_first = false;  // its axes are (columns, depth)
+};
+
+// One of a loop's results.
+struct RowResult {
+    struct Place {
+        std::string output;
+        std::string element;  // C++ text, at row i and column j of a block
+    };
+    int node = 0;                  // of the loop's graph
+    std::optional<size_t> buffer;  // where it is kept
+    std::vector<Place> places;     // where it is written as well
+};
+
+// One pass over columns: pointwise operations on what is there.
+struct RowLoop {
+    Graph graph;  // inputs: tensors of the problem and buffers, by name
+    Expression columns;
+    std::vector<RowResult> results;
+};
+
+struct RecurrenceForm {
+    std::string lacks;  // non-empty: why this graph is none
+    Problem problem;
+    Expression rows;
+    int64_t steps = 0;
+    bool whole_rows = true;  // false: columns do not depend on each other either
+    std::vector<RowBuffer> buffers;
+    std::vector<RowLoop> initial;  // before the first step
+    // Of one step, in order: products[k] before loops[k]; the first loop may be empty.
+    struct Phase {
+        std::vector<RowProduct> products;
+        std::vector<RowLoop> loops;
+    };
+    std::vector<Phase> phases;
+    struct Copy {
+        size_t from, to;  // buffers
+    };
+    std::vector<Copy> copies;  // at the end of each step
+    struct Reading {
+        int64_t step;  // after which
+        RowLoop loop;
+    };
+    std::vector<Reading> readings;  // of single steps, in order
+    std::string row, step;          // names of the first row of a block, and of the step
+};
+
+// Names that its kernels use: "ROWS".
+inline constexpr const char* rows_of_block = "ROWS";
+
+RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph);
+
+}  // namespace strop::playbook

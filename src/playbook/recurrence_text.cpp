@@ -1,0 +1,340 @@
+#include "playbook/recurrence_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "language/contract.h"
+#include "language/cpp_source.h"
+#include "playbook/loop_text.h"
+#include "playbook/plain_loops.h"
+#include "playbook/plain_value.h"
+
+namespace strop::playbook {
+
+namespace {
+
+const char* const memory_text = R"(
+#include <stdlib.h>
+
+// Memory that a thread keeps from call to call. USE tells apart what is held at one time.
+// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
+// and the lookup may change them.
+template <int USE>
+__attribute__((noinline)) static float* memory(int64_t count) {
+    struct Block {
+        float* data = nullptr;
+        int64_t count = 0;
+        ~Block() { free(data); }
+    };
+    static thread_local Block block;
+    if (block.count < count) {
+        free(block.data);
+        block.count = (count + 1023) / 1024 * 1024;
+        block.data = (float*)aligned_alloc(4096, 4 * block.count);
+    }
+    return block.data;
+}
+)";
+
+const char* const product_text = R"(
+constexpr int NR = NRV * VL;
+
+// Columns of whole panels of NR.
+constexpr int64_t in_panels(int64_t columns) { return (columns + NR - 1) / NR * NR; }
+
+// sums = left * right for ROWS rows; the right operand lies in panels of NR columns, k by k.
+template <int ROWS>
+static inline void multiply(const float* left, const float* right, int64_t depth, int64_t columns, float* sums) {
+    for (int64_t n = 0; n < columns; n += NR) {
+        vec total[ROWS][NRV] = {};  // in registers
+        for (int64_t k = 0; k < depth; ++k, right += NR) {
+            vec row[NRV];
+#pragma GCC unroll 8
+            for (int v = 0; v < NRV; ++v) row[v] = load(right + v * VL);
+#pragma GCC unroll 16
+            for (int i = 0; i < ROWS; ++i)
+#pragma GCC unroll 8
+                for (int v = 0; v < NRV; ++v) total[i][v] += splat(left[i * depth + k]) * row[v];
+        }
+#pragma GCC unroll 16
+        for (int i = 0; i < ROWS; ++i)
+#pragma GCC unroll 8
+            for (int v = 0; v < NRV; ++v) store(sums + i * in_panels(columns) + n + v * VL, total[i][v]);
+    }
+}
+)";
+
+class Writer {
+public:
+    explicit Writer(const RecurrenceForm& form) : form_(form), problem_(form.problem) {
+        for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
+            for (const Tensor& tensor : *tensors) taken_.insert(tensor.name);
+        for (const Parameter& parameter : problem_.parameters) taken_.insert(parameter.name);
+        taken_.insert(problem_.dimensions.begin(), problem_.dimensions.end());
+        for (const RowBuffer& buffer : form.buffers) taken_.insert({buffer.name, buffer.name + "_columns"});
+        taken_.insert({form.row, form.step, "begin", "end", "packed", "local"});
+    }
+
+    KernelParts write() {
+        Lines take(1);
+        write_take(take);
+        std::string body = functions_ + "struct Recurrence {\n" + members() + packs_ + block_head() + take.text() +
+                           "    }\n};\n\n" + entry();
+        KernelParts parts;
+        parts.body = body;
+        parts.helpers = plain_helpers(helpers_) + memory_text + (has_products() ? product_text : "");
+        parts.used = {"load", "store", "splat"};
+        parts.lacks = lacks_;
+        return parts;
+    }
+
+private:
+    bool has_products() const {
+        return std::any_of(form_.phases.begin(), form_.phases.end(),
+                           [](const auto& phase) { return !phase.products.empty(); });
+    }
+
+    std::string members() const {
+        std::string text;
+        for (const std::string& part : split(parameter_list(problem_), ','))
+            text += "    " + std::string(trim(part)) + ";\n";
+        for (size_t k = 0; k < products_; ++k) text += fmt::format("    float* packed_{};\n", k + 1);
+        return text + "\n";
+    }
+
+    std::string block_head() const {
+        return fmt::format(
+            "    // Rows {0} to {0} + ROWS{1} from the first step to the last.\n    template <int ROWS>\n"
+            "    void take(int64_t {0}, float* local{2}) const {{\n",
+            form_.row, form_.whole_rows ? "" : ", columns begin to end",
+            form_.whole_rows ? "" : ", int64_t begin, int64_t end");
+    }
+
+    void write_take(Lines& lines) {
+        Lines inner(2);
+        std::string before = "local";
+        for (size_t k = 0; k < form_.buffers.size(); ++k) {
+            const RowBuffer& buffer = form_.buffers[k];
+            if (buffer.padded)
+                inner.add(fmt::format("const int64_t {}_columns = in_panels({});", buffer.name, buffer.columns.cpp()));
+            inner.add(fmt::format("float* const {} = {};", buffer.name, before));
+            before = fmt::format("{} + ROWS * {}", buffer.name, columns_of(buffer));
+        }
+        for (const RowLoop& loop : form_.initial) inner.add(call(loop, "start"));
+        inner.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps));
+        for (const RecurrenceForm::Phase& phase : form_.phases) {
+            for (const RowProduct& product : phase.products) multiply(product, inner);
+            for (const RowLoop& loop : phase.loops) inner.add(call(loop, "step"));
+        }
+        for (const RecurrenceForm::Reading& reading : form_.readings)
+            if (reading.step + 1 < form_.steps)
+                inner.add(fmt::format("if ({} == {}) {}", form_.step, reading.step, call(reading.loop, "read")));
+        for (const RecurrenceForm::Copy& copy : form_.copies) copy_buffer(copy, inner);
+        inner.add("}");
+        for (const RecurrenceForm::Reading& reading : form_.readings)
+            if (reading.step + 1 == form_.steps) inner.add(call(reading.loop, "read"));
+        lines = inner;
+    }
+
+    static std::string columns_of(const RowBuffer& buffer) {
+        const bool plain = buffer.columns.is_symbol() || buffer.columns.is_literal();
+        if (buffer.padded) return buffer.name + "_columns";
+        return plain ? buffer.columns.cpp() : "(" + buffer.columns.cpp() + ")";
+    }
+
+    void multiply(const RowProduct& product, Lines& lines) {
+        const size_t k = ++products_;
+        lines.add(fmt::format("multiply<ROWS>({}, packed_{}, {}, {}, {});", form_.buffers[product.left].name, k,
+                              product.depth.cpp(), product.columns.cpp(), form_.buffers[product.sums].name));
+        PlainValues values(product.weights, taken_);
+        const TermIndex index = product.columns_first ? TermIndex{{"n", 3, true}, {"k", 2, true}}
+                                                      : TermIndex{{"k", 2, true}, {"n", 3, true}};
+        const Term value = values.at(product.weights.outputs[0], index);
+        note(values);
+        Lines pack(1);
+        pack.add(fmt::format("// Panels begin to end of the right operand of {}; columns beyond the last are 0.",
+                             form_.buffers[product.sums].name));
+        pack.add(fmt::format("void pack_{}(int64_t begin, int64_t end) const {{", k));
+        pack.add(values.statements(0));
+        pack.add(fmt::format("float* to = packed_{} + begin * NR * {};", k, factor_of(product.depth)));
+        pack.add("for (int64_t panel = begin; panel < end; ++panel) {");
+        pack.add(fmt::format("for (int64_t k = 0; k < {}; ++k) {{", product.depth.cpp()));
+        pack.add(values.statements(2));
+        pack.add("for (int64_t n = panel * NR; n < (panel + 1) * NR; ++n) {");
+        pack.add(fmt::format("if (n >= {}) {{", product.columns.cpp()));
+        pack.add("*to++ = 0;");
+        pack.add("continue;");
+        pack.add("}");
+        pack.add(values.statements(3));
+        pack.add(fmt::format("*to++ = {};", value.text));
+        for (int i = 0; i < 4; ++i) pack.add("}");
+        packs_ += pack.text() + "\n";
+        packed_.push_back(fmt::format("in_panels({}) * {}", product.columns.cpp(), factor_of(product.depth)));
+        panels_.push_back(fmt::format("in_panels({}) / NR", product.columns.cpp()));
+        work_ +=
+            fmt::format("{}{} * {}", work_.empty() ? "" : " + ", factor_of(product.depth), factor_of(product.columns));
+    }
+
+    static std::string factor_of(const Expression& extent) {
+        return extent.is_symbol() || extent.is_literal() ? extent.cpp() : "(" + extent.cpp() + ")";
+    }
+
+    void note(PlainValues& values) {
+        helpers_.merge(values.helpers);
+        if (lacks_.empty()) lacks_ = values.lacks;
+    }
+
+    void copy_buffer(const RecurrenceForm::Copy& copy, Lines& lines) const {
+        const RowBuffer &from = form_.buffers[copy.from], &to = form_.buffers[copy.to];
+        const std::string columns = columns_of(to);
+        if (form_.whole_rows) {
+            lines.add(
+                fmt::format("for (int64_t i = 0; i < ROWS * {}; ++i) {}[i] = {}[i];", columns, to.name, from.name));
+        } else {
+            lines.add("for (int64_t i = 0; i < ROWS; ++i)");
+            lines.add(fmt::format("    for (int64_t j = begin; j < end; ++j) {0}[i * {2} + j] = {1}[i * {2} + j];",
+                                  to.name, from.name, columns));
+        }
+    }
+
+    // The text of a call; its function is added to the file. Arrays that a function writes are reached by one name
+    // each, so that the compiler makes vectors of its loop.
+    std::string call(const RowLoop& loop, const std::string& verb) {
+        PlainValues values(loop.graph, taken_);
+        std::vector<std::string> stores;
+        std::set<std::string> written;
+        for (const RowResult& result : loop.results) {
+            const std::vector<Expression>& shape = loop.graph.at(result.node).shape;
+            TermIndex index(shape.size(), Term{"0", 0, true});
+            for (size_t axis = 0; axis + 1 < shape.size(); ++axis)
+                if (!shape[axis].is_literal(1)) index[axis] = {"i", 1, true};
+            if (!index.empty() && !shape.back().is_literal(1)) index.back() = {"j", 2, true};
+            Term value = values.at(result.node, index);
+            if (loop.results.size() > 1 || result.places.size() + result.buffer.has_value() > 1) {
+                const std::string name = values.fresh("value");
+                values.add(2, fmt::format("const float {} = {};", name, value.text));
+                value = {name, 2, true};
+            }
+            if (result.buffer) {
+                const RowBuffer& buffer = form_.buffers[*result.buffer];
+                stores.push_back(fmt::format("{}[i * {} + j] = {};", buffer.name, columns_of(buffer), value.text));
+                written.insert(buffer.name);
+            }
+            for (const RowResult::Place& place : result.places) {
+                stores.push_back(fmt::format("{} = {};", place.element, value.text));
+                written.insert(place.output);
+            }
+        }
+        note(values);
+        const std::string columns = loop.columns.cpp();
+        if (verb == "step") work_ += fmt::format("{}16 * {}", work_.empty() ? "" : " + ", factor_of(loop.columns));
+        Lines body(1);
+        body.add(values.statements(0));
+        body.add("for (int64_t i = 0; i < ROWS; ++i) {");
+        body.add(values.statements(1));
+        body.add(form_.whole_rows ? fmt::format("for (int64_t j = 0; j < {}; ++j) {{", columns)
+                                  : "for (int64_t j = begin; j < end; ++j) {");
+        body.add(values.statements(2));
+        body.add(stores);
+        body.add("}");
+        body.add("}");
+        return add_function(verb, body.text(), written);
+    }
+
+    std::string add_function(const std::string& verb, const std::string& body, const std::set<std::string>& written) {
+        std::vector<std::string> parameters, arguments;
+        auto pass = [&](const std::string& type, const std::string& name) {
+            if (!mentions(body, name)) return;
+            parameters.push_back(type + " " + name);
+            arguments.push_back(name);
+        };
+        auto array = [&](const std::string& type, const std::string& name) {
+            pass(written.contains(name) ? type + "* __restrict" : "const " + type + "* __restrict", name);
+        };
+        for (const RowBuffer& buffer : form_.buffers) array("float", buffer.name);
+        for (const Tensor& input : problem_.inputs) array(c_type(input.dtype), input.name);
+        for (const Tensor& output : problem_.outputs) array(c_type(output.dtype), output.name);
+        for (const RowBuffer& buffer : form_.buffers)
+            if (buffer.padded) pass("int64_t", buffer.name + "_columns");
+        for (const Parameter& parameter : problem_.parameters) pass(c_type(parameter.dtype), parameter.name);
+        for (const std::string& dimension : problem_.dimensions) pass("int64_t", dimension);
+        for (const std::string& name : {form_.row, form_.step, std::string("begin"), std::string("end")})
+            pass("int64_t", name);
+        const std::string name = fmt::format("{}_{}", verb, ++functions_of_[verb]);
+        functions_ += fmt::format("template <int ROWS>\n{} {{\n{}}}\n\n",
+                                  parenthesised_list("static inline void " + name, parameters), body);
+        return parenthesised_list(name + "<ROWS>", arguments, 2) + ";";
+    }
+
+    std::string entry() const {
+        Lines lines(0);
+        lines.add(function_head(problem_) + " {");
+        std::string arguments = argument_list(problem_);
+        std::string count;
+        for (size_t k = 0; k < products_; ++k) {
+            const std::string before =
+                k == 0 ? "memory<0>(" + join(packed_, " + ") + ")" : fmt::format("packed_{} + {}", k, packed_[k - 1]);
+            lines.add(fmt::format("float* const packed_{} = {};", k + 1, before));
+            arguments += fmt::format(", packed_{}", k + 1);
+        }
+        lines.add(fmt::format("const Recurrence call{{{}}};", arguments));
+        for (const RowBuffer& buffer : form_.buffers)
+            count += (count.empty() ? "" : " + ") +
+                     (buffer.padded ? "in_panels(" + buffer.columns.cpp() + ")" : factor_of(buffer.columns));
+        const std::string rows = factor_of(form_.rows);
+        lines.add(fmt::format("const int threads = (double){} * {} * ({}) < PARALLEL_MIN ? 1 : team::size();", rows,
+                              form_.steps, work_));
+        if (products_ > 0) {
+            lines.add("team::parallel(threads, [=](team::Member me) {");
+            for (size_t k = 0; k < products_; ++k)
+                lines.add(fmt::format("call.pack_{}(me.begin({}), me.end({}));", k + 1, panels_[k], panels_[k]));
+            lines.add("});");
+        }
+        lines.add("team::parallel(threads, [=](team::Member me) {");
+        lines.add(fmt::format("float* const local = memory<1>(ROWS_AT_ONCE * ({}));", count));
+        if (form_.whole_rows)
+            take_rows(lines, "me.begin(" + form_.rows.cpp() + ")", "me.end(" + form_.rows.cpp() + ")", "");
+        else take_tiles(lines);
+        lines.add("});");
+        lines.add("}");
+        return lines.text() + typed_entry(problem_);
+    }
+
+    static void take_rows(Lines& lines, const std::string& begin, const std::string& end, const std::string& columns) {
+        lines.add(fmt::format("int64_t row = {};", begin));
+        lines.add(fmt::format("const int64_t last = {};", end));
+        lines.add(fmt::format(
+            "for (; row + ROWS_AT_ONCE <= last; row += ROWS_AT_ONCE) call.take<ROWS_AT_ONCE>(row, local{});", columns));
+        lines.add(fmt::format("for (; row < last; ++row) call.take<1>(row, local{});", columns));
+    }
+
+    // Columns do not depend on each other: a task is one tile of them in ROWS_AT_ONCE rows.
+    void take_tiles(Lines& lines) const {
+        const std::string columns = form_.phases[0].loops[0].columns.cpp(), rows = form_.rows.cpp();
+        lines.add(fmt::format(
+            "const int64_t tiles = ({} + TILE - 1) / TILE, blocks = ({} + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;", columns,
+            rows));
+        lines.add("for (int64_t task = me.begin(blocks * tiles); task < me.end(blocks * tiles); ++task) {");
+        lines.add("const int64_t begin = task % tiles * TILE;");
+        lines.add(fmt::format("const int64_t end = begin + TILE < {0} ? begin + TILE : {0};", columns));
+        take_rows(lines, "task / tiles * ROWS_AT_ONCE",
+                  fmt::format("row + ROWS_AT_ONCE < {0} ? row + ROWS_AT_ONCE : {0}", rows), ", begin, end");
+        lines.add("}");
+    }
+
+    const RecurrenceForm& form_;
+    const Problem& problem_;
+    std::set<std::string> taken_, helpers_;
+    std::string functions_, packs_, work_, lacks_;
+    std::map<std::string, int> functions_of_;
+    std::vector<std::string> packed_, panels_;
+    size_t products_ = 0;
+};
+
+}  // namespace
+
+KernelParts write_recurrence(const RecurrenceForm& form) { return Writer(form).write(); }
+
+}  // namespace strop::playbook
