@@ -142,7 +142,8 @@ TEST(SharedMemory, its_second_descriptor_cannot_be_written_and_it_grows_with_its
 
 TEST(Inputs, normal_values_have_the_moments_and_tails_of_the_distribution) {
     std::vector<float> x(1 << 21);
-    fill_tensor(x.data(), DType::float32, static_cast<int64_t>(x.size()), Fill::normal, 2, Distribution::declared, 5);
+    const Tensor input{"x", DType::float32, {}, Fill::normal, {}};
+    fill_tensor(x.data(), static_cast<int64_t>(x.size()), input, {}, Distribution::declared, 5);
     double sum = 0, squares = 0, fourth = 0, beyond_2 = 0, beyond_4 = 0;
     for (double value : x) {
         sum += value;

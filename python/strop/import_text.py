@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import torch
 
@@ -16,7 +17,17 @@ def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
     low, high = float(tensor.detach().min()), float(tensor.detach().max())
     if is_input and 0 <= low and 0.5 < high <= 1:
         return "fill: uniform"
-    return "fill: positive" if low > 0 else ""
+    fill = "fill: positive" if low > 0 else ""
+    scale = scale_of(tensor.detach().double(), 0.6 if fill else 1.0)
+    return ", ".join(part for part in (fill, f"scale: {scale:g}" if scale != 1 else "") if part)
+
+
+def scale_of(values: torch.Tensor, usual: float) -> float:
+    """As large as the file's values, to a power of two: layers over weights of 1 overflow, and a loop over them is chaos."""
+    size = float(values.square().mean().sqrt()) / usual
+    if not 0 < size < math.inf:
+        return 1.0
+    return 2.0 ** min(19, max(-19, round(math.log2(size))))
 
 
 def tensor_text(name, dtype, shape, more="") -> str:

@@ -21,6 +21,7 @@ import torch
 
 from strop import import_layout, import_order, import_pointwise, import_products  # noqa: F401  (fill the table)
 from strop import import_reductions  # noqa: F401
+from strop.import_recurrent import recurrences_kept
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
 from strop.import_values import HALVES, OPERATIONS, as_tensor, numpy_dtype
 from strop.trace_array import GRAPH, Traced, broadcast_to, constant_array, pointwise
@@ -94,11 +95,25 @@ def export(function, examples, varying):
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         program = torch.export.export(module, examples, dynamic_shapes=(dynamic,), strict=False)
+        if is_understood(program):
+            return program  # to take it apart takes as long again
         table = torch.export.default_decompositions()
         for operation in list(table):
             if operation._opname in KEPT:
                 del table[operation]
         return program.run_decompositions(table)
+
+
+def is_understood(program) -> bool:
+    """Whether every operation has an entry as it is, and none changes a tensor."""
+    for node in program.graph.nodes:
+        target = node.target
+        if node.op != "call_function" or not hasattr(target, "_opname") or target._opname in IGNORED:
+            continue
+        known = f"{target._opname}.{target._overloadname}" in OPERATIONS or target._opname in OPERATIONS
+        if target._schema.is_mutable or not (known or target._opname in ("sym_size", "sym_numel")):
+            return False
+    return True
 
 
 def _max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
@@ -139,7 +154,8 @@ def extents_kept():
     functions.max_pool1d, functions.scaled_dot_product_attention = _max_pool1d, checked_attention
     torch.bincount = torch.Tensor.bincount = _bincount  # type: ignore[assignment,method-assign]
     try:
-        yield
+        with recurrences_kept():
+            yield
     finally:
         torch.bincount, torch.Tensor.bincount = counts, counts_of  # type: ignore[method-assign]
         math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention = root, pool, attention
@@ -187,7 +203,7 @@ def operation(target):
     if name in VALUES:
         raise Untraceable(f"'{name_of(target)}' makes a shape or a number depend on the values of a tensor")
     entry = OPERATIONS.get(f"{name}.{overload}") or OPERATIONS.get(name)
-    if entry is None or target.namespace not in ("aten", "prims"):
+    if entry is None or target.namespace not in ("aten", "prims", "strop"):
         raise Untraceable(f"'{name_of(target)}' has no graph operation")
     return entry
 

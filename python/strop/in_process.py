@@ -53,7 +53,7 @@ def is_half(dtype):
     return dtype in ("float16", "bfloat16")
 
 
-def filled(generator, shape, dtype, fill, limit):
+def filled(generator, shape, dtype, fill, limit, scale=1):
     """Of 16 bits in float32: the frameworks round it."""
     import numpy as np
 
@@ -64,9 +64,10 @@ def filled(generator, shape, dtype, fill, limit):
     if fill == "zeros_ones":
         return generator.integers(0, 2, shape).astype(dtype)
     if fill == "normal":
-        return generator.standard_normal(shape, np.float32).astype(dtype)
-    values = generator.random(shape, np.float32)
-    return (values + np.float32(0.1) if fill == "positive" else values).astype(dtype)
+        values = generator.standard_normal(shape, np.float32)
+    else:
+        values = generator.random(shape, np.float32)
+    return (np.float32(scale) * (values + np.float32(0.1) if fill == "positive" else values)).astype(dtype)
 
 
 class NumPy:
@@ -210,7 +211,7 @@ class Measurement:
 
         generator = np.random.default_rng(seed)
         arrays = [
-            filled(generator, shape, tensor["dtype"], tensor["fill"], limit)
+            filled(generator, shape, tensor["dtype"], tensor["fill"], limit, tensor.get("scale", 1))
             for tensor, shape, limit in zip(self.spec["inputs"], point["shapes"], point["limits"])
         ]
         dtypes = [tensor["dtype"] for tensor in self.spec["inputs"]]

@@ -36,6 +36,7 @@ struct Tensor {
     std::vector<Expression> shape;    // over dimensions and integer parameters; row-major, contiguous
     Fill fill = Fill::normal;         // inputs only
     std::optional<Expression> limit;  // Fill::integers: exclusive upper bound
+    double scale = 1;                 // floating inputs: what is drawn is multiplied by it
 };
 
 // A scalar parameter, passed by value. Integer parameters may appear in shapes.

@@ -11,8 +11,9 @@ namespace strop {
 
 namespace {
 
-constexpr size_t least_steps = 4;   // of which two in the middle are compared
-constexpr size_t most_groups = 64;  // of nodes that look alike
+constexpr size_t least_steps = 4;         // of which two in the middle are compared
+constexpr size_t most_groups = 64;        // of nodes that look alike
+constexpr int64_t most_compared = 20000;  // pairs of nodes, of one group: operands that change places double them
 
 bool is_commutative(const Node& node) {
     const Operation* operation = node.family == Family::pointwise ? operation_of(node) : nullptr;
@@ -155,10 +156,13 @@ private:
         for (bool backwards : {false, true}) {
             const size_t place = backwards ? result.steps.size() - 1 - result.body_step : result.body_step;
             std::vector<int> made;
+            std::set<int> other;  // not of this step
             auto collect = [&](auto&& self, int id) -> bool {
                 if (std::binary_search(result.body.begin(), result.body.end(), id)) return true;
-                if (level_[at(id)] == 0) return false;
+                if (level_[at(id)] == 0 || other.contains(id)) return false;
+                if (std::find(made.begin(), made.end(), id) != made.end()) return true;
                 const Node& node = graph_.at(id);
+                other.insert(id);
                 bool of_step = may_repeat(node);
                 bool any = false;
                 for (int operand : node.operands) {
@@ -167,7 +171,8 @@ private:
                     any = any || inside;
                 }
                 if (!of_step || !any) return false;
-                if (std::find(made.begin(), made.end(), id) == made.end()) made.push_back(id);
+                other.erase(id);
+                made.push_back(id);
                 return true;
             };
             if (!collect(collect, join.operands[place]) || made.empty()) continue;
@@ -229,6 +234,7 @@ private:
         if (one == other) return true;
         if (auto known = match.next.find(one); known != match.next.end()) return known->second == other;
         const int level = level_[at(one)];
+        if (++compared_ > most_compared) return false;
         if (level_[at(other)] != (level == 0 ? 0 : level + 1)) return false;
         if (level == 1) return match.carried.try_emplace(one, other).first->second == other;
         if (level > 2) return false;
@@ -331,6 +337,7 @@ private:
             if (carry.before == id) return first.initial.try_emplace(id, candidate).first->second == candidate;
         if (!std::binary_search(loop.body.begin(), loop.body.end(), id)) return id == candidate;
         if (auto known = first.nodes.find(id); known != first.nodes.end()) return known->second == candidate;
+        if (++compared_ > most_compared) return false;
         const Node &node = graph_.at(id), &one = graph_.at(candidate);
         First tried = first;
         bool same = false;
@@ -391,6 +398,7 @@ private:
     const std::map<std::string, int>& known_;
     const std::vector<int>& anchors_;
     std::vector<int> level_;  // how many anchors a node needs
+    mutable int64_t compared_ = 0;
 };
 
 // Nodes that may begin steps: alike, and with one operand in common that is known from the beginning, a weight or a
@@ -447,23 +455,25 @@ std::vector<Recurrence> find_recurrences(const Graph& graph) {
                 if (graph.at(id).family != Family::layout) taken.insert(id);
         result.push_back(std::move(found));
     };
-    std::vector<Recurrence> others;  // of pointwise operations: where a step begins decides how many there are
-    for (const std::vector<int>& anchors : groups) {
-        if (!is_free(anchors)) continue;
-        std::optional<Recurrence> found = Comparison(graph, known, anchors).run();
-        if (!found) continue;
-        if (graph.at(anchors[0]).family == Family::contraction) take(std::move(*found));
-        else others.push_back(std::move(*found));
-    }
-    std::stable_sort(others.begin(), others.end(), [](const Recurrence& a, const Recurrence& b) {
-        return a.steps.size() * a.body.size() > b.steps.size() * b.body.size();
-    });
-    for (Recurrence& found : others) {
-        std::vector<int> nodes;
-        for (const std::vector<int>& step : found.steps)
-            for (int id : step)
-                if (graph.at(id).family != Family::layout) nodes.push_back(id);
-        if (is_free(nodes)) take(std::move(found));
+    // Where a step begins decides how many there are, so that the longest of what begins at products is taken, then of
+    // what begins at other operations.
+    for (Family family : {Family::contraction, Family::pointwise}) {
+        std::vector<Recurrence> found;
+        for (const std::vector<int>& anchors : groups) {
+            if (graph.at(anchors[0]).family != family || !is_free(anchors)) continue;
+            if (std::optional<Recurrence> one = Comparison(graph, known, anchors).run())
+                found.push_back(std::move(*one));
+        }
+        std::stable_sort(found.begin(), found.end(), [](const Recurrence& a, const Recurrence& b) {
+            return a.steps.size() * a.body.size() > b.steps.size() * b.body.size();
+        });
+        for (Recurrence& one : found) {
+            std::vector<int> nodes;
+            for (const std::vector<int>& step : one.steps)
+                for (int id : step)
+                    if (graph.at(id).family != Family::layout) nodes.push_back(id);
+            if (is_free(nodes)) take(std::move(one));
+        }
     }
     return result;
 }

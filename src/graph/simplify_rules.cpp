@@ -352,6 +352,11 @@ private:
         const Node source = at(id);
         if (source.shape == shape) return id;
         if (is_layout(id, "reshape")) return reshape(source.operands[0], shape);
+        if (is_layout(id, "broadcast") && at(source.operands[0]).shape.empty()) {
+            Node same = source;
+            same.shape = shape;
+            return out_.add(std::move(same));
+        }
         if (source.family == Family::reduction)
             if (std::optional<int> kept = reshape_reduction(source, shape)) return *kept;
         if (source.family == Family::pointwise && !shared_.count(id))
@@ -424,6 +429,11 @@ private:
         bool nothing = true;
         for (size_t i = 0; i < node.shape.size(); ++i) nothing = nothing && whole(node, source.shape, i);
         if (nothing) return source.id;
+        if (is_layout(source.id, "broadcast") && at(source.operands[0]).shape.empty()) {
+            Node smaller = source;
+            smaller.shape = node.shape;
+            return out_.add(std::move(smaller));
+        }
         if (!is_layout(source.id, "slice")) return out_.add(std::move(node));
         const Shape& base = at(source.operands[0]).shape;
         Node joined = node;

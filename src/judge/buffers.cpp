@@ -121,8 +121,7 @@ void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
     Bindings bindings = bindings_of(problem, point_.dims);
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
         const Tensor& tensor = problem.inputs[t];
-        int64_t limit = tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2;
-        fill_tensor(input(sets_[set], t), tensor.dtype, element_count(problem, tensor, point_.dims), tensor.fill, limit,
+        fill_tensor(input(sets_[set], t), element_count(problem, tensor, point_.dims), tensor, bindings,
                     sets_[set].distribution, seed + t);
     }
 }
@@ -146,9 +145,8 @@ void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
     const int64_t slack = (windows_ - 1) * window_stride;
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
         const Tensor& tensor = problem.inputs[t];
-        int64_t limit = tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2;
-        fill_tensor(input(sets_.back(), t) - slack, tensor.dtype, slack / static_cast<int64_t>(size_of(tensor.dtype)),
-                    tensor.fill, limit, Distribution::declared, seed + t);
+        fill_tensor(input(sets_.back(), t) - slack, slack / static_cast<int64_t>(size_of(tensor.dtype)), tensor,
+                    bindings, Distribution::declared, seed + t);
     }
 }
 

@@ -23,6 +23,7 @@ constexpr int64_t small_elements = 1 << 18;
 constexpr uint64_t one_block_of = 16;
 constexpr uint64_t fingerprint_values = 512;
 constexpr int64_t one_wrong_of = 1000;
+constexpr double near_misses = 64;                 // times what is allowed
 constexpr int64_t sparse_elements = 1024;          // beside the blocks, one secret element of so many is watched
 constexpr int64_t poisoned_by_a_thread = 4 << 20;  // bytes, at least
 constexpr double subnormal_steps = 16;  // as many units in the last place as a normal value may be off at least
@@ -331,13 +332,14 @@ std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSe
     return {};
 }
 
-bool few_are_wrong(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {
+bool may_be_rounding(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling) {
+    bool few = true;
     for (size_t t = 0; t < problem.outputs.size(); ++t) {
         const Wrong wrong = compare_output(problem, buffers, set, t, sampling, {});
-        if (wrong.count > 0 && (!is_floating(problem.outputs[t].dtype) || wrong.count * one_wrong_of > wrong.compared))
-            return false;
+        if (wrong.count > 0 && !is_floating(problem.outputs[t].dtype)) return false;
+        few = few && wrong.count * one_wrong_of <= wrong.compared;
     }
-    return true;
+    return few || largest_error(problem, buffers, set) <= near_misses;
 }
 
 }  // namespace strop::judge

@@ -98,6 +98,12 @@ float vary(float value, Fill fill, Distribution distribution, uint64_t bits, End
     return value;
 }
 
+// Few digits stay few where sums of them have to be exact.
+float scale_of(const Tensor& input, Distribution distribution) {
+    const bool few_digits = distribution == Distribution::repeated || distribution == Distribution::constant;
+    return static_cast<float>(few_digits ? std::exp2(std::round(std::log2(input.scale))) : input.scale);
+}
+
 template <typename T, typename Make>
 void fill_with(void* data, int64_t count, const Make& make) {
     T* values = static_cast<T*>(data);
@@ -139,14 +145,18 @@ const std::vector<Distribution>& unusual_distributions() {
     return all;
 }
 
-void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limit, Distribution distribution,
+void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings& bindings, Distribution distribution,
                  uint64_t seed) {
-    uint64_t base = mix64(seed);
+    const DType dtype = input.dtype;
+    const Fill fill = input.fill;
+    const int64_t limit = input.limit ? input.limit->evaluate_integer(bindings) : 2;
+    const uint64_t base = mix64(seed);
     const Ends ends = ends_of(dtype);
+    const float scale = scale_of(input, distribution);
     auto bits = [base](int64_t i) { return mix64(base + static_cast<uint64_t>(i)); };
     auto real = [&](int64_t i) {
         uint64_t drawn = bits(distribution == Distribution::constant ? 0 : i);
-        return vary(plain_value(fill, drawn), fill, distribution, drawn, ends);
+        return scale * vary(plain_value(fill, drawn), fill, distribution, drawn, ends);
     };
     auto whole = [&](int64_t i) {
         uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));

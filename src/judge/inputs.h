@@ -30,8 +30,9 @@ bool has_equal_values(Distribution distribution);
 // Every distribution but `declared`.
 const std::vector<Distribution>& unusual_distributions();
 
-// Fills `count` elements. Integers and booleans ignore the distribution; `limit` bounds Fill::integers.
-void fill_tensor(void* data, DType dtype, int64_t count, Fill fill, int64_t limit, Distribution distribution,
+// Fills `count` elements as an input is declared; at these values of what its limit depends on. Integers and booleans
+// ignore the distribution.
+void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings& bindings, Distribution distribution,
                  uint64_t seed);
 
 // Multiplies floating values by a factor; false, and nothing is done, where there are none.

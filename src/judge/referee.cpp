@@ -335,7 +335,7 @@ const InputSet& Referee::checked_set(Buffers& buffers, uint32_t set) {
 // tolerance was estimated from. A tolerance that the problem states is what its author wants.
 std::string Referee::wrong_values(Buffers& buffers, const InputSet& set, const Sampling& sampling) {
     const std::string wrong = wrong_output(problem_, buffers, set, sampling);
-    if (wrong.empty() || problem_.tolerance || !few_are_wrong(problem_, buffers, set, sampling)) return wrong;
+    if (wrong.empty() || problem_.tolerance || !may_be_rounding(problem_, buffers, set, sampling)) return wrong;
     long_idle_ = true;
     return wrong_output(problem_, buffers, set, sampling, expectation_.slack(buffers, set));
 }

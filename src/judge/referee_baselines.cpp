@@ -123,11 +123,20 @@ Runner::Outcome Referee::why_missing(const std::string& name) const {
 }
 
 // Where a Python baseline is called with one element, to learn what a call costs.
+// Of a module whose batch alone varies the smallest call has all the weights: that is work, and no price of a call.
+static bool is_little_work(const Problem& problem, const Dimensions& dims) {
+    constexpr int64_t most_elements = 1024;
+    int64_t elements = 0;
+    for (const auto* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors) elements += element_count(problem, tensor, dims);
+    return elements <= most_elements;
+}
+
 std::optional<size_t> Referee::smallest_call(const Runner& runner) const {
     size_t last = runner.points().size() - 1;
     // On a device the host's part of a call goes on while the device computes: it cannot be left out.
     bool tiny = runner.is_python() && !options_.device && runner.points()[last]->point().label == tiny_.label;
-    return tiny ? std::optional(last) : std::nullopt;
+    return tiny && is_little_work(problem_, tiny_.dims) ? std::optional(last) : std::nullopt;
 }
 
 }  // namespace strop::judge

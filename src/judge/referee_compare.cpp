@@ -138,6 +138,7 @@ struct Referee::Timing {
     double estimate_ns = 0;
     Glances glances;
     std::optional<size_t> smallest;  // of a Python baseline: the point of one element
+    bool usual_overhead = false;     // of one that has no such point
     Measurement overhead;            // there, one sample a turn
     std::vector<Moment> moments;     // one per sample
     size_t looked = 0;               // at so many of them, when neighbours were looked at after them
@@ -279,6 +280,7 @@ bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Ti
     timing.runner = baseline->runner.get();
     timing.runner->resume();
     timing.smallest = smallest_call(*baseline->runner);
+    timing.usual_overhead = !timing.smallest && baseline->runner->is_python() && !options_.device;
     return true;
 }
 
@@ -398,6 +400,7 @@ void Referee::take_turn(Timing& timing, bool first_of_launch) {
             std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
     if (timing.smallest && timing.running()) take_overhead(timing);
+    else if (timing.usual_overhead) timing.overhead.samples_ns.push_back(usual_overhead_ns);
     timing.runner->pause();
     timing.moments.push_back({neighbours_.loud, time.disturbed > disturbed});
     neighbours_.heard = neighbours_.heard || timing.moments.back().disturbed;

@@ -53,8 +53,7 @@ Renewal::Renewal(const Problem& problem, const Dimensions& dims, const std::vect
         const int64_t size = static_cast<int64_t>(size_of(tensor.dtype));
         if (row.seen_bytes < size) continue;
         std::vector<char> values(static_cast<size_t>(pool * size));
-        fill_tensor(values.data(), tensor.dtype, pool, tensor.fill,
-                    tensor.limit ? tensor.limit->evaluate_integer(bindings) : 2, Distribution::declared, random());
+        fill_tensor(values.data(), pool, tensor, bindings, Distribution::declared, random());
         const int64_t stretch = std::max({row.seen_bytes / size, row.bytes / size / most_stretches, int64_t{1}});
         const int64_t stretches = (row.bytes / size + stretch - 1) / stretch;
         const int64_t wanted = std::min({int64_t{1} << random() % (most_doublings + 1),

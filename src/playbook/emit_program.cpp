@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "graph/recurrence.h"
 #include "graph/work.h"
 #include "language/contract.h"
 #include "playbook/contraction_form.h"
@@ -231,10 +232,13 @@ Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& 
         {Fusion::apart, "stages_apart", "products and convolutions stand alone, as plain as their kernels can be"},
         {Fusion::plain, "plain_stages",
          "one loop nest for each value that is stored, with what is cheap computed where it is read"}};
+    // A loop over time is one stage, however many its steps are.
+    size_t nodes = graph.nodes.size();
+    for (const Recurrence& loop : find_recurrences(graph)) nodes -= (loop.steps.size() - 1) * loop.body.size();
     Recipes result;
     double least = 0;
     for (const Plan& plan : plans) {
-        if (plan.fusion != Fusion::plain && graph.nodes.size() > most_nodes) continue;
+        if (plan.fusion != Fusion::plain && nodes > most_nodes) continue;
         Draft draft = Drafter(problem, graph, machine).draft(plan.fusion);
         if (!draft.lacks.empty()) {
             if (result.lacks.empty()) result.lacks = draft.lacks;

@@ -74,6 +74,7 @@ void add(std::string& text, const std::vector<Tensor>& tensors) {
     for (const Tensor& tensor : tensors) {
         text += fmt::format("tensor {} {} {}", tensor.name, name_of(tensor.dtype), name_of(tensor.fill));
         for (const Expression& extent : tensor.shape) text += fmt::format(" [{}]", extent.text());
+        if (tensor.scale != 1) text += fmt::format(" scale {}", tensor.scale);
         text += tensor.limit ? fmt::format(" limit {}\n", tensor.limit->text()) : "\n";
     }
 }

@@ -16,6 +16,8 @@ namespace strop {
 
 namespace {
 
+constexpr double least_scale = 1e-6;
+
 const std::vector<std::string> known_keys = {"name",       "tags",    "reference", "function", "inputs",
                                              "parameters", "outputs", "shapes",    "range",    "require",
                                              "tolerance",  "work",    "baselines"};
@@ -231,7 +233,7 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
                        fmt::format("for example '{}: {{dtype: float32, shape: [M, N]}}'", entry.key));
         std::vector<YamlEntry> fields = yaml_.map(entry.value, entry.key);
         std::vector<std::string> known = {"dtype", "shape"};
-        if (key == "inputs") known.insert(known.end(), {"fill", "limit"});
+        if (key == "inputs") known.insert(known.end(), {"fill", "limit", "scale"});
         yaml_.check_keys(fields, known, entry.key);
         const YamlEntry *dtype = find(fields, "dtype"), *shape = find(fields, "shape");
         if (!dtype || !shape)
@@ -271,7 +273,7 @@ void ProblemReader::check_halves() const {
 }
 
 void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEntry& entry, Tensor& tensor) {
-    const YamlEntry *fill = find(fields, "fill"), *limit = find(fields, "limit");
+    const YamlEntry *fill = find(fields, "fill"), *limit = find(fields, "limit"), *scale = find(fields, "scale");
     if (tensor.dtype == DType::boolean) tensor.fill = Fill::zeros_ones;
     if (fill) {
         std::optional<Fill> parsed = parse_fill(yaml_.text(fill->value, "fill"));
@@ -292,6 +294,13 @@ void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEn
     if (tensor.fill != Fill::integers && limit)
         yaml_.fail(limit->at, fmt::format("'limit' of '{}' needs 'fill: integers'", entry.key),
                    "add it, or remove the limit");
+    if (scale) {
+        tensor.scale = yaml_.number(scale->value, "scale");
+        if (whole || !(tensor.scale >= least_scale && tensor.scale <= 1 / least_scale))
+            yaml_.fail(scale->at, fmt::format("'scale' of '{}' is {}", entry.key, scale->value.Scalar()),
+                       whole ? "it is for floating values: leave it out"
+                             : "between 1e-6 and 1e6: what is drawn is multiplied by it");
+    }
     if (!limit) return;
     tensor.limit = yaml_.expression(limit->value, "limit");
     uses_.push_back({limit->value, fmt::format("limit of {}", entry.key), *tensor.limit});

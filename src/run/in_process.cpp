@@ -96,7 +96,8 @@ Json specification(const Problem& problem, const Framework& framework, const fs:
                  {"seconds", limit.count()},
                  {"seed", seed}};
     for (const Tensor& tensor : problem.inputs)
-        spec["inputs"].push_back({{"dtype", name_of(tensor.dtype)}, {"fill", name_of(tensor.fill)}});
+        spec["inputs"].push_back(
+            {{"dtype", name_of(tensor.dtype)}, {"fill", name_of(tensor.fill)}, {"scale", tensor.scale}});
     for (const Parameter& parameter : problem.parameters)
         spec["parameters"].push_back(
             {{"name", parameter.name}, {"dtype", name_of(parameter.dtype)}, {"value", parameter.value}});
