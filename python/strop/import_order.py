@@ -1,6 +1,7 @@
 """PyTorch's sorting, scattering and interpolation as nodes of the graph.
 
-The graph has no node for a scatter: a target takes what is meant for it, so n values for t targets cost n·t.
+What is added, or combined otherwise, is a scatter. What is written has the order of a loop, and the graph no node for
+that: a target takes what is meant for it, so n values for t targets cost n·t.
 """
 
 from __future__ import annotations
@@ -74,8 +75,8 @@ def _search_sorted(out, boundaries, x, *, out_int32=False, right=False, side=Non
 # ---- scattering ------------------------------------------------------------------------------------------
 
 
-def _targets(x: Traced, axis: int, index: Traced, source):
-    """With the axis last: the target, the source, and [..., t, n]: is source n meant for target t?"""
+def _source_of(x: Traced, axis: int, index: Traced, source) -> Traced:
+    """What is scattered: as much as there are indices."""
     for i, (have, want) in enumerate(zip(x.shape, index.shape)):
         if i != axis and not same(have, want):
             raise Untraceable("a scatter whose indices are smaller than its target has no graph operation")
@@ -84,14 +85,15 @@ def _targets(x: Traced, axis: int, index: Traced, source):
             source = source if same(source.shape[i], extent) else part(source, i, 0, extent)
     else:
         source = broadcast_to(as_tensor(source, x.dtype), index.shape)
-    x, index, source = (layout.moveaxis(one, axis, -1) for one in (x, index, as_dtype(source, x.dtype)))
+    return as_dtype(source, x.dtype)
+
+
+def _targets(x: Traced, axis: int, index: Traced, source):
+    """With the axis last: the target, the source, and [..., t, n]: is source n meant for target t?"""
+    source = _source_of(x, axis, index, source)
+    x, index, source = (layout.moveaxis(one, axis, -1) for one in (x, index, source))
     places = layout.expand_dims(layout.arange(x.shape[-1]), -1)
     return x, source, pointwise("equal", layout.expand_dims(index, -2), places)
-
-
-def _gathered(op, hit, source, neutral, dtype) -> Traced:
-    values = pointwise("where", hit, layout.expand_dims(source, -2), full((), neutral, dtype))
-    return reduce(op, values, values.ndim - 1, False, dtype if op == "sum" else None)
 
 
 def _last(hit) -> Traced:
@@ -101,18 +103,14 @@ def _last(hit) -> Traced:
 
 
 SCATTERED = {"sum": "sum", "add": "sum", "amax": "max", "amin": "min"}
-NEUTRAL = {"sum": 0, "max": -math.inf, "min": math.inf}
-COMBINED = {"sum": "add", "max": "maximum", "min": "minimum"}
 
 
 @imports("scatter_reduce")
 def _scatter_reduce(out, x, axis, index, source, how, *, include_self=True):
     if how not in SCATTERED or not include_self or (how != "sum" and out.kind != "f"):
         raise Untraceable(f"'aten.scatter_reduce' with '{how}' has no graph operation here")
-    op, axis = SCATTERED[how], axis_of(axis, x.ndim)
-    x, source, hit = _targets(x, axis, index, source)
-    result = pointwise(COMBINED[op], x, _gathered(op, hit, source, NEUTRAL[op], out))
-    return layout.moveaxis(result, -1, axis)
+    axis = axis_of(axis, x.ndim)
+    return layout.scatter(SCATTERED[how], x, index, _source_of(x, axis, index, source), axis)
 
 
 OPERATIONS["scatter_add"] = lambda out, x, axis, index, source: _scatter_reduce(out, x, axis, index, source, "sum")
@@ -145,12 +143,11 @@ def _index_put(out, x, indices, values, accumulate=False, *_):
     flat = layout.reshape(flat, (count,))
     values = layout.reshape(broadcast_to(as_dtype(values, out), (*before, *shape, *after)), (*before, count, *after))
     values, target = (layout.moveaxis(one, len(before), 0) for one in (values, layout.reshape(x, (*before, merged, *after))))
-    hit = pointwise("equal", layout.expand_dims(layout.arange(merged), -1), flat)
     if accumulate:
-        wide = layout.reshape(hit, (merged, count, *(1 for _ in (*before, *after))))
-        chosen = pointwise("where", wide, layout.expand_dims(values, 0), zero(out))
-        result = target + reduce("sum", chosen, 1, False, out)
+        places = layout.reshape(flat, (count, *(1 for _ in (*before, *after))))
+        result = layout.scatter("sum", target, places, values, 0)
     else:
+        hit = pointwise("equal", layout.expand_dims(layout.arange(merged), -1), flat)
         last = _last(hit)
         written = layout.take(values, pointwise("maximum", last, 0), 0)
         none = layout.reshape(pointwise("less", last, 0), (merged, *(1 for _ in (*before, *after))))

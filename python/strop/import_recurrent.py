@@ -19,7 +19,7 @@ from strop.trace_dims import Untraceable, is_int
 
 LIBRARY = torch.library.Library("strop", "FRAGMENT")
 LAYER = "Tensor[] weights, bool biases, int layers, float dropout, bool train, bool bidirectional, bool batch_first"
-CELL = "Tensor w, Tensor u, Tensor? b, Tensor? c"
+CELL = "Tensor w, Tensor u, Tensor? b=None, Tensor? c=None"
 LAYERS, CELLS = ("gru", "rnn_tanh", "rnn_relu"), ("gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
 LIBRARY.define(f"lstm(Tensor x, Tensor[] state, {LAYER}) -> (Tensor, Tensor, Tensor)")
 LIBRARY.define(f"lstm_cell(Tensor x, Tensor[] state, {CELL}) -> (Tensor, Tensor)")
@@ -65,14 +65,17 @@ def _refusing_packed(operator):
 
 @contextlib.contextmanager
 def recurrences_kept():
-    names = ("lstm", "lstm_cell", *LAYERS, *CELLS)
-    for name in names:
-        operator = getattr(torch.ops.strop, name)
-        setattr(torch._VF, name, operator if name.endswith("cell") else _refusing_packed(operator))
+    own = {name: getattr(torch.ops.strop, name) for name in ("lstm", "lstm_cell", *LAYERS, *CELLS)}
+    own = {name: operator if name.endswith("cell") else _refusing_packed(operator) for name, operator in own.items()}
+    theirs = {name: getattr(torch, name) for name in own}
+    for name, operator in own.items():
+        setattr(torch, name, operator)
+        setattr(torch._VF, name, operator)  # what the modules call
     try:
         yield
     finally:
-        for name in names:
+        for name, operator in theirs.items():
+            setattr(torch, name, operator)
             delattr(torch._VF, name)
 
 
@@ -154,7 +157,7 @@ def _layers(name, x, states, weights, biases, layers, dropout, train, bidirectio
     return [x, *(layout.stack([state[k] for state in last], 0) for k in range(len(states)))]
 
 
-def _cell(name, x, states, w, u, b, c):
+def _cell(name, x, states, w, u, b=None, c=None):
     return STEPS[name](_linear(None, x, w, b), states, u, c)
 
 

@@ -23,9 +23,9 @@ def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
 
 
 def scale_of(values: torch.Tensor, usual: float) -> float:
-    """As large as the file's values, to a power of two: layers over weights of 1 overflow, and a loop over them is chaos."""
+    """As large as the file's values, to a factor of two: layers over weights of 1 overflow, and a loop over them is chaos."""
     size = float(values.square().mean().sqrt()) / usual
-    if not 0 < size < math.inf:
+    if not 0 < size < math.inf or 0.5 <= size <= 2:
         return 1.0
     return 2.0 ** min(19, max(-19, round(math.log2(size))))
 

@@ -393,6 +393,13 @@ def take(value, index, axis=None) -> Traced:
     return Traced(node, shape, value.dtype)
 
 
+def scatter(op: str, target, index, source, axis: int) -> Traced:
+    """Combines each element of `source` with that of `target` where `index` says along the axis. Indices have the
+    source's rank, an extent of 1 where they are the same for all."""
+    node = GRAPH.add("scatter", op, [target.node, index.node, source.node], target.shape, target.dtype, axes=[axis])
+    return Traced(node, target.shape, target.dtype)
+
+
 def take_along_axis(value, index, axis) -> Traced:
     value, index = lift(value), lift(index)
     if axis is None:

@@ -71,6 +71,30 @@ def _register_pointwise():
 _register_pointwise()
 
 
+def _register_scatters():
+    """`np.add.at(target, index, values)`: what meets in one place is added."""
+
+    def handler(op):
+        def apply(target, index, values):
+            index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
+            if isinstance(index, (tuple, slice)) or layout.is_mask(lift(index)) or not isinstance(target, Traced):
+                raise Untraceable("this form of ufunc.at has no graph operation")
+            index = lift(index)
+            rest = target.shape[1:]
+            values = broadcast_to(astype(lift(values), target.dtype), (*index.shape, *rest))
+            count = product(index.shape)
+            places = layout.reshape(index, (count, *(1 for _ in rest)))
+            target.assign(layout.scatter(op, target, places, layout.reshape(values, (count, *rest)), 0))
+
+        return apply
+
+    for name, op in (("add", "sum"), ("maximum", "max"), ("minimum", "min")):
+        HANDLERS[f"{name}.at"] = handler(op)
+
+
+_register_scatters()
+
+
 @handles("positive")
 def positive(x):
     return pointwise("add", x, 0)

@@ -30,6 +30,7 @@ constexpr std::pair<Family, const char*> families[] = {
     {Family::scan, "scan"},
     {Family::layout, "layout"},
     {Family::gather, "gather"},
+    {Family::scatter, "scatter"},
 };
 
 // ---- reading -----------------------------------------------------------------------------------------
@@ -126,9 +127,9 @@ void check_operation(const Node& node, size_t index) {
 // What the rewriters and emitters rely on without looking.
 void check_node(const Graph& graph, const Node& node, size_t index) {
     static const std::map<Family, size_t> counts = {
-        {Family::input, 0},       {Family::parameter, 0}, {Family::constant, 0},
-        {Family::iota, 0},        {Family::reduction, 1}, {Family::contraction, 2},
-        {Family::convolution, 2}, {Family::scan, 1},      {Family::gather, 2}};
+        {Family::input, 0},     {Family::parameter, 0},   {Family::constant, 0},    {Family::iota, 0},
+        {Family::reduction, 1}, {Family::contraction, 2}, {Family::convolution, 2}, {Family::scan, 1},
+        {Family::gather, 2},    {Family::scatter, 3}};
     for (int operand : node.operands)
         if (operand < 0 || static_cast<size_t>(operand) >= index) malformed(index, fmt::format("operand {}", operand));
     auto expected = counts.find(node.family);
@@ -143,8 +144,14 @@ void check_node(const Graph& graph, const Node& node, size_t index) {
     const Shape& source = graph.at(node.operands[0]).shape;
     if (node.family != Family::convolution) check_axes(node, source.size(), index);
     if (node.family == Family::layout) check_layout(node, source, index);
-    if ((node.family == Family::scan || node.family == Family::gather) && node.axes.size() != 1)
-        malformed(index, "one axis is needed");
+    const bool along_one =
+        node.family == Family::scan || node.family == Family::gather || node.family == Family::scatter;
+    if (along_one && node.axes.size() != 1) malformed(index, "one axis is needed");
+    if (node.family == Family::scatter) {
+        if (node.op != "sum" && node.op != "max" && node.op != "min") malformed(index, "no scatter '" + node.op + "'");
+        for (int operand : node.operands)
+            if (graph.at(operand).shape.size() != node.shape.size()) malformed(index, "operands of another rank");
+    }
     if (node.family == Family::contraction) {
         bool fits = node.labels.size() == 3 && node.labels[2].size() == node.shape.size();
         for (size_t i = 0; fits && i < 2; ++i) fits = node.labels[i].size() == graph.at(node.operands[i]).shape.size();

@@ -27,6 +27,9 @@ enum class Family {
     layout,       // op: reshape, transpose, broadcast, slice, pad, window, concatenate, reverse
     gather,       // op: take (x, indices) along axes[0]; take_along: indices have x's rank, as in
                   // take_along_axis
+    scatter,      // op: sum, max, min; operands target, indices, source: each element of the source is combined
+                  // with the target's where indices say along axes[0]. Indices have the source's rank, an extent of
+                  // 1 where they are the same for all
 };
 std::string name_of(Family family);
 std::optional<Family> parse_family(const std::string& name);

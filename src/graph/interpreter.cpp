@@ -102,6 +102,7 @@ private:
             case Family::convolution: convolution(node, result); break;
             case Family::layout: layout(node, result); break;
             case Family::gather: gather(node, result); break;
+            case Family::scatter: scatter(node, result); break;
             case Family::iota:
                 each_index(result.shape, [&](const Index& index, size_t flat) {
                     result.values[flat] = static_cast<double>(index[static_cast<size_t>(node.axes[0])]);
@@ -362,6 +363,24 @@ private:
             if (at < 0 || at >= source.shape[axis]) fail(node, fmt::format("index {} outside its axis", at));
             from[axis] = at;
             result.values[flat] = source.values[offset_of(source.shape, from)];
+        });
+    }
+
+    void scatter(const Node& node, Array& result) const {
+        const Array& indices = operand(node, 1);
+        const Array& source = operand(node, 2);
+        const Operation& meaning = *find_operation(Family::reduction, node.op);
+        const size_t axis = static_cast<size_t>(node.axes.at(0));
+        result.values = operand(node, 0).values;
+        each_index(source.shape, [&](const Index& index, size_t flat) {
+            int64_t at = static_cast<int64_t>(broadcast_at(indices, index));
+            if (at < 0) at += result.shape[axis];
+            if (at < 0 || at >= result.shape[axis]) fail(node, fmt::format("index {} outside its axis", at));
+            Index to = index;
+            to[axis] = at;
+            double& value = result.values[offset_of(result.shape, to)];
+            double pair[2] = {value, source.values[flat]};
+            value = apply(meaning, node, pair, 2);
         });
     }
 };

@@ -41,6 +41,7 @@ double count_flops(const Graph& graph, const Bindings& dimensions) {
                 flops += 2 * taps * elements(node, dimensions);
                 break;
             }
+            case Family::scatter: flops += elements(graph.at(node.operands.at(2)), dimensions); break;
             default: break;
         }
     }

@@ -559,8 +559,9 @@ Graph own_outputs(const Problem& problem, const Graph& graph) {
         int id = result.outputs[k];
         DType dtype = problem.outputs.at(k).dtype;
         const Node& node = graph.at(id);
-        // Who reads on reads what was computed; and a convolution writes float32 only.
-        const bool apart = is_half(dtype) && (node.family == Family::convolution || !graph.users(id).empty());
+        // Who reads on reads what was computed; a convolution writes float32 only, and what is scattered meets there.
+        const bool whole = node.family == Family::convolution || node.family == Family::scatter;
+        const bool apart = is_half(dtype) && (whole || !graph.users(id).empty());
         if (!free[at(id)] && !apart && taken.insert(id).second && node.dtype == computed_in(dtype)) continue;
         Node copy;
         copy.id = static_cast<int>(result.nodes.size());

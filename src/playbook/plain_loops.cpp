@@ -80,6 +80,7 @@ public:
 private:
     void nest(const Node& node, const Tensor& to, Lines& lines) {
         if (node.family == Family::layout && node.op == "concatenate") return concatenate(node, to, lines);
+        if (node.family == Family::scatter) return scatter(node, to, lines);
         LoopNest nest(graph_, taken_);
         if (node.family == Family::reduction && !operation_of(node)->in_double) locate(node, to, nest);
         else if (node.family == Family::reduction) reduce(node, to, nest);
@@ -428,6 +429,41 @@ private:
         store(node, to, out, total, outer, nest);
     }
 
+    // A copy of the target, into which the source goes. Threads share all axes but the one along which it is scattered,
+    // so that what meets in one place meets in the order of the source.
+    void scatter(const Node& node, const Tensor& to, Lines& lines) {
+        const size_t along = static_cast<size_t>(node.axes.at(0)), last = node.shape.size() - 1;
+        LoopNest copies(graph_, taken_);
+        TermIndex index = copies.open(node.shape);
+        copies.before(copies.depth(), fmt::format("{} = {};", element(to, node.shape, index),
+                                                  copies.values.at(node.operands[0], index).text));
+        finish(copies, lines);
+
+        LoopNest nest(graph_, taken_);
+        const Node &indices = graph_.at(node.operands[1]), &source = graph_.at(node.operands[2]);
+        const bool columns = along != last && !source.shape[last].is_literal(1);
+        index.assign(source.shape.size(), Term{"0", 0, true});
+        for (size_t axis = 0; axis < index.size(); ++axis)
+            if (axis != along && !(columns && axis == last)) index[axis] = nest.open(source.shape[axis]);
+        std::optional<LoopNest::Tiled> tiles;
+        if (columns) tiles = nest.open_tiles(source.shape[last], held_columns);
+        index[along] = nest.open(source.shape[along], true);
+        if (columns) index[last] = nest.open_tile(*tiles);
+        TermIndex at_index = index;
+        for (size_t axis = 0; axis < index.size(); ++axis)
+            if (indices.shape[axis].is_literal(1)) at_index[axis] = {"0", 0, true};
+        const Term drawn = nest.values.at(indices.id, at_index);
+        const std::string place = nest.values.fresh("place");
+        nest.before(drawn.depth, fmt::format("int64_t {} = {};", place, drawn.text));
+        nest.before(drawn.depth, fmt::format("if ({0} < 0) {0} += {1};", place, extent_term(node.shape[along]).text));
+        const Term value = nest.values.at(source.id, index);
+        TermIndex target = index;
+        target[along] = {place, drawn.depth, true};
+        const std::string into = element(to, node.shape, target);
+        nest.before(nest.depth(), folded(node.op, c_type(node.dtype), into, value, nest));
+        finish(nest, lines);
+    }
+
     void concatenate(const Node& node, const Tensor& to, Lines& lines) {
         const size_t along = static_cast<size_t>(node.axes.at(0));
         Expression begin = 0;
@@ -461,7 +497,8 @@ bool computes_in_place(const Node& node) {
         case Family::reduction:
         case Family::scan:
         case Family::contraction:
-        case Family::convolution: return false;
+        case Family::convolution:
+        case Family::scatter: return false;
         case Family::layout: return node.op != "concatenate";
         default: return true;
     }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "backend/cuda.h"
+#include "graph/expand_scatters.h"
 #include "playbook/partition.h"
 #include "playbook/stage_schedules.h"
 #include "playbook/value_names.h"
@@ -142,7 +143,8 @@ Abilities abilities_of(Language language) {
     return {0, language == Language::opencl};
 }
 
-ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& graph, const Abilities& abilities) {
+ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& given, const Abilities& abilities) {
+    const Graph graph = expand_scatters(given);
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
     if (has_halves(problem) && !abilities.halves)
         return {{}, "16-bit tensors, which Triton and TileLang modules do not read and write yet"};

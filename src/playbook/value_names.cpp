@@ -20,6 +20,7 @@ std::string memory_name(const Node& node) {
         case Family::convolution: return values("convolution");
         case Family::scan: return values("running");
         case Family::gather: return values("gathered");
+        case Family::scatter: return values("scattered");
         case Family::layout: return values(layouts.contains(node.op) ? layouts.at(node.op) : "arranged");
         case Family::reduction: return values(node.op);
         default: return values(word_for(node.op));

@@ -4,6 +4,8 @@
 follows the type: "labels int64<C[M]".
 """
 
+import random
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -356,6 +358,66 @@ def scanned_then_used(x, wx, wh, w):
     return np.stack(outputs), state.sum()
 
 
+def histogram_of_rows(keys, weights, start):
+    counts = start * 2
+    np.add.at(counts, keys, weights * weights)
+    return counts, counts.sum(axis=0)
+
+
+def messages(x, sources, targets, w):
+    sums = np.zeros_like(x)
+    np.add.at(sums, targets, np.maximum(x[sources] @ w, 0))
+    highest = x * 1
+    np.maximum.at(highest, targets, x[sources])
+    return sums + x, highest
+
+
+def drawn_steps(seed):
+    """A loop over steps that nobody wrote by hand: one to three states, products, gates, other values, either direction."""
+
+    def value(draw, known, depth):
+        kind = draw.randrange(8) if depth else 0
+        a = draw.choice(known)
+        if kind < 2:
+            return a
+        b = value(draw, known, depth - 1)
+        if kind == 2:
+            return a + b
+        if kind == 3:
+            return a * b
+        if kind == 4:
+            return np.tanh(b)
+        if kind == 5:
+            return np.maximum(a, b)
+        return 1 / (1 + np.exp(-b)) * a
+
+    def steps(x, w, u, b):
+        draw = random.Random(seed)
+        n = b.shape[0]
+        states = [draw.choice([x[0], x[1] * 0.5, np.zeros((x.shape[1], n), dtype=np.float32)])
+                  for _ in range(draw.randint(1, 3))]
+        order, joined, used = list(range(6)), draw.random() < 0.7, draw.randrange(2)
+        order = order[::-1] if draw.random() < 0.3 else order
+        rule, made = draw.randrange(10**6), []
+        for step in order:
+            draw = random.Random(rule)
+            known = [*states, x[step], b]
+            for weights in [w, u][: draw.randint(1, 2)]:
+                product = draw.choice(states + [x[step]]) @ weights
+                known += [product[:, :n], product[:, n:]]
+            states = [np.tanh(value(draw, known, 3) + 0.5 * state) for state in states]
+            made.append(states[0] @ u if used else states[0] * b)
+        if joined:
+            return np.stack(made, axis=draw.randrange(2)), states[-1]
+        return made[-1], made[2]
+
+    return steps
+
+
+DRAWN = [f"drawn_steps_{seed}" for seed in range(10)]
+for _seed, _name in enumerate(DRAWN):
+    globals()[_name] = drawn_steps(_seed)
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -415,4 +477,7 @@ COMPUTATIONS = {
     "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
     "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
     "scanned_then_used": ("x float32[5,B,I]; wx float32[I,N]; wh float32[N,N]; w float32[N,K]", ["B=5,I=3,N=9,K=2", "B=1,I=1,N=1,K=1"]),
+    "histogram_of_rows": ("keys int64<V[E]; weights float32[E]; start float32[V]", ["V=7,E=300", "V=1,E=1"]),
+    "messages": ("x float32[V,D]; sources int64<V[E]; targets int64<V[E]; w float32[D,D]", ["V=11,D=19,E=64", "V=1,D=1,E=1"]),
+    **{name: ("x float32[6,B,N]; w float32[N,2*N]; u float32[N,2*N]; b float32[N]", ["B=5,N=11", "B=1,N=1"]) for name in DRAWN},
 }

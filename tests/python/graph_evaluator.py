@@ -70,8 +70,18 @@ def compute(node, operands, inputs, bindings, parameters):
     if family == "gather":
         function = np.take if op == "take" else np.take_along_axis
         return function(operands[0], operands[1], axis=node["axes"][0])
+    if family == "scatter":
+        return scattered(op, node["axes"][0], *operands)
     assert family == "layout", family
     return layout(node, op, operands, extents)
+
+
+def scattered(op, axis, target, indices, source):
+    result = target.copy()
+    places = list(np.indices(source.shape, sparse=True))
+    places[axis] = np.broadcast_to(indices, source.shape)
+    {"sum": np.add, "max": np.maximum, "min": np.minimum}[op].at(result, tuple(places), source)
+    return result
 
 
 def layout(node, op, operands, extents):

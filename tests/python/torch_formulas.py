@@ -300,3 +300,33 @@ def losses(x, y, t):
 def scaled(x):
     """x: M N"""
     return x / math.sqrt(x.shape[1]), x * x.shape[0], x.sum(1) / x.numel(), torch.cdist(x, x + 1)
+
+
+def recurrent_layers(x, h, w, u, b):
+    """x: 4 M K, h: 2 M P, w: 4*P K, u: 4*P P, b: 4*P"""
+    v = torch.cat([u, u], 1)
+    layers = [w, u, b, b, u, u, b, b]
+    both = [w, u, b, b, w, u * 0.5, b, b, v, u, b, b, v, u * 0.5, b, b]
+    n = 3 * h.shape[2]
+    gates = [w[:n], u[:n], b[:n], b[:n]]
+    return (
+        *torch.lstm(x, (h, h * 0.5), layers, True, 2, 0.0, True, False, False),
+        *torch.lstm(x, (torch.cat([h, h]), torch.cat([h, h])), both, True, 2, 0.0, True, True, False),
+        *torch.lstm(x.transpose(0, 1), (h[:1], h[1:]), [w, u], False, 1, 0.0, True, False, True),
+        *torch.gru(x, h[:1], gates, True, 1, 0.0, True, False, False),
+        *torch.gru(x, h, [gates[0], gates[1]] * 2, False, 1, 0.0, True, True, False),
+        *torch.rnn_tanh(x, h[:1], [w[: n // 3], u[: n // 3]], False, 1, 0.0, True, False, False),
+        *torch.rnn_relu(x, h[:1], [w[: n // 3], u[: n // 3]], False, 1, 0.0, True, False, False),
+    )
+
+
+def recurrent_cells(x, h, w, u, b):
+    """x: M K, h: M P, w: 4*P K, u: 4*P P, b: 4*P"""
+    n = h.shape[1]
+    return (
+        *torch.lstm_cell(x, (h, h * 0.5), w, u, b, b),
+        *torch.lstm_cell(x, (h, h), w, u),
+        torch.gru_cell(x, h, w[: 3 * n], u[: 3 * n], b[: 3 * n], b[: 3 * n]),
+        torch.rnn_tanh_cell(x, h, w[:n], u[:n], b[:n], b[:n]),
+        torch.rnn_relu_cell(x, h, w[:n], u[:n]),
+    )
