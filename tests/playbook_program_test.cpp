@@ -129,6 +129,13 @@ TEST(Programs, StepsThatRepeatAreALoop) {
         EXPECT_THAT(loops_of(name), HasSubstr("0 loops")) << name;
 }
 
+TEST(Programs, WhatIsReshapedOnceIsOneKernelOverTheShapeThatIsUsed) {
+    const Computation& one = computation("softmax_over_image");
+    const Proposal first = Playbook(one.problem, one.graph_json, small_machine()).plan().front();
+    EXPECT_NE(first.strategy.family, "program");
+    EXPECT_THAT(first.kernel.source, HasSubstr("const int64_t rows = B * C, columns = H * W;"));
+}
+
 TEST(Programs, BuffersWhoseLivesDoNotOverlapShareASlot) {
     auto buffer = [](const char* name, const char* extent, size_t first, size_t last) {
         return Buffer{name, DType::float32, {Expression::parse(extent)}, first, last};

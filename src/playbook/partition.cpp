@@ -469,6 +469,35 @@ StageProblem with_merged_axes(StageProblem stage) {
     return stage;
 }
 
+StageProblem with_shapes_as_used(StageProblem whole) {
+    Graph& graph = whole.graph;
+    auto is_reshape = [&](int id) { return graph.at(id).family == Family::layout && graph.at(id).op == "reshape"; };
+    bool changed = false;
+    for (size_t k = 0; k < graph.outputs.size() && k < whole.problem.outputs.size(); ++k) {
+        if (!is_reshape(graph.outputs[k])) continue;
+        const int source = graph.at(graph.outputs[k]).operands[0];
+        if (is_leaf(graph.at(source)) || std::count(graph.outputs.begin(), graph.outputs.end(), source) > 0) continue;
+        graph.outputs[k] = source;
+        whole.problem.outputs[k].shape = graph.at(source).shape;
+        changed = true;
+    }
+    if (changed) graph = simplify(graph);
+    for (Node& node : graph.nodes) {
+        const std::vector<int> users = node.family == Family::input ? graph.users(node.id) : std::vector<int>{};
+        const bool one_reshape =
+            !users.empty() && std::count(graph.outputs.begin(), graph.outputs.end(), node.id) == 0 &&
+            std::all_of(users.begin(), users.end(),
+                        [&](int user) { return is_reshape(user) && graph.at(user).shape == graph.at(users[0]).shape; });
+        if (!one_reshape) continue;
+        node.shape = graph.at(users[0]).shape;
+        for (Tensor& input : whole.problem.inputs)
+            if (input.name == node.op) input.shape = node.shape;
+        changed = true;
+    }
+    if (changed) graph = simplify(graph);
+    return whole;
+}
+
 std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion fusion, const Claims& claims,
                              const std::vector<char>& plain_only) {
     return Partitioner(problem, graph, fusion, claims, plain_only).run();

@@ -35,6 +35,10 @@ StageProblem stage_problem(const Problem& problem, const Graph& graph, const Sta
 // The same over the same memory, with fewer axes (graph/merge_axes.h): for stages that pass each other pointers only.
 StageProblem with_merged_axes(StageProblem stage);
 
+// Inputs that are read through one reshape only have its shape, outputs that are reshapes that of what is computed: the
+// memory is the same, and who is called with pointers does not see it.
+StageProblem with_shapes_as_used(StageProblem whole);
+
 // Whether a fast emitter would take this.
 using Claims = std::function<bool(const StageProblem&)>;
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "language/contract.h"
+#include "playbook/partition.h"
 
 namespace strop::playbook {
 
@@ -45,8 +46,10 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
     }
     graph_ = simplify(graph_);
     std::string lacks;
+    StageProblem whole{problem, graph_};
+    if (language == Language::cpp) whole = with_shapes_as_used(std::move(whole));
     for (Emitter emit : emitters_of(language)) {
-        Recipes found = emit(problem, graph_, machine);
+        Recipes found = emit(whole.problem, whole.graph, machine);
         if (!found.recipes.empty()) {
             recipes_ = std::move(found.recipes);
             return;

@@ -358,6 +358,11 @@ def scanned_then_used(x, wx, wh, w):
     return np.stack(outputs), state.sum()
 
 
+def softmax_over_image(x, scale):
+    b, c, h, w = x.shape
+    return (softmax(x.reshape(b, c, h * w)) * scale[:, None]).reshape(b, c, h, w)
+
+
 def histogram_of_rows(keys, weights, start):
     counts = start * 2
     np.add.at(counts, keys, weights * weights)
@@ -477,6 +482,7 @@ COMPUTATIONS = {
     "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
     "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
     "scanned_then_used": ("x float32[5,B,I]; wx float32[I,N]; wh float32[N,N]; w float32[N,K]", ["B=5,I=3,N=9,K=2", "B=1,I=1,N=1,K=1"]),
+    "softmax_over_image": ("x float32[B,C,H,W]; scale float32[C]", ["B=2,C=3,H=5,W=7", "B=1,C=1,H=1,W=1"]),
     "histogram_of_rows": ("keys int64<V[E]; weights float32[E]; start float32[V]", ["V=7,E=300", "V=1,E=1"]),
     "messages": ("x float32[V,D]; sources int64<V[E]; targets int64<V[E]; w float32[D,D]", ["V=11,D=19,E=64", "V=1,D=1,E=1"]),
     **{name: ("x float32[6,B,N]; w float32[N,2*N]; u float32[N,2*N]; b float32[N]", ["B=5,N=11", "B=1,N=1"]) for name in DRAWN},
