@@ -44,7 +44,8 @@ std::vector<Kernel> planned(const Computation& one, const Machine& machine = sma
     std::vector<Kernel> kernels;
     for (const Proposal& proposal : proposals) {
         kernels.push_back(proposal.kernel);
-        if (proposal.strategy.family != "program") break;  // kernels of one stage have tests of their own
+        const std::string& family = proposal.strategy.family;
+        if (family != "program" && family != "recurrence") break;  // kernels of one stage have tests of their own
     }
     return kernels;
 }

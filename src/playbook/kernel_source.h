@@ -42,6 +42,8 @@ public:
     void late(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
         declare("late", name, values, guess);
     }
+    // Over tunables.
+    void require(const std::string& condition) { tunables_ += "// strop:require " + condition + "\n"; }
     // `used`: of vector_prelude.
     std::string text(const std::set<std::string>& used, const std::string& helpers, const std::string& body) const {
         return comment_ + "// strop:team\n" + tunables_ + vector_prelude(used) + half_vectors(problem_, used) +

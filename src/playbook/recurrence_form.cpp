@@ -35,7 +35,10 @@ using AxisLabels = std::vector<std::string>;
 
 class Former {
 public:
-    Former(const Problem& problem, const Graph& graph) : graph_(graph) { form_.problem = problem; }
+    Former(const Problem& problem, const Graph& graph, RecurrenceShare share) : graph_(graph) {
+        form_.problem = problem;
+        form_.share = share;
+    }
 
     RecurrenceForm form() {
         const std::vector<Recurrence> found = find_recurrences(graph_);
@@ -54,6 +57,7 @@ public:
         build_steps();
         build_initial();
         build_readings();
+        if (form_.share == RecurrenceShare::columns) check_shared_columns();
         return form_;
     }
 
@@ -173,6 +177,24 @@ private:
                 if (in_body(left)) held.insert(left);
             }
         held_.assign(held.begin(), held.end());
+    }
+
+    // One product of each state and one loop after them, whose columns are those of each part of the sums.
+    void check_shared_columns() {
+        if (form_.phases.size() != 2 || !form_.phases[0].loops.empty() || form_.phases[1].loops.size() != 1)
+            return void(lacking("a step of several products in turn"));
+        const Expression& columns = form_.phases[1].loops[0].columns;
+        for (const RowProduct& product : form_.phases[1].products)
+            if (!columns.is_literal() || !product.columns.is_literal() ||
+                product.columns.evaluate_integer({}) % columns.evaluate_integer({}) != 0)
+                lacking("a step whose sums are no multiple of its columns");
+    }
+
+    bool is_multiplied(int id) const {
+        return std::any_of(loop_.body.begin(), loop_.body.end(), [&](int one) {
+            const Node& node = graph_.at(one);
+            return node.family == Family::contraction && node.operands[state_side(node)] == id;
+        });
     }
 
     // ---- what leaves the loop
@@ -335,7 +357,9 @@ private:
             after_[carry.after].push_back(state_.size() - 1);
         }
         for (const auto& [node, carries] : after_) {
-            const bool safe = carries.size() == 1 && can_be_written_over(loop_.carries[carries[0]]);
+            const bool read_by_others =
+                form_.share == RecurrenceShare::columns && is_multiplied(loop_.carries[carries[0]].before);
+            const bool safe = carries.size() == 1 && !read_by_others && can_be_written_over(loop_.carries[carries[0]]);
             buffer_of_[node] = safe ? state_[carries[0]] : add_buffer("next", graph_.at(node).shape.back());
             for (size_t k : carries)
                 if (state_[k] != buffer_of_[node]) form_.copies.push_back({buffer_of_[node], state_[k]});
@@ -612,6 +636,8 @@ private:
 
 }  // namespace
 
-RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph) { return Former(problem, graph).form(); }
+RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph, RecurrenceShare share) {
+    return Former(problem, graph, share).form();
+}
 
 }  // namespace strop::playbook

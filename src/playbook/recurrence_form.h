@@ -45,12 +45,17 @@ struct RowLoop {
     std::vector<RowResult> results;
 };
 
+// Who shares out what: a thread takes some rows through all steps, or some columns of each step, so that its part of
+// the weights stays in its cache; the next step waits for all.
+enum class RecurrenceShare { rows, columns };
+
 struct RecurrenceForm {
     std::string lacks;  // non-empty: why this graph is none
     Problem problem;
     Expression rows;
     int64_t steps = 0;
     bool whole_rows = true;  // false: columns do not depend on each other either
+    RecurrenceShare share = RecurrenceShare::rows;
     std::vector<RowBuffer> buffers;
     std::vector<RowLoop> initial;  // before the first step
     // Of one step, in order: products[k] before loops[k]; the first loop may be empty.
@@ -74,6 +79,7 @@ struct RecurrenceForm {
 // Names that its kernels use: "ROWS".
 inline constexpr const char* rows_of_block = "ROWS";
 
-RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph);
+RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph,
+                               RecurrenceShare share = RecurrenceShare::rows);
 
 }  // namespace strop::playbook

@@ -44,10 +44,12 @@ constexpr int NR = NRV * VL;
 // Columns of whole panels of NR.
 constexpr int64_t in_panels(int64_t columns) { return (columns + NR - 1) / NR * NR; }
 
-// sums = left * right for ROWS rows; the right operand lies in panels of NR columns, k by k.
+// sums = left * right for ROWS rows and columns begin to end; the right operand lies in panels of NR columns, k by k.
 template <int ROWS>
-static inline void multiply(const float* left, const float* right, int64_t depth, int64_t columns, float* sums) {
-    for (int64_t n = 0; n < columns; n += NR) {
+static inline void multiply(const float* left, const float* right, int64_t depth, int64_t columns, int64_t begin,
+                            int64_t end, float* sums) {
+    right += begin * depth;
+    for (int64_t n = begin; n < end; n += NR) {
         vec total[ROWS][NRV] = {};  // in registers
         for (int64_t k = 0; k < depth; ++k, right += NR) {
             vec row[NRV];
@@ -74,12 +76,13 @@ public:
         for (const Parameter& parameter : problem_.parameters) taken_.insert(parameter.name);
         taken_.insert(problem_.dimensions.begin(), problem_.dimensions.end());
         for (const RowBuffer& buffer : form.buffers) taken_.insert({buffer.name, buffer.name + "_columns"});
-        taken_.insert({form.row, form.step, "begin", "end", "packed", "local"});
+        taken_.insert({form.row, form.step, "begin", "end", "packed", "local", "states", "first", "last", "to"});
     }
 
     KernelParts write() {
         Lines take(1);
-        write_take(take);
+        if (shares_columns()) write_step(take);
+        else write_take(take);
         std::string body = functions_ + "struct Recurrence {\n" + members() + packs_ + block_head() + take.text() +
                            "    }\n};\n\n" + entry();
         KernelParts parts;
@@ -91,6 +94,9 @@ public:
     }
 
 private:
+    bool shares_columns() const { return form_.share == RecurrenceShare::columns; }
+    bool whole_rows() const { return form_.whole_rows && !shares_columns(); }
+
     bool has_products() const {
         return std::any_of(form_.phases.begin(), form_.phases.end(),
                            [](const auto& phase) { return !phase.products.empty(); });
@@ -105,11 +111,60 @@ private:
     }
 
     std::string block_head() const {
+        if (shares_columns()) return "";
         return fmt::format(
             "    // Rows {0} to {0} + ROWS{1} from the first step to the last.\n    template <int ROWS>\n"
             "    void take(int64_t {0}, float* local{2}) const {{\n",
             form_.row, form_.whole_rows ? "" : ", columns begin to end",
             form_.whole_rows ? "" : ", int64_t begin, int64_t end");
+    }
+
+    // Memory of the states, which all threads see; sums are each thread's own.
+    void name_states(Lines& lines) const {
+        std::string before;
+        for (const RowBuffer& buffer : form_.buffers) {
+            if (buffer.padded) continue;
+            const std::string columns = columns_of(buffer);
+            lines.add(fmt::format("float* const {} = states{} + {} * {};", buffer.name, before, form_.row, columns));
+            before += fmt::format(" + {} * {}", factor_of(form_.rows), columns);
+        }
+    }
+
+    void write_step(Lines& lines) {
+        const std::string head = fmt::format("(int64_t {}, int64_t begin, int64_t end, float* states", form_.row);
+        auto open = [&](Lines& out, const std::string& comment, const std::string& rest) {
+            out.add("// " + comment);
+            out.add("template <int ROWS>");
+            out.add("void " + rest + " const {");
+            name_states(out);
+        };
+        Lines all(1);
+        open(all, "Columns begin to end of the states before the first step.", "start" + head + ")");
+        for (const RowLoop& loop : form_.initial) all.add(call(loop, "start"));
+        all.add("}");
+        all.add("");
+        open(all,
+             "Columns begin to end of one step. What other columns need of the step before stays until all are done.",
+             "take" + head + fmt::format(", int64_t {}, float* local)", form_.step));
+        std::string before = "local";
+        for (const RowBuffer& buffer : form_.buffers) {
+            if (!buffer.padded) continue;
+            all.add(fmt::format("const int64_t {}_columns = in_panels({});", buffer.name, buffer.columns.cpp()));
+            all.add(fmt::format("float* const {} = {};", buffer.name, before));
+            before = fmt::format("{} + ROWS * {}_columns", buffer.name, buffer.name);
+        }
+        const int64_t columns = form_.phases[1].loops[0].columns.evaluate_integer({});
+        for (const RowProduct& product : form_.phases[1].products)
+            for (int64_t part = 0; part < product.columns.evaluate_integer({}); part += columns)
+                multiply(product, all, part);
+        all.add(call(form_.phases[1].loops[0], "step"));
+        for (const RecurrenceForm::Reading& reading : form_.readings)
+            all.add(fmt::format("if ({} == {}) {}", form_.step, reading.step, call(reading.loop, "read")));
+        all.add("}");
+        all.add("");
+        open(all, "The next step may begin.", "turn" + head + ")");
+        for (const RecurrenceForm::Copy& copy : form_.copies) copy_buffer(copy, all);
+        lines = all;
     }
 
     void write_take(Lines& lines) {
@@ -125,7 +180,7 @@ private:
         for (const RowLoop& loop : form_.initial) inner.add(call(loop, "start"));
         inner.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps));
         for (const RecurrenceForm::Phase& phase : form_.phases) {
-            for (const RowProduct& product : phase.products) multiply(product, inner);
+            for (const RowProduct& product : phase.products) multiply(product, inner, {});
             for (const RowLoop& loop : phase.loops) inner.add(call(loop, "step"));
         }
         for (const RecurrenceForm::Reading& reading : form_.readings)
@@ -144,37 +199,49 @@ private:
         return plain ? buffer.columns.cpp() : "(" + buffer.columns.cpp() + ")";
     }
 
-    void multiply(const RowProduct& product, Lines& lines) {
-        const size_t k = ++products_;
-        lines.add(fmt::format("multiply<ROWS>({}, packed_{}, {}, {}, {});", form_.buffers[product.left].name, k,
-                              product.depth.cpp(), product.columns.cpp(), form_.buffers[product.sums].name));
+    // `part`: the first of the columns of which begin to end are taken; without one all are.
+    void multiply(const RowProduct& product, Lines& lines, std::optional<int64_t> part) {
+        const size_t k = part.value_or(0) > 0 ? products_ : ++products_;
+        const std::string columns = product.columns.cpp();
+        std::string range = "0, " + columns;
+        if (part) range = *part == 0 ? "begin, end" : fmt::format("{0} + begin, {0} + end", *part);
+        lines.add(fmt::format("multiply<ROWS>({}, packed_{}, {}, {}, {}, {});", form_.buffers[product.left].name, k,
+                              product.depth.cpp(), columns, range, form_.buffers[product.sums].name));
+        if (part.value_or(0) > 0) return;
         PlainValues values(product.weights, taken_);
-        const TermIndex index = product.columns_first ? TermIndex{{"n", 3, true}, {"k", 2, true}}
+        // The last axis of the weights runs innermost.
+        const TermIndex index = product.columns_first ? TermIndex{{"n", 2, true}, {"k", 3, true}}
                                                       : TermIndex{{"k", 2, true}, {"n", 3, true}};
         const Term value = values.at(product.weights.outputs[0], index);
         note(values);
+        write_pack(k, product, value, values);
+        packed_.push_back(fmt::format("in_panels({}) * {}", product.columns.cpp(), factor_of(product.depth)));
+        panels_.push_back(fmt::format("in_panels({}) / NR", product.columns.cpp()));
+        work_ +=
+            fmt::format("{}{} * {}", work_.empty() ? "" : " + ", factor_of(product.depth), factor_of(product.columns));
+    }
+
+    void write_pack(size_t k, const RowProduct& product, const Term& value, PlainValues& values) {
+        const std::string depth = product.depth.cpp(), columns = product.columns.cpp();
         Lines pack(1);
         pack.add(fmt::format("// Panels begin to end of the right operand of {}; columns beyond the last are 0.",
                              form_.buffers[product.sums].name));
         pack.add(fmt::format("void pack_{}(int64_t begin, int64_t end) const {{", k));
         pack.add(values.statements(0));
-        pack.add(fmt::format("float* to = packed_{} + begin * NR * {};", k, factor_of(product.depth)));
         pack.add("for (int64_t panel = begin; panel < end; ++panel) {");
-        pack.add(fmt::format("for (int64_t k = 0; k < {}; ++k) {{", product.depth.cpp()));
+        pack.add(fmt::format("float* const to = packed_{} + panel * NR * {};", k, factor_of(product.depth)));
+        pack.add(fmt::format("const int64_t first = panel * NR, last = first + NR < {0} ? first + NR : {0};", columns));
+        pack.add(fmt::format("if (last < first + NR) for (int64_t i = 0; i < NR * {}; ++i) to[i] = 0;",
+                             factor_of(product.depth)));
+        const std::string by_column = "for (int64_t n = first; n < last; ++n) {",
+                          by_depth = fmt::format("for (int64_t k = 0; k < {}; ++k) {{", depth);
+        pack.add(product.columns_first ? by_column : by_depth);
         pack.add(values.statements(2));
-        pack.add("for (int64_t n = panel * NR; n < (panel + 1) * NR; ++n) {");
-        pack.add(fmt::format("if (n >= {}) {{", product.columns.cpp()));
-        pack.add("*to++ = 0;");
-        pack.add("continue;");
-        pack.add("}");
+        pack.add(product.columns_first ? by_depth : by_column);
         pack.add(values.statements(3));
-        pack.add(fmt::format("*to++ = {};", value.text));
+        pack.add(fmt::format("to[k * NR + n - first] = {};", value.text));
         for (int i = 0; i < 4; ++i) pack.add("}");
         packs_ += pack.text() + "\n";
-        packed_.push_back(fmt::format("in_panels({}) * {}", product.columns.cpp(), factor_of(product.depth)));
-        panels_.push_back(fmt::format("in_panels({}) / NR", product.columns.cpp()));
-        work_ +=
-            fmt::format("{}{} * {}", work_.empty() ? "" : " + ", factor_of(product.depth), factor_of(product.columns));
     }
 
     static std::string factor_of(const Expression& extent) {
@@ -189,7 +256,7 @@ private:
     void copy_buffer(const RecurrenceForm::Copy& copy, Lines& lines) const {
         const RowBuffer &from = form_.buffers[copy.from], &to = form_.buffers[copy.to];
         const std::string columns = columns_of(to);
-        if (form_.whole_rows) {
+        if (whole_rows()) {
             lines.add(
                 fmt::format("for (int64_t i = 0; i < ROWS * {}; ++i) {}[i] = {}[i];", columns, to.name, from.name));
         } else {
@@ -234,8 +301,8 @@ private:
         body.add(values.statements(0));
         body.add("for (int64_t i = 0; i < ROWS; ++i) {");
         body.add(values.statements(1));
-        body.add(form_.whole_rows ? fmt::format("for (int64_t j = 0; j < {}; ++j) {{", columns)
-                                  : "for (int64_t j = begin; j < end; ++j) {");
+        body.add(whole_rows() ? fmt::format("for (int64_t j = 0; j < {}; ++j) {{", columns)
+                              : "for (int64_t j = begin; j < end; ++j) {");
         body.add(values.statements(2));
         body.add(stores);
         body.add("}");
@@ -292,14 +359,47 @@ private:
                 lines.add(fmt::format("call.pack_{}(me.begin({}), me.end({}));", k + 1, panels_[k], panels_[k]));
             lines.add("});");
         }
-        lines.add("team::parallel(threads, [=](team::Member me) {");
-        lines.add(fmt::format("float* const local = memory<1>(ROWS_AT_ONCE * ({}));", count));
-        if (form_.whole_rows)
-            take_rows(lines, "me.begin(" + form_.rows.cpp() + ")", "me.end(" + form_.rows.cpp() + ")", "");
-        else take_tiles(lines);
-        lines.add("});");
+        if (shares_columns()) {
+            take_steps(lines);
+        } else {
+            lines.add("team::parallel(threads, [=](team::Member me) {");
+            lines.add(fmt::format("float* const local = memory<1>(ROWS_AT_ONCE * ({}));", count));
+            if (form_.whole_rows)
+                take_rows(lines, "me.begin(" + form_.rows.cpp() + ")", "me.end(" + form_.rows.cpp() + ")", "");
+            else take_tiles(lines);
+            lines.add("});");
+        }
         lines.add("}");
         return lines.text() + typed_entry(problem_);
+    }
+
+    // Each thread has whole panels of columns, in every step the same ones.
+    void take_steps(Lines& lines) const {
+        std::string states, sums;
+        for (const RowBuffer& buffer : form_.buffers) {
+            std::string& text = buffer.padded ? sums : states;
+            text += (text.empty() ? "" : " + ") +
+                    (buffer.padded ? "in_panels(" + buffer.columns.cpp() + ")" : factor_of(buffer.columns));
+        }
+        const std::string rows = form_.rows.cpp(), columns = form_.phases[1].loops[0].columns.cpp();
+        lines.add(fmt::format("float* const states = memory<1>({} * ({}));", factor_of(form_.rows), states));
+        auto shared = [&](const std::string& method, const std::string& more) {
+            lines.add("team::parallel(threads, [=](team::Member me) {");
+            if (method == "take") lines.add(fmt::format("float* const local = memory<2>(ROWS_AT_ONCE * ({}));", sums));
+            lines.add(
+                fmt::format("const int64_t begin = me.begin({0} / NR) * NR, end = me.end({0} / NR) * NR;", columns));
+            lines.add("int64_t row = 0;");
+            lines.add(fmt::format("for (; row + ROWS_AT_ONCE <= {}; row += ROWS_AT_ONCE)", rows));
+            lines.add(fmt::format("    call.{}<ROWS_AT_ONCE>(row, begin, end, states{});", method, more));
+            lines.add(
+                fmt::format("for (; row < {}; ++row) call.{}<1>(row, begin, end, states{});", rows, method, more));
+            lines.add("});");
+        };
+        shared("start", "");
+        lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps));
+        shared("take", ", " + form_.step + ", local");
+        if (!form_.copies.empty()) shared("turn", "");
+        lines.add("}");
     }
 
     static void take_rows(Lines& lines, const std::string& begin, const std::string& end, const std::string& columns) {
