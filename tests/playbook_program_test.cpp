@@ -130,6 +130,16 @@ TEST(Programs, StepsThatRepeatAreALoop) {
         EXPECT_THAT(loops_of(name), HasSubstr("0 loops")) << name;
 }
 
+TEST(Programs, ThreadsMayShareTheColumnsOfAStep) {
+    for (const char* name : {"network_of_32", "memory_of_16"}) {
+        const Computation& one = computation(name);
+        std::vector<std::string> ids;
+        for (const Proposal& proposal : Playbook(one.problem, one.graph_json, small_machine()).plan())
+            ids.push_back(proposal.strategy.id);
+        EXPECT_THAT(ids, testing::UnorderedElementsAre("rows_through_steps", "columns_of_each_step")) << name;
+    }
+}
+
 TEST(Programs, WhatIsReshapedOnceIsOneKernelOverTheShapeThatIsUsed) {
     const Computation& one = computation("softmax_over_image");
     const Proposal first = Playbook(one.problem, one.graph_json, small_machine()).plan().front();

@@ -268,6 +268,22 @@ def recurrent_network(x, wx, wh, b):
     return np.stack(states, axis=1)
 
 
+def network_of_32(x, w, b):
+    state, states = np.zeros((x.shape[1], 32), dtype=np.float32), []
+    for step in range(6):
+        state = np.tanh(x[step] + state @ w + b)
+        states.append(state)
+    return np.stack(states, axis=1)
+
+
+def memory_of_16(x, h, c, w):
+    for step in range(5):
+        i, f, g, o = np.split(x[step] + h @ w.T, 4, axis=1)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        h = np.tanh(c) / (1 + np.exp(-o)) + 0.5 * h
+    return h, c
+
+
 def backwards_network(x, first, wx, wh):
     state, states = first, []
     for step in reversed(range(5)):
@@ -482,6 +498,8 @@ COMPUTATIONS = {
     "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
     "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
     "scanned_then_used": ("x float32[5,B,I]; wx float32[I,N]; wh float32[N,N]; w float32[N,K]", ["B=5,I=3,N=9,K=2", "B=1,I=1,N=1,K=1"]),
+    "network_of_32": ("x float32[6,B,32]; w float32[32,32]; b float32[32]", ["B=11", "B=1"]),
+    "memory_of_16": ("x float32[5,B,64]; h float32[B,16]; c float32[B,16]; w float32[64,16]", ["B=11", "B=1"]),
     "softmax_over_image": ("x float32[B,C,H,W]; scale float32[C]", ["B=2,C=3,H=5,W=7", "B=1,C=1,H=1,W=1"]),
     "histogram_of_rows": ("keys int64<V[E]; weights float32[E]; start float32[V]", ["V=7,E=300", "V=1,E=1"]),
     "messages": ("x float32[V,D]; sources int64<V[E]; targets int64<V[E]; w float32[D,D]", ["V=11,D=19,E=64", "V=1,D=1,E=1"]),
