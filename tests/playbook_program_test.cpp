@@ -122,7 +122,7 @@ std::string loops_of(const std::string& name) {
 TEST(Programs, StepsThatRepeatAreALoop) {
     const std::string whole = "0 stages, 1 loops over steps";
     for (const char* name : {"recurrent_network", "backwards_network", "long_short_memory", "gated_unit",
-                             "one_row_network", "decaying_sums", "every_other_step"})
+                             "one_row_network", "decaying_sums", "every_other_step", "names_of_loops"})
         EXPECT_EQ(loops_of(name), whole) << name;
     for (const char* name : {"stacked_networks", "linear_recurrence", "scanned_then_used"})
         EXPECT_EQ(loops_of(name), "2 stages, 1 loops over steps") << name;

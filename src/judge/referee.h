@@ -209,7 +209,7 @@ private:
     Runner::Outcome whole_batch(Runner& runner, size_t index, double estimate_ns, double& call_ns);
     Runner::Outcome compare_clocks(Runner& runner, size_t index);
     // The count of returned calls is that of calls which take so long.
-    Runner::Outcome check_count(Runner& runner, size_t index, double median_ns);
+    Runner::Outcome check_count(Runner& runner, size_t index, const Measurement& time);
     Runner::Outcome count_threads(const Runner& runner) const;
     Built build_emulated(const Kernel& kernel, const Configuration& configuration);
     PointResult emulate_point(const Built& built, const ShapePoint& point, Seconds limit);

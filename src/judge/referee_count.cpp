@@ -6,6 +6,7 @@
 #include "judge/count_watch.h"
 #include "judge/other_core.h"
 #include "judge/referee.h"
+#include "stats/sample.h"
 
 namespace strop::judge {
 
@@ -19,7 +20,9 @@ const Seconds watch_limit{30};
 }  // namespace
 
 // A process that waits for a core, or a referee that does, can make one look strange, not most of them.
-Runner::Outcome Referee::check_count(Runner& runner, size_t index, double median_ns) {
+Runner::Outcome Referee::check_count(Runner& runner, size_t index, const Measurement& time) {
+    const double median_ns = stats::median(time.samples_ns),
+                 quickest_ns = *std::min_element(time.samples_ns.begin(), time.samples_ns.end());
     if (runner.is_opaque() || median_ns >= long_call_ns) return {};
     const Buffers& buffers = *runner.points()[index];
     int watches = 0, telling = 0;
@@ -37,8 +40,10 @@ Runner::Outcome Referee::check_count(Runner& runner, size_t index, double median
         Runner::Outcome outcome = runner.call(index, calls, static_cast<uint32_t>(buffers.timed()),
                                               static_cast<uint32_t>(any_window(buffers)), watch_limit, &meanwhile);
         if (!outcome.ok()) return outcome;
-        // Calls that are quicker now than they were when they were timed are no strange ones.
-        const double call_ns = std::min(median_ns, outcome.outside_ns / calls);
+        // Calls that are quicker now than they were when they were timed are no strange ones; and where a kernel's
+        // threads wait for cores, some calls of a batch are as quick as the quickest sample and others wait for
+        // milliseconds.
+        const double call_ns = std::min(quickest_ns, outcome.outside_ns / calls);
         const std::string strange =
             contradiction(seen, calls, call_ns, static_cast<double>(runner.waited_ns() - waited));
         ++watches;

@@ -307,7 +307,7 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double& call_n
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement& time) {
     const double median_ns = stats::median(time.samples_ns);
     Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
-    if (outcome.ok()) outcome = check_count(runner, index, median_ns);
+    if (outcome.ok()) outcome = check_count(runner, index, time);
     const Clock::time_point start = Clock::now();
     auto another = [&](int look) {
         return look < least_renewals || (look < most_renewals && Clock::now() - start < time_of_renewals);

@@ -14,21 +14,21 @@ namespace {
 constexpr int64_t most_weights = 1 << 17;  // of float32: half a MiB beside what else is in a core's second cache
 
 // Rows that one thread has at the first shape, of so many threads; at most eight at a time.
-int64_t rows_at_once(const RecurrenceForm& form, int threads) {
-    if (form.problem.points.empty()) return 4;
-    const Bindings bindings = bindings_of(form.problem, form.problem.points.front().dims);
-    const int64_t rows = form.rows.evaluate_integer(bindings) / std::max(1, threads);
+int64_t rows_at_once(const Problem& problem, const RecurrenceForm& form, int threads) {
+    if (problem.points.empty()) return 4;
+    const Bindings bindings = bindings_of(problem, problem.points.front().dims);
+    const int64_t rows = form.rows.substitute(form.original).evaluate_integer(bindings) / std::max(1, threads);
     return rows >= 8 ? 8 : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
 }
 
 // Elements of all right operands, at the first shape.
-int64_t weights_of(const RecurrenceForm& form) {
-    if (form.problem.points.empty()) return 0;
-    const Bindings bindings = bindings_of(form.problem, form.problem.points.front().dims);
+int64_t weights_of(const Problem& problem, const RecurrenceForm& form) {
+    if (problem.points.empty()) return 0;
+    const Bindings bindings = bindings_of(problem, problem.points.front().dims);
     int64_t total = 0;
     for (const RecurrenceForm::Phase& phase : form.phases)
         for (const RowProduct& product : phase.products)
-            total += (product.depth * product.columns).evaluate_integer(bindings);
+            total += (product.depth * product.columns).substitute(form.original).evaluate_integer(bindings);
     return total;
 }
 
@@ -47,7 +47,7 @@ void add_shared_columns(const Problem& problem, const Graph& graph, const Machin
         "memory", confidence};
     KernelSource source(form.problem, choice.hypothesis);
     source.tune_vectors(machine, false);
-    const int64_t at_once = rows_at_once(form, 1);
+    const int64_t at_once = rows_at_once(problem, form, 1);
     source.tune("ROWS_AT_ONCE", {4, 1, 2, 8}, at_once);
     source.tune("NRV", {1, 2, 4}, columns % (4 * lanes) == 0 && at_once < 4 ? 4 : columns % (2 * lanes) == 0 ? 2 : 1);
     source.require(fmt::format("{} % (NRV * VL) == 0", columns));
@@ -64,7 +64,7 @@ Recipes emit_recurrence(const Problem& problem, const Graph& graph, const Machin
     if (!form.lacks.empty()) return {{}, form.lacks};
     const KernelParts kernel = write_recurrence(form);
     if (!kernel.lacks.empty()) return {{}, kernel.lacks};
-    const bool large = weights_of(form) > most_weights;
+    const bool large = weights_of(problem, form) > most_weights;
     const Choice<int> rows = {0, "rows_through_steps",
                               "rows do not depend on each other: a thread takes some of them through all steps, with "
                               "their state in the first cache and no barrier between steps",
@@ -72,7 +72,7 @@ Recipes emit_recurrence(const Problem& problem, const Graph& graph, const Machin
     KernelSource source(form.problem, rows.hypothesis);
     source.tune_vectors(machine, false);
     const bool products = form.phases.size() > 1;
-    const int64_t at_once = rows_at_once(form, machine.cores);
+    const int64_t at_once = rows_at_once(problem, form, machine.cores);
     source.tune("ROWS_AT_ONCE", {4, 1, 2, 8}, products ? at_once : 1);
     if (products) source.tune("NRV", {2, 1, 4}, at_once < 4 ? 4 : 2);
     if (!form.whole_rows) source.late("TILE", {1024, 256, 512, 4096}, 1024);

@@ -8,8 +8,9 @@
 
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
+#include "playbook/argument_names.h"
 #include "playbook/plain_loops.h"
-#include "playbook/plain_value.h"
+#include "playbook/step_axes.h"
 
 namespace strop::playbook {
 
@@ -19,25 +20,12 @@ constexpr std::ptrdiff_t most_single_outputs = 32;
 
 size_t at(int id) { return static_cast<size_t>(id); }
 
-// The axis before the last that is longer than 1; none: the shape has one row only. Two of them: nothing.
-std::optional<std::optional<size_t>> row_axis(const Shape& shape) {
-    std::optional<size_t> found;
-    for (size_t axis = 0; axis + 1 < shape.size(); ++axis) {
-        if (shape[axis].is_literal(1)) continue;
-        if (found) return {};
-        found = axis;
-    }
-    return std::optional<std::optional<size_t>>(found);
-}
-
-// What an axis of a value counts: steps, rows or columns, or several of them, row-major.
-using AxisLabels = std::vector<std::string>;
-
 class Former {
 public:
     Former(const Problem& problem, const Graph& graph, RecurrenceShare share) : graph_(graph) {
         form_.problem = problem;
         form_.share = share;
+        form_.original = free_names(form_.problem, graph_, recurrence_kernel_names());
     }
 
     RecurrenceForm form() {
@@ -220,81 +208,24 @@ private:
         if (singles > most_single_outputs) lacking("a recurrence with outputs of many single steps");
     }
 
-    std::string element(const Tensor& tensor, const Shape& extents, const AxisLabels& labels, const Term& step) const {
-        Term offset{"0", 0, true};
-        for (size_t k = 0; k < labels.size(); ++k) {
-            Term place{"j", 2, true};
-            if (labels[k] == "step") place = step;
-            if (labels[k] == "row") place = {form_.row + " + i", 1, false};
-            offset = plus(times(offset, extent_term(extents[k])), place);
-        }
-        return fmt::format("{}[{}]", tensor.name, offset.text);
+    static bool is_copy(const Node& node) {
+        return node.family == Family::pointwise && node.op == "cast" && node.dtype == DType::float32;
+    }
+
+    std::string element(const Tensor& tensor, const StepAxes& axes, const std::string& step) const {
+        return fmt::format("{}[{}]", tensor.name, axes.place(form_.row + " + i", step));
     }
 
     // A value of one step, perhaps seen through reshapes and copied.
     bool single_output(int id, const Tensor& tensor) {
         const Node* node = &graph_.at(id);
-        while (!place_in_body_.contains(node->id)) {
-            const bool copy = node->family == Family::pointwise && node->op == "cast";
-            if (!copy && !(node->family == Family::layout && node->op == "reshape")) return false;
-            node = &graph_.at(node->operands[0]);
-        }
+        for (; !place_in_body_.contains(node->id); node = &graph_.at(node->operands[0]))
+            if (!is_copy(*node) && !(node->family == Family::layout && node->op == "reshape")) return false;
         const auto [step, place] = place_in_body_.at(node->id);
         const int inside = loop_.body[place];
-        const Node& body = graph_.at(inside);
-        std::vector<AxisLabels> labels = labels_of(body.shape);
-        const auto [order, extents] = flattened(labels, body.shape.back());
-        written_.push_back({inside, {tensor.name, element(tensor, extents, order, {})}, static_cast<int64_t>(step)});
+        const StepAxes axes(graph_.at(inside).shape, form_.rows, form_.steps);
+        written_.push_back({inside, {tensor.name, element(tensor, axes, "")}, static_cast<int64_t>(step)});
         return true;
-    }
-
-    static std::vector<AxisLabels> labels_of(const Shape& shape) {
-        std::vector<AxisLabels> labels(shape.size());
-        if (const auto axis = row_axis(shape); axis && *axis) labels[**axis] = {"row"};
-        labels.back() = {"column"};
-        return labels;
-    }
-
-    Expression extent_of(const std::string& label, const Expression& columns) const {
-        return label == "row" ? form_.rows : label == "column" ? columns : Expression(form_.steps);
-    }
-
-    std::pair<AxisLabels, Shape> flattened(const std::vector<AxisLabels>& labels, const Expression& columns) const {
-        std::pair<AxisLabels, Shape> result;
-        for (const AxisLabels& axis : labels)
-            for (const std::string& label : axis) {
-                result.first.push_back(label);
-                result.second.push_back(extent_of(label, columns));
-            }
-        return result;
-    }
-
-    // The labels of a view's axes; nothing where it cuts an axis apart or leaves something out.
-    std::optional<std::vector<AxisLabels>> seen_through(const Node& view, const std::vector<AxisLabels>& labels,
-                                                        const Expression& columns) const {
-        if (view.op == "transpose") {
-            std::vector<AxisLabels> result;
-            for (int axis : view.axes) result.push_back(labels[at(axis)]);
-            return result;
-        }
-        if (view.op != "reshape") return {};
-        AxisLabels all = flattened(labels, columns).first;
-        std::vector<AxisLabels> result;
-        size_t next = 0;
-        for (const Expression& extent : view.shape) {
-            result.emplace_back();
-            Expression product = 1;
-            while (next < all.size() && !same_value(product, extent)) {
-                product = product * extent_of(all[next], columns);
-                result.back().push_back(all[next++]);
-            }
-            if (!same_value(product, extent)) return {};
-        }
-        for (; next < all.size(); ++next) {
-            if (!extent_of(all[next], columns).is_literal(1)) return {};
-            result.back().push_back(all[next]);
-        }
-        return result;
     }
 
     // One value of every step, in order or from the last to the first, side by side along an axis; perhaps turned round
@@ -303,48 +234,46 @@ private:
         std::vector<const Node*> views;
         const Node* node = &graph_.at(id);
         for (; node->op != "concatenate"; node = &graph_.at(node->operands[0])) {
-            const bool copy = node->family == Family::pointwise && node->op == "cast";
-            if (!copy && !(node->family == Family::layout && (node->op == "reshape" || node->op == "transpose")))
-                return false;
-            if (!copy) views.insert(views.begin(), node);
+            if (is_copy(*node)) continue;
+            if (node->family != Family::layout || (node->op != "reshape" && node->op != "transpose")) return false;
+            views.insert(views.begin(), node);
         }
         if (static_cast<int64_t>(node->operands.size()) != form_.steps) return false;
-        std::optional<size_t> inside;
-        std::optional<bool> backwards;
-        std::vector<AxisLabels> labels;
+        std::optional<Joined> first;
+        bool backwards = false;
         for (size_t k = 0; k < node->operands.size(); ++k) {
-            std::vector<const Node*> own;
-            const Node* value = &graph_.at(node->operands[k]);
-            for (; !place_in_body_.contains(value->id); value = &graph_.at(value->operands[0])) {
-                if (value->family != Family::layout || value->operands.size() != 1) return false;
-                own.insert(own.begin(), value);
-            }
-            const auto [step, place] = place_in_body_.at(value->id);
-            if (k == 0) backwards = step != 0;
-            const size_t expected = *backwards ? node->operands.size() - 1 - k : k;
-            if (loop_.steps[expected][place] != value->id) return false;
-            if (inside.value_or(place) != place) return false;
-            inside = place;
-            labels = labels_of(value->shape);
-            for (const Node* view : own) {
-                auto seen = seen_through(*view, labels, value->shape.back());
-                if (!seen) return false;
-                labels = *seen;
-            }
+            std::optional<Joined> one = joined_part(node->operands[k]);
+            if (!one) return false;
+            if (k == 0) backwards = one->step != 0;
+            if (one->step != (backwards ? node->operands.size() - 1 - k : k)) return false;
+            if (first && one->place != first->place) return false;
+            if (!first) first = one;
         }
-        const Expression columns = graph_.at(loop_.body[*inside]).shape.back();
-        AxisLabels& joined = labels[at(node->axes[0])];
-        joined.insert(joined.begin(), "step");
-        for (const Node* view : views) {
-            auto seen = seen_through(*view, labels, columns);
-            if (!seen) return false;
-            labels = *seen;
-        }
-        const auto [order, extents] = flattened(labels, columns);
-        Term step{form_.step, 0, true};
-        if (*backwards) step = {fmt::format("{} - {}", form_.steps - 1, form_.step), 0, false};
-        written_.push_back({loop_.body[*inside], {tensor.name, element(tensor, extents, order, step)}, {}});
+        first->axes.join(at(node->axes[0]));
+        for (const Node* view : views)
+            if (!first->axes.see_through(*view)) return false;
+        const std::string step = backwards ? fmt::format("{} - {}", form_.steps - 1, form_.step) : form_.step;
+        written_.push_back({loop_.body[first->place], {tensor.name, element(tensor, first->axes, step)}, {}});
         return true;
+    }
+
+    // A step's value as a concatenation reads it.
+    struct Joined {
+        size_t step, place;
+        StepAxes axes;
+    };
+    std::optional<Joined> joined_part(int id) const {
+        std::vector<const Node*> views;
+        const Node* value = &graph_.at(id);
+        for (; !place_in_body_.contains(value->id); value = &graph_.at(value->operands[0])) {
+            if (value->family != Family::layout || value->operands.size() != 1) return {};
+            views.insert(views.begin(), value);
+        }
+        const auto [step, place] = place_in_body_.at(value->id);
+        Joined result{step, place, StepAxes(value->shape, form_.rows, form_.steps)};
+        for (const Node* view : views)
+            if (!result.axes.see_through(*view)) return {};
+        return result;
     }
 
     // ---- memory
@@ -621,7 +550,7 @@ private:
         }
     }
 
-    const Graph& graph_;
+    Graph graph_;
     RecurrenceForm form_;
     Recurrence loop_;
     std::set<std::string> own_names_;
@@ -635,6 +564,55 @@ private:
 };
 
 }  // namespace
+
+const std::set<std::string>& recurrence_kernel_names() {
+    static const std::set<std::string> names = {"ROWS",
+                                                "ROWS_AT_ONCE",
+                                                "TILE",
+                                                "NR",
+                                                "NRV",
+                                                "VL",
+                                                "PARALLEL_MIN",
+                                                "Recurrence",
+                                                "vec",
+                                                "load",
+                                                "store",
+                                                "splat",
+                                                "memory",
+                                                "i",
+                                                "j",
+                                                "k",
+                                                "n",
+                                                "v",
+                                                "row",
+                                                "first",
+                                                "last",
+                                                "begin",
+                                                "end",
+                                                "to",
+                                                "panel",
+                                                "local",
+                                                "states",
+                                                "start",
+                                                "take",
+                                                "turn",
+                                                "call",
+                                                "me",
+                                                "team",
+                                                "threads",
+                                                "tiles",
+                                                "blocks",
+                                                "task",
+                                                "multiply",
+                                                "total",
+                                                "left",
+                                                "right",
+                                                "depth",
+                                                "columns",
+                                                "in_panels",
+                                                "free"};
+    return names;
+}
 
 RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph, RecurrenceShare share) {
     return Former(problem, graph, share).form();

@@ -3,7 +3,9 @@
 // steps.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,8 +52,9 @@ struct RowLoop {
 enum class RecurrenceShare { rows, columns };
 
 struct RecurrenceForm {
-    std::string lacks;  // non-empty: why this graph is none
-    Problem problem;
+    std::string lacks;                           // non-empty: why this graph is none
+    Problem problem;                             // with names that collide with nothing in a kernel
+    std::map<std::string, Expression> original;  // of its symbols that have another name here
     Expression rows;
     int64_t steps = 0;
     bool whole_rows = true;  // false: columns do not depend on each other either
@@ -76,8 +79,10 @@ struct RecurrenceForm {
     std::string row, step;          // names of the first row of a block, and of the step
 };
 
-// Names that its kernels use: "ROWS".
+// What the rows of a block are called.
 inline constexpr const char* rows_of_block = "ROWS";
+// All names that its kernels use themselves.
+const std::set<std::string>& recurrence_kernel_names();
 
 RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph,
                                RecurrenceShare share = RecurrenceShare::rows);

@@ -76,7 +76,8 @@ public:
         for (const Parameter& parameter : problem_.parameters) taken_.insert(parameter.name);
         taken_.insert(problem_.dimensions.begin(), problem_.dimensions.end());
         for (const RowBuffer& buffer : form.buffers) taken_.insert({buffer.name, buffer.name + "_columns"});
-        taken_.insert({form.row, form.step, "begin", "end", "packed", "local", "states", "first", "last", "to"});
+        taken_.insert({form.row, form.step});
+        taken_.insert(recurrence_kernel_names().begin(), recurrence_kernel_names().end());
     }
 
     KernelParts write() {

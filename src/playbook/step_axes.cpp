@@ -1,0 +1,76 @@
+#include "playbook/step_axes.h"
+
+#include "playbook/plain_value.h"
+
+namespace strop::playbook {
+
+std::optional<std::optional<size_t>> row_axis(const Shape& shape) {
+    std::optional<size_t> found;
+    for (size_t axis = 0; axis + 1 < shape.size(); ++axis) {
+        if (shape[axis].is_literal(1)) continue;
+        if (found) return {};
+        found = axis;
+    }
+    return std::optional<std::optional<size_t>>(found);
+}
+
+StepAxes::StepAxes(const Shape& shape, const Expression& rows, int64_t steps)
+    : rows_(rows),
+      columns_(shape.back()),
+      steps_(steps),
+      axes_(shape.size()) {
+    if (const auto axis = row_axis(shape); axis && *axis) axes_[**axis] = {Count::rows};
+    axes_.back() = {Count::columns};
+}
+
+bool StepAxes::see_through(const Node& view) {
+    std::vector<std::vector<Count>> seen;
+    if (view.op == "transpose") {
+        for (int axis : view.axes) seen.push_back(axes_[static_cast<size_t>(axis)]);
+        axes_ = std::move(seen);
+        return true;
+    }
+    if (view.op != "reshape") return false;
+    const std::vector<Count> counts = all();
+    size_t next = 0;
+    for (const Expression& wanted : view.shape) {
+        seen.emplace_back();
+        Expression product = 1;
+        while (next < counts.size() && !same_value(product, wanted)) {
+            product = product * extent(counts[next]);
+            seen.back().push_back(counts[next++]);
+        }
+        if (!same_value(product, wanted)) return false;
+    }
+    for (; next < counts.size(); ++next) {
+        if (!extent(counts[next]).is_literal(1)) return false;
+        seen.back().push_back(counts[next]);
+    }
+    axes_ = std::move(seen);
+    return true;
+}
+
+void StepAxes::join(size_t axis) { axes_[axis].insert(axes_[axis].begin(), Count::steps); }
+
+std::string StepAxes::place(const std::string& row, const std::string& step) const {
+    Term offset{"0", 0, true};
+    for (Count count : all()) {
+        Term at{"j", 0, true};
+        if (count == Count::rows) at = {row, 0, false};
+        if (count == Count::steps) at = {step, 0, step.find(' ') == std::string::npos};
+        offset = plus(times(offset, extent_term(extent(count))), at);
+    }
+    return offset.text;
+}
+
+std::vector<StepAxes::Count> StepAxes::all() const {
+    std::vector<Count> result;
+    for (const std::vector<Count>& axis : axes_) result.insert(result.end(), axis.begin(), axis.end());
+    return result;
+}
+
+Expression StepAxes::extent(Count count) const {
+    return count == Count::rows ? rows_ : count == Count::columns ? columns_ : Expression(steps_);
+}
+
+}  // namespace strop::playbook
