@@ -20,21 +20,24 @@ namespace strop::playbook {
 namespace {
 
 using testing::HasSubstr;
+void expect_as_numpy(const Computation& one, const Graph& graph, const Point& point) {
+    std::vector<Array> exact = interpret(graph, one.arguments(point));
+    std::vector<Array> narrow = interpret(graph, one.arguments(point), Precision::stored);
+    for (size_t k = 0; k < exact.size(); ++k) {
+        expect_near(exact[k].values, point.expected[k].values, 1e-9, one.problem.name);
+        EXPECT_EQ(exact[k].shape, point.expected[k].shape) << one.problem.name;
+        expect_near(narrow[k].values, point.expected[k].values, 2e-4, one.problem.name + " in float32");
+    }
+}
+
 TEST(Programs, TheInterpreterAgreesWithNumPyBeforeAndAfterSimplification) {
     ASSERT_GE(computations().size(), 30u);
-    for (const Computation& one : computations()) {
-        ASSERT_EQ(one.graph.untraceable, "") << one.problem.name;
-        for (const Graph& graph : {one.graph, simplify(one.graph)})
-            for (const Point& point : one.points) {
-                std::vector<Array> exact = interpret(graph, one.arguments(point));
-                std::vector<Array> narrow = interpret(graph, one.arguments(point), Precision::stored);
-                for (size_t k = 0; k < exact.size(); ++k) {
-                    expect_near(exact[k].values, point.expected[k].values, 1e-9, one.problem.name);
-                    EXPECT_EQ(exact[k].shape, point.expected[k].shape) << one.problem.name;
-                    expect_near(narrow[k].values, point.expected[k].values, 2e-4, one.problem.name + " in float32");
-                }
-            }
-    }
+    for (const auto* all : {&computations(), &recurrences()})
+        for (const Computation& one : *all) {
+            ASSERT_EQ(one.graph.untraceable, "") << one.problem.name;
+            for (const Graph& graph : {one.graph, simplify(one.graph)})
+                for (const Point& point : one.points) expect_as_numpy(one, graph, point);
+        }
 }
 
 std::vector<Kernel> planned(const Computation& one, const Machine& machine = small_machine()) {
@@ -51,8 +54,9 @@ std::vector<Kernel> planned(const Computation& one, const Machine& machine = sma
 }
 
 const Computation& computation(const std::string& name) {
-    for (const Computation& one : computations())
-        if (one.problem.name == name) return one;
+    for (const auto* all : {&computations(), &recurrences()})
+        for (const Computation& one : *all)
+            if (one.problem.name == name) return one;
     throw std::out_of_range(name);
 }
 
@@ -261,11 +265,12 @@ TEST(Programs, EveryComputationIsPlannedAndEveryProposalIsRight) {
     if (kernel_compilers().empty()) GTEST_SKIP() << "no compiler for kernels";
     const char* only = std::getenv("STROP_TEST_COMPUTATION");
     CalledKernels kernels;
-    for (const Computation& one : computations()) {
-        if (only && one.problem.name != only) continue;
-        kernels.check(one, planned(one));
-        if (HasFatalFailure()) return;
-    }
+    for (const auto* all : {&computations(), &recurrences()})
+        for (const Computation& one : *all) {
+            if (only && one.problem.name != only) continue;
+            kernels.check(one, planned(one));
+            if (HasFatalFailure()) return;
+        }
 }
 
 }  // namespace

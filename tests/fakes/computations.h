@@ -81,14 +81,22 @@ inline Computation read(const nlohmann::json& json) {
     return made;
 }
 
+inline std::vector<Computation> exported(const std::string& which) {
+    std::vector<Computation> made;
+    std::string command =
+        fmt::format("{} {}/tests/python/export_computations.py {}", reference_python(), STROP_SOURCE_DIR, which);
+    for (const nlohmann::json& json : nlohmann::json::parse(output_of(command))) made.push_back(read(json));
+    return made;
+}
+
 inline const std::vector<Computation>& computations() {
-    static const std::vector<Computation> all = [] {
-        std::vector<Computation> made;
-        std::string command =
-            fmt::format("{} {}/tests/python/export_computations.py", reference_python(), STROP_SOURCE_DIR);
-        for (const nlohmann::json& json : nlohmann::json::parse(output_of(command))) made.push_back(read(json));
-        return made;
-    }();
+    static const std::vector<Computation> all = exported("");
+    return all;
+}
+
+// Loops over time: many steps, of which other languages make many launches.
+inline const std::vector<Computation>& recurrences() {
+    static const std::vector<Computation> all = exported("--recurrences");
     return all;
 }
 

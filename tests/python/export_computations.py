@@ -1,6 +1,6 @@
-"""Prints the computations of computations.py as JSON: graph, inputs and what NumPy says in float64.
+"""Prints the computations of computations.py, or of recurrences.py, as JSON: graph, inputs and what NumPy says in float64.
 
-    python export_computations.py [NAME...]
+    python export_computations.py [--recurrences] [NAME...]
 """
 
 import json
@@ -11,8 +11,14 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), "python")]
 
-import computations  # noqa: E402
 import numpy as np  # noqa: E402
+
+if sys.argv[1:2] == ["--recurrences"]:
+    import recurrences as computations  # noqa: E402
+
+    del sys.argv[1]
+else:
+    import computations  # noqa: E402
 from strop import trace  # noqa: E402
 
 
