@@ -32,7 +32,7 @@ class Operators(InFolder):
 
     def test_an_autograd_function_gives_the_names(self):
         text, _ = self.imported(OPERATORS / "lightning_attention.py", f"{OPERATORS}/plain.py:attention")
-        self.assertIn("  slopes: {dtype: float32, shape: [C], fill: positive}\n", text)
+        self.assertIn("  slopes: {dtype: float32, shape: [C], fill: positive, scale: 0.25}\n", text)
         self.assertIn("  1_2_16_32_32: ", text)
 
     def test_a_reference_over_arrays(self):
