@@ -246,6 +246,7 @@ private:
     bool take_cold_call(Timing& timing);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
     std::optional<size_t> smallest_call(const Runner& runner) const;
+    double most_overhead_ns() const;  // of the smallest call that counts as the price of a call
     uint64_t random() { return random_(); }
 
     Problem problem_;

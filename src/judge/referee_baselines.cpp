@@ -1,5 +1,6 @@
 // The referee's baselines: what the user would use instead of a kernel, each in a process of its own.
 #include <algorithm>
+#include <limits>
 
 #include "base/interrupt.h"
 #include "base/line.h"
@@ -122,21 +123,25 @@ Runner::Outcome Referee::why_missing(const std::string& name) const {
     return {Verdict::unsupported, "not installed", 0};
 }
 
-// Where a Python baseline is called with one element, to learn what a call costs.
 // Of a module whose batch alone varies the smallest call has all the weights: that is work, and no price of a call.
-static bool is_little_work(const Problem& problem, const Dimensions& dims) {
-    constexpr int64_t most_elements = 1024;
+// What a framework takes to find its way to one operation, and torch.func.functional_call to put each parameter in its
+// place, is below this.
+double Referee::most_overhead_ns() const {
+    constexpr int64_t little_work = 1024;  // elements
+    constexpr double of_a_call = 50e3, of_an_input = 10e3;
     int64_t elements = 0;
-    for (const auto* tensors : {&problem.inputs, &problem.outputs})
-        for (const Tensor& tensor : *tensors) elements += element_count(problem, tensor, dims);
-    return elements <= most_elements;
+    for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
+        for (const Tensor& tensor : *tensors) elements += element_count(problem_, tensor, tiny_.dims);
+    if (elements <= little_work) return std::numeric_limits<double>::infinity();
+    return of_a_call + of_an_input * static_cast<double>(problem_.inputs.size());
 }
 
+// Where a Python baseline is called with one element, to learn what a call costs.
 std::optional<size_t> Referee::smallest_call(const Runner& runner) const {
     size_t last = runner.points().size() - 1;
     // On a device the host's part of a call goes on while the device computes: it cannot be left out.
     bool tiny = runner.is_python() && !options_.device && runner.points()[last]->point().label == tiny_.label;
-    return tiny && is_little_work(problem_, tiny_.dims) ? std::optional(last) : std::nullopt;
+    return tiny ? std::optional(last) : std::nullopt;
 }
 
 }  // namespace strop::judge

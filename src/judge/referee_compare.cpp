@@ -120,7 +120,8 @@ bool is_settled(const Relation& relation) {
 
 // What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
 // more is left out than leaves a tenth: the rest is work.
-void leave_out_overhead(ContenderResult& result, const std::vector<double>& overheads) {
+void leave_out_overhead(ContenderResult& result, std::vector<double> overheads, double most_ns) {
+    for (double& overhead : overheads) overhead = std::min(overhead, most_ns);
     std::vector<double>& samples = result.time.samples_ns;
     for (size_t i = 0; i < std::min(samples.size(), overheads.size()); ++i)
         samples[i] -= std::min(overheads[i], 0.9 * samples[i]);
@@ -138,7 +139,7 @@ struct Referee::Timing {
     double estimate_ns = 0;
     Glances glances;
     std::optional<size_t> smallest;  // of a Python baseline: the point of one element
-    bool usual_overhead = false;     // of one that has no such point
+    double most_overhead_ns = 0;     // what of it counts at most
     Measurement overhead;            // there, one sample a turn
     std::vector<Moment> moments;     // one per sample
     size_t looked = 0;               // at so many of them, when neighbours were looked at after them
@@ -220,7 +221,7 @@ PointComparison Referee::compare_point(const ComparisonRequest& request, const s
     for (size_t c = 0; c < timings.size(); ++c) {
         Timing& timing = timings[c];
         if (timing.running() && timing.own) check_again(timing, buffers, request);
-        leave_out_overhead(timing.result, timing.overhead.samples_ns);
+        leave_out_overhead(timing.result, timing.overhead.samples_ns, timing.most_overhead_ns);
         if (timing.running() && timing.own)
             timing.note(possible_time(*timing.own, timing.index, stats::median(timing.result.time.samples_ns)));
         if (c > 0 && timings[0].running() && timing.running()) {
@@ -280,7 +281,7 @@ bool Referee::enter_baseline(const std::string& name, const Buffers& buffers, Ti
     timing.runner = baseline->runner.get();
     timing.runner->resume();
     timing.smallest = smallest_call(*baseline->runner);
-    timing.usual_overhead = !timing.smallest && baseline->runner->is_python() && !options_.device;
+    if (timing.smallest) timing.most_overhead_ns = most_overhead_ns();
     return true;
 }
 
@@ -400,7 +401,6 @@ void Referee::take_turn(Timing& timing, bool first_of_launch) {
             std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
     if (timing.smallest && timing.running()) take_overhead(timing);
-    else if (timing.usual_overhead) timing.overhead.samples_ns.push_back(usual_overhead_ns);
     timing.runner->pause();
     timing.moments.push_back({neighbours_.loud, time.disturbed > disturbed});
     neighbours_.heard = neighbours_.heard || timing.moments.back().disturbed;
@@ -444,7 +444,7 @@ bool Referee::take_cold_call(Timing& timing) {
     if (!outcome) return false;
     if (!timing.note(*outcome)) return true;
     const std::vector<double>& overheads = timing.overhead.samples_ns;
-    const double overhead_ns = overheads.empty() ? 0 : stats::median(overheads);
+    const double overhead_ns = overheads.empty() ? 0 : std::min(stats::median(overheads), timing.most_overhead_ns);
     timing.result.cold.samples_ns.push_back(outcome->outside_ns - std::min(overhead_ns, 0.9 * outcome->outside_ns));
     return true;
 }
