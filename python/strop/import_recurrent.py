@@ -164,6 +164,5 @@ def _cell(name, x, states, w, u, b=None, c=None):
 for _name in ("lstm", *LAYERS):
     OPERATIONS[_name] = lambda out, x, state, *rest, _name=_name: _layers(
         _name, x, state if isinstance(state, list) else [state], *rest)
-for _name in ("lstm", *LAYERS):
     OPERATIONS[f"{_name}_cell"] = lambda out, x, state, *rest, _name=_name: (
         _cell(_name, x, state, *rest) if isinstance(state, list) else _cell(_name, x, [state], *rest)[0])

@@ -1,7 +1,6 @@
 #include "graph/expand_scatters.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "graph/operations.h"
 #include "graph/rewrite.h"

@@ -69,26 +69,6 @@ std::string indented(const std::vector<std::string>& statements, const std::stri
     return text;
 }
 
-const char* const scratch_text = R"(
-// Memory that a thread keeps from call to call.@several@
-// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
-// and the lookup may change them.
-__attribute__((noinline)) static float* scratch(int64_t count) {
-    struct Block {
-        float* data = nullptr;
-        int64_t count = 0;
-        ~Block() { free(data); }
-    };
-    static thread_local Block block;
-    if (block.count < count) {
-        free(block.data);
-        block.count = (count + 1023) / 1024 * 1024;
-        block.data = (float*)aligned_alloc(4096, 4 * block.count);
-    }
-    return block.data;
-}
-)";
-
 const char* const load_part_text = R"(
 // The first `lanes` of a vector; the others are 0.
 static inline vec load_part(const float* p, int64_t lanes) {
@@ -371,8 +351,7 @@ void KernelText::write(Recipe& recipe, Body body) const {
     for (const Parameter& parameter : problem_.parameters) arguments += ", " + parameter.name;
     for (const std::string& dimension : problem_.dimensions) arguments += ", " + dimension;
     bool two_uses = body.entry.find("scratch<1>") != std::string::npos;
-    std::string several = two_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
-    std::string scratch = body.scratch ? fill(scratch_text, {{"several", several}}) : "";
+    std::string scratch = body.scratch ? scratch_helper(two_uses) : "";
     if (!body.extra_argument.empty()) arguments += ", " + body.extra_argument;
     std::string text =
         body.about + "\n//\n// strop:team\n" + tunables + "\n" + (body.scratch ? "#include <stdlib.h>\n" : "") +

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/argument_names.h"
@@ -22,16 +23,15 @@ size_t at(int id) { return static_cast<size_t>(id); }
 
 class Former {
 public:
-    Former(const Problem& problem, const Graph& graph, RecurrenceShare share) : graph_(graph) {
+    Former(const Problem& problem, const Graph& graph, const Recurrence& loop, RecurrenceShare share)
+        : graph_(graph),
+          loop_(loop) {
         form_.problem = problem;
         form_.share = share;
         form_.original = free_names(form_.problem, graph_, recurrence_kernel_names());
     }
 
     RecurrenceForm form() {
-        const std::vector<Recurrence> found = find_recurrences(graph_);
-        if (found.size() != 1) return lacking("no recurrence");
-        loop_ = found[0];
         form_.steps = static_cast<int64_t>(loop_.steps.size());
         for (size_t k = 0; k < loop_.steps.size(); ++k)
             for (size_t b = 0; b < loop_.body.size(); ++b) place_in_body_.try_emplace(loop_.steps[k][b], k, b);
@@ -81,8 +81,7 @@ private:
         return static_cast<size_t>(&carry - loop_.carries.data());
     }
 
-    // ---- what the nodes are
-    // ------------------------------------------------------------------------------------------
+    // ---- what the nodes are ----
 
     void check_body() {
         form_.rows = 1;
@@ -121,12 +120,12 @@ private:
                     lacking("a recurrence that mixes rows");
     }
 
-    // Of the operands, the one that each step makes anew.
-    static bool is_state(const Former& self, int id) { return self.in_body(id) || self.carry_before(id); }
+    // What each step makes anew.
+    bool is_state(int id) const { return in_body(id) || carry_before(id); }
 
     void check_product(const Node& node) {
-        const bool first = is_state(*this, node.operands[0]);
-        if (first == is_state(*this, node.operands[1])) return void(lacking("a product of two states"));
+        const bool first = is_state(node.operands[0]);
+        if (first == is_state(node.operands[1])) return void(lacking("a product of two states"));
         const size_t state = first ? 0 : 1;
         const std::string &left = node.labels[state], &right = node.labels[1 - state], &result = node.labels[2];
         if (right.size() != 2 || left.empty() || result.empty()) return void(lacking("a product of several axes"));
@@ -139,15 +138,14 @@ private:
         if (*axis && !(shape[**axis] == form_.rows)) lacking("a product that mixes rows");
     }
 
-    // ---- what is done when
-    // -------------------------------------------------------------------------------------------
+    // ---- what is done when ----
 
     int phase_of(int id) const {
         auto found = phase_.find(id);
         return found == phase_.end() ? 0 : found->second;
     }
 
-    size_t state_side(const Node& product) const { return is_state(*this, product.operands[0]) ? 0 : 1; }
+    size_t state_side(const Node& product) const { return is_state(product.operands[0]) ? 0 : 1; }
 
     void find_phases() {
         for (int id : loop_.body) {
@@ -185,8 +183,7 @@ private:
         });
     }
 
-    // ---- what leaves the loop
-    // ----------------------------------------------------------------------------------------
+    // ---- what leaves the loop ----
 
     struct Written {
         int node = 0;  // of the body
@@ -276,8 +273,7 @@ private:
         return result;
     }
 
-    // ---- memory
-    // ------------------------------------------------------------------------------------------------------
+    // ---- memory ----
 
     void plan_buffers() {
         for (const Recurrence::Carry& carry : loop_.carries) {
@@ -344,8 +340,7 @@ private:
                            [&](int one) { return reads_in_place(one, value); });
     }
 
-    // ---- graphs of the loops
-    // -----------------------------------------------------------------------------------------
+    // ---- graphs of the loops ----
 
     // Copies what a loop computes, with buffers and tensors as inputs.
     class Copier {
@@ -551,8 +546,8 @@ private:
     }
 
     Graph graph_;
+    const Recurrence& loop_;
     RecurrenceForm form_;
-    Recurrence loop_;
     std::set<std::string> own_names_;
     std::map<int, std::pair<size_t, size_t>> place_in_body_;  // of any step's node: the step, the place in the body
     std::map<int, int> phase_;
@@ -566,56 +561,22 @@ private:
 }  // namespace
 
 const std::set<std::string>& recurrence_kernel_names() {
-    static const std::set<std::string> names = {"ROWS",
-                                                "ROWS_AT_ONCE",
-                                                "TILE",
-                                                "NR",
-                                                "NRV",
-                                                "VL",
-                                                "PARALLEL_MIN",
-                                                "Recurrence",
-                                                "vec",
-                                                "load",
-                                                "store",
-                                                "splat",
-                                                "memory",
-                                                "i",
-                                                "j",
-                                                "k",
-                                                "n",
-                                                "v",
-                                                "row",
-                                                "first",
-                                                "last",
-                                                "begin",
-                                                "end",
-                                                "to",
-                                                "panel",
-                                                "local",
-                                                "states",
-                                                "start",
-                                                "take",
-                                                "turn",
-                                                "call",
-                                                "me",
-                                                "team",
-                                                "threads",
-                                                "tiles",
-                                                "blocks",
-                                                "task",
-                                                "multiply",
-                                                "total",
-                                                "left",
-                                                "right",
-                                                "depth",
-                                                "columns",
-                                                "in_panels",
-                                                "free"};
+    static const std::vector<std::string> all = split(
+        "ROWS ROWS_AT_ONCE TILE NR NRV VL PARALLEL_MIN Recurrence vec load store splat i j k n v "
+        "row first last begin end to panel local states start take turn call me team threads "
+        "tiles blocks task multiply total left right depth columns in_panels free scratch",
+        ' ');
+    static const std::set<std::string> names(all.begin(), all.end());
     return names;
 }
 
 RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph, RecurrenceShare share) {
-    return Former(problem, graph, share).form();
+    // Most graphs that are asked about have none: nothing is copied for them.
+    const std::vector<Recurrence> found = find_recurrences(graph);
+    if (found.size() == 1) return Former(problem, graph, found[0], share).form();
+    RecurrenceForm none;
+    none.lacks = "no recurrence";
+    return none;
 }
 
 }  // namespace strop::playbook

@@ -10,33 +10,12 @@
 #include "playbook/loop_text.h"
 #include "playbook/plain_loops.h"
 #include "playbook/plain_value.h"
+#include "playbook/pointwise_part.h"
+#include "playbook/vector_code.h"
 
 namespace strop::playbook {
 
 namespace {
-
-const char* const memory_text = R"(
-#include <stdlib.h>
-
-// Memory that a thread keeps from call to call. USE tells apart what is held at one time.
-// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
-// and the lookup may change them.
-template <int USE>
-__attribute__((noinline)) static float* memory(int64_t count) {
-    struct Block {
-        float* data = nullptr;
-        int64_t count = 0;
-        ~Block() { free(data); }
-    };
-    static thread_local Block block;
-    if (block.count < count) {
-        free(block.data);
-        block.count = (count + 1023) / 1024 * 1024;
-        block.data = (float*)aligned_alloc(4096, 4 * block.count);
-    }
-    return block.data;
-}
-)";
 
 const char* const product_text = R"(
 constexpr int NR = NRV * VL;
@@ -88,7 +67,8 @@ public:
                            "    }\n};\n\n" + entry();
         KernelParts parts;
         parts.body = body;
-        parts.helpers = plain_helpers(helpers_) + memory_text + (has_products() ? product_text : "");
+        parts.helpers = plain_helpers(helpers_) + "\n#include <stdlib.h>\n" + scratch_helper(true) +
+                        (has_products() ? product_text : "");
         parts.used = {"load", "store", "splat"};
         parts.lacks = lacks_;
         return parts;
@@ -127,7 +107,7 @@ private:
             if (buffer.padded) continue;
             const std::string columns = columns_of(buffer);
             lines.add(fmt::format("float* const {} = states{} + {} * {};", buffer.name, before, form_.row, columns));
-            before += fmt::format(" + {} * {}", factor_of(form_.rows), columns);
+            before += fmt::format(" + {} * {}", factor(form_.rows), columns);
         }
     }
 
@@ -195,9 +175,7 @@ private:
     }
 
     static std::string columns_of(const RowBuffer& buffer) {
-        const bool plain = buffer.columns.is_symbol() || buffer.columns.is_literal();
-        if (buffer.padded) return buffer.name + "_columns";
-        return plain ? buffer.columns.cpp() : "(" + buffer.columns.cpp() + ")";
+        return buffer.padded ? buffer.name + "_columns" : factor(buffer.columns);
     }
 
     // `part`: the first of the columns of which begin to end are taken; without one all are.
@@ -216,10 +194,9 @@ private:
         const Term value = values.at(product.weights.outputs[0], index);
         note(values);
         write_pack(k, product, value, values);
-        packed_.push_back(fmt::format("in_panels({}) * {}", product.columns.cpp(), factor_of(product.depth)));
+        packed_.push_back(fmt::format("in_panels({}) * {}", product.columns.cpp(), factor(product.depth)));
         panels_.push_back(fmt::format("in_panels({}) / NR", product.columns.cpp()));
-        work_ +=
-            fmt::format("{}{} * {}", work_.empty() ? "" : " + ", factor_of(product.depth), factor_of(product.columns));
+        work_ += fmt::format("{}{} * {}", work_.empty() ? "" : " + ", factor(product.depth), factor(product.columns));
     }
 
     void write_pack(size_t k, const RowProduct& product, const Term& value, PlainValues& values) {
@@ -230,10 +207,10 @@ private:
         pack.add(fmt::format("void pack_{}(int64_t begin, int64_t end) const {{", k));
         pack.add(values.statements(0));
         pack.add("for (int64_t panel = begin; panel < end; ++panel) {");
-        pack.add(fmt::format("float* const to = packed_{} + panel * NR * {};", k, factor_of(product.depth)));
+        pack.add(fmt::format("float* const to = packed_{} + panel * NR * {};", k, factor(product.depth)));
         pack.add(fmt::format("const int64_t first = panel * NR, last = first + NR < {0} ? first + NR : {0};", columns));
         pack.add(fmt::format("if (last < first + NR) for (int64_t i = 0; i < NR * {}; ++i) to[i] = 0;",
-                             factor_of(product.depth)));
+                             factor(product.depth)));
         const std::string by_column = "for (int64_t n = first; n < last; ++n) {",
                           by_depth = fmt::format("for (int64_t k = 0; k < {}; ++k) {{", depth);
         pack.add(product.columns_first ? by_column : by_depth);
@@ -243,10 +220,6 @@ private:
         pack.add(fmt::format("to[k * NR + n - first] = {};", value.text));
         for (int i = 0; i < 4; ++i) pack.add("}");
         packs_ += pack.text() + "\n";
-    }
-
-    static std::string factor_of(const Expression& extent) {
-        return extent.is_symbol() || extent.is_literal() ? extent.cpp() : "(" + extent.cpp() + ")";
     }
 
     void note(PlainValues& values) {
@@ -297,7 +270,7 @@ private:
         }
         note(values);
         const std::string columns = loop.columns.cpp();
-        if (verb == "step") work_ += fmt::format("{}16 * {}", work_.empty() ? "" : " + ", factor_of(loop.columns));
+        if (verb == "step") work_ += fmt::format("{}16 * {}", work_.empty() ? "" : " + ", factor(loop.columns));
         Lines body(1);
         body.add(values.statements(0));
         body.add("for (int64_t i = 0; i < ROWS; ++i) {");
@@ -340,18 +313,14 @@ private:
         Lines lines(0);
         lines.add(function_head(problem_) + " {");
         std::string arguments = argument_list(problem_);
-        std::string count;
         for (size_t k = 0; k < products_; ++k) {
             const std::string before =
-                k == 0 ? "memory<0>(" + join(packed_, " + ") + ")" : fmt::format("packed_{} + {}", k, packed_[k - 1]);
+                k == 0 ? "scratch<0>(" + join(packed_, " + ") + ")" : fmt::format("packed_{} + {}", k, packed_[k - 1]);
             lines.add(fmt::format("float* const packed_{} = {};", k + 1, before));
             arguments += fmt::format(", packed_{}", k + 1);
         }
         lines.add(fmt::format("const Recurrence call{{{}}};", arguments));
-        for (const RowBuffer& buffer : form_.buffers)
-            count += (count.empty() ? "" : " + ") +
-                     (buffer.padded ? "in_panels(" + buffer.columns.cpp() + ")" : factor_of(buffer.columns));
-        const std::string rows = factor_of(form_.rows);
+        const std::string rows = factor(form_.rows);
         lines.add(fmt::format("const int threads = (double){} * {} * ({}) < PARALLEL_MIN ? 1 : team::size();", rows,
                               form_.steps, work_));
         if (products_ > 0) {
@@ -364,7 +333,8 @@ private:
             take_steps(lines);
         } else {
             lines.add("team::parallel(threads, [=](team::Member me) {");
-            lines.add(fmt::format("float* const local = memory<1>(ROWS_AT_ONCE * ({}));", count));
+            lines.add(fmt::format("float* const local = scratch<1>(ROWS_AT_ONCE * ({}));",
+                                  columns_in_memory([](const RowBuffer&) { return true; })));
             if (form_.whole_rows)
                 take_rows(lines, "me.begin(" + form_.rows.cpp() + ")", "me.end(" + form_.rows.cpp() + ")", "");
             else take_tiles(lines);
@@ -374,19 +344,26 @@ private:
         return lines.text() + typed_entry(problem_);
     }
 
+    // Of the buffers that are wanted: "64 + in_panels(256)".
+    template <class Wanted>
+    std::string columns_in_memory(Wanted wanted) const {
+        std::string text;
+        for (const RowBuffer& buffer : form_.buffers)
+            if (wanted(buffer))
+                text += (text.empty() ? "" : " + ") +
+                        (buffer.padded ? "in_panels(" + buffer.columns.cpp() + ")" : factor(buffer.columns));
+        return text;
+    }
+
     // Each thread has whole panels of columns, in every step the same ones.
     void take_steps(Lines& lines) const {
-        std::string states, sums;
-        for (const RowBuffer& buffer : form_.buffers) {
-            std::string& text = buffer.padded ? sums : states;
-            text += (text.empty() ? "" : " + ") +
-                    (buffer.padded ? "in_panels(" + buffer.columns.cpp() + ")" : factor_of(buffer.columns));
-        }
+        const std::string states = columns_in_memory([](const RowBuffer& buffer) { return !buffer.padded; }),
+                          sums = columns_in_memory([](const RowBuffer& buffer) { return buffer.padded; });
         const std::string rows = form_.rows.cpp(), columns = form_.phases[1].loops[0].columns.cpp();
-        lines.add(fmt::format("float* const states = memory<1>({} * ({}));", factor_of(form_.rows), states));
+        lines.add(fmt::format("float* const states = scratch<1>({} * ({}));", factor(form_.rows), states));
         auto shared = [&](const std::string& method, const std::string& more) {
             lines.add("team::parallel(threads, [=](team::Member me) {");
-            if (method == "take") lines.add(fmt::format("float* const local = memory<2>(ROWS_AT_ONCE * ({}));", sums));
+            if (method == "take") lines.add(fmt::format("float* const local = scratch<2>(ROWS_AT_ONCE * ({}));", sums));
             lines.add(
                 fmt::format("const int64_t begin = me.begin({0} / NR) * NR, end = me.end({0} / NR) * NR;", columns));
             lines.add("int64_t row = 0;");

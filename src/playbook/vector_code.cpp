@@ -462,4 +462,29 @@ std::string vector_lengths(int vector_bytes) {
     return std::to_string(lanes) + " | " + std::to_string(2 * lanes);
 }
 
+std::string scratch_helper(bool several_uses) {
+    const std::string several =
+        several_uses ? " USE tells apart what is held at one time.\ntemplate <int USE = 0>" : "";
+    return R"(
+// Memory that a thread keeps from call to call.)" +
+           several + R"(
+// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
+// and the lookup may change them.
+__attribute__((noinline)) static float* scratch(int64_t count) {
+    struct Block {
+        float* data = nullptr;
+        int64_t count = 0;
+        ~Block() { free(data); }
+    };
+    static thread_local Block block;
+    if (block.count < count) {
+        free(block.data);
+        block.count = (count + 1023) / 1024 * 1024;
+        block.data = (float*)aligned_alloc(4096, 4 * block.count);
+    }
+    return block.data;
+}
+)";
+}
+
 }  // namespace strop::playbook

@@ -26,6 +26,10 @@ std::string vector_prelude(const std::set<std::string>& used);
 std::string vector_helper(const std::string& name);
 std::set<std::string> vector_closure(const std::set<std::string>& used);
 
+// scratch(count): memory of so many floats that a thread keeps from call to call; with several uses
+// scratch<USE>(count). Needs stdlib.h.
+std::string scratch_helper(bool several_uses);
+
 // The values of the tunable VL worth trying for registers of `vector_bytes`, best first: "8 | 16".
 std::string vector_lengths(int vector_bytes);
 
