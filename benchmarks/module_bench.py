@@ -101,7 +101,7 @@ def optimize(file, budget, out):
         return result | {"error": reason(done)}
     record = json.loads(done.stdout)
     result |= {key: record[key] for key in ("run", "outcome", "verified", "verification", "note", "headline", "shapes",
-                                            "evaluations", "missing_baselines", "machine")}
+                                            "in_process", "evaluations", "missing_baselines", "machine")}
     if not record["verified"]:
         result["error"] = record["note"] or record["outcome"]
     return result
@@ -122,6 +122,11 @@ def ratio(result, baseline=None):
     return mean([shape.get("speedups", {}).get(baseline, {}).get("ratio") for shape in shapes])
 
 
+def in_process(result):
+    """Called from Python, over the best version of the framework in the same process; None where it was not measured."""
+    return result["in_process"]["speedup"] if result["verified"] else None
+
+
 def figure(value):
     return "–" if value is None else f"{value:.2f}×"
 
@@ -132,7 +137,8 @@ def line_of(result):
     each = "  ".join(f"{name} {figure(ratio(result, name))}" for name in BASELINES if ratio(result, name))
     share = mean([shape["roofline_share"] for shape in result["shapes"]])
     roofline = f"{100 * share:3.0f}% of the roofline" if share else ""
-    return f"{result['module']:>34}  {figure(ratio(result))} the best baseline  [{each}]  {roofline}"
+    inside = f"{figure(in_process(result))} in its process"
+    return f"{result['module']:>34}  {figure(ratio(result))} the best baseline  {inside}  [{each}]  {roofline}"
 
 
 def by_family(results):
@@ -147,6 +153,8 @@ def summary_line(name, results):
         return text
     worst = min(rated, key=ratio)
     text += f", {figure(mean(map(ratio, rated)))} the best baseline, worst {figure(ratio(worst))} ({worst['module']})"
+    inside = mean(map(in_process, rated))
+    text += f", {figure(inside)} in its process" if inside else ""
     for baseline in BASELINES:
         over = mean(ratio(result, baseline) for result in rated)
         text += f", {figure(over)} {baseline}" if over else ""

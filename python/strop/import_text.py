@@ -49,22 +49,40 @@ def problem_text(imported, inputs, results, dimensions) -> str:
     return text
 
 
+def places(model) -> dict[str, list[tuple[str, str, str]]]:
+    """Of each parameter and buffer by its first name: all places where modules keep it, as path, dictionary and key."""
+    found: dict[int, tuple[str, list[tuple[str, str, str]]]] = {}
+    for path, part in model.named_modules():
+        for kept in ("_parameters", "_buffers"):
+            for key, tensor in getattr(part, kept).items():
+                if tensor is not None:
+                    full = f"{path}.{key}" if path else key
+                    found.setdefault(id(tensor), (full, []))[1].append((path, kept, key))
+    return dict(found.values())
+
+
 def reference_text(imported, arguments) -> str:
+    """Tensors are put where the modules keep them: torch.func.functional_call takes 10 to 100 us that no user pays."""
     has_arguments = "get_init_inputs" in dir(__import__("original"))
     imports = "Model, get_init_inputs" if has_arguments else "Model"
     made = "Model(*get_init_inputs())" if has_arguments else "Model()"
     made += f".to(torch.{imported.dtype})" if imported.dtype else ""
-    names = [*imported.inputs, *imported.tensors]
     text = '"""The forward of Model in original.py, as a function of its inputs, parameters and buffers."""\n\n'
     text += f"import torch\nfrom original import {imports}\n\ntorch.manual_seed(42)\nMODEL = {made}\n"
-    if imported.updated:
-        text += "UPDATED = [\n" + "".join(f"    {json.dumps(name)},\n" for name in imported.updated) + "]\n"
-    text += f"\n\ndef {imported.name}({', '.join(names)}):\n    tensors = {{\n"
-    text += "".join(f"        {json.dumps(full)}: {name},\n" for name, full in imported.tensors.items()) + "    }\n"
-    if imported.updated:
-        text += "    tensors |= {name: MODEL.get_buffer(name).clone() for name in UPDATED if name not in tensors}\n"
-    tuple_ = f"({', '.join(arguments)}{',' if len(arguments) == 1 else ''})"
-    return text + f"    return torch.func.functional_call(MODEL, tensors, {tuple_})\n"
+    kept = places(imported.model)
+    updated = [name for name in imported.updated if name not in imported.tensors.values()]
+    if kept:
+        text += "PARTS = dict(MODEL.named_modules())\n"
+    if updated:
+        lines = [f"    {json.dumps(name)}: MODEL.get_buffer({json.dumps(name)}).clone(),\n" for name in updated]
+        text += "UPDATED = {  # as they are before each call\n" + "".join(lines) + "}\n"
+    text += f"\n\ndef {imported.name}({', '.join([*imported.inputs, *imported.tensors])}):\n"
+    values = {full: name for name, full in imported.tensors.items()}
+    values |= {name: f"UPDATED[{json.dumps(name)}].clone()" for name in updated}
+    for full, value in values.items():
+        for path, kind, key in kept[full]:
+            text += f"    PARTS[{json.dumps(path)}].{kind}[{json.dumps(key)}] = {value}\n"
+    return text + f"    return MODEL({', '.join(arguments)})\n"
 
 
 MODULE = '''"""ModelNew: Model of @name@_original.py with its forward computed by the kernel @name@.

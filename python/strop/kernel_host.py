@@ -39,22 +39,6 @@ def end(code, text):
     os._exit(code)
 
 
-class Direct:
-    """torch.func of an imported reference, without what functional_call costs: nobody else uses the model."""
-
-    def __init__(self, model):
-        self.places = {}
-        for path, part in model.named_modules(remove_duplicate=False):
-            for tensors in (part._parameters, part._buffers):
-                self.places |= {f"{path}.{name}" if path else name: (tensors, name) for name in tensors}
-
-    def functional_call(self, model, tensors, arguments):
-        for full, tensor in tensors.items():
-            place, name = self.places[full]
-            place[name] = tensor
-        return model(*arguments)
-
-
 class Host:
     def __init__(self, candidate, path, layout_fd, spec):
         self.candidate = ctypes.PyDLL(candidate)
@@ -121,9 +105,9 @@ class Host:
             original.TASK.ref_kernel = self.load(tree).custom_kernel
         elif "ModelNew" in defined and hasattr(reference, "MODEL"):
             reference.MODEL = self.model(self.load(tree), original, reference.MODEL)
+            reference.PARTS = dict(reference.MODEL.named_modules())
         else:
             raise NoKernel(f"{self.spec['file']}: no function '{name}', and the problem is not an imported module or task")
-        reference.torch = types.SimpleNamespace(func=Direct(reference.MODEL))
         return getattr(reference, name)
 
     @staticmethod
