@@ -522,7 +522,9 @@ TEST_F(RefereeTest, baselines_keep_their_smallest_shape) {
     ComparisonRequest request = unseen;
     request.contenders = {{"numpy", "numpy", {}, {}}};
     request.points = {problem_->points[0]};
-    EXPECT_EQ(referee_->compare(request).points[0].results[0].verdict, Verdict::ok);
+    const ContenderResult numpy = referee_->compare(request).points[0].results[0];
+    EXPECT_EQ(numpy.verdict, Verdict::ok);
+    EXPECT_GT(numpy.overhead_ns, 0);
 }
 
 // A call at the smallest shape of this range is work, as that of a layer with its weights is: no more is left out than
@@ -542,7 +544,7 @@ TEST_F(RefereeTest, no_work_of_a_baseline_is_left_out) {
     request.seconds_per_point = 0.05;
     const Comparison comparison = referee.compare(request);
     EXPECT_EQ(comparison.points[0].results[1].verdict, Verdict::ok) << comparison.points[0].results[1].evidence;
-    EXPECT_EQ(comparison.points[0].results[1].overhead_ns, 50e3 + 10e3 * static_cast<double>(large.inputs.size()));
+    EXPECT_EQ(comparison.points[0].results[1].overhead_ns, 10e3 + 1e3 * static_cast<double>(large.inputs.size()));
 }
 
 TEST_F(RefereeTest, vectors_hold_the_right_answer) {

@@ -361,12 +361,13 @@ TEST(Convolution, StrategiesAreDescribed) {
         }
     }
     EXPECT_EQ(ids, (std::set<std::string>{"shifted_planes", "winograd", "filter_lanes", "implicit_gemm",
-                                          "pointwise_gemm", "depthwise"}));
+                                          "pointwise_gemm", "depthwise", "channel_lanes"}));
     for (const char* id : {"shifted_planes", "filter_lanes", "implicit_gemm"})
         EXPECT_FALSE(find(recipes, id)->condition.has_value()) << id;
     EXPECT_EQ(find(recipes, "winograd")->condition->text(),
               "R == 3 and S == 3 and stride == 1 and dilation == 1 and groups == 1");
-    EXPECT_EQ(find(recipes, "depthwise")->condition->text(), "groups == C");
+    for (const char* id : {"depthwise", "channel_lanes"})
+        EXPECT_EQ(find(recipes, id)->condition->text(), "groups == C") << id;
 }
 
 TEST(Convolution, LiteralsDecideConditions) {

@@ -94,17 +94,46 @@ def _with_zeros_between(x: Traced, stride) -> Traced:
 
 
 def _transposed(x, weight, stride, padding, dilation, output_padding, groups):
-    """As a convolution of the image with zeros between its elements, by the filters turned round."""
+    """As a convolution with a channel for each of the `stride` neighbours that a position of the image becomes, which are
+    put side by side afterwards (Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016): zeros
+    between the elements of the image would be multiplied too.
+
+    With K the taps along an axis, zeros of a dilation counted, output u is the sum over j of x[(u + padding - j) / stride]
+    times w[j], where that divides: neighbour (u + padding) % stride of position (u + padding) // stride.
+    """
     rank = x.ndim - 2
     inputs, per_group, *kernel = weight.shape
-    x = _with_zeros_between(x, stride)
-    borders = [d * (k - 1) - p for k, d, p in zip(kernel, dilation, padding)]
-    x = pad_or_crop(x, [(0, 0), (0, 0)] + [(b, b + more) for b, more in zip(borders, output_padding)])
-    filters = layout.reverse(weight, tuple(range(2, rank + 2)))
-    filters = layout.reshape(filters, (groups, layout.exact_divide(inputs, groups), per_group, *kernel))
-    filters = transpose(filters, (0, 2, 1, *range(3, rank + 3)))
-    filters = layout.reshape(filters, (groups * per_group, layout.exact_divide(inputs, groups), *kernel))
-    return _correlate(x, filters, [1] * rank, dilation, groups)
+    spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
+    weight = _with_zeros_between(weight, [d if s > 1 else 1 for s, d in zip(stride, dilation)])
+    taps = [-(-extent // s) for extent, s in zip(weight.shape[2:], stride)]
+    steps = [1 if s > 1 else d for s, d in zip(stride, dilation)]
+    filters = _filters_of_neighbours(weight, stride, taps, groups)
+    first = [p // s for p, s in zip(padding, stride)]  # position that an output needs
+    borders = [(d * (t - 1) - f, -(-(k - p + more) // s) - 1)
+               for k, d, t, f, p, s, more in zip(spans, steps, taps, first, padding, stride, output_padding)]
+    extents = [(e - 1) * s + k - 2 * p + more
+               for e, s, k, p, more in zip(x.shape[2:], stride, spans, padding, output_padding)]
+    y = _correlate(pad_or_crop(x, [(0, 0), (0, 0), *borders]), filters, [1] * rank, steps, groups)
+    y = layout.reshape(y, (x.shape[0], groups * per_group, *stride, *y.shape[2:]))
+    y = transpose(y, (0, 1, *[axis for i in range(rank) for axis in (2 + rank + i, 2 + i)]))
+    y = layout.reshape(y, (*y.shape[:2], *[y.shape[2 + 2 * i] * s for i, s in enumerate(stride)]))
+    for axis, (extent, p, s) in enumerate(zip(extents, padding, stride), 2):
+        y = part(y, axis, p % s, p % s + extent)
+    return y
+
+
+def _filters_of_neighbours(weight, stride, taps, groups):
+    """weight[inputs, outputs, *stride * taps] (zeros fill it up) as [outputs * neighbours, inputs, *taps], turned round;
+    inputs and outputs of a group."""
+    rank = weight.ndim - 2
+    inputs, per_group, *kernel = weight.shape
+    inner = layout.exact_divide(inputs, groups)
+    weight = layout.pad(weight, [(0, 0), (0, 0), *[(0, t * s - k) for t, s, k in zip(taps, stride, kernel)]])
+    split = [extent for t, s in zip(taps, stride) for extent in (t, s)]
+    weight = layout.reshape(weight, (groups, inner, per_group, *split))
+    of_taps = [3 + 2 * i for i in range(rank)]
+    weight = transpose(layout.reverse(weight, tuple(of_taps)), (0, 2, *[axis + 1 for axis in of_taps], 1, *of_taps))
+    return layout.reshape(weight, (groups * per_group * product(stride), inner, *taps))
 
 
 @imports("convolution")

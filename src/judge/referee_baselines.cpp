@@ -36,7 +36,7 @@ void Referee::add_baseline(const std::string& name, std::unique_ptr<Runner> runn
         Runner::Outcome prepared = runner->prepare(i, compile_limit);
         uint32_t set = static_cast<uint32_t>(runner->points()[i]->timed());
         if (prepared.ok()) prepared = check(*runner, i, set, true, call_limit);
-        bool tiny = runner->points()[i]->point().label == tiny_.label;
+        bool tiny = runner->points()[i]->point().dims == tiny_.dims;
         if (!prepared.ok() && !(tiny && runner->alive())) {
             bool absent = prepared.verdict == Verdict::unsupported &&
                           prepared.evidence.find("ModuleNotFoundError") != std::string::npos;
@@ -124,11 +124,11 @@ Runner::Outcome Referee::why_missing(const std::string& name) const {
 }
 
 // Of a module whose batch alone varies the smallest call has all the weights: that is work, and no price of a call.
-// What a framework takes to find its way to a few operations, and a reference to put parameters in their place, is below
-// this.
+// What a framework takes to find its way to a few operations, and a reference to put parameters in their place, is
+// below this.
 double Referee::most_overhead_ns() const {
     constexpr int64_t little_work = 1024;  // elements
-    constexpr double of_a_call = 50e3, of_an_input = 1e3;
+    constexpr double of_a_call = 10e3, of_an_input = 1e3;
     int64_t elements = 0;
     for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
         for (const Tensor& tensor : *tensors) elements += element_count(problem_, tensor, tiny_.dims);
@@ -140,7 +140,7 @@ double Referee::most_overhead_ns() const {
 std::optional<size_t> Referee::smallest_call(const Runner& runner) const {
     size_t last = runner.points().size() - 1;
     // On a device the host's part of a call goes on while the device computes: it cannot be left out.
-    bool tiny = runner.is_python() && !options_.device && runner.points()[last]->point().label == tiny_.label;
+    bool tiny = runner.is_python() && !options_.device && runner.points()[last]->point().dims == tiny_.dims;
     return tiny ? std::optional(last) : std::nullopt;
 }
 

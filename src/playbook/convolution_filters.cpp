@@ -1,4 +1,6 @@
 // Direct convolution with filters in the vector lanes: channel-blocked weights, scalar pixels.
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "base/strings.h"
@@ -37,13 +39,23 @@ static inline void multiply(const float* const* pixels, int64_t channel, const i
         for (int v = 0; v < KV; ++v) store(sums + j * MR + v * VL, sum[j][v]);
 }
 
+// The weights of one panel: the MR filters of one (channel, row, column) side by side; those past the group's end are 0.
+static void pack_panel(const Shape& s, const float* w, int64_t panel, float* packed) {
+    const int64_t filters = s.K / s.groups, depth = s.C / s.groups * s.R * s.S, panels = ceildiv(filters, MR);
+    const int64_t first = panel % panels * MR;
+    w += (panel / panels * filters + first) * depth;
+    for (int64_t v = 0; v < MR; v += VL)
+        to_lanes(w + v * depth, depth, filters - first - v, depth, packed + panel * depth * MR + v, MR);
+}
+
 // Filters [first, last) (counted in panels) of group g at `count` pixels of image n. The sums lie with
 // filters side by side and are turned round when they are complete.
 static void convolve_block(const Shape& s, const Operands& t, const Padded& padded, const float* packed,
                            const int64_t* shift, int64_t n, int64_t g, int64_t begin, int64_t count,
                            int64_t first, int64_t last) {
-    float* sums = scratch<float, 0>((MR + 1) * TILES * PX);
-    float* row = sums + MR * TILES * PX;
+    const int64_t most = ceildiv(TILES * PX, VL) * VL;  // pixels
+    float* sums = scratch<float, 0>((MR + VL) * most);
+    float* rows = sums + MR * most;
     const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.R * s.S;
     const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
                   block = larger(1, ceildiv(channels, blocks));
@@ -62,9 +74,15 @@ static void convolve_block(const Shape& s, const Operands& t, const Padded& padd
                 multiply(moved, padded.channel, shift, taps, smaller(block, channels - c), w + c * taps * MR,
                          sums + j * MR, c == 0);
             }
-        for (int64_t k = 0; k < smaller(MR, filters - panel * MR); ++k) {
-            for (int64_t j = 0; j < count; ++j) row[j] = sums[j * MR + k];
-            finish(s, t, n, g * filters + panel * MR + k, begin, row, count);
+        for (int64_t k = panel * MR; k < smaller((panel + 1) * MR, filters); k += VL) {
+            for (int64_t j = 0; j < count; j += VL) {
+                vec tile[VL];
+                for (int i = 0; i < VL; ++i) tile[i] = load(sums + (j + i) * MR + k - panel * MR);
+                turn(tile);
+                for (int i = 0; i < VL; ++i) store(rows + i * most + j, tile[i]);
+            }
+            for (int64_t i = 0; i < smaller(VL, filters - k); ++i)
+                finish(s, t, n, g * filters + k + i, begin, rows + i * most, count);
         }
     }
 }
@@ -87,7 +105,7 @@ static void convolve(const Shape& s, const Operands& t) {
     team::Queue tasks{pixel_tasks * splits, 1};
     team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
         for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
-            pack_weights(s, t.@W@, panel, packed);
+            pack_panel(s, t.@W@, panel, packed);
         const int64_t planes = in_place ? 0 : s.N * s.C;
         for (int64_t c = me.begin(planes); c < me.end(planes); ++c)
             split_plane(t.@X@ + c * s.H * s.W, s.H, s.W, s.padding_h, s.padding_w, 1, 1,
@@ -108,7 +126,8 @@ const char* const prefetch_text = R"(
 
 ConvolutionText filters_source(const ConvolutionContext& context, bool prefetch) {
     ConvolutionText text;
-    text.planes = text.panels = true;
+    text.planes = true;
+    text.helpers = {"turn", "to_lanes"};
     text.head =
         "// Direct convolution with filters in the lanes: weights blocked by MR filters, pixels broadcast "
         "from\n"
@@ -125,17 +144,21 @@ ConvolutionText filters_source(const ConvolutionContext& context, bool prefetch)
     return text;
 }
 
+// Many where that is not known.
+int64_t filters_of_a_group(const ConvolutionForm& form) {
+    const bool known = form.filters.is_literal() && form.groups.is_literal();
+    return known ? form.filters.evaluate_integer({}) / form.groups.evaluate_integer({})
+                 : std::numeric_limits<int64_t>::max();
+}
+
 }  // namespace
 
 void add_filter_lanes(const ConvolutionContext& context, Recipes& recipes) {
     RegisterTile tile(context.machine);
-    Configuration initial = {{"VL", tile.lanes},
-                             {"PX", tile.tall()},
-                             {"KV", int64_t{2}},
-                             {"DEPTH", int64_t{288}},
-                             {"TILES", int64_t{16}},
-                             {"MIN_TASKS", int64_t{8}},
-                             {"PARALLEL_MIN", int64_t{300000}}};
+    const bool narrow = filters_of_a_group(context.form) <= tile.lanes;  // a second vector would have empty lanes
+    Configuration initial = {
+        {"VL", tile.lanes},     {"PX", tile.tall()},       {"KV", int64_t{narrow ? 1 : 2}},  {"DEPTH", int64_t{288}},
+        {"TILES", int64_t{16}}, {"MIN_TASKS", int64_t{8}}, {"PARALLEL_MIN", int64_t{300000}}};
     Strategy strategy;
     strategy.id = "filter_lanes";
     strategy.hypothesis =

@@ -32,5 +32,6 @@ void add_filter_lanes(const ConvolutionContext& context, Recipes& recipes);
 void add_winograd(const ConvolutionContext& context, Recipes& recipes);
 void add_pointwise_gemm(const ConvolutionContext& context, Recipes& recipes);
 void add_depthwise(const ConvolutionContext& context, Recipes& recipes);
+void add_channel_lanes(const ConvolutionContext& context, Recipes& recipes);
 
 }  // namespace strop::playbook

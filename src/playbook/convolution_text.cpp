@@ -259,6 +259,7 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
     lacks = finish.lacks;
     if (!lacks.empty()) return {};
     finish.helpers.insert({"load", "store", "splat"});
+    finish.helpers.insert(text.helpers.begin(), text.helpers.end());
     std::string values;
     std::string source = text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n#include <string.h>\n" +
                          vector_prelude(finish.helpers);

@@ -2,6 +2,7 @@
 // w[K,C/groups,R,S], y[N,K,P,Q].
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "core/machine.h"
@@ -11,12 +12,13 @@
 namespace strop::playbook {
 
 struct ConvolutionText {
-    std::string head;       // what the strategy does, as comment lines
-    std::string tunables;   // `// strop:` lines
-    std::string constants;  // what pack_weights needs: MR, when it is no tunable
-    std::string body;       // from the shared helpers' end to `convolve`
-    bool planes = false;    // uses split_plane
-    bool panels = false;    // uses pack_weights (filters of a panel side by side)
+    std::string head;               // what the strategy does, as comment lines
+    std::string tunables;           // `// strop:` lines
+    std::string constants;          // what pack_weights needs: MR, when it is no tunable
+    std::string body;               // from the shared helpers' end to `convolve`
+    std::set<std::string> helpers;  // of the prelude, beside load, store and splat
+    bool planes = false;            // uses split_plane
+    bool panels = false;            // uses pack_weights (filters of a panel side by side)
 };
 
 // The whole kernel: head, tunables, prelude, Shape, Operands, finish, helpers, body, the entry function.

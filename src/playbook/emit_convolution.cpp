@@ -38,11 +38,12 @@ Recipes emit_convolution(const Problem& problem, const Graph& graph, const Machi
     const ConvolutionContext context{problem, graph, machine, form};
     // Where every filter sees one channel the others have nothing to share, and take several times as long.
     if (form.groups == form.channels) {
-        add_depthwise(context, recipes);
+        add_channel_lanes(context, recipes);
+        if (recipes.lacks.empty()) add_depthwise(context, recipes);
         return recipes.lacks.empty() ? recipes : Recipes{{}, recipes.lacks};
     }
-    for (auto* add :
-         {add_shifted_planes, add_winograd, add_filter_lanes, add_implicit_gemm, add_pointwise_gemm, add_depthwise}) {
+    for (auto* add : {add_shifted_planes, add_winograd, add_filter_lanes, add_implicit_gemm, add_pointwise_gemm,
+                      add_depthwise, add_channel_lanes}) {
         add(context, recipes);
         if (!recipes.lacks.empty()) return Recipes{{}, recipes.lacks};
     }

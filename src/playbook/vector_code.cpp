@@ -195,6 +195,62 @@ static inline vec rotate(vec v, int width) {
     return r;
 }
 )"},
+        {"turn", {}, R"(
+typedef std::make_integer_sequence<int, VL> Lanes;
+
+// Blocks of `width` lanes change places across the diagonal.
+template <int width, int... i>
+static inline void exchange(vec& a, vec& b, std::integer_sequence<int, i...>) {
+    const vec low = __builtin_shufflevector(a, b, (i & width ? VL + i - width : i)...);
+    b = __builtin_shufflevector(a, b, (i & width ? VL + i : i + width)...);
+    a = low;
+}
+
+// The 4 x 4 blocks of four rows, each turned in its place.
+template <int... i>
+static inline void turn_blocks(vec* row, std::integer_sequence<int, i...>) {
+    vec pair[4];  // a0 b0 a1 b1, a2 b2 a3 b3
+    for (int half = 0; half < 4; half += 2) {
+        const vec a = row[half], b = row[half + 1];
+        pair[half] = __builtin_shufflevector(a, b, (i - i % 4 + i % 4 / 2 + i % 2 * VL)...);
+        pair[half + 1] = __builtin_shufflevector(a, b, (i - i % 4 + i % 4 / 2 + i % 2 * VL + 2)...);
+    }
+    for (int half = 0; half < 2; ++half) {
+        const vec ab = pair[half], cd = pair[half + 2];
+        row[2 * half] = __builtin_shufflevector(ab, cd, (i - i % 4 + i % 2 + (i & 2 ? VL : 0))...);
+        row[2 * half + 1] = __builtin_shufflevector(ab, cd, (i - i % 4 + i % 2 + (i & 2 ? VL : 0) + 2)...);
+    }
+}
+
+template <int width>
+static inline void exchange_blocks(vec (&rows)[VL]) {
+    for (int i = 0; i < VL; ++i)
+        if (!(i & width)) exchange<width>(rows[i], rows[i + width], Lanes{});
+    if constexpr (2 * width < VL) exchange_blocks<2 * width>(rows);
+}
+
+// Lane i of row j becomes lane j of row i.
+static inline void turn(vec (&rows)[VL]) {
+    for (int i = 0; i < VL; i += 4) turn_blocks(rows + i, Lanes{});
+    if constexpr (VL > 4) exchange_blocks<4>(rows);
+}
+)"},
+        {"to_lanes", {"load", "load_tail", "store", "turn"}, R"(
+// to[i * step + lane] = from[lane * apart + i] for i < count; 0 in the lanes from `lanes` on.
+static void to_lanes(const float* from, int64_t apart, int64_t lanes, int64_t count, float* to, int64_t step) {
+    for (int64_t i = 0; i < count; i += VL) {
+        const int64_t here = count - i < VL ? count - i : VL;
+        vec rows[VL];
+#pragma GCC unroll 64
+        for (int lane = 0; lane < VL; ++lane)
+            rows[lane] = lane >= lanes ? vec{} : here == VL ? load(from + lane * apart + i) : load_tail(from + lane * apart + i, here);
+        turn(rows);
+#pragma GCC unroll 64
+        for (int j = 0; j < VL; ++j)
+            if (j < here) store(to + (i + j) * step, rows[j]);
+    }
+}
+)"},
         {"sum", {"rotate"}, R"(
 // Horizontal, pairwise.
 static inline float sum(vec v) {
@@ -444,14 +500,16 @@ std::set<std::string> vector_closure(const std::set<std::string>& used) {
 }
 
 std::string vector_prelude(const std::set<std::string>& used) {
+    std::set<std::string> all = vector_closure(used);
+    const std::string more = all.contains("turn") ? "#include <utility>\n" : "";
     std::string text =
-        "#include <stdint.h>\n\n"
+        "#include <stdint.h>\n" + more +
+        "\n"
         "// Vectors wider than a register are split by the compiler; none crosses the border of this file.\n"
         "#pragma GCC diagnostic ignored \"-Wpsabi\"\n\n"
         "typedef float vec __attribute__((vector_size(4 * VL)));\n"
         "typedef float vec_unaligned __attribute__((vector_size(4 * VL), aligned(4), may_alias));\n"
         "typedef int32_t vmask __attribute__((vector_size(4 * VL)));  // 0 or -1 in each lane\n";
-    std::set<std::string> all = vector_closure(used);
     for (const Helper& helper : helpers())
         if (all.contains(helper.name)) text += helper.text;
     return text;

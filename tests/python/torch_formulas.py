@@ -150,6 +150,17 @@ def transposed_convolutions(x, w, g, z, u):
     )
 
 
+def transposed_with_steps(x, w, t, z, u):
+    """x: B 4 P Q, w: 4 3 3 3, t: 4 2 4 2, z: B 4 P, u: 4 5 4"""
+    return (
+        F.conv_transpose2d(x, t, stride=3), F.conv_transpose2d(x, t, stride=(2, 1), padding=(1, 0)),
+        F.conv_transpose2d(x, w, stride=2, padding=3, output_padding=1, dilation=2),
+        F.conv_transpose2d(x, w, stride=(3, 2), padding=2, output_padding=(2, 1), groups=2),
+        F.conv_transpose1d(z, u, stride=3, padding=1, dilation=3), F.conv_transpose1d(z, u, stride=5, output_padding=4),
+        F.conv_transpose2d(x, w, stride=(1, 2), padding=(2, 0), dilation=(2, 1)),
+    )
+
+
 def volumes(x, w, t):
     """x: B 2 P Q R, w: 3 2 2 2 2, t: 2 3 2 2 2"""
     return (
