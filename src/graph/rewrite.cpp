@@ -41,6 +41,22 @@ size_t long_axes(const Shape& shape) {
         std::count_if(shape.begin(), shape.end(), [](const Expression& extent) { return !extent.is_literal(1); }));
 }
 
+std::pair<size_t, size_t> next_run_of_axes(const Shape& to, size_t i, const Shape& from, size_t j) {
+    auto positions = [](const Shape& shape, size_t begin, size_t end) {
+        Expression product = 1;
+        for (size_t axis = begin; axis < end; ++axis) product = product * shape[axis];
+        return product;
+    };
+    for (size_t length = 1; length < to.size() - i + from.size() - j; ++length)
+        for (size_t left = length; left-- > 0;) {
+            const size_t i_end = i + left, j_end = j + length - left;
+            if (i_end <= to.size() && j_end <= from.size() &&
+                same_value(positions(to, i, i_end), positions(from, j, j_end)))
+                return {i_end, j_end};
+        }
+    return {to.size(), from.size()};
+}
+
 std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Shape& longer) {
     std::vector<size_t> places;
     size_t next = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -25,6 +26,9 @@ std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Sh
 // Whether both have one value at several assignments of their symbols: for products that are written
 // differently.
 bool same_value(const Expression& a, const Expression& b);
+// The ends of the shortest runs of axes, from i and j on, that have the same number of positions in both shapes: what a
+// reshape does to the places in one run does not depend on the others.
+std::pair<size_t, size_t> next_run_of_axes(const Shape& to, size_t i, const Shape& from, size_t j);
 
 // One text a node that holds everything but its id; equal texts mean equal values.
 std::string describe_node(const Node& node);

@@ -17,8 +17,9 @@ struct Padded {
     int64_t pitch, channel;
 };
 
-// The register tile: PX pixels times MR filters, added up over channels and taps. Each pixel has a pointer of
-// its own, so any stride and any piece of the output makes a full tile.
+// The register tile: PX pixels times MR filters, added up over channels and taps. Pixels are `step` floats apart, or each
+// has a pointer of its own (0), so any stride and any piece of the output makes a full tile.
+template <int64_t step>
 static inline void multiply(const float* const* pixels, int64_t channel, const int64_t* shift, int64_t taps,
                             int64_t channels, const float* w, float* sums, bool first) {
     const float* pixel[PX];
@@ -32,8 +33,9 @@ static inline void multiply(const float* const* pixels, int64_t channel, const i
             const int64_t at = c * channel + shift[tap];@PREFETCH@
             vec weights[KV];
             for (int v = 0; v < KV; ++v) weights[v] = load(w + v * VL);
+            const float* from = pixel[0] + at;
             for (int j = 0; j < PX; ++j)
-                for (int v = 0; v < KV; ++v) sum[j][v] += splat(pixel[j][at]) * weights[v];
+                for (int v = 0; v < KV; ++v) sum[j][v] += splat(step ? from[j * step] : pixel[j][at]) * weights[v];
         }
     for (int j = 0; j < PX; ++j)
         for (int v = 0; v < KV; ++v) store(sums + j * MR + v * VL, sum[j][v]);
@@ -71,8 +73,11 @@ static void convolve_block(const Shape& s, const Operands& t, const Padded& padd
             for (int64_t j = 0; j < count; j += PX) {
                 const float* moved[PX];
                 for (int i = 0; i < PX; ++i) moved[i] = pixels[j + i] + c * padded.channel;
-                multiply(moved, padded.channel, shift, taps, smaller(block, channels - c), w + c * taps * MR,
-                         sums + j * MR, c == 0);
+                // Neighbours of one row need one pointer, which leaves the others their registers.
+                const bool in_row = (begin + j) % s.Q + PX <= s.Q && j + PX <= count;
+                const auto tile = !in_row ? multiply<0> : s.stride_w == 1 ? multiply<1> : s.stride_w == 2 ? multiply<2> : multiply<0>;
+                tile(moved, padded.channel, shift, taps, smaller(block, channels - c), w + c * taps * MR,
+                     sums + j * MR, c == 0);
             }
         for (int64_t k = panel * MR; k < smaller((panel + 1) * MR, filters); k += VL) {
             for (int64_t j = 0; j < count; j += VL) {

@@ -545,7 +545,7 @@ Graph widened_operands(const Problem& problem, const Graph& graph) {
 Graph arranged_operands(const Graph& graph) {
     auto lies_otherwise = [&](auto&& self, int id) -> bool {
         const Node& node = graph.at(id);
-        if (node.family != Family::layout) return false;
+        if (!is_view(graph, node)) return false;  // what is no view is stored, in its own order
         return node.op == "reverse" || node.op == "slice" || node.op == "transpose" || self(self, node.operands[0]);
     };
     Graph result;

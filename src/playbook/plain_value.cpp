@@ -52,6 +52,24 @@ TermIndex unflattened(const Term& place, const Shape& shape) {
     return index;
 }
 
+// A place in `to`, which `from` was reshaped to, as an index into `from`.
+TermIndex regrouped(const TermIndex& index, const Shape& to, const Shape& from) {
+    TermIndex result;
+    for (size_t i = 0, j = 0; i < to.size() || j < from.size();) {
+        const auto [i_end, j_end] = next_run_of_axes(to, i, from, j);
+        const auto part = [](const auto& of, size_t begin, size_t end) {
+            return std::remove_cvref_t<decltype(of)>(of.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                     of.begin() + static_cast<std::ptrdiff_t>(end));
+        };
+        const Term place = offset_of(part(to, i, i_end), part(index, i, i_end));
+        const TermIndex of_run = unflattened(place, part(from, j, j_end));
+        result.insert(result.end(), of_run.begin(), of_run.end());
+        i = i_end;
+        j = j_end;
+    }
+    return result;
+}
+
 const char* infix_of(const std::string& op) {
     static const std::map<std::string, const char*> signs = {
         {"add", "+"},         {"subtract", "-"},    {"multiply", "*"},     {"divide", "/"},
@@ -270,17 +288,11 @@ Term PlainValues::layout(const Node& node, const TermIndex& index, bool conditio
             place = combined(fmt::format("{} - 1 - {}", extent.grouped(), place.grouped()), {place});
         }
     } else if (node.op == "reshape") {
-        std::optional<std::vector<size_t>> kept = unit_insertion(source.shape, node.shape);
-        std::optional<std::vector<size_t>> dropped = unit_insertion(node.shape, source.shape);
-        if (kept && node.shape.size() >= source.shape.size()) {
-            for (size_t axis = 0; axis < from.size(); ++axis) from[axis] = index[(*kept)[axis]];
-        } else if (dropped) {
-            for (size_t axis = 0; axis < index.size(); ++axis) from[(*dropped)[axis]] = index[axis];
-        } else {
-            Term place = offset_of(node.shape, index);
-            if (source.family == Family::input) return combined(source.op + "[" + place.text + "]", {place}, true);
-            from = unflattened(place, source.shape);
+        if (source.family == Family::input) {
+            const Term place = offset_of(node.shape, index);
+            return combined(source.op + "[" + place.text + "]", {place}, true);
         }
+        from = regrouped(index, node.shape, source.shape);
     } else {
         return missing("layout '" + node.op + "' inside plain loops");
     }

@@ -48,26 +48,10 @@ Index unflattened(const Expression& place, const std::vector<Expression>& shape)
     return index;
 }
 
-// The shortest runs of axes, from these on, with the same number of positions on both sides.
-static std::pair<size_t, size_t> next_run(const std::vector<Expression>& to, size_t i,
-                                          const std::vector<Expression>& from, size_t j) {
-    auto part = [](const std::vector<Expression>& extents, size_t begin, size_t end) {
-        return product_of(
-            {extents.begin() + static_cast<std::ptrdiff_t>(begin), extents.begin() + static_cast<std::ptrdiff_t>(end)});
-    };
-    for (size_t length = 1; length < to.size() - i + from.size() - j; ++length)
-        for (size_t left = length; left-- > 0;) {
-            const size_t i_end = i + left, j_end = j + length - left;
-            if (i_end <= to.size() && j_end <= from.size() && same_value(part(to, i, i_end), part(from, j, j_end)))
-                return {i_end, j_end};
-        }
-    return {to.size(), from.size()};
-}
-
 Index regrouped(const Index& index, const std::vector<Expression>& to, const std::vector<Expression>& from) {
     Index result(from.size(), Expression(0));
     for (size_t i = 0, j = 0; i < to.size() || j < from.size();) {
-        const auto [i_end, j_end] = next_run(to, i, from, j);
+        const auto [i_end, j_end] = next_run_of_axes(to, i, from, j);
         Expression place = 0;
         for (; i < i_end; ++i) place = place * to[i] + (to[i].is_literal(1) ? Expression(0) : index[i]);
         const Index part = unflattened(
