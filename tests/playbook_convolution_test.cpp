@@ -1,6 +1,7 @@
 // The convolution emitter: its kernels are compiled, run on many sizes and compared with sums in double.
 #include <dlfcn.h>
 
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -507,6 +508,101 @@ TEST(Convolution, OneDimensional) {
     }
 }
 
+// Depth, height and width differ in every respect, so that none stands for another.
+struct Volumes {
+    int64_t C, K, groups;
+    std::array<int64_t, 3> kernel, stride, padding, dilation;
+    static constexpr int64_t N = 2, D = 5, H = 6, W = 21;
+
+    std::array<int64_t, 3> out() const {
+        std::array<int64_t, 3> extents{D, H, W};
+        for (size_t a = 0; a < 3; ++a)
+            extents[a] = (extents[a] + 2 * padding[a] - dilation[a] * (kernel[a] - 1) - 1) / stride[a] + 1;
+        return extents;
+    }
+
+    Case made() const {
+        Case made;
+        made.problem.name = made.problem.function = "conv2d";
+        const auto all = [](const std::array<int64_t, 3>& values) {
+            return std::vector<Expression>(values.begin(), values.end());
+        };
+        Node node;
+        node.family = Family::convolution;
+        node.operands = {made.input("x", {parse("N"), C, D, H, parse("W")}),
+                         made.input("w", {K, C / groups, kernel[0], kernel[1], kernel[2]})};
+        node.shape = {parse("N"), K, out()[0], out()[1],
+                      parse(fmt::format("(W + {} - {}) // {} + 1", 2 * padding[2], dilation[2] * (kernel[2] - 1) + 1,
+                                        stride[2]))};
+        node.stride = all(stride);
+        node.padding = all(padding);
+        node.dilation = all(dilation);
+        node.groups = groups;
+        Tensor output;
+        output.name = "y";
+        output.shape = node.shape;
+        made.problem.outputs = {output};
+        made.problem.dimensions = {"N", "W"};
+        made.finish(made.add(node));
+        return made;
+    }
+
+    std::vector<double> expected(const std::vector<float>& x, const std::vector<float>& w) const {
+        const auto [Z, P, Q] = out();
+        const auto [T, R, S] = kernel;
+        std::vector<double> sums;
+        for (int64_t i = 0; i < N * K * Z * P * Q; ++i) {
+            const int64_t q = i % Q, p = i / Q % P, z = i / Q / P % Z, k = i / Q / P / Z % K, n = i / Q / P / Z / K;
+            double sum = 0;
+            for (int64_t j = 0; j < C / groups * T * R * S; ++j) {
+                const int64_t tap = j % (T * R * S), c = k / (K / groups) * (C / groups) + j / (T * R * S);
+                const int64_t d = z * stride[0] + tap / S / R * dilation[0] - padding[0];
+                const int64_t h = p * stride[1] + tap / S % R * dilation[1] - padding[1];
+                const int64_t v = q * stride[2] + tap % S * dilation[2] - padding[2];
+                if (d < 0 || d >= D || h < 0 || h >= H || v < 0 || v >= W) continue;
+                sum += double(x[static_cast<size_t>((((n * C + c) * D + d) * H + h) * W + v)]) *
+                       w[static_cast<size_t>(k * (C / groups) * T * R * S + j)];
+            }
+            sums.push_back(sum);
+        }
+        return sums;
+    }
+};
+
+TEST(Convolution, Volumes) {
+    if (compiler().empty()) GTEST_SKIP() << "no C++ compiler";
+    const Volumes cases[] = {{3, 5, 1, {3, 2, 3}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
+                             {4, 6, 2, {2, 3, 1}, {2, 1, 3}, {1, 2, 0}, {1, 2, 1}},
+                             {2, 18, 1, {1, 1, 1}, {1, 2, 1}, {0, 0, 0}, {1, 1, 1}},
+                             {11, 22, 11, {3, 2, 3}, {1, 2, 1}, {2, 0, 1}, {2, 1, 1}},
+                             {17, 17, 17, {2, 3, 3}, {1, 1, 2}, {0, 1, 1}, {1, 1, 2}}};
+    for (const Volumes& volumes : cases) {
+        const Case made = volumes.made();
+        const Recipes recipes = emit_convolution(made.problem, made.graph, avx2());
+        ASSERT_EQ(recipes.lacks, "");
+        std::mt19937 random(7);
+        const auto drawn = [&](int64_t count) {
+            std::vector<float> values(static_cast<size_t>(count));
+            for (float& value : values) value = std::normal_distribution<float>()(random);
+            return values;
+        };
+        const auto [T, R, S] = volumes.kernel;
+        const std::vector<float> x = drawn(Volumes::N * volumes.C * Volumes::D * Volumes::H * Volumes::W);
+        const std::vector<float> w = drawn(volumes.K * (volumes.C / volumes.groups) * T * R * S);
+        const std::vector<double> expected = volumes.expected(x, w);
+        ASSERT_GE(recipes.recipes.size(), 2u);
+        for (const Recipe& recipe : with_variants(recipes)) {
+            if (recipe.condition) continue;
+            Compiled compiled(recipe.source, recipe.initial);
+            auto* kernel = compiled.entry<void(const float*, const float*, float*, int64_t, int64_t)>();
+            ASSERT_NE(kernel, nullptr) << recipe.source;
+            Output y(expected.size());
+            kernel(x.data(), w.data(), y.data(), Volumes::N, Volumes::W);
+            y.expect(expected, 2e-5, recipe.strategy.id + recipe.suffix);
+        }
+    }
+}
+
 TEST(Convolution, OtherGraphsAreNotItsOwn) {
     Case made;
     Tensor output;
@@ -560,9 +656,9 @@ TEST(Convolution, WhatIsMissingIsNamed) {
     one_axis.finish(one_axis.pointwise("add", {one_axis.convolution, row}));
     EXPECT_THAT(lacks(one_axis), HasSubstr("'row'"));
 
-    Case volume = make_case();
-    volume.graph.nodes[static_cast<size_t>(volume.convolution)].stride = {1, 1, 1};
-    EXPECT_EQ(lacks(volume), "convolution over 3 axes");
+    Case four_axes = make_case();
+    four_axes.graph.nodes[static_cast<size_t>(four_axes.convolution)].stride = {1, 1, 1, 1};
+    EXPECT_EQ(lacks(four_axes), "convolution over 4 axes");
 
     Case whole = make_case();
     whole.graph.nodes[0].dtype = DType::float64;

@@ -10,15 +10,16 @@ namespace strop::playbook {
 namespace {
 
 const char* const body_text = R"(
-// Output rows [p, end) of VL channels of an image from `c` on, and the input rows that they read: VL channels of a pixel
-// are one vector, and every row has its zero border.
+// Output rows [p, end) in plane z of VL channels of an image from `c` on, and the input rows that they read: VL channels
+// of a pixel are one vector, and every row has its zero border.
 struct Band {
-    int64_t n, c, p, end;
+    int64_t n, c, z, p, end;
     int64_t first, rows, pitch;  // input rows, of which the first may lie above the image; vectors of a row
 
     Band(const Shape& s, int64_t task, int64_t bands)
-        : n(task / bands / ceildiv(s.C, VL)),
-          c(task / bands % ceildiv(s.C, VL) * VL),
+        : n(task / bands / s.Z / ceildiv(s.C, VL)),
+          c(task / bands / s.Z % ceildiv(s.C, VL) * VL),
+          z(task / bands % s.Z),
           p(task % bands * ROWS),
           end(smaller(s.P, p + ROWS)),
           first(p * s.stride_h - s.padding_h),
@@ -30,23 +31,26 @@ struct Band {
     static int64_t row(const Shape& s) {
         return larger(s.W + s.padding_w, (ceildiv(s.Q, QX) * QX - 1) * s.stride_w + (s.S - 1) * s.dilation_w + 1) + s.padding_w;
     }
-    static int64_t room(const Shape& s) { return ((ROWS - 1) * s.stride_h + (s.R - 1) * s.dilation_h + 1) * row(s) * VL; }
+    static int64_t plane(const Shape& s) { return ((ROWS - 1) * s.stride_h + (s.R - 1) * s.dilation_h + 1) * row(s); }
+    static int64_t room(const Shape& s) { return s.T * plane(s) * VL; }
 };
 
 static inline void clear(float* to, int64_t vectors) {
     for (int64_t i = 0; i < vectors; ++i) store(to + i * VL, vec{});
 }
 
-static void fill(const Shape& s, const Band& band, const float* x, float* to) {
-    x += (band.n * s.C + band.c) * s.H * s.W;
+// The rows in the plane under tap t of the depth.
+static void fill(const Shape& s, const Band& band, const float* x, int64_t t, float* to) {
+    const int64_t d = band.z * s.stride_d + t * s.dilation_d - s.padding_d;
+    x += (band.n * s.C + band.c) * s.D * s.H * s.W;
     for (int64_t i = 0; i < band.rows; ++i, to += band.pitch * VL) {
         const int64_t h = band.first + i, right = s.padding_w + s.W;
-        if (h < 0 || h >= s.H) {
+        if (d < 0 || d >= s.D || h < 0 || h >= s.H) {
             clear(to, band.pitch);
             continue;
         }
         clear(to, s.padding_w);
-        to_lanes(x + h * s.W, s.H * s.W, band.channels(s), s.W, to + s.padding_w * VL, VL);
+        to_lanes(x + (d * s.H + h) * s.W, s.D * s.H * s.W, band.channels(s), s.W, to + s.padding_w * VL, VL);
         clear(to + right * VL, band.pitch - right);
     }
 }
@@ -72,9 +76,9 @@ static void convolve_band(const Shape& s, const Operands& t, const Band& band, c
         for (int64_t q = 0; q < s.Q; q += QX) {
             const float* at = from + (p * s.stride_h * band.pitch + q * s.stride_w) * VL;
             float* to = sums + (p * s.Q + q) * VL;
-            if (s.stride_w == 1) multiply<VL>(at, VL, shift, s.R * s.S, w, to);
-            else if (s.stride_w == 2) multiply<2 * VL>(at, 2 * VL, shift, s.R * s.S, w, to);
-            else multiply<0>(at, step, shift, s.R * s.S, w, to);
+            if (s.stride_w == 1) multiply<VL>(at, VL, shift, s.taps(), w, to);
+            else if (s.stride_w == 2) multiply<2 * VL>(at, 2 * VL, shift, s.taps(), w, to);
+            else multiply<0>(at, step, shift, s.taps(), w, to);
         }
     float* planes = sums + (most + QX) * VL;
     for (int64_t i = 0; i < most; i += VL) {
@@ -84,16 +88,16 @@ static void convolve_band(const Shape& s, const Operands& t, const Band& band, c
         for (int lane = 0; lane < VL; ++lane) store(planes + lane * most + i, tile[lane]);
     }
     for (int64_t lane = 0; lane < band.channels(s); ++lane)
-        finish(s, t, band.n, (band.c + lane) * (s.K / s.C) + m, band.p * s.Q, planes + lane * most, pixels);
+        finish(s, t, band.n, (band.c + lane) * (s.K / s.C) + m, (band.z * s.P + band.p) * s.Q, planes + lane * most, pixels);
 }
 
 static void convolve(const Shape& s, const Operands& t) {
-    const int64_t blocks = ceildiv(s.C, VL), bands = ceildiv(s.P, ROWS), taps = s.R * s.S, filters = s.K / s.C;
+    const int64_t blocks = ceildiv(s.C, VL), bands = ceildiv(s.P, ROWS), taps = s.taps(), filters = s.K / s.C;
     int64_t* shift = scratch<int64_t, 0>(taps);
     for (int64_t tap = 0; tap < taps; ++tap)
-        shift[tap] = (tap / s.S * s.dilation_h * Band::row(s) + tap % s.S * s.dilation_w) * VL;
+        shift[tap] = (tap / (s.R * s.S) * Band::plane(s) + tap / s.S % s.R * s.dilation_h * Band::row(s) + tap % s.S * s.dilation_w) * VL;
     float* packed = scratch<float, 0>(blocks * filters * taps * VL);  // [block][filter of the channel][tap][channel]
-    team::Queue tasks{s.N * blocks * bands, 1};
+    team::Queue tasks{s.N * blocks * s.Z * bands, 1};
     team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
         for (int64_t i = me.begin(blocks * filters); i < me.end(blocks * filters); ++i) {
             const int64_t c = i / filters * VL;
@@ -103,7 +107,7 @@ static void convolve(const Shape& s, const Operands& t) {
         float* image = scratch<float, 1>(Band::room(s) + (2 * (ROWS * s.Q + VL) + QX) * VL);
         for (int64_t task, end; tasks.take(task, end);) {
             const Band band(s, task, bands);
-            fill(s, band, t.@X@, image);
+            for (int64_t plane = 0; plane < s.T; ++plane) fill(s, band, t.@X@, plane, image + plane * Band::plane(s) * VL);
             for (int64_t m = 0; m < filters; ++m)
                 convolve_band(s, t, band, image, shift, packed + (band.c / VL * filters + m) * taps * VL, m,
                               image + Band::room(s));

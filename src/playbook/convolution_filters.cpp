@@ -11,10 +11,10 @@ namespace strop::playbook {
 namespace {
 
 const char* const body_text = R"(
-// Rows of x with their zero border; x itself when there is none.
+// Planes of x with their zero border; x itself when there is none.
 struct Padded {
     const float* x;
-    int64_t pitch, channel;
+    int64_t pitch, plane, channel;
 };
 
 // The register tile: PX pixels times MR filters, added up over channels and taps. Pixels are `step` floats apart, or each
@@ -43,7 +43,7 @@ static inline void multiply(const float* const* pixels, int64_t channel, const i
 
 // The weights of one panel: the MR filters of one (channel, row, column) side by side; those past the group's end are 0.
 static void pack_panel(const Shape& s, const float* w, int64_t panel, float* packed) {
-    const int64_t filters = s.K / s.groups, depth = s.C / s.groups * s.R * s.S, panels = ceildiv(filters, MR);
+    const int64_t filters = s.K / s.groups, depth = s.C / s.groups * s.taps(), panels = ceildiv(filters, MR);
     const int64_t first = panel % panels * MR;
     w += (panel / panels * filters + first) * depth;
     for (int64_t v = 0; v < MR; v += VL)
@@ -58,14 +58,15 @@ static void convolve_block(const Shape& s, const Operands& t, const Padded& padd
     const int64_t most = ceildiv(TILES * PX, VL) * VL;  // pixels
     float* sums = scratch<float, 0>((MR + VL) * most);
     float* rows = sums + MR * most;
-    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.R * s.S;
+    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.taps();
     const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
                   block = larger(1, ceildiv(channels, blocks));
     const float* x = padded.x + (n * s.C + g * channels) * padded.channel;
     const float* pixels[TILES * PX];
     for (int64_t j = 0; j < TILES * PX; ++j) {
         const int64_t pixel = begin + smaller(j, count - 1);  // lanes past the end repeat the last pixel
-        pixels[j] = x + pixel / s.Q * s.stride_h * padded.pitch + pixel % s.Q * s.stride_w;
+        pixels[j] = x + pixel / s.Q / s.P * s.stride_d * padded.plane + pixel / s.Q % s.P * s.stride_h * padded.pitch +
+                    pixel % s.Q * s.stride_w;
     }
     for (int64_t panel = first; panel < last; ++panel) {
         const float* w = packed + (g * ceildiv(filters, MR) + panel) * channels * taps * MR;
@@ -94,16 +95,17 @@ static void convolve_block(const Shape& s, const Operands& t, const Padded& padd
 
 static void convolve(const Shape& s, const Operands& t) {
     const int64_t panels = ceildiv(s.K / s.groups, MR);
-    const bool in_place = s.padding_h == 0 && s.padding_w == 0;
-    const int64_t rows = s.H + 2 * s.padding_h, pitch = s.W + 2 * s.padding_w;
-    float* copy = in_place ? nullptr : scratch<float, 1>(s.N * s.C * rows * pitch);
-    float* packed = scratch<float, 2>(s.groups * panels * (s.C / s.groups) * s.R * s.S * MR);
-    int64_t* shift = scratch<int64_t, 0>(s.R * s.S);
-    for (int64_t tap = 0; tap < s.R * s.S; ++tap)
-        shift[tap] = tap / s.S * s.dilation_h * pitch + tap % s.S * s.dilation_w;
-    const Padded padded{in_place ? t.@X@ : copy, pitch, rows * pitch};
+    const bool in_place = s.padding_d == 0 && s.padding_h == 0 && s.padding_w == 0;
+    const int64_t depth = s.D + 2 * s.padding_d, rows = s.H + 2 * s.padding_h, pitch = s.W + 2 * s.padding_w;
+    const int64_t plane = rows * pitch;
+    float* copy = in_place ? nullptr : scratch<float, 1>(s.N * s.C * depth * plane);
+    float* packed = scratch<float, 2>(s.groups * panels * (s.C / s.groups) * s.taps() * MR);
+    int64_t* shift = scratch<int64_t, 0>(s.taps());
+    for (int64_t tap = 0; tap < s.taps(); ++tap)
+        shift[tap] = tap / (s.R * s.S) * s.dilation_d * plane + tap / s.S % s.R * s.dilation_h * pitch + tap % s.S * s.dilation_w;
+    const Padded padded{in_place ? t.@X@ : copy, pitch, plane, depth * plane};
 
-    const int64_t area = s.P * s.Q, blocks = ceildiv(area, TILES * PX), pixel_tasks = s.N * s.groups * blocks;
+    const int64_t area = s.pixels(), blocks = ceildiv(area, TILES * PX), pixel_tasks = s.N * s.groups * blocks;
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
                   split = ceildiv(panels, splits);
@@ -111,10 +113,13 @@ static void convolve(const Shape& s, const Operands& t) {
     team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
         for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
             pack_panel(s, t.@W@, panel, packed);
-        const int64_t planes = in_place ? 0 : s.N * s.C;
-        for (int64_t c = me.begin(planes); c < me.end(planes); ++c)
-            split_plane(t.@X@ + c * s.H * s.W, s.H, s.W, s.padding_h, s.padding_w, 1, 1,
-                        copy + c * rows * pitch, rows, pitch);
+        const int64_t planes = in_place ? 0 : s.N * s.C * depth;
+        for (int64_t i = me.begin(planes); i < me.end(planes); ++i) {
+            const int64_t d = i % depth - s.padding_d;
+            const bool inside = d >= 0 && d < s.D;  // outside of the volume all rows are 0
+            split_plane(t.@X@ + (i / depth * s.D + (inside ? d : 0)) * s.H * s.W, inside ? s.H : 0, s.W, s.padding_h,
+                        s.padding_w, 1, 1, copy + i * plane, rows, pitch);
+        }
         me.barrier();
         for (int64_t task, end; tasks.take(task, end);) {
             const int64_t place = task / splits, first = task % splits * split;

@@ -48,7 +48,7 @@ private:
     bool read_extents() {
         const Node& node = graph_.at(form_.node);
         size_t spatial = node.stride.size();
-        if (spatial < 1 || spatial > 2) return fail(fmt::format("convolution over {} axes", spatial));
+        if (spatial < 1 || spatial > 3) return fail(fmt::format("convolution over {} axes", spatial));
         const auto& x = graph_.at(node.operands.at(0)).shape;
         const auto& w = graph_.at(node.operands.at(1)).shape;
         bool complete = x.size() == spatial + 2 && w.size() == spatial + 2 && node.shape.size() == spatial + 2 &&
@@ -58,7 +58,8 @@ private:
         form_.channels = x[1];
         form_.filters = w[0];
         form_.groups = node.groups;
-        if (spatial == 1) {
+        form_.volumes = spatial == 3;
+        for (size_t lacking = spatial; lacking < 3; ++lacking) {
             for (auto* extent : {&form_.image, &form_.kernel, &form_.out, &form_.stride, &form_.dilation})
                 extent->push_back(1);
             form_.padding.push_back(0);

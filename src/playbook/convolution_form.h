@@ -1,4 +1,4 @@
-// What the convolution emitter knows of its graph: one 2-D (or 1-D) convolution of two inputs, then pointwise
+// What the convolution emitter knows of its graph: one convolution of two inputs over one to three axes, then pointwise
 // operations with operands that differ by image, by filter or by pixel.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace strop::playbook {
 
-// An input of the epilogue, of shape [N or 1, K or 1, P or 1, Q or 1] with leading ones left out.
+// An input of the epilogue, of shape [N or 1, K or 1, Z or 1, P or 1, Q or 1] with leading ones left out.
 struct EpilogueOperand {
     int node = 0;
     std::string name;
@@ -25,9 +25,10 @@ struct ConvolutionForm {
     int node = 0;    // the convolution
     int result = 0;  // what the output holds; equal to `node` without an epilogue
     std::string x, w, y;
-    // One entry a spatial axis, height first; a 1-D convolution has a height of 1.
+    // Depth, height and width; those that a convolution over fewer axes lacks are 1.
     std::vector<Expression> image, kernel, out, stride, padding, dilation;
     Expression images, channels, filters, groups;
+    bool volumes = false;  // three axes
 
     std::vector<EpilogueOperand> operands;
     std::set<std::string> scalars;  // parameters and dimensions that the epilogue reads

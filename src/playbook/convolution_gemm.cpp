@@ -249,7 +249,7 @@ void add_implicit_gemm(const ConvolutionContext& context, Recipes& recipes) {
 void add_pointwise_gemm(const ConvolutionContext& context, Recipes& recipes) {
     const ConvolutionForm& form = context.form;
     std::optional<std::string> condition =
-        all_equal({{form.kernel[0], 1}, {form.kernel[1], 1}, {form.stride[0], 1}, {form.stride[1], 1}});
+        all_equal({{form.kernel[1], 1}, {form.kernel[2], 1}, {form.stride[1], 1}, {form.stride[2], 1}});
     if (!condition) return;
     ConvolutionText text;
     text.panels = true;

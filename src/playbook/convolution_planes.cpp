@@ -12,28 +12,36 @@ namespace strop::playbook {
 namespace {
 
 const char* const layout_text = R"(
-// A padded channel is split into stride_h × stride_w phases of rows × pitch: whatever the stride, the input
-// of neighbouring output pixels under one tap of the filter is contiguous, `shift` floats behind the pixel's
+// A padded channel has `depth` planes, each split into stride_h × stride_w phases of rows × pitch: whatever the stride,
+// the input of neighbouring output pixels under one tap of the filter is contiguous, `shift` floats behind the pixel's
 // position p * pitch + q. Positions with q >= Q are computed and dropped.
 struct Planes {
-    int64_t phases_h, phases_w, rows, pitch, phase, channel;
+    int64_t depth, phases_h, phases_w, rows, pitch, phase, plane, channel;
     explicit Planes(const Shape& s)
-        : phases_h(smaller(s.stride_h, (s.R - 1) * s.dilation_h + 1)),
+        : depth((s.Z - 1) * s.stride_d + (s.T - 1) * s.dilation_d + 1),
+          phases_h(smaller(s.stride_h, (s.R - 1) * s.dilation_h + 1)),
           phases_w(smaller(s.stride_w, (s.S - 1) * s.dilation_w + 1)),
           rows(s.P + (s.R - 1) * s.dilation_h / s.stride_h),
           pitch(s.Q + (s.S - 1) * s.dilation_w / s.stride_w),
           phase(rows * pitch),
-          channel(phases_h * phases_w * phase) {}
+          plane(phases_h * phases_w * phase),
+          channel(depth * plane) {}
 
     int64_t shift(const Shape& s, int64_t tap) const {
-        const int64_t h = tap / s.S * s.dilation_h, w = tap % s.S * s.dilation_w;
-        return (h % s.stride_h * phases_w + w % s.stride_w) * phase + h / s.stride_h * pitch + w / s.stride_w;
+        const int64_t d = tap / (s.R * s.S) * s.dilation_d;
+        const int64_t h = tap / s.S % s.R * s.dilation_h, w = tap % s.S * s.dilation_w;
+        return d * plane + (h % s.stride_h * phases_w + w % s.stride_w) * phase + h / s.stride_h * pitch + w / s.stride_w;
     }
 
-    void split(const Shape& s, const float* x, float* to, bool border = true) const {
+    bool is_inside(const Shape& s, int64_t d) const { return d >= s.padding_d && d < s.padding_d + s.D; }
+
+    // Plane d of channel x; outside of the volume it is 0.
+    void split(const Shape& s, const float* x, int64_t d, float* to, bool border = true) const {
+        const int64_t H = is_inside(s, d) ? s.H : 0;
+        if (H) x += (d - s.padding_d) * s.H * s.W;
         for (int64_t a = 0; a < phases_h; ++a)
             for (int64_t b = 0; b < phases_w; ++b, to += phase)
-                split_plane(x, s.H, s.W, s.padding_h - a, s.padding_w - b, s.stride_h, s.stride_w, to, rows,
+                split_plane(x, H, s.W, s.padding_h - a, s.padding_w - b, s.stride_h, s.stride_w, to, rows,
                             pitch, border);
     }
 };
@@ -65,13 +73,13 @@ static inline void multiply(const float* plane, const Planes& planes, const int6
 const char* const write_text = R"(
 // Cuts `count` positions into pieces of output rows; the sums of a filter are BLOCK floats behind those of
 // the one before.
-static void write_block(const Shape& s, const Operands& t, int64_t n, int64_t k, int64_t filters,
+static void write_block(const Shape& s, const Operands& t, int64_t n, int64_t z, int64_t k, int64_t filters,
                         int64_t position, int64_t count, int64_t pitch, const float* sums) {
     int64_t p = position / pitch, q = position % pitch;
     for (int64_t j = 0; j < count && p < s.P; j += pitch - q, q = 0, ++p) {
         const int64_t run = smaller(s.Q - q, count - j);
         for (int64_t i = 0; run > 0 && i < filters; ++i)
-            finish(s, t, n, k + i, p * s.Q + q, sums + i * BLOCK + j, run);
+            finish(s, t, n, k + i, (z * s.P + p) * s.Q + q, sums + i * BLOCK + j, run);
     }
 }
 )";
@@ -85,16 +93,16 @@ struct Packed {
     const int64_t* shift;
 };
 
-// Filters [first, last) (counted in panels) of group g at the tiles [tile, end) of image n. A block of
+// Filters [first, last) (counted in panels) of group g at the tiles [tile, end) of plane z of output n. A block of
 // channels at a time:
 // @ORDER_COMMENT@
-static void convolve_block(const Shape& s, const Operands& t, const Packed& packed, int64_t n, int64_t g,
+static void convolve_block(const Shape& s, const Operands& t, const Packed& packed, int64_t n, int64_t z, int64_t g,
                            int64_t tile, int64_t end, int64_t first, int64_t last) {
     float* sums = scratch<float, 0>((last - first) * MR * BLOCK);
-    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.R * s.S;
+    const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.taps();
     const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
                   block = larger(1, ceildiv(channels, blocks));
-    const float* plane = packed.x + (n * s.C + g * channels) * packed.planes.channel;
+    const float* plane = packed.x + (n * s.C + g * channels) * packed.planes.channel + z * s.stride_d * packed.planes.plane;
     const float* w = packed.w + g * ceildiv(filters, MR) * channels * taps * MR;
     for (int64_t c = 0; c == 0 || c < channels; c += block)
 @ORDER@
@@ -102,23 +110,23 @@ static void convolve_block(const Shape& s, const Operands& t, const Packed& pack
                          smaller(block, channels - c), w + (panel * channels + c) * taps * MR,
                          sums + (panel - first) * MR * BLOCK + (i - tile) * NR, c == 0);
     for (int64_t panel = first; panel < last; ++panel)
-        write_block(s, t, n, g * filters + panel * MR, smaller(MR, filters - panel * MR), tile * NR,
+        write_block(s, t, n, z, g * filters + panel * MR, smaller(MR, filters - panel * MR), tile * NR,
                     (end - tile) * NR, packed.planes.pitch, sums + (panel - first) * MR * BLOCK);
 }
 
 static void convolve(const Shape& s, const Operands& t) {
     const Planes planes(s);
-    const int64_t depth = s.C / s.groups * s.R * s.S, panels = ceildiv(s.K / s.groups, MR);
+    const int64_t depth = s.C / s.groups * s.taps(), panels = ceildiv(s.K / s.groups, MR);
     // The last tile reads past the last plane.
     float* x = scratch<float, 1>(s.N * s.C * planes.channel + NR);
     float* w = scratch<float, 2>(s.groups * panels * depth * MR);
-    int64_t* shift = scratch<int64_t, 0>(s.R * s.S);
-    for (int64_t tap = 0; tap < s.R * s.S; ++tap) shift[tap] = planes.shift(s, tap);
+    int64_t* shift = scratch<int64_t, 0>(s.taps());
+    for (int64_t tap = 0; tap < s.taps(); ++tap) shift[tap] = planes.shift(s, tap);
     for (int64_t j = 0; j < NR; ++j) x[s.N * s.C * planes.channel + j] = 0;
     const Packed packed{planes, x, w, shift};
 
     const int64_t tiles = ceildiv((s.P - 1) * planes.pitch + s.Q, NR), blocks = ceildiv(tiles, TILES);
-    const int64_t pixel_tasks = s.N * s.groups * blocks;
+    const int64_t pixel_tasks = s.N * s.Z * s.groups * blocks;
     // Few pixels: the filters are shared out too.
     const int64_t splits = larger(1, smaller(panels, MIN_TASKS / pixel_tasks)),
                   split = ceildiv(panels, splits);
@@ -126,13 +134,14 @@ static void convolve(const Shape& s, const Operands& t) {
     team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
         for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
             pack_weights(s, t.@W@, panel, w);
-        for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c)
-            planes.split(s, t.@X@ + c * s.H * s.W, x + c * planes.channel);
+        const int64_t count = s.N * s.C * planes.depth;
+        for (int64_t i = me.begin(count); i < me.end(count); ++i)
+            planes.split(s, t.@X@ + i / planes.depth * s.D * s.H * s.W, i % planes.depth, x + i * planes.plane);
         me.barrier();
         for (int64_t task, end; tasks.take(task, end);) {
             const int64_t place = task / splits, first = task % splits * split, tile = place % blocks * TILES;
-            const int64_t g = place / blocks % s.groups, n = place / blocks / s.groups;
-            convolve_block(s, t, packed, n, g, tile, smaller(tiles, tile + TILES), first,
+            const int64_t g = place / blocks % s.groups, plane = place / blocks / s.groups;
+            convolve_block(s, t, packed, plane / s.Z, plane % s.Z, g, tile, smaller(tiles, tile + TILES), first,
                            smaller(panels, first + split));
         }
     });
@@ -179,12 +188,12 @@ static void copy_rows(const Shape& s, const Planes& planes, const float* x, cons
 
 // Cuts `count` positions into pieces of output rows. Pieces are whole vectors where the plane of the result has room:
 // what the last lanes leave in the next row is written over by that one.
-static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t k, int64_t position, int64_t count,
+static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t z, int64_t k, int64_t position, int64_t count,
                        int64_t pitch, const float* sums) {
     int64_t p = position / pitch, q = position % pitch;
     for (int64_t j = 0; j < count && p < s.P; j += pitch - q, q = 0, ++p) {
-        const int64_t run = smaller(s.Q - q, count - j), pixel = p * s.Q + q;
-        if (run > 0) finish(s, t, n, k, pixel, sums + j, smaller(ceildiv(run, VL) * VL, smaller(s.P * s.Q - pixel, BLOCK - j)));
+        const int64_t run = smaller(s.Q - q, count - j), pixel = (z * s.P + p) * s.Q + q;
+        if (run > 0) finish(s, t, n, k, pixel, sums + j, smaller(ceildiv(run, VL) * VL, smaller(s.pixels() - pixel, BLOCK - j)));
     }
 }
 )";
@@ -192,7 +201,7 @@ static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t k, 
 const char* const depthwise_convolve_text = R"(
 static void convolve(const Shape& s, const Operands& t) {
     const Planes planes(s);
-    const int64_t filters = s.K / s.groups, taps = s.R * s.S, positions = (s.P - 1) * planes.pitch + s.Q;
+    const int64_t filters = s.K / s.groups, taps = s.taps(), positions = (s.P - 1) * planes.pitch + s.Q;
     // Rows that lie in a plane as in the image, but for the border.
     const bool in_rows = s.stride_h == 1 && s.stride_w == 1 && planes.pitch >= s.W + s.padding_w && planes.rows >= s.H + s.padding_h;
     int64_t* shift = scratch<int64_t, 0>(taps);
@@ -203,15 +212,18 @@ static void convolve(const Shape& s, const Operands& t) {
         float* sums = plane + planes.channel + NR;
         for (int64_t j = 0; j < planes.channel + NR; ++j) plane[j] = 0;
         for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c) {
-            const float* x = t.@X@ + c * s.H * s.W;
-            if (in_rows) copy_rows(s, planes, x, t.@X@ + s.N * s.C * s.H * s.W, plane);
-            else planes.split(s, x, plane, false);
-            for (int64_t k = c % s.C * filters; k < (c % s.C + 1) * filters; ++k)
+            const int64_t area = s.H * s.W;
+            const float* x = t.@X@ + c * s.D * area;
+            for (int64_t d = 0; d < planes.depth; ++d)
+                if (!planes.is_inside(s, d)) continue;
+                else if (in_rows) copy_rows(s, planes, x + (d - s.padding_d) * area, t.@X@ + s.N * s.C * s.D * area, plane + d * planes.plane);
+                else planes.split(s, x, d, plane + d * planes.plane, false);
+            for (int64_t task = c % s.C * filters * s.Z; task < (c % s.C + 1) * filters * s.Z; ++task)
                 for (int64_t begin = 0; begin < positions; begin += BLOCK) {
-                    const int64_t count = smaller(BLOCK, positions - begin);
+                    const int64_t k = task / s.Z, z = task % s.Z, count = smaller(BLOCK, positions - begin);
                     for (int64_t j = 0; j < count; j += NR)
-                        multiply(plane + begin + j, shift, taps, t.@W@ + k * taps, sums + j);
-                    write_rows(s, t, c / s.C, k, begin, count, planes.pitch, sums);
+                        multiply(plane + z * s.stride_d * planes.plane + begin + j, shift, taps, t.@W@ + k * taps, sums + j);
+                    write_rows(s, t, c / s.C, z, k, begin, count, planes.pitch, sums);
                 }
         }
     });

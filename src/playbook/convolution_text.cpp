@@ -12,11 +12,13 @@ namespace strop::playbook {
 namespace {
 
 const char* const shape_text = R"(
-// x[N, C, H, W] and w[K, C / groups, R, S] give y[N, K, P, Q].
+// x[N, C, D, H, W] and w[K, C / groups, T, R, S] give y[N, K, Z, P, Q]; of images D, T and Z are 1.
 struct Shape {
-    int64_t N, C, H, W, K, R, S, P, Q;
-    int64_t groups, stride_h, stride_w, padding_h, padding_w, dilation_h, dilation_w;
-    int64_t multiply_adds() const { return N * K * P * Q * (C / groups) * R * S; }
+    int64_t N, C, D, H, W, K, T, R, S, Z, P, Q;
+    int64_t groups, stride_d, stride_h, stride_w, padding_d, padding_h, padding_w, dilation_d, dilation_h, dilation_w;
+    int64_t taps() const { return T * R * S; }
+    int64_t pixels() const { return Z * P * Q; }  // that a filter gives
+    int64_t multiply_adds() const { return N * K * pixels() * (C / groups) * taps(); }
     int threads(int64_t parallel_min) const { return multiply_adds() >= parallel_min ? team::size() : 1; }
 };
 )";
@@ -84,7 +86,7 @@ const char* const panel_text = R"(
 // Packs the weights of one panel of MR filters so that the MR weights of one (channel, row, column) lie side
 // by side; filters past the group's end are 0.
 static void pack_weights(const Shape& s, const float* w, int64_t panel, float* packed) {
-    const int64_t filters = s.K / s.groups, depth = s.C / s.groups * s.R * s.S, panels = ceildiv(filters, MR);
+    const int64_t filters = s.K / s.groups, depth = s.C / s.groups * s.taps(), panels = ceildiv(filters, MR);
     const int64_t first = panel % panels * MR, count = smaller(MR, filters - first);
     w += (panel / panels * filters + first) * depth;
     packed += panel * depth * MR;
@@ -132,7 +134,7 @@ public:
 // {} the sums of `count` neighbouring pixels of filter k of image n.
 static inline void finish(const Shape& s, const Operands& t, int64_t n, int64_t k, int64_t pixel,
                           const float* sums, int64_t count) {{
-    const int64_t area = s.P * s.Q;
+    const int64_t area = s.pixels();
     float* to = t.{} + (n * s.K + k) * area + pixel;
 {}    int64_t i = 0;
     for (; i + VL <= count; i += VL) {{
@@ -235,16 +237,19 @@ std::string operands_text(const Problem& problem, const ConvolutionForm& form, s
 }
 
 std::string entry_text(const Problem& problem, const ConvolutionForm& form, const std::string& operands) {
-    auto pair = [](const std::vector<Expression>& axes) { return axes[0].cpp() + ", " + axes[1].cpp(); };
-    std::vector<std::string> input = {form.images.cpp(), form.channels.cpp(), pair(form.image)};
-    std::vector<std::string> weights = {form.filters.cpp(), pair(form.kernel)};
-    std::vector<std::string> steps = {form.groups.cpp(), pair(form.stride), pair(form.padding), pair(form.dilation)};
-    std::vector<std::string> lines = {join(input, ", ") + ", " + join(weights, ", "), form.out[0].cpp(),
-                                      form.out[1].cpp(), join(steps, ", ")};
+    auto all = [](const std::vector<Expression>& axes) {
+        std::vector<std::string> texts;
+        for (const Expression& axis : axes) texts.push_back(axis.cpp());
+        return join(texts, ", ");
+    };
+    std::vector<std::string> input = {form.images.cpp(), form.channels.cpp(), all(form.image)};
+    std::vector<std::string> weights = {form.filters.cpp(), all(form.kernel)};
+    std::vector<std::string> steps = {form.groups.cpp(), all(form.stride), all(form.padding), all(form.dilation)};
+    std::vector<std::string> lines = {join(input, ", ") + ", " + join(weights, ", "), all(form.out), join(steps, ", ")};
     return fmt::format(R"(
 {} {{
     const Shape shape = {{{}}};
-    if (shape.N * shape.K * shape.P * shape.Q == 0) return;
+    if (shape.N * shape.K * shape.pixels() == 0) return;
     convolve(shape, Operands{{{}}});
 }}
 )",

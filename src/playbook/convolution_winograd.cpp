@@ -247,12 +247,12 @@ ConvolutionText winograd_source(const ConvolutionContext& context, int out) {
 
 void add_winograd(const ConvolutionContext& context, Recipes& recipes) {
     const ConvolutionForm& form = context.form;
-    std::optional<std::string> condition = all_equal({{form.kernel[0], 3},
-                                                      {form.kernel[1], 3},
-                                                      {form.stride[0], 1},
+    std::optional<std::string> condition = all_equal({{form.kernel[1], 3},
+                                                      {form.kernel[2], 3},
                                                       {form.stride[1], 1},
-                                                      {form.dilation[0], 1},
+                                                      {form.stride[2], 1},
                                                       {form.dilation[1], 1},
+                                                      {form.dilation[2], 1},
                                                       {form.groups, 1}});
     if (!condition) return;
     RegisterTile tile(context.machine);

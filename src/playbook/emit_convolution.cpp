@@ -42,8 +42,11 @@ Recipes emit_convolution(const Problem& problem, const Graph& graph, const Machi
         if (recipes.lacks.empty()) add_depthwise(context, recipes);
         return recipes.lacks.empty() ? recipes : Recipes{{}, recipes.lacks};
     }
-    for (auto* add : {add_shifted_planes, add_winograd, add_filter_lanes, add_implicit_gemm, add_pointwise_gemm,
-                      add_depthwise, add_channel_lanes}) {
+    using Add = void (*)(const ConvolutionContext&, Recipes&);
+    std::vector<Add> strategies = {add_shifted_planes, add_filter_lanes};
+    if (!form.volumes) strategies.insert(strategies.end(), {add_winograd, add_implicit_gemm, add_pointwise_gemm});
+    strategies.insert(strategies.end(), {add_depthwise, add_channel_lanes});
+    for (Add add : strategies) {
         add(context, recipes);
         if (!recipes.lacks.empty()) return Recipes{{}, recipes.lacks};
     }
