@@ -82,7 +82,9 @@ const char* const packed_share = R"(
             }
         }
     }
+)";
 
+const char* const pack_single = R"(
     // One panel of columns, k by k; columns beyond the end are 0.
     void pack_right(float* to, int64_t n, int64_t lanes) const {
         if (lanes >= NR) {
@@ -94,6 +96,20 @@ const char* const packed_share = R"(
             for (int64_t j = 0; j < NR; ++j) to[k * NR + j] = j < lanes ? @right@ : 0.0f;
     }
 )";
+
+// The same where each column is a row of memory.
+const char* const pack_turned = R"(
+    // One panel of columns, k by k; columns beyond the end are 0.
+    void pack_right(float* to, int64_t n, int64_t lanes) const {
+        for (int64_t j = 0; j < NR; j += VL) to_lanes(@column@, @apart@, lanes - j, @K@, to + j, NR);
+    }
+)";
+
+std::string pack_text(const KernelText& text) {
+    if (!text.right_lies_along_k()) return fill(pack_single, {{"right", text.right("k", "n + j")}});
+    const Operand& right = *text.plain_right();
+    return fill(pack_turned, {{"column", right.address("", "n + j", "")}, {"apart", right.n.cpp()}});
+}
 
 std::string tile_text(const KernelText& text, const std::string& depth, const std::string& stage) {
     const Operand& a = *text.plain_left();
@@ -183,7 +199,8 @@ std::vector<Recipe> direct_recipes(const KernelText& text) {
         "is read\n// where it lies.";
     body.choices.push_back({"MC", {"48", "96", "192"}, "96", true});
     body.choices.push_back({"NC", {"256", "1024", "4096"}, "1024", true});
-    body.members = tile_text(text, "@K@", "") + fill(packed_share, {{"right", text.right("k", "n + j")}});
+    if (text.right_lies_along_k()) body.helpers.insert("to_lanes");
+    body.members = tile_text(text, "@K@", "") + packed_share + pack_text(text);
     text.write(recipe, body);
     recipes.push_back(recipe);
     return recipes;

@@ -24,6 +24,16 @@ const char* const pack_panels = R"(
     }
 )";
 
+// The same where each column is a row of memory.
+const char* const pack_turned = R"(
+    // Columns n0 to n1 as panels of NR columns, k by k; columns beyond the end are 0.
+    void pack_right(float* to, int64_t k0, int64_t k1, int64_t n0, int64_t n1) const {
+        for (int64_t n = n0; n < n1; n += NR, to += NR * (k1 - k0))
+            for (int64_t j = 0; j < NR; j += VL)
+                to_lanes(@column@, @apart@, n1 - n - j, k1 - k0, to + j, NR);
+    }
+)";
+
 // Columns that lie side by side: row by row, in the order of memory.
 const char* const pack_rows = R"(
     // Columns n0 to n1 as panels of NR columns, k by k; columns beyond the end are 0.
@@ -142,7 +152,13 @@ Recipe packed(const KernelText& text, bool prefetch) {
     body.constants += "constexpr int NR = NRV * VL;\nconstexpr int unroll = UNROLL;\n";
     const Operand& c = text.form().output;
     bool side_by_side = text.plain_right() && text.plain_right()->n.is(1);
-    body.members = fill(packed_members, {{"pack_right", side_by_side ? pack_rows : pack_panels}});
+    std::string pack_right = side_by_side ? pack_rows : pack_panels;
+    if (text.right_lies_along_k()) {
+        const Operand& right = *text.plain_right();
+        pack_right = fill(pack_turned, {{"column", right.address("", "n + j", "k0")}, {"apart", right.n.cpp()}});
+        body.helpers.insert("to_lanes");
+    }
+    body.members = fill(packed_members, {{"pack_right", pack_right}});
     body.members = fill(
         body.members, {{"left", text.left("m + i", "k")},
                        {"right", text.right("k", "n + j")},

@@ -202,6 +202,11 @@ std::string KernelText::right(const std::string& k, const std::string& n) const 
     return plain_right()->element("", n, k);
 }
 
+bool KernelText::right_lies_along_k() const {
+    const Operand* right = plain_right();
+    return right && right->k.is(1) && !right->n.is(0) && element(*right) == "float";
+}
+
 Choice KernelText::vector_length() const {
     std::vector<std::string> values = split(replace_all(vector_lengths(machine_.vector_bytes), " ", ""), '|');
     return {"VL", values, values.at(0)};

@@ -56,6 +56,8 @@ public:
     const Operand* plain_left() const { return form_.operand(form_.left, Side::left); }
     const Operand* plain_right() const { return form_.operand(form_.right, Side::right); }
     std::string element(const Operand& operand) const;  // its type: "float", "bfloat16"
+    // Whether the right operand's columns are rows of memory, which to_lanes() can turn: the weights of a linear layer.
+    bool right_lies_along_k() const;
 
     Choice vector_length() const;
     Choice parallel_min() const;

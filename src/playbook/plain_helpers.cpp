@@ -8,40 +8,48 @@ namespace strop::playbook {
 
 std::string plain_helpers(const std::set<std::string>& used) {
     static const char* const in_lanes = R"(
-// In 16 lanes, which are one vector or a few.
+// In four times 16 lanes@NOTE@.
 template <class To, class T> static inline To @OP@_in(const T* values, int64_t count) {
-    typedef To Lanes __attribute__((vector_size(16 * sizeof(To))));
+    typedef @LANE@ Lane;
+    typedef Lane Lanes __attribute__((vector_size(16 * sizeof(Lane))));
     typedef T Values __attribute__((vector_size(16 * sizeof(T))));
-    Lanes lanes = Lanes{} + (To)(@START@);
-    int64_t i = 0;
-    for (; i + 16 <= count; i += 16) {
+    const auto fold = [](auto a, auto b) { return @FOLD@; };
+    const auto load = [&](int64_t i) {
         Values read;
         __builtin_memcpy(&read, values + i, sizeof read);
-        const Lanes next = __builtin_convertvector(read, Lanes);
-        lanes = @NEXT@;
+        return __builtin_convertvector(read, Lanes);
+    };
+    To result = @START@;
+    for (int64_t begin = 0, end; begin < count; begin = end) {
+        end = count - begin < 4096 ? count : begin + 4096;
+        Lanes lanes[4];
+        for (Lanes& part : lanes) part = Lanes{} + (Lane)@START@;
+        int64_t i = begin;
+        for (; i + 64 <= end; i += 64)
+            for (int part = 0; part < 4; ++part) lanes[part] = fold(lanes[part], load(i + 16 * part));
+        for (; i + 16 <= end; i += 16) lanes[0] = fold(lanes[0], load(i));
+        lanes[0] = fold(fold(lanes[0], lanes[1]), fold(lanes[2], lanes[3]));
+#pragma GCC unroll 4
+        for (int width = 8; width > 0; width /= 2)
+            for (int lane = 0; lane < width; ++lane) lanes[0][lane] = fold(lanes[0][lane], lanes[0][lane + width]);
+        result = fold(result, (To)lanes[0][0]);
+        for (; i < end; ++i) result = fold(result, (To)values[i]);
     }
-    To result = lanes[0];
-    for (int lane = 1; lane < 16; ++lane) result = @LANE@;
-    for (; i < count; ++i) result = @LAST@;
     return result;
 }
 )";
     auto lanes = [](const std::string& op) {
-        auto both = [&](const std::string& a, const std::string& b) {
-            return op == "sum" ? a + " + " + b : fmt::format("{}_of<To>({}, {})", op, a, b);
-        };
-        const std::string next =
-            op == "sum" ? "lanes + next"
-                        : fmt::format("(lanes != lanes) | (lanes {} next) ? lanes : next", op == "max" ? ">" : "<");
-        return fill(in_lanes, {{"OP", op},
-                               {"START", op == "sum" ? "0" : "values[0]"},
-                               {"NEXT", next},
-                               {"LANE", both("result", "lanes[lane]")},
-                               {"LAST", both("result", "values[i]")}});
+        const bool sum = op == "sum";
+        const char* const own = "std::conditional_t<std::is_floating_point_v<T>, T, To>";
+        return fill(
+            in_lanes,
+            {{"OP", op},
+             {"NOTE", sum ? ", of floating-point numbers in their own type: a piece of 4096 rounds little" : ""},
+             {"LANE", sum ? own : "To"},
+             {"START", sum ? "0" : "values[0]"},
+             {"FOLD", sum ? "a + b" : fmt::format("(a != a) | (a {} b) ? a : b", op == "max" ? ">" : "<")}});
     };
     std::set<std::string> needed = used;
-    for (const char* op : {"max", "min"})
-        if (used.contains(std::string(op) + "_in")) needed.insert(std::string(op) + "_of");
     if (used.contains("tanh_of")) needed.insert("expm1_of");
     if (used.contains("erf_of")) needed.insert("exp_of");
     static const std::vector<std::pair<std::string, std::string>> texts = {{"max_of", R"(

@@ -196,7 +196,7 @@ static inline vec rotate(vec v, int width) {
 }
 )"},
         {"turn", {}, R"(
-typedef std::make_integer_sequence<int, VL> Lanes;
+using Lanes = std::make_integer_sequence<int, VL>;
 
 // Blocks of `width` lanes change places across the diagonal.
 template <int width, int... i>
@@ -236,14 +236,18 @@ static inline void turn(vec (&rows)[VL]) {
 }
 )"},
         {"to_lanes", {"load", "load_tail", "store", "turn"}, R"(
-// to[i * step + lane] = from[lane * apart + i] for i < count; 0 in the lanes from `lanes` on.
+// to[i * step + lane] = from[lane * apart + i] for i < count; 0 in the lanes from `lanes` on. A row's last vector may read
+// into the row behind it.
 static void to_lanes(const float* from, int64_t apart, int64_t lanes, int64_t count, float* to, int64_t step) {
     for (int64_t i = 0; i < count; i += VL) {
         const int64_t here = count - i < VL ? count - i : VL;
+        const int64_t whole = here == VL ? lanes : i + VL <= apart + count ? lanes - 1 : 0;
         vec rows[VL];
 #pragma GCC unroll 64
-        for (int lane = 0; lane < VL; ++lane)
-            rows[lane] = lane >= lanes ? vec{} : here == VL ? load(from + lane * apart + i) : load_tail(from + lane * apart + i, here);
+        for (int lane = 0; lane < VL; ++lane) {
+            const float* row = from + lane * apart + i;
+            rows[lane] = lane < whole ? load(row) : lane < lanes ? load_tail(row, here) : vec{};
+        }
         turn(rows);
 #pragma GCC unroll 64
         for (int j = 0; j < VL; ++j)
