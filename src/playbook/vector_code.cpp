@@ -223,14 +223,14 @@ static inline void turn_blocks(vec* row, std::integer_sequence<int, i...>) {
 }
 
 template <int width>
-static inline void exchange_blocks(vec (&rows)[VL]) {
+static inline void exchange_blocks(vec* rows) {
     for (int i = 0; i < VL; ++i)
         if (!(i & width)) exchange<width>(rows[i], rows[i + width], Lanes{});
     if constexpr (2 * width < VL) exchange_blocks<2 * width>(rows);
 }
 
 // Lane i of row j becomes lane j of row i.
-static inline void turn(vec (&rows)[VL]) {
+static inline void turn(vec* rows) {
     for (int i = 0; i < VL; i += 4) turn_blocks(rows + i, Lanes{});
     if constexpr (VL > 4) exchange_blocks<4>(rows);
 }
