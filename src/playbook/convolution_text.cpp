@@ -90,8 +90,13 @@ static void pack_weights(const Shape& s, const float* w, int64_t panel, float* p
     const int64_t first = panel % panels * MR, count = smaller(MR, filters - first);
     w += (panel / panels * filters + first) * depth;
     packed += panel * depth * MR;
-    for (int64_t d = 0; d < depth; ++d)
-        for (int64_t i = 0; i < MR; ++i) packed[d * MR + i] = i < count ? w[i * depth + d] : 0.0f;
+    // What a vector leaves behind its MR weights is written over by the next one; the last would reach into the next panel.
+    for (int64_t lane = (MR - 1) / VL * VL; lane >= 0; lane -= VL) {
+        const int64_t turned = larger(0, depth + 1 - ceildiv(lane + VL, MR)), end = smaller(MR, lane + VL);
+        to_lanes(w + lane * depth, depth, count - lane, turned, packed + lane, MR);
+        for (int64_t d = turned; d < depth; ++d)
+            for (int64_t i = lane; i < end; ++i) packed[d * MR + i] = i < count ? w[i * depth + d] : 0.0f;
+    }
 }
 )";
 
@@ -265,6 +270,7 @@ std::string write_convolution(const Problem& problem, const Graph& graph, const 
     if (!lacks.empty()) return {};
     finish.helpers.insert({"load", "store", "splat"});
     finish.helpers.insert(text.helpers.begin(), text.helpers.end());
+    if (text.panels) finish.helpers.insert("to_lanes");
     std::string values;
     std::string source = text.head + "// strop:team\n" + text.tunables + "#include <stdlib.h>\n#include <string.h>\n" +
                          vector_prelude(finish.helpers);
