@@ -124,12 +124,13 @@ STEPS = {
 # ---- layers ----------------------------------------------------------------------------------------------
 
 
-def _direction(step, x, state, weights, biases, backwards):
-    """Over x[T, B, I]: what each step gives, in the order of x, and the last state."""
+def _direction(step, x, batch_first, state, weights, biases, backwards):
+    """Over x[T, B, I], or [B, T, I]: what each step gives, in the order of x, as [T, B, H], and the last state."""
     w, u, b, c = weights[:4] if biases else (*weights[:2], None, None)
     projection = weights[4:] if biases else weights[2:]
-    of_input = _linear(None, x, w, b)
-    steps, made = range(x.shape[0]), []
+    of_input = _linear(None, x, w, b)  # in the order of memory: one product over all rows
+    of_input = transpose(of_input, (1, 0, 2)) if batch_first else of_input
+    steps, made = range(of_input.shape[0]), []
     for t in reversed(steps) if backwards else steps:
         state = step(of_input[t], state, u, c, *projection)
         made.append(state[0])
@@ -139,8 +140,7 @@ def _direction(step, x, state, weights, biases, backwards):
 def _layers(name, x, states, weights, biases, layers, dropout, train, bidirectional, batch_first):
     if dropout and train and layers > 1:
         raise Untraceable(f"'{name}' with dropout between its layers draws random numbers")
-    x = transpose(x, (1, 0, 2)) if batch_first else x
-    if not is_int(x.shape[0]):
+    if not is_int(x.shape[1 if batch_first else 0]):
         raise Untraceable(f"'{name}' over a number of steps that varies has no graph operation")
     directions = 2 if bidirectional else 1
     each, last = len(weights) // (layers * directions), []
@@ -149,7 +149,8 @@ def _layers(name, x, states, weights, biases, layers, dropout, train, bidirectio
         for direction in range(directions):
             place = layer * directions + direction
             own = weights[place * each : (place + 1) * each]
-            values, state = _direction(STEPS[name], x, [h[place] for h in states], own, biases, direction == 1)
+            values, state = _direction(STEPS[name], x, batch_first and layer == 0, [h[place] for h in states], own,
+                                       biases, direction == 1)
             made.append(values)
             last.append(state)
         x = made[0] if directions == 1 else layout.concatenate(made, 2)
