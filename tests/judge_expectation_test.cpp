@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "judge/check.h"
 #include "judge/expectation.h"
 #include "problem/loader.h"
@@ -101,6 +102,35 @@ TEST(Expectation, rows_that_lose_digits_have_room_of_their_own) {
     EXPECT_NE(wrong_output(problem, buffers, set, {}, expectation.slack(buffers, set)), "");
     y[0] += static_cast<float>(1000 * allowed);
     EXPECT_FALSE(may_be_rounding(problem, buffers, set, {}));
+}
+
+// What a mean of rows' logarithms leaves of their number is mostly rounding: where there is one output, that of one
+// input may be small by chance, and no other way of writing it is as lucky.
+TEST(Expectation, of_a_single_output_has_the_noise_of_others_like_it) {
+    const TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "problem.yaml",
+               "name: excess\ninputs: {x: {dtype: float32, shape: [M, 256], scale: 0.001}}\n"
+               "outputs: {y: {dtype: float32, shape: [1]}}\nshapes: {one: {M: 64}}\n");
+    write_file(folder.path() / "reference.py",
+               "import numpy as np\n\n\ndef excess(x):\n"
+               "    rows = np.log(np.sum(np.exp(x), axis=1)) - np.log(x.dtype.type(256))\n"
+               "    return np.mean(rows, keepdims=True)\n");
+    const Problem problem = load_problem(folder.path().string());
+    Expectation expectation(problem, 1, Seconds(60));
+    for (uint64_t seed = 1; seed <= 30; ++seed) {
+        expectation.reseed(seed);
+        Buffers& buffers = expectation.at(problem.points[0]);
+        const InputSet& set = buffers.sets().front();
+        const float* x = reinterpret_cast<const float*>(buffers.input(set, 0));
+        float mean = 0;
+        for (int row = 0; row < 64; ++row) {
+            float sum = 0;
+            for (int i = 0; i < 256; ++i) sum += std::exp(x[row * 256 + i]);
+            mean += (std::log(sum) - std::log(256.0f)) / 64;
+        }
+        const double want = buffers.expected(set, 0)[0];
+        EXPECT_LE(std::fabs(mean - want), set.tolerance[0] * (std::fabs(want) + set.scale[0])) << "seed " << seed;
+    }
 }
 
 // Whether one element of a float32 output is right where errors of 1e-5 of the value are allowed.

@@ -257,10 +257,7 @@ const std::vector<double>& Expectation::inputs_of_an_output(Buffers& buffers) {
 // anew from the same distributions keep it. An unusual set on which the reference proves ill-conditioned becomes
 // another one as declared.
 void Expectation::expect_all(Buffers& buffers, bool estimate) {
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (const Tensor& tensor : problem_.outputs)
-        least = std::min(least, element_count(problem_, tensor, buffers.point().dims));
-    const bool few = least < few_outputs;
+    const bool few = has_few_outputs(buffers.point().dims);
     std::vector<InputSet>& sets = buffers.sets();
     for (size_t i = 0; i < sets.size(); ++i) {
         if (sets[i].values != i) {
@@ -270,14 +267,15 @@ void Expectation::expect_all(Buffers& buffers, bool estimate) {
         }
         bool own = few || (estimate && (i == 0 || sets[i].distribution != Distribution::declared));
         bool usable = expect(buffers, i);
-        if (usable && few) widen_scale(buffers, i);
-        usable = usable && (!own || estimate_tolerance(buffers, i));
+        std::vector<double> noise;
+        if (usable && few) noise = widen_scale(buffers, i);
+        usable = usable && (!own || estimate_tolerance(buffers, i, noise));
         if (!usable && sets[i].distribution != Distribution::declared) {
             sets[i].distribution = Distribution::declared;
             buffers.refill(problem_, i, mix64(point_seed(describe(buffers.point().dims)) + i));
             expect(buffers, i);
-            if (few) widen_scale(buffers, i);
-            own = few && estimate_tolerance(buffers, i);
+            if (few) noise = widen_scale(buffers, i);
+            own = few && estimate_tolerance(buffers, i, noise);
         }
         if (!own && sets[i].distribution == Distribution::declared) sets[i].tolerance = sets[0].tolerance;
     }
@@ -309,7 +307,8 @@ void Expectation::set_scale(Buffers& buffers, InputSet& set, size_t output, cons
                                                   element_count(problem_, tensor, buffers.point().dims), tensor.dtype));
 }
 
-// Expected values and their scale; whether all are finite. For the first set, as declared, they have to be.
+// Expected values and their scale; whether all are finite, which for the first set, as declared, they have to be, and
+// of unusual ones not all are 0.
 bool Expectation::expect(Buffers& buffers, size_t index) {
     InputSet& set = buffers.sets()[index];
     if (set.distribution == Distribution::declared) evaluate(buffers, set, {}, nullptr);
@@ -326,43 +325,62 @@ bool Expectation::expect(Buffers& buffers, size_t index) {
                                          problem_.reference.string(), tensor.name, describe(buffers.point().dims)),
                              "choose a `fill` of the inputs on which it is finite (positive, uniform)");
         set.scale[t] = root_mean_square(wide, count, tensor.dtype);
+        // Where everything cancels, what is left of a rounding error is as large as anything else.
+        const double least = float_range(tensor.dtype).least_subnormal;
+        const bool vanishes = std::all_of(wide, wide + count, [&](double value) { return std::fabs(value) < least; });
+        if (vanishes && set.distribution != Distribution::declared) return false;
     }
     return finite;
 }
 
-// The root mean square of few outputs over other inputs from the same distribution, where it is larger than theirs.
-void Expectation::widen_scale(Buffers& buffers, size_t index) {
+bool Expectation::has_few_outputs(const Dimensions& dims) const {
+    return std::any_of(problem_.outputs.begin(), problem_.outputs.end(),
+                       [&](const Tensor& tensor) { return element_count(problem_, tensor, dims) < few_outputs; });
+}
+
+// Of few outputs one evaluation says little: their root mean square over other inputs from the same distribution, where
+// it is larger than theirs, and the largest error that float32 makes there, as a share of it.
+std::vector<double> Expectation::widen_scale(Buffers& buffers, size_t index) {
     InputSet& set = buffers.sets()[index];
     const std::vector<std::vector<char>> own = buffers.input_values(index);
-    std::vector<double> squares;
+    std::vector<double> squares, noise(set.scale.size());
     for (double scale : set.scale) squares.push_back(scale * scale);
     int drawn = 1;
-    std::vector<std::vector<char>> results;
+    std::vector<std::vector<char>> results, rough;
     for (int draw = 0; draw < draws_of_few; ++draw) {
         buffers.refill(problem_, index, mix64(seed_ + index) + static_cast<uint64_t>(draw));
         if (!tries(buffers, set, {}, &results)) continue;
         ++drawn;
+        const bool both = tries(buffers, set, {32, {}, {}}, &rough);
         for (size_t t = 0; t < results.size(); ++t) {
             if (!is_floating(problem_.outputs[t].dtype)) continue;
-            const double scale =
-                root_mean_square(reinterpret_cast<const double*>(results[t].data()),
-                                 static_cast<int64_t>(results[t].size() / 8), problem_.outputs[t].dtype);
+            const double* wide = reinterpret_cast<const double*>(results[t].data());
+            const int64_t count = static_cast<int64_t>(results[t].size() / 8);
+            const double scale = root_mean_square(wide, count, problem_.outputs[t].dtype);
             squares[t] += scale * scale;
+            for (int64_t i = 0; both && i < count; ++i)
+                if (const double error = std::fabs(value_at(rough[t].data(), static_cast<size_t>(i)) - wide[i]);
+                    std::isfinite(error))
+                    noise[t] = std::max(noise[t], error);
         }
     }
     buffers.set_input_values(index, own);
-    for (size_t t = 0; t < squares.size(); ++t)
-        if (is_floating(problem_.outputs[t].dtype) &&
-            element_count(problem_, problem_.outputs[t], buffers.point().dims) < few_outputs)
-            set.scale[t] = std::max(set.scale[t], std::sqrt(squares[t] / drawn));
+    for (size_t t = 0; t < squares.size(); ++t) {
+        const bool few = element_count(problem_, problem_.outputs[t], buffers.point().dims) < few_outputs;
+        if (!few || !is_floating(problem_.outputs[t].dtype)) noise[t] = 0;
+        else set.scale[t] = std::max(set.scale[t], std::sqrt(squares[t] / drawn));
+        if (set.scale[t] > 0) noise[t] /= set.scale[t];
+    }
+    return noise;
 }
 
 // From what float32 gives, and from what rounding errors as large as those of the inputs do when every input element of
 // an output adds one. Whether the tolerance still tells right from wrong.
-bool Expectation::estimate_tolerance(Buffers& buffers, size_t index) {
+bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise) {
     InputSet& set = buffers.sets()[index];
     std::vector<std::vector<char>> results;
-    std::vector<double> noise(problem_.outputs.size()), condition(problem_.outputs.size());
+    noise.resize(problem_.outputs.size());
+    std::vector<double> condition(problem_.outputs.size());
     auto note = [&](const Job& job, std::vector<double>& worst, int64_t outputs) {
         if (job.precision == 32 && set.distribution == Distribution::declared) evaluate(buffers, set, job, &results);
         else if (!tries(buffers, set, job, &results)) return false;
@@ -442,7 +460,10 @@ void Expectation::find_benign_distributions() {
     if (compiled_ && !compiled_->wide.empty()) check_float64(declared);
     for (Distribution distribution : unusual_distributions()) {
         Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
-        if (expect(buffers, 1) && estimate_tolerance(buffers, 1)) benign_.push_back(distribution);
+        if (!expect(buffers, 1)) continue;
+        const bool few = has_few_outputs(smallest->dims);
+        if (estimate_tolerance(buffers, 1, few ? widen_scale(buffers, 1) : std::vector<double>{}))
+            benign_.push_back(distribution);
     }
 }
 

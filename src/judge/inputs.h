@@ -21,7 +21,7 @@ enum class Distribution {
     repeated,     // few different values
     constant,     // one value, short in binary, so that sums of it are exact in any order
     subnormal,    // ×1e-39, of float16 ×1e-5
-    huge,         // ×1e17, of float16 ×4e3: squares and sums of them are finite
+    huge,         // ×1e34, of float16 ×4e3: near the end of the type, with room for sums
     masked,       // one of 64 is minus infinity
 };
 std::string name_of(Distribution distribution);
