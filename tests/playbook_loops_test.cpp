@@ -93,6 +93,19 @@ TEST_F(Loops, softmax_over_the_first_axis) {
     check(b, matrix_shapes);
 }
 
+// The largest logit is a rounded product: what is subtracted from it has to be rounded alike.
+TEST_F(Loops, softmax_of_large_products) {
+    for (const double factor : {1.4285715e12, -0.7e10}) {
+        Builder rows("rows"), columns("columns");
+        for (Builder* b : {&rows, &columns}) {
+            const int scaled = b->point("multiply", {b->input("x", {"M", "N"}), b->constant(factor)});
+            b->output("y", b->softmax(scaled, b == &rows ? 1 : 0));
+        }
+        check(rows, {{{"M", 9}, {"N", 64}}, {{"M", 5}, {"N", 203}}}, 3);
+        check(columns, {{{"M", 64}, {"N", 37}}}, 1);
+    }
+}
+
 TEST_F(Loops, special_values_behave_as_in_numpy) {
     for (double value : {-double(INFINITY), double(INFINITY), double(NAN)}) {
         special = true;

@@ -130,7 +130,11 @@ void use_known_maxima(LoopForm& form, bool fused_multiply_add) {
         Node& largest = form.graph.nodes[static_cast<size_t>(law->reference)];
         if (largest.operands[0] != form.graph.at(value.operands[0]).operands[0]) continue;
         largest.op = "max_number";
-        if (fused_multiply_add) value.op = "exp_nonpositive";
+        if (!fused_multiply_add) continue;
+        value.op = "exp_nonpositive";
+        Node* scaled = &form.graph.nodes[static_cast<size_t>(largest.operands[0])];
+        while (scaled->op == "negative") scaled = &form.graph.nodes[static_cast<size_t>(scaled->operands[0])];
+        if (scaled->op == "multiply") scaled->op = "rounded_product";
     }
 }
 

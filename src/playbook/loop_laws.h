@@ -25,8 +25,9 @@ std::optional<std::vector<MergeLaw>> merge_laws(const LoopForm& form);
 
 // Softmax and its relatives: where every output depends on sum(exp(v - max(v))), the maximum need not look for NaN (one
 // in v makes the sum NaN, and with it every output), and the exponential's argument is never positive. The nodes become
-// "max_number" and "exp_nonpositive", which take fewer instructions.
-// The exponential changes only where multiply-adds are fused: it relies on their single rounding.
+// "max_number" and "exp_nonpositive", which take fewer instructions. A product v becomes a "rounded_product": fused
+// with the subtraction it would keep digits that the maximum has lost, and of large values none would be left in the
+// sum. The exponential changes only where multiply-adds are fused: it relies on their single rounding.
 void use_known_maxima(LoopForm& form, bool fused_multiply_add);
 
 }  // namespace strop::playbook

@@ -263,6 +263,7 @@ private:
         if (op == "add") return infix("+", adding, a, b);
         if (op == "subtract") return infix("-", adding, a, b);
         if (op == "multiply") return infix("*", multiplying, a, b);
+        if (op == "rounded_product") return call("rounded_product", {a, b});
         if (op == "divide") return infix("/", multiplying, a, b);
         if (op == "maximum") return call("vmax", {a, b});
         if (op == "minimum") return call("vmin", {a, b});

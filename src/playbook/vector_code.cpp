@@ -127,6 +127,15 @@ static inline float select(bool m, float a, float b) { return m ? a : b; }
         {"fma", {}, R"(
 static inline vec fma(vec a, vec b, vec c) { return a * b + c; }
 )"},
+        {"rounded_product", {}, R"(
+// a * b for what the largest of these products is subtracted from: a multiply-add would keep the digits that the largest
+// one has lost, so the compiler must not know that this changes nothing.
+static volatile int32_t no_bits = 0;
+static inline vec rounded_product(vec a, vec b) { return (vec)((vmask)(a * b) | (int32_t)no_bits); }
+static inline float rounded_product(float a, float b) {
+    return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, a * b) | no_bits);
+}
+)"},
         {"vmax", {"select"}, R"(
 // NaN in either operand gives NaN, as in NumPy.
 static inline vec vmax(vec a, vec b) { return select(a != a, a, select(a > b, a, b)); }
