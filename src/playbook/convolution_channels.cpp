@@ -29,7 +29,8 @@ struct Band {
     int64_t channels(const Shape& s) const { return smaller(VL, s.C - c); }
     // The last tile of a row reads past its border.
     static int64_t row(const Shape& s) {
-        return larger(s.W + s.padding_w, (ceildiv(s.Q, QX) * QX - 1) * s.stride_w + (s.S - 1) * s.dilation_w + 1) + s.padding_w;
+        const int64_t read = (ceildiv(s.Q, QX) * QX - 1) * s.stride_w + (s.S - 1) * s.dilation_w + 1;
+        return larger(s.W + s.padding_w, read) + s.padding_w;
     }
     static int64_t plane(const Shape& s) { return ((ROWS - 1) * s.stride_h + (s.R - 1) * s.dilation_h + 1) * row(s); }
     static int64_t room(const Shape& s) { return s.T * plane(s) * VL; }
@@ -57,7 +58,8 @@ static void fill(const Shape& s, const Band& band, const float* x, int64_t t, fl
 
 // QX neighbouring pixels, `step` floats apart in the band: one vector of weights for all of them at each tap.
 template <int64_t known_step>
-static inline void multiply(const float* band, int64_t any_step, const int64_t* shift, int64_t taps, const float* w, float* sums) {
+static inline void multiply(const float* band, int64_t any_step, const int64_t* shift, int64_t taps, const float* w,
+                            float* sums) {
     const int64_t step = known_step ? known_step : any_step;
     vec sum[QX] = {};
     for (int64_t tap = 0; tap < taps; ++tap) {
@@ -88,26 +90,29 @@ static void convolve_band(const Shape& s, const Operands& t, const Band& band, c
         for (int lane = 0; lane < VL; ++lane) store(planes + lane * most + i, tile[lane]);
     }
     for (int64_t lane = 0; lane < band.channels(s); ++lane)
-        finish(s, t, band.n, (band.c + lane) * (s.K / s.C) + m, (band.z * s.P + band.p) * s.Q, planes + lane * most, pixels);
+        finish(s, t, band.n, (band.c + lane) * (s.K / s.C) + m, (band.z * s.P + band.p) * s.Q, planes + lane * most,
+               pixels);
 }
 
 static void convolve(const Shape& s, const Operands& t) {
     const int64_t blocks = ceildiv(s.C, VL), bands = ceildiv(s.P, ROWS), taps = s.taps(), filters = s.K / s.C;
     int64_t* shift = scratch<int64_t, 0>(taps);
     for (int64_t tap = 0; tap < taps; ++tap)
-        shift[tap] = (tap / (s.R * s.S) * Band::plane(s) + tap / s.S % s.R * s.dilation_h * Band::row(s) + tap % s.S * s.dilation_w) * VL;
+        shift[tap] = (tap / (s.R * s.S) * Band::plane(s) + tap / s.S % s.R * s.dilation_h * Band::row(s) +
+                      tap % s.S * s.dilation_w) * VL;
     float* packed = scratch<float, 0>(blocks * filters * taps * VL);  // [block][filter of the channel][tap][channel]
     team::Queue tasks{s.N * blocks * s.Z * bands, 1};
     team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
         for (int64_t i = me.begin(blocks * filters); i < me.end(blocks * filters); ++i) {
             const int64_t c = i / filters * VL;
-            to_lanes(t.@W@ + (c * filters + i % filters) * taps, filters * taps, smaller(VL, s.C - c), taps, packed + i * taps * VL, VL);
+            to_lanes(t.@W@ + (c * filters + i % filters) * taps, filters * taps, smaller(VL, s.C - c), taps,
+                     packed + i * taps * VL, VL);
         }
         me.barrier();
         float* image = scratch<float, 1>(Band::room(s) + (2 * (ROWS * s.Q + VL) + QX) * VL);
         for (int64_t task, end; tasks.take(task, end);) {
             const Band band(s, task, bands);
-            for (int64_t plane = 0; plane < s.T; ++plane) fill(s, band, t.@X@, plane, image + plane * Band::plane(s) * VL);
+            for (int64_t tap = 0; tap < s.T; ++tap) fill(s, band, t.@X@, tap, image + tap * Band::plane(s) * VL);
             for (int64_t m = 0; m < filters; ++m)
                 convolve_band(s, t, band, image, shift, packed + (band.c / VL * filters + m) * taps * VL, m,
                               image + Band::room(s));

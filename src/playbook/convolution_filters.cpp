@@ -76,7 +76,8 @@ static void convolve_block(const Shape& s, const Operands& t, const Padded& padd
                 for (int i = 0; i < PX; ++i) moved[i] = pixels[j + i] + c * padded.channel;
                 // Neighbours of one row need one pointer, which leaves the others their registers.
                 const bool in_row = (begin + j) % s.Q + PX <= s.Q && j + PX <= count;
-                const auto tile = !in_row ? multiply<0> : s.stride_w == 1 ? multiply<1> : s.stride_w == 2 ? multiply<2> : multiply<0>;
+                const int64_t step = in_row ? s.stride_w : 0;
+                const auto tile = step == 1 ? multiply<1> : step == 2 ? multiply<2> : multiply<0>;
                 tile(moved, padded.channel, shift, taps, smaller(block, channels - c), w + c * taps * MR,
                      sums + j * MR, c == 0);
             }
@@ -102,7 +103,8 @@ static void convolve(const Shape& s, const Operands& t) {
     float* packed = scratch<float, 2>(s.groups * panels * (s.C / s.groups) * s.taps() * MR);
     int64_t* shift = scratch<int64_t, 0>(s.taps());
     for (int64_t tap = 0; tap < s.taps(); ++tap)
-        shift[tap] = tap / (s.R * s.S) * s.dilation_d * plane + tap / s.S % s.R * s.dilation_h * pitch + tap % s.S * s.dilation_w;
+        shift[tap] = tap / (s.R * s.S) * s.dilation_d * plane + tap / s.S % s.R * s.dilation_h * pitch +
+                     tap % s.S * s.dilation_w;
     const Padded padded{in_place ? t.@X@ : copy, pitch, plane, depth * plane};
 
     const int64_t area = s.pixels(), blocks = ceildiv(area, TILES * PX), pixel_tasks = s.N * s.groups * blocks;

@@ -102,16 +102,17 @@ static void convolve_block(const Shape& s, const Operands& t, const Packed& pack
     const int64_t channels = s.C / s.groups, filters = s.K / s.groups, taps = s.taps();
     const int64_t blocks = larger(1, ceildiv(channels * taps, DEPTH)),
                   block = larger(1, ceildiv(channels, blocks));
-    const float* plane = packed.x + (n * s.C + g * channels) * packed.planes.channel + z * s.stride_d * packed.planes.plane;
+    const Planes& planes = packed.planes;
+    const float* plane = packed.x + (n * s.C + g * channels) * planes.channel + z * s.stride_d * planes.plane;
     const float* w = packed.w + g * ceildiv(filters, MR) * channels * taps * MR;
     for (int64_t c = 0; c == 0 || c < channels; c += block)
 @ORDER@
-                multiply(plane + c * packed.planes.channel + i * NR, packed.planes, packed.shift, taps,
+                multiply(plane + c * planes.channel + i * NR, planes, packed.shift, taps,
                          smaller(block, channels - c), w + (panel * channels + c) * taps * MR,
                          sums + (panel - first) * MR * BLOCK + (i - tile) * NR, c == 0);
     for (int64_t panel = first; panel < last; ++panel)
         write_block(s, t, n, z, g * filters + panel * MR, smaller(MR, filters - panel * MR), tile * NR,
-                    (end - tile) * NR, packed.planes.pitch, sums + (panel - first) * MR * BLOCK);
+                    (end - tile) * NR, planes.pitch, sums + (panel - first) * MR * BLOCK);
 }
 
 static void convolve(const Shape& s, const Operands& t) {
@@ -188,12 +189,13 @@ static void copy_rows(const Shape& s, const Planes& planes, const float* x, cons
 
 // Cuts `count` positions into pieces of output rows. Pieces are whole vectors where the plane of the result has room:
 // what the last lanes leave in the next row is written over by that one.
-static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t z, int64_t k, int64_t position, int64_t count,
-                       int64_t pitch, const float* sums) {
+static void write_rows(const Shape& s, const Operands& t, int64_t n, int64_t z, int64_t k, int64_t position,
+                       int64_t count, int64_t pitch, const float* sums) {
     int64_t p = position / pitch, q = position % pitch;
     for (int64_t j = 0; j < count && p < s.P; j += pitch - q, q = 0, ++p) {
         const int64_t run = smaller(s.Q - q, count - j), pixel = (z * s.P + p) * s.Q + q;
-        if (run > 0) finish(s, t, n, k, pixel, sums + j, smaller(ceildiv(run, VL) * VL, smaller(s.pixels() - pixel, BLOCK - j)));
+        const int64_t room = smaller(s.pixels() - pixel, BLOCK - j);
+        if (run > 0) finish(s, t, n, k, pixel, sums + j, smaller(ceildiv(run, VL) * VL, room));
     }
 }
 )";
@@ -203,7 +205,8 @@ static void convolve(const Shape& s, const Operands& t) {
     const Planes planes(s);
     const int64_t filters = s.K / s.groups, taps = s.taps(), positions = (s.P - 1) * planes.pitch + s.Q;
     // Rows that lie in a plane as in the image, but for the border.
-    const bool in_rows = s.stride_h == 1 && s.stride_w == 1 && planes.pitch >= s.W + s.padding_w && planes.rows >= s.H + s.padding_h;
+    const bool in_rows = s.stride_h == 1 && s.stride_w == 1 && planes.pitch >= s.W + s.padding_w &&
+                         planes.rows >= s.H + s.padding_h;
     int64_t* shift = scratch<int64_t, 0>(taps);
     for (int64_t tap = 0; tap < taps; ++tap) shift[tap] = planes.shift(s, tap);
     team::parallel(s.threads(PARALLEL_MIN), [=](team::Member me) {
@@ -214,15 +217,18 @@ static void convolve(const Shape& s, const Operands& t) {
         for (int64_t c = me.begin(s.N * s.C); c < me.end(s.N * s.C); ++c) {
             const int64_t area = s.H * s.W;
             const float* x = t.@X@ + c * s.D * area;
-            for (int64_t d = 0; d < planes.depth; ++d)
+            const float* end = t.@X@ + s.N * s.C * s.D * area;
+            for (int64_t d = 0; d < planes.depth; ++d) {
+                float* to = plane + d * planes.plane;
                 if (!planes.is_inside(s, d)) continue;
-                else if (in_rows) copy_rows(s, planes, x + (d - s.padding_d) * area, t.@X@ + s.N * s.C * s.D * area, plane + d * planes.plane);
-                else planes.split(s, x, d, plane + d * planes.plane, false);
+                if (in_rows) copy_rows(s, planes, x + (d - s.padding_d) * area, end, to);
+                else planes.split(s, x, d, to, false);
+            }
             for (int64_t task = c % s.C * filters * s.Z; task < (c % s.C + 1) * filters * s.Z; ++task)
                 for (int64_t begin = 0; begin < positions; begin += BLOCK) {
                     const int64_t k = task / s.Z, z = task % s.Z, count = smaller(BLOCK, positions - begin);
-                    for (int64_t j = 0; j < count; j += NR)
-                        multiply(plane + z * s.stride_d * planes.plane + begin + j, shift, taps, t.@W@ + k * taps, sums + j);
+                    const float* from = plane + z * s.stride_d * planes.plane + begin;
+                    for (int64_t j = 0; j < count; j += NR) multiply(from + j, shift, taps, t.@W@ + k * taps, sums + j);
                     write_rows(s, t, c / s.C, z, k, begin, count, planes.pitch, sums);
                 }
         }

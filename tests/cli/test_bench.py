@@ -28,7 +28,8 @@ verified, times = file != "int64_sum", 2.0 if file == "float64_matmul" else 0.5
 ratio = {{"baseline": "pytorch", "ratio": times, "low": times, "high": times}}
 shape = {{"label": "file", "speedup": ratio, "speedups": {{"pytorch": ratio}}, "roofline_share": 0.25}}
 print(json.dumps({{"run": "r", "outcome": "improved", "verified": verified, "verification": "", "note": "not right",
-    "headline": {{}}, "shapes": [shape], "evaluations": {{}}, "missing_baselines": [], "machine": {{}}}}))
+    "headline": {{}}, "shapes": [shape], "in_process": {{"speedup": 1.5}}, "evaluations": {{}},
+    "missing_baselines": [], "machine": {{}}}}))
 """
 
 
@@ -52,7 +53,8 @@ class Modules(InFolder):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("dtype/bool_logic  not verified: bool_logic.py:9: no such thing", done.stdout)
         self.assertIn("dtype/int64_sum  not verified: not right", done.stdout)
-        self.assertIn("dtype/float64_matmul  2.00× the best baseline  [pytorch 2.00×]   25% of the roofline", done.stdout)
+        self.assertIn("dtype/float64_matmul  2.00× the best baseline  1.50× in its process  [pytorch 2.00×]   25% of the "
+                      "roofline", done.stdout)
         summary = done.stdout.splitlines()[-1]
         self.assertIn("all  6 of 8 correct, 0.63× the best baseline, worst 0.50×", summary)
         self.assertEqual(len(json.loads(file.read_text())["modules"]), len(asked))

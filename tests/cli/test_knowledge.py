@@ -232,7 +232,8 @@ class Knowledge(InFolder):
         before = self.bytes_of("theirs")
         begun = optimize("capped", "--knowledge", "theirs", "--record", "run.json", store="b.db")
         self.assertRegex(begun["note"], rf"^began with \d winners? of shifted \(imported\).* \({self.folder}/theirs\)")
-        self.assertEqual(begun["history"][0]["strategy"], first["regimes"][0]["strategy"].split("+")[0])
+        winners = [regime["strategy"].split("+")[0] for regime in first["regimes"]]
+        self.assertIn(begun["history"][0]["strategy"], winners)
         self.assertEqual(self.bytes_of("theirs"), before)
         shutil.rmtree(self.folder / "theirs")
         replayed = optimize("capped", "--replay", "run.json", store="c.db")
