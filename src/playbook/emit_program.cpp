@@ -12,6 +12,7 @@
 #include "playbook/convolution_form.h"
 #include "playbook/halves.h"
 #include "playbook/loop_form.h"
+#include "playbook/operand_copies.h"
 #include "playbook/partition.h"
 #include "playbook/place_form.h"
 #include "playbook/plain_loops.h"

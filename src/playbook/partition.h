@@ -51,11 +51,4 @@ std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion 
 // problem wants, or an output twice.
 Graph own_outputs(const Problem& problem, const Graph& graph);
 
-// The graph with a conversion of its own for every 16-bit input that a convolution reads, which wants float32.
-Graph widened_operands(const Problem& problem, const Graph& graph);
-
-// The graph with a copy of its own for every operand of a convolution that lies otherwise than in memory: turned round,
-// cut out, transposed. What computes convolutions reads memory as it is.
-Graph arranged_operands(const Graph& graph);
-
 }  // namespace strop::playbook
