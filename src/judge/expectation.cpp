@@ -268,13 +268,13 @@ void Expectation::expect_all(Buffers& buffers, bool estimate) {
         bool own = few || (estimate && (i == 0 || sets[i].distribution != Distribution::declared));
         bool usable = expect(buffers, i);
         std::vector<double> noise;
-        if (usable && few) noise = widen_scale(buffers, i);
+        if (usable) noise = widen_scale(buffers, i);
         usable = usable && (!own || estimate_tolerance(buffers, i, noise));
         if (!usable && sets[i].distribution != Distribution::declared) {
             sets[i].distribution = Distribution::declared;
             buffers.refill(problem_, i, mix64(point_seed(describe(buffers.point().dims)) + i));
             expect(buffers, i);
-            if (few) noise = widen_scale(buffers, i);
+            noise = widen_scale(buffers, i);
             own = few && estimate_tolerance(buffers, i, noise);
         }
         if (!own && sets[i].distribution == Distribution::declared) sets[i].tolerance = sets[0].tolerance;
@@ -327,8 +327,9 @@ bool Expectation::expect(Buffers& buffers, size_t index) {
         set.scale[t] = root_mean_square(wide, count, tensor.dtype);
         // Where everything cancels, what is left of a rounding error is as large as anything else.
         const double least = float_range(tensor.dtype).least_subnormal;
-        const bool vanishes = std::all_of(wide, wide + count, [&](double value) { return std::fabs(value) < least; });
-        if (vanishes && set.distribution != Distribution::declared) return false;
+        if (set.distribution != Distribution::declared &&
+            std::all_of(wide, wide + count, [&](double value) { return std::fabs(value) < least; }))
+            return false;
     }
     return finite;
 }
@@ -341,9 +342,10 @@ bool Expectation::has_few_outputs(const Dimensions& dims) const {
 // Of few outputs one evaluation says little: their root mean square over other inputs from the same distribution, where
 // it is larger than theirs, and the largest error that float32 makes there, as a share of it.
 std::vector<double> Expectation::widen_scale(Buffers& buffers, size_t index) {
+    std::vector<double> squares, noise(problem_.outputs.size());
+    if (!has_few_outputs(buffers.point().dims)) return noise;
     InputSet& set = buffers.sets()[index];
     const std::vector<std::vector<char>> own = buffers.input_values(index);
-    std::vector<double> squares, noise(set.scale.size());
     for (double scale : set.scale) squares.push_back(scale * scale);
     int drawn = 1;
     std::vector<std::vector<char>> results, rough;
@@ -379,7 +381,6 @@ std::vector<double> Expectation::widen_scale(Buffers& buffers, size_t index) {
 bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise) {
     InputSet& set = buffers.sets()[index];
     std::vector<std::vector<char>> results;
-    noise.resize(problem_.outputs.size());
     std::vector<double> condition(problem_.outputs.size());
     auto note = [&](const Job& job, std::vector<double>& worst, int64_t outputs) {
         if (job.precision == 32 && set.distribution == Distribution::declared) evaluate(buffers, set, job, &results);
@@ -460,9 +461,7 @@ void Expectation::find_benign_distributions() {
     if (compiled_ && !compiled_->wide.empty()) check_float64(declared);
     for (Distribution distribution : unusual_distributions()) {
         Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
-        if (!expect(buffers, 1)) continue;
-        const bool few = has_few_outputs(smallest->dims);
-        if (estimate_tolerance(buffers, 1, few ? widen_scale(buffers, 1) : std::vector<double>{}))
+        if (expect(buffers, 1) && estimate_tolerance(buffers, 1, widen_scale(buffers, 1)))
             benign_.push_back(distribution);
     }
 }
