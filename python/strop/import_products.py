@@ -102,7 +102,7 @@ def _transposed(x, weight, stride, padding, dilation, output_padding, groups):
     times w[j], where that divides: neighbour (u + padding) % stride of position (u + padding) // stride.
     """
     rank = x.ndim - 2
-    inputs, per_group, *kernel = weight.shape
+    _, per_group, *kernel = weight.shape
     spans = [d * (k - 1) + 1 for k, d in zip(kernel, dilation)]
     weight = _with_zeros_between(weight, [d if s > 1 else 1 for s, d in zip(stride, dilation)])
     taps = [-(-extent // s) for extent, s in zip(weight.shape[2:], stride)]

@@ -56,11 +56,12 @@ static void fill(const Shape& s, const Band& band, const float* x, int64_t t, fl
     }
 }
 
-// QX neighbouring pixels, `step` floats apart in the band: one vector of weights for all of them at each tap.
-template <int64_t known_step>
-static inline void multiply(const float* band, int64_t any_step, const int64_t* shift, int64_t taps, const float* w,
+// QX neighbouring pixels, `stride` vectors apart in the band (0: only known in the call): one vector of weights for all of
+// them at each tap.
+template <int64_t stride>
+static inline void multiply(const float* band, int64_t any_stride, const int64_t* shift, int64_t taps, const float* w,
                             float* sums) {
-    const int64_t step = known_step ? known_step : any_step;
+    const int64_t step = (stride ? stride : any_stride) * VL;
     vec sum[QX] = {};
     for (int64_t tap = 0; tap < taps; ++tap) {
         const float* from = band + shift[tap];
@@ -73,15 +74,12 @@ static inline void multiply(const float* band, int64_t any_step, const int64_t* 
 // Filter `m` of each channel over the band. What a tile computes past its row's end is written over by the next row.
 static void convolve_band(const Shape& s, const Operands& t, const Band& band, const float* from, const int64_t* shift,
                           const float* w, int64_t m, float* sums) {
-    const int64_t pixels = (band.end - band.p) * s.Q, step = s.stride_w * VL, most = ceildiv(pixels, VL) * VL;
+    const int64_t pixels = (band.end - band.p) * s.Q, most = ceildiv(pixels, VL) * VL;
+    const auto tile_of = s.stride_w == 1 ? multiply<1> : s.stride_w == 2 ? multiply<2> : multiply<0>;
     for (int64_t p = 0; p < band.end - band.p; ++p)
-        for (int64_t q = 0; q < s.Q; q += QX) {
-            const float* at = from + (p * s.stride_h * band.pitch + q * s.stride_w) * VL;
-            float* to = sums + (p * s.Q + q) * VL;
-            if (s.stride_w == 1) multiply<VL>(at, VL, shift, s.taps(), w, to);
-            else if (s.stride_w == 2) multiply<2 * VL>(at, 2 * VL, shift, s.taps(), w, to);
-            else multiply<0>(at, step, shift, s.taps(), w, to);
-        }
+        for (int64_t q = 0; q < s.Q; q += QX)
+            tile_of(from + (p * s.stride_h * band.pitch + q * s.stride_w) * VL, s.stride_w, shift, s.taps(), w,
+                    sums + (p * s.Q + q) * VL);
     float* planes = sums + (most + QX) * VL;
     for (int64_t i = 0; i < most; i += VL) {
         vec tile[VL];
@@ -146,8 +144,7 @@ void add_channel_lanes(const ConvolutionContext& context, Recipes& recipes) {
     strategy.id = "channel_lanes";
     strategy.hypothesis =
         "With channels in the lanes no width and no stride leaves lanes empty, and every tap is one aligned load; "
-        "turning "
-        "pixels and results round costs four shuffles a vector.";
+        "turning pixels and results round costs four shuffles a vector.";
     strategy.bottleneck = "compute";
     strategy.excludes = {"depthwise", "implicit_gemm", "filter_lanes", "shifted_planes", "winograd"};
     strategy.confidence = 0.75;

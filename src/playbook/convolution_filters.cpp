@@ -41,15 +41,6 @@ static inline void multiply(const float* const* pixels, int64_t channel, const i
         for (int v = 0; v < KV; ++v) store(sums + j * MR + v * VL, sum[j][v]);
 }
 
-// The weights of one panel: the MR filters of one (channel, row, column) side by side; those past the group's end are 0.
-static void pack_panel(const Shape& s, const float* w, int64_t panel, float* packed) {
-    const int64_t filters = s.K / s.groups, depth = s.C / s.groups * s.taps(), panels = ceildiv(filters, MR);
-    const int64_t first = panel % panels * MR;
-    w += (panel / panels * filters + first) * depth;
-    for (int64_t v = 0; v < MR; v += VL)
-        to_lanes(w + v * depth, depth, filters - first - v, depth, packed + panel * depth * MR + v, MR);
-}
-
 // Filters [first, last) (counted in panels) of group g at `count` pixels of image n. The sums lie with
 // filters side by side and are turned round when they are complete.
 static void convolve_block(const Shape& s, const Operands& t, const Padded& padded, const float* packed,
@@ -114,7 +105,7 @@ static void convolve(const Shape& s, const Operands& t) {
     team::Queue tasks{pixel_tasks * splits, 1};
     team::parallel(s.threads(PARALLEL_MIN), [=, &tasks](team::Member me) {
         for (int64_t panel = me.begin(s.groups * panels); panel < me.end(s.groups * panels); ++panel)
-            pack_panel(s, t.@W@, panel, packed);
+            pack_weights(s, t.@W@, panel, packed);
         const int64_t planes = in_place ? 0 : s.N * s.C * depth;
         for (int64_t i = me.begin(planes); i < me.end(planes); ++i) {
             const int64_t d = i % depth - s.padding_d;
@@ -138,8 +129,8 @@ const char* const prefetch_text = R"(
 
 ConvolutionText filters_source(const ConvolutionContext& context, bool prefetch) {
     ConvolutionText text;
-    text.planes = true;
-    text.helpers = {"turn", "to_lanes"};
+    text.planes = text.panels = true;
+    text.helpers = {"turn"};
     text.head =
         "// Direct convolution with filters in the lanes: weights blocked by MR filters, pixels broadcast "
         "from\n"

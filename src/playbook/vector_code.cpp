@@ -302,11 +302,9 @@ static inline vec vexp(vec x) {
 static inline float vexp(float s) { return vexp(splat(s))[0]; }
 )"},
         {"vexp_nonpositive", {"select", "splat", "fma", "twice_exp"}, R"(
-// exp of what is not positive, as vexp with ln 2 in one piece, for a multiply-add rounds once: within 1.3 ulp down to -10,
-// 5 ulp where the result is below 1e-17. Where x is a product less the largest one, a multiply-add may leave the latter's
-// rounding error: above 0 it counts as 0.
+// exp of what is not positive, as vexp without its upper bound and with ln 2 in one piece, for a multiply-add rounds
+// once: within 1.3 ulp down to -10, 5 ulp where the result is below 1e-17.
 static inline vec vexp_nonpositive(vec x) {
-    x = select(splat(0.0f) < x, splat(0.0f), x);
     x = select(splat(-87.4f) > x, splat(-87.4f), x);
     vec shifted = fma(x, splat(1.44269504f), splat(12583038.0f));
     vec r = fma(shifted - 12583038.0f, splat(-0.693147182f), x);
