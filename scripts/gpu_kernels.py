@@ -19,7 +19,7 @@ import torch
 DEVICE = "cuda"
 NEAR = 1e-4  # of the largest value of a tensor
 C_TYPES = {"float32": ctypes.c_float, "float64": ctypes.c_double, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
-           "bool": ctypes.c_bool, "uint8": ctypes.c_uint8}
+           "bool": ctypes.c_bool, "int8": ctypes.c_int8, "uint8": ctypes.c_uint8}
 
 
 def say(line):

@@ -46,6 +46,7 @@ TEST(DTypes, NamesSizesAndCTypesAgree) {
                                               {DType::float64, sizeof(double)},
                                               {DType::int32, 4},
                                               {DType::int64, 8},
+                                              {DType::int8, 1},
                                               {DType::uint8, 1},
                                               {DType::boolean, 1},
                                               {DType::float16, 2},

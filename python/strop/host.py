@@ -149,7 +149,7 @@ def computed_in(wide):
 class Reference:
     """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}.
 
-    With "perturb": SEED every floating input is changed at random by at most half a unit in the last place of its type,
+    With "perturb": SEED every floating input is changed at random by at most half a unit in the last place of its type, "times" so often,
     which tells how far the outputs carry a rounding error. With "plant": INPUT one element of that input is a NaN, and
     the NaNs in the outputs tell how many outputs an element reaches.
     """
@@ -208,7 +208,7 @@ class Reference:
                     step = random.random(array.shape, dtype=np.float32) - np.float32(0.5)
                     # What is read from 16 bits is exact, and computed in float32.
                     dtype = "float32" if is_half(tensor["dtype"]) else tensor["dtype"]
-                    array *= 1 + step * np.float64(np.finfo(dtype).eps)
+                    array *= 1 + step * np.float64(np.finfo(dtype).eps) * job["times"]
 
     @staticmethod
     def parameter(parameter, wide):

@@ -19,7 +19,7 @@ if __name__ == "__main__":
 from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
 
 FORM = "a definition has name, axes, inputs, outputs and reference (docs/problems.md)"
-KNOWN = {"float32", "float64", "float16", "bfloat16", "int32", "int64", "uint8", "bool"}
+KNOWN = {"float32", "float64", "float16", "bfloat16", "int32", "int64", "int8", "uint8", "bool"}
 MOST_POINTS = 8
 USUAL = (16, 128, 1024)  # of a varying axis without workloads
 LIMIT = 2  # of integers, which nobody describes
@@ -109,8 +109,9 @@ class Definition:
         if more and dtype == "bool":
             fill = ", fill: zeros_ones"
         elif more and "float" not in dtype:
-            fill = f", fill: integers, limit: {LIMIT}"
-            self.notes.append(f"integers '{key}' are drawn below {LIMIT}: set their limit in problem.yaml")
+            fill = f", fill: integers, limit: {128 if dtype == 'int8' else LIMIT}"
+            if dtype != "int8":
+                self.notes.append(f"integers '{key}' are drawn below {LIMIT}: set their limit in problem.yaml")
         extents = ", ".join(str(self.extents[axis]) for axis in one["shape"])
         return f"  {names[key]}: {{dtype: {dtype}, shape: [{extents}]{fill}}}\n"
 

@@ -145,12 +145,12 @@ class Imported:
         return [self.names.take(known[i] if i < len(known) else f"x{i}") for i in range(len(self.values))]
 
     def candidates(self):
-        """Parameters, buffers of finite floating values and large ones of indices; all others stay in the module."""
+        """Parameters, buffers of finite floating values, large ones of indices or of bytes; all others stay in the module."""
         yield from self.model.named_parameters()
         for name, buffer in self.model.named_buffers():
             real = buffer.is_floating_point() and bool(torch.isfinite(buffer).all())
-            whole = buffer.dtype in (torch.int64, torch.int32, torch.uint8) and buffer.numel() > MOST_CONSTANTS
-            if real or (whole and int(buffer.min()) >= 0):
+            whole = buffer.dtype in (torch.int64, torch.int32, torch.int8, torch.uint8) and buffer.numel() > MOST_CONSTANTS
+            if real or (whole and (buffer.dtype == torch.int8 or int(buffer.min()) >= 0)):
                 yield name, buffer
 
     def mode_matters(self) -> bool:

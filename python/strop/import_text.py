@@ -12,6 +12,8 @@ def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
     """How the judge draws it: of the sign of the file's values, but never constant, so that nothing is right by luck."""
     if tensor.dtype == torch.bool:
         return "fill: zeros_ones"
+    if tensor.dtype == torch.int8:
+        return f"fill: integers, limit: {min(128, max(1, int(tensor.max()) + 1, -int(tensor.min())))}"
     if not tensor.is_floating_point():
         return f"fill: integers, limit: {max(1, int(tensor.max()) + 1)}"
     low, high = float(tensor.detach().min()), float(tensor.detach().max())

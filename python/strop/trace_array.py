@@ -12,7 +12,7 @@ import numpy as np
 
 from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
 
-DTYPES = ("float32", "float64", "int32", "int64", "uint8", "bool")
+DTYPES = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
 MAX_NODES = 4000
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}

@@ -129,6 +129,12 @@ CTerms::Text CTerms::helper(const std::string& name, const Term& term, const std
 }
 
 CTerms::Text CTerms::pointwise(const Term& term) {
+    const Text text = formula(term);
+    if (!exceeds_its_type(term.name, term.dtype)) return text;
+    return {fmt::format("({}){}", dialect_.type(term.dtype), text.grouped()), true};
+}
+
+CTerms::Text CTerms::formula(const Term& term) {
     std::vector<Text> operands;
     for (int id : term.operands) operands.push_back(inlined(id));
     const std::string& op = term.name;

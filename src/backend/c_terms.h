@@ -29,6 +29,7 @@ private:
     std::string statement(DType dtype, const std::string& name, const std::string& text) const override;
     Text load(const schedule::Term& term);
     Text pointwise(const schedule::Term& term);
+    Text formula(const schedule::Term& term);
     Text one_operand(const schedule::Term& term, const Text& a);
     Text helper(const std::string& name, const schedule::Term& term, const std::vector<Text>& operands);
 

@@ -12,7 +12,7 @@
 
 namespace strop {
 
-enum class DType { float32, float64, int32, int64, uint8, boolean, float16, bfloat16 };
+enum class DType { float32, float64, int32, int64, int8, uint8, boolean, float16, bfloat16 };
 
 size_t size_of(DType dtype);       // bytes of one element
 std::string name_of(DType dtype);  // "float32", "bool", as NumPy spells it

@@ -402,6 +402,7 @@ double as_stored(double value, DType dtype) {
     }
     if (!std::isfinite(value)) return 0;
     double whole = std::trunc(value);
+    if (dtype == DType::int8) return static_cast<double>(static_cast<int8_t>(static_cast<int64_t>(whole)));
     if (dtype == DType::uint8) return static_cast<double>(static_cast<uint8_t>(static_cast<int64_t>(whole)));
     if (dtype == DType::int32) return static_cast<double>(static_cast<int32_t>(static_cast<int64_t>(whole)));
     return whole;

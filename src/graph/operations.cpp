@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace strop {
@@ -185,6 +186,11 @@ const Operation* find_operation(Family family, const std::string& name) {
     }();
     auto found = index.find({family, name});
     return found == index.end() ? nullptr : found->second;
+}
+
+bool exceeds_its_type(const std::string& operation, DType dtype) {
+    static const std::set<std::string> can = {"add", "subtract", "multiply", "negative", "absolute", "square"};
+    return (dtype == DType::int8 || dtype == DType::uint8) && can.contains(operation);
 }
 
 std::string word_for(const std::string& op) {

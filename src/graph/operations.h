@@ -36,6 +36,8 @@ struct Operation {
 std::span<const Operation> operations();
 // nullptr when there is no such operation; layouts, gathers and products have no row.
 const Operation* find_operation(Family family, const std::string& name);
+// Whether what C computes must be cut off again: of two 8-bit values it makes an int.
+bool exceeds_its_type(const std::string& operation, DType dtype);
 inline const Operation* operation_of(const Node& node) { return find_operation(node.family, node.op); }
 
 // What a value made by `op` is called in generated source: "exponential", "difference".

@@ -30,7 +30,8 @@ using Slack = std::vector<std::vector<double>>;
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling,
                          const Slack& slack = {});
-// Of each output at most one of a thousand elements is wrong, or none by much: they may be those whose inputs cancel.
+// Of each output at most one of a thousand elements is wrong, or none by much: they may be those whose inputs cancel, and
+// whole numbers that come from reals half-way between two.
 bool may_be_rounding(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
 
 // The largest error of a floating output over what is allowed there: above 1 an element is wrong, infinite for a NaN
@@ -45,8 +46,8 @@ std::string wrote_outside(Buffers& buffers, const InputSet& set);
 uint64_t fingerprint(const Problem& problem, Buffers& buffers, const InputSet& set, uint64_t seed);
 
 // Whether one element of an output, as its bytes, is right; else what is wrong. `expected`: all of that output's
-// values.
+// values; `slack`: what it may differ by beside the tolerance.
 std::string wrong_element(const Problem& problem, const InputSet& set, const Dimensions& dims, size_t output,
-                          int64_t element, const char* bytes, const std::vector<char>& expected);
+                          int64_t element, const char* bytes, const std::vector<char>& expected, double slack = 0);
 
 }  // namespace strop::judge

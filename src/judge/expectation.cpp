@@ -129,7 +129,10 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
                 {"outputs", Json::array()},
                 {"dimensions", Json::array()}};
     for (const std::string& name : problem_.dimensions) job["dimensions"].push_back(dims.at(name));
-    if (wanted.perturb) job["perturb"] = *wanted.perturb;
+    if (wanted.perturb) {
+        job["perturb"] = *wanted.perturb;
+        job["times"] = wanted.times;
+    }
     if (wanted.plant) job["plant"] = *wanted.plant;
     int64_t size = 0;
     auto add = [&](const char* kind, const Tensor& tensor, int64_t bytes) {
@@ -236,16 +239,24 @@ double Expectation::difference(Buffers& buffers, const InputSet& set, size_t out
 const std::vector<double>& Expectation::inputs_of_an_output(Buffers& buffers) {
     const Dimensions& dims = buffers.point().dims;
     auto [place, is_new] = inputs_of_outputs_.try_emplace(describe(dims), problem_.outputs.size(), 1.0);
+    const InputSet& set = buffers.sets().front();
+    std::vector<std::vector<char>> plain;
+    const bool any_whole = std::any_of(problem_.outputs.begin(), problem_.outputs.end(),
+                                       [](const Tensor& tensor) { return !is_floating(tensor.dtype); });
+    if (is_new && any_whole) evaluate(buffers, set, {32}, &plain);
     for (size_t in = 0; is_new && in < problem_.inputs.size(); ++in) {
         if (!is_floating(problem_.inputs[in].dtype)) continue;
         std::vector<std::vector<char>> results;
-        if (!tries(buffers, buffers.sets().front(), {32, {}, in}, &results)) continue;
+        if (!tries(buffers, set, {32, {}, 1, in}, &results)) continue;
         double places = static_cast<double>(element_count(problem_, problem_.inputs[in], dims));
         for (size_t t = 0; t < problem_.outputs.size(); ++t) {
-            if (!is_floating(problem_.outputs[t].dtype)) continue;
-            const double* values = reinterpret_cast<const double*>(results[t].data());
-            size_t count = results[t].size() / 8;
-            auto reached = std::count_if(values, values + count, [](double value) { return std::isnan(value); });
+            const DType dtype = problem_.outputs[t].dtype;
+            const size_t size = is_floating(dtype) ? sizeof(double) : size_of(dtype), count = results[t].size() / size;
+            int64_t reached = 0;
+            for (size_t i = 0; i < count; ++i)  // a whole number becomes another one
+                reached += is_floating(dtype)
+                               ? std::isnan(value_at(results[t].data(), i))
+                               : std::memcmp(results[t].data() + i * size, plain[t].data() + i * size, size) != 0;
             double& inputs = place->second[t];
             inputs = std::max(inputs, static_cast<double>(reached) * places / static_cast<double>(count));
         }
@@ -353,7 +364,7 @@ std::vector<double> Expectation::widen_scale(Buffers& buffers, size_t index) {
         buffers.refill(problem_, index, mix64(seed_ + index) + static_cast<uint64_t>(draw));
         if (!tries(buffers, set, {}, &results)) continue;
         ++drawn;
-        const bool both = tries(buffers, set, {32, {}, {}}, &rough);
+        const bool both = tries(buffers, set, {32}, &rough);
         for (size_t t = 0; t < results.size(); ++t) {
             if (!is_floating(problem_.outputs[t].dtype)) continue;
             const double* wide = reinterpret_cast<const double*>(results[t].data());
@@ -390,16 +401,16 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
                 worst[t] = std::max(worst[t], difference(buffers, set, t, results[t]));
         return true;
     };
-    if (!note({32, {}, {}}, noise, std::numeric_limits<int64_t>::max())) return false;
+    if (!note({32}, noise, std::numeric_limits<int64_t>::max())) return false;
     // Where the declared types decide otherwise, nobody can be asked for what float64 decides.
     for (size_t t = 0; t < results.size(); ++t)
         if (set.distribution != Distribution::declared && !is_floating(problem_.outputs[t].dtype) &&
             std::memcmp(results[t].data(), buffers.expected(set, t), results[t].size()) != 0)
             return false;
-    note({64, mix64(seed_ + index), {}}, condition, std::numeric_limits<int64_t>::max());
+    note({64, mix64(seed_ + index)}, condition, std::numeric_limits<int64_t>::max());
     bool few = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.size() / 8 < few_outputs; });
     for (uint64_t more = 1; few && more < perturbations_of_few; ++more)
-        note({64, mix64(seed_ + index) + more, {}}, condition, few_outputs);
+        note({64, mix64(seed_ + index) + more}, condition, few_outputs);
     bool usable = true;
     for (size_t t = 0; t < problem_.outputs.size(); ++t) {
         if (!is_floating(problem_.outputs[t].dtype)) continue;
@@ -419,22 +430,42 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
 }
 
 Slack Expectation::slack(Buffers& buffers, const InputSet& set) {
+    std::vector<const char*> expected;
+    for (size_t t = 0; t < problem_.outputs.size(); ++t)
+        expected.push_back(reinterpret_cast<const char*>(buffers.expected(set, t)));
+    return slack(buffers, set, expected);
+}
+
+Slack Expectation::slack(Buffers& buffers, const InputSet& set, const std::vector<const char*>& expected) {
     Slack slack(problem_.outputs.size());
-    const std::vector<double> lengths = inputs_of_an_output(buffers);
-    for (uint64_t seed = 0; seed < perturbations_of_few; ++seed) {
+    std::vector<double> growth;
+    for (double length : inputs_of_an_output(buffers)) growth.push_back(order_factor * std::sqrt(length));
+    // Of reals a change grows, where it is that of half a unit; whole numbers change as they do.
+    auto widen = [&](const Job& job, bool grows) {
         std::vector<std::vector<char>> results;
-        if (!tries(buffers, set, {64, mix64(seed_ ^ mix64(seed)), {}}, &results)) return {};
+        if (!tries(buffers, set, job, &results)) return false;
         for (size_t t = 0; t < slack.size(); ++t) {
-            if (!is_floating(problem_.outputs[t].dtype)) continue;
-            const double growth = order_factor * std::sqrt(lengths[t]);
-            const double *changed = reinterpret_cast<const double*>(results[t].data()),
-                         *want = buffers.expected(set, t);
-            slack[t].resize(results[t].size() / 8);
-            for (size_t i = 0; i < slack[t].size(); ++i)
-                if (const double change = growth * std::fabs(changed[i] - want[i]); std::isfinite(change))
+            const bool real = is_floating(problem_.outputs[t].dtype);
+            const DType kept = real ? DType::float64 : problem_.outputs[t].dtype;
+            const int64_t count = static_cast<int64_t>(results[t].size() / size_of(kept));
+            const std::vector<double> changed = as_doubles(results[t].data(), kept, count),
+                                      want = as_doubles(expected[t], kept, count);
+            slack[t].resize(want.size());
+            const double factor = real && grows ? growth[t] : 1;
+            for (size_t i = 0; i < want.size(); ++i)
+                if (const double change = factor * std::fabs(changed[i] - want[i]); std::isfinite(change))
                     slack[t][i] = std::max(slack[t][i], change);
         }
-    }
+        return true;
+    };
+    auto seed = [&](uint64_t draw) { return mix64(seed_ ^ mix64(draw)); };
+    for (uint64_t draw = 0; draw < perturbations_of_few; ++draw)
+        if (!widen({64, seed(draw)}, true)) return {};
+    // What jumps (a rounding to whole numbers) does so when its inputs change by all of that: this way, or the other.
+    const double most = *std::max_element(growth.begin(), growth.end());
+    for (uint64_t draw = 0; draw < perturbations_of_few / 2; ++draw)
+        for (double times : {most, -most})
+            if (!widen({64, seed(draw), times}, false)) return {};
     return slack;
 }
 
@@ -494,7 +525,7 @@ void Expectation::check_repeatable(Buffers& buffers) {
 void Expectation::check_float64(Buffers& buffers) {
     const InputSet& set = buffers.sets().front();
     std::vector<std::vector<char>> declared;
-    evaluate(buffers, set, {32, {}, {}}, &declared);
+    evaluate(buffers, set, {32}, &declared);
     for (size_t t = 0; t < declared.size(); ++t) {
         const Tensor& tensor = problem_.outputs[t];
         const size_t bytes = is_floating(tensor.dtype) ? 8 : size_of(tensor.dtype), count = declared[t].size() / bytes;

@@ -39,8 +39,10 @@ public:
     std::vector<std::vector<char>> values(Buffers& buffers, InputSet& set);
     // What elements of a set may differ by beyond its tolerance, which an estimate on other values of the distribution
     // gave: of each what it changes by when its own inputs change by half a unit in the last place, as often as its
-    // terms may be added up in other orders.
+    // terms may be added up in other orders; where something jumps (reals are rounded to whole numbers), what it
+    // changes by when its inputs change by all of that. `expected`: all values of each output; those that Buffers keeps, unless given.
     Slack slack(Buffers& buffers, const InputSet& set);
+    Slack slack(Buffers& buffers, const InputSet& set, const std::vector<const char*>& expected);
     // Drops the buffers of points outside the sweep (probes), to bound memory.
     void forget(const ShapePoint& point);
     // Wall time spent here so far.
@@ -52,7 +54,8 @@ private:
     // One evaluation of the reference.
     struct Job {
         int precision = 64;
-        std::optional<uint64_t> perturb;  // seed: inputs are changed by at most half a unit in the last place
+        std::optional<uint64_t> perturb;  // seed: inputs are changed by at most half a unit in the last place,
+        double times = 1;                 // so often
         std::optional<size_t> plant;      // a NaN in one element of this input
     };
 

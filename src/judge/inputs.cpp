@@ -162,6 +162,12 @@ void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings&
         uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));
         return (bits(i) >> 16) % bound;
     };
+    // Quantized values are of both signs; nobody takes them for an index.
+    auto signed_whole = [&](int64_t i) {
+        if (fill == Fill::zeros_ones) return static_cast<int64_t>(whole(i));
+        const int64_t bound = std::max<int64_t>(1, limit);
+        return static_cast<int64_t>((bits(i) >> 16) % static_cast<uint64_t>(2 * bound)) - bound;
+    };
     switch (dtype) {
         case DType::float32:
             fill == Fill::integers ? fill_with<float>(data, count, whole) : fill_with<float>(data, count, real);
@@ -177,9 +183,38 @@ void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings&
             break;
         case DType::int32: fill_with<int32_t>(data, count, whole); break;
         case DType::int64: fill_with<int64_t>(data, count, whole); break;
+        case DType::int8: fill_with<int8_t>(data, count, signed_whole); break;
         case DType::uint8: fill_with<uint8_t>(data, count, whole); break;
         case DType::boolean: fill_with<uint8_t>(data, count, [&](int64_t i) { return bits(i) >> 63; }); break;
     }
+}
+
+namespace {
+
+template <typename T>
+std::vector<double> as_doubles(const void* data, int64_t count) {
+    const T* values = static_cast<const T*>(data);
+    std::vector<double> wide;
+    wide.reserve(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) wide.push_back(static_cast<double>(values[i]));
+    return wide;
+}
+
+}  // namespace
+
+std::vector<double> as_doubles(const void* data, DType dtype, int64_t count) {
+    switch (dtype) {
+        case DType::float32: return as_doubles<float>(data, count);
+        case DType::float64: return as_doubles<double>(data, count);
+        case DType::float16: return as_doubles<Float16>(data, count);
+        case DType::bfloat16: return as_doubles<BFloat16>(data, count);
+        case DType::int32: return as_doubles<int32_t>(data, count);
+        case DType::int64: return as_doubles<int64_t>(data, count);
+        case DType::int8: return as_doubles<int8_t>(data, count);
+        case DType::uint8:
+        case DType::boolean: return as_doubles<uint8_t>(data, count);
+    }
+    return {};
 }
 
 bool scale_tensor(void* data, DType dtype, int64_t count, double factor) {
@@ -194,6 +229,7 @@ bool scale_tensor(void* data, DType dtype, int64_t count, double factor) {
         case DType::bfloat16: return scale(static_cast<const BFloat16*>(data));
         case DType::int32:
         case DType::int64:
+        case DType::int8:
         case DType::uint8:
         case DType::boolean: break;
     }

@@ -77,29 +77,6 @@ std::vector<Buffers*> Referee::buffers_for(const std::vector<ShapePoint>& points
 
 namespace {
 
-template <typename T>
-std::vector<double> as_doubles(const void* data, int64_t count) {
-    const T* values = static_cast<const T*>(data);
-    std::vector<double> wide;
-    wide.reserve(static_cast<size_t>(count));
-    for (int64_t i = 0; i < count; ++i) wide.push_back(static_cast<double>(values[i]));
-    return wide;
-}
-
-std::vector<double> as_doubles(const void* data, DType dtype, int64_t count) {
-    switch (dtype) {
-        case DType::float32: return as_doubles<float>(data, count);
-        case DType::float64: return as_doubles<double>(data, count);
-        case DType::float16: return as_doubles<Float16>(data, count);
-        case DType::bfloat16: return as_doubles<BFloat16>(data, count);
-        case DType::int32: return as_doubles<int32_t>(data, count);
-        case DType::int64: return as_doubles<int64_t>(data, count);
-        case DType::uint8:
-        case DType::boolean: return as_doubles<uint8_t>(data, count);
-    }
-    return {};
-}
-
 }  // namespace
 
 TestVector Referee::test_vector(const ShapePoint& point) {
@@ -338,6 +315,20 @@ std::string Referee::wrong_values(Buffers& buffers, const InputSet& set, const S
     if (wrong.empty() || problem_.tolerance || !may_be_rounding(problem_, buffers, set, sampling)) return wrong;
     long_idle_ = true;
     return wrong_output(problem_, buffers, set, sampling, expectation_.slack(buffers, set));
+}
+
+std::string Referee::wrong_element(Buffers& buffers, const InputSet& set, const Found& one,
+                                   const std::vector<std::vector<char>>& expected) {
+    auto wrong = [&](double slack) {
+        return judge::wrong_element(problem_, set, buffers.point().dims, one.output, one.element, one.bytes,
+                                    expected[one.output], slack);
+    };
+    const std::string text = wrong(0);
+    if (text.empty() || problem_.tolerance) return text;
+    std::vector<const char*> values;
+    for (const std::vector<char>& output : expected) values.push_back(output.data());
+    const Slack slack = expectation_.slack(buffers, set, values);
+    return slack.empty() ? text : wrong(slack[one.output][static_cast<size_t>(one.element)]);
 }
 
 double Referee::error_share(const Runner& runner, size_t index, uint32_t set) {

@@ -106,6 +106,8 @@ private:
     const InputSet& checked_set(Buffers& buffers, uint32_t set);
     // Empty where all are right, also those few whose inputs cancel.
     std::string wrong_values(Buffers& buffers, const InputSet& set, const Sampling& sampling);
+    std::string wrong_element(Buffers& buffers, const InputSet& set, const Found& one,
+                              const std::vector<std::vector<char>>& expected);
     void note_late_writes(Runner& runner, size_t index, const InputSet& set, uint64_t seed, uint64_t seen,
                           Runner::Outcome& outcome);
 

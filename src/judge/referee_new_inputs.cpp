@@ -2,6 +2,7 @@
 // those that it has met.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -159,9 +160,9 @@ Runner::Outcome Referee::compare_call(Runner& runner, size_t index, InputSet set
         const int64_t count = set.outputs[output].data_bytes / size;
         for (int i = 0; i < compared_of_like_inputs && count > 0; ++i) {
             const int64_t element = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
-            const char* bytes = buffers.output(set, output) + element * size;
-            const std::string wrong =
-                wrong_element(problem_, set, buffers.point().dims, output, element, bytes, expected[output]);
+            Found one{output, element, {}};
+            std::memcpy(one.bytes, buffers.output(set, output) + element * size, static_cast<size_t>(size));
+            const std::string wrong = wrong_element(buffers, set, one, expected);
             if (!wrong.empty())
                 return {Verdict::cheated,
                         fmt::format("with inputs that are like those that it has met {} at {}", wrong,

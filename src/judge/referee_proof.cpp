@@ -163,8 +163,7 @@ Runner::Outcome Referee::compare_seen(Buffers& buffers, int64_t first, uint32_t 
     proof_credit_.spend(Clock::now() - start);
     long_idle_ = true;
     for (const Found& one : glimpse.found) {
-        std::string wrong = wrong_element(problem_, set, buffers.point().dims, one.output, one.element, one.bytes,
-                                          expected[one.output]);
+        const std::string wrong = wrong_element(buffers, set, one, expected);
         if (wrong.empty()) continue;
         return {Verdict::nondeterministic,
                 fmt::format("call {} of a batch of {} had returned, and {} at {}", glimpse.call + 1, calls, wrong,

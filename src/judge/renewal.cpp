@@ -34,6 +34,7 @@ double as_double(const char* data, DType dtype) {
         case DType::bfloat16: return as_double<BFloat16>(data);
         case DType::int32: return as_double<int32_t>(data);
         case DType::int64: return as_double<int64_t>(data);
+        case DType::int8: return as_double<int8_t>(data);
         case DType::uint8:
         case DType::boolean: return as_double<uint8_t>(data);
     }

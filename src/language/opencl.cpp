@@ -243,6 +243,7 @@ std::string opencl_type(DType dtype) {
     if (type == "int32_t") return "int";
     if (type == "int64_t") return "long";
     if (type == "uint16_t") return "ushort";
+    if (type == "int8_t") return "char";
     return type == "uint8_t" || type == "bool" ? "uchar" : type;
 }
 

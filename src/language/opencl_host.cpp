@@ -188,6 +188,7 @@ std::string product(const std::vector<Expression>& factors, const std::string& t
 std::string host_type(const std::string& type) {
     if (type == "long" || type == "ulong") return "int64_t";
     if (type == "uint") return "uint32_t";
+    if (type == "char") return "int8_t";
     return type == "uchar" ? "uint8_t" : type;
 }
 

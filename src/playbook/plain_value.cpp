@@ -190,7 +190,9 @@ Term PlainValues::pointwise(const Node& node, const TermIndex& index) {
             if (source.shape[axis].is_literal(1)) own[axis] = {"0", 0, true};
         operands.push_back(at(id, own));
     }
-    return formula(node, operands);
+    const Term term = formula(node, operands);
+    if (!exceeds_its_type(node.op, node.dtype)) return term;
+    return combined(fmt::format("({}){}", c_type(node.dtype), term.grouped()), {term}, true);
 }
 
 Term PlainValues::formula(const Node& node, const std::vector<Term>& operands) {

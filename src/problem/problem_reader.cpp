@@ -49,6 +49,7 @@ std::vector<std::string> symbols_in_order(const Expression& expression) {
 std::pair<double, double> limits_of(DType dtype) {
     switch (dtype) {
         case DType::boolean: return {0, 1};
+        case DType::int8: return {-128, 127};
         case DType::uint8: return {0, 255};
         case DType::int32: return {-2147483648.0, 2147483647.0};
         default: return {-9007199254740992.0, 9007199254740992.0};

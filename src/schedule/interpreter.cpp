@@ -200,7 +200,8 @@ private:
         std::vector<double> operands;
         for (int operand : term.operands) operands.push_back(evaluate(terms, operand, results, places));
         if (term.name == "cast") return is_floating(term.dtype) ? operands[0] : as_stored(operands[0], term.dtype);
-        return find_operation(Family::pointwise, term.name)->in_double(operands.data());
+        const double value = find_operation(Family::pointwise, term.name)->in_double(operands.data());
+        return is_floating(term.dtype) ? value : as_stored(value, term.dtype);
     }
 
     void bind_place(const std::vector<Term>& terms, int before, const std::string& symbol, const Results& results) {

@@ -37,7 +37,10 @@ std::string pointwise_of(const std::string& fold) {
 double start_of(const std::string& op, DType dtype) {
     const double start = find_operation(Family::reduction, op)->start;
     if (is_floating(dtype) || std::abs(start) <= 1) return start;
-    const double most = dtype == DType::int64 ? 0x1p62 : dtype == DType::int32 ? 2147483647.0 : 255;
+    const double most = dtype == DType::int64   ? 0x1p62
+                        : dtype == DType::int32 ? 2147483647.0
+                        : dtype == DType::int8  ? 127
+                                                : 255;
     if (start > 0) return most;
     return dtype == DType::uint8 || dtype == DType::boolean ? 0 : -most;
 }

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/computations.h"
+#include "fakes/typed_memory.h"
 #include "language/contract.h"
 #include "language/cpp.h"
 
@@ -52,20 +53,6 @@ public:
     }
 
 private:
-    static void put(void* memory, size_t i, DType dtype, double value) {
-        switch (dtype) {
-            case DType::float32: static_cast<float*>(memory)[i] = static_cast<float>(value); break;
-            case DType::int64: static_cast<int64_t*>(memory)[i] = static_cast<int64_t>(value); break;
-            case DType::boolean: static_cast<bool*>(memory)[i] = value != 0; break;
-            default: FAIL() << "no such type here";
-        }
-    }
-    static double get(const void* memory, size_t i, DType dtype) {
-        if (dtype == DType::float32) return static_cast<double>(static_cast<const float*>(memory)[i]);
-        if (dtype == DType::int64) return static_cast<double>(static_cast<const int64_t*>(memory)[i]);
-        return static_cast<const bool*>(memory)[i];
-    }
-
     static void call(const Computation& one, const Kernel& kernel, KernelEntry entry, const Point& point) {
         constexpr size_t guard = 64;
         std::vector<std::vector<char>> memory;

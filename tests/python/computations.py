@@ -293,6 +293,19 @@ def messages(x, sources, targets, w):
     return sums + x, highest
 
 
+def quantized_rows(x):
+    most = np.abs(x).max(axis=1, keepdims=True)
+    return np.round(127 * (x / most)).astype(np.int8), most / 127
+
+
+def quantized_product(x, w, scale):
+    return (x.astype(np.int32) @ w.astype(np.int32).T).astype(np.float32) * scale
+
+
+def bytes_that_wrap(x, y):
+    return x + y, x * y, (x + y) > (x - y), (x * x + y) // np.int8(3), x.max(axis=1), y.sum(axis=0), np.maximum(x, np.int8(0)), np.argmin(y, axis=1), x >> 2
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -344,5 +357,8 @@ COMPUTATIONS = {
     "decaying_sums": ("x float32[B,9,N]; decay float32[N]", ["B=3,N=700", "B=1,N=1"]),
     "softmax_over_image": ("x float32[B,C,H,W]; scale float32[C]", ["B=2,C=3,H=5,W=7", "B=1,C=1,H=1,W=1"]),
     "histogram_of_rows": ("keys int64<V[E]; weights float32[E]; start float32[V]", ["V=7,E=300", "V=1,E=1"]),
+    "quantized_rows": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "quantized_product": ("x int8[M,K]; w int8[N,K]; scale float32[N]", ["M=5,K=37,N=19", "M=1,K=1,N=1"]),
+    "bytes_that_wrap": ("x int8[M,N]; y int8[M,N]", ["M=5,N=300", "M=1,N=1"]),
     "messages": ("x float32[V,D]; sources int64<V[E]; targets int64<V[E]; w float32[D,D]", ["V=11,D=19,E=64", "V=1,D=1,E=1"]),
 }

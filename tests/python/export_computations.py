@@ -34,6 +34,8 @@ def draw(generator, entry, dims):
         return generator.random(shape) < 0.6
     if entry["dtype"] == "int64":
         return generator.integers(0, dims[entry["limit"]], shape)
+    if entry["dtype"] == "int8":
+        return generator.integers(-128, 128, shape, np.int8)
     return generator.standard_normal(shape).astype(entry["dtype"])
 
 

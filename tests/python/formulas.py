@@ -560,6 +560,16 @@ def bits(k, n, u, b):
     )  # fmt: skip
 
 
+def quantized(x, q, w):
+    """x: M N, q: int8 M K, w: int8 N K"""
+    most = np.abs(x).max(axis=1, keepdims=True)
+    return (
+        np.round(127 * (x / most)).astype(np.int8), np.abs(x * 40).astype(np.int8), q.astype(np.int32) @ w.astype(np.int32).T,
+        q.astype(np.float32) * np.float32(0.02), q.max(axis=1), q.min(axis=0), q.sum(axis=1), np.argmax(q, axis=1), q + q,
+        q * q, -q, (q + q) > q, np.maximum(q, np.int8(0)), q // np.int8(3), np.where(q < 0, q, -q), q & 15, q >> 4,
+    )  # fmt: skip
+
+
 def orders(x, n):
     """x: M N, n: int64 M N"""
     y = x.copy()

@@ -38,7 +38,7 @@ def called_with(function):
     for entry in arrays.split(","):
         name, _, shape = entry.partition(":")
         words = shape.split()
-        typed = words[0] in ("int32", "int64", "uint8", "float64", "bool")
+        typed = words[0] in ("int32", "int64", "int8", "uint8", "float64", "bool")
         inputs[name.strip()] = (words[0], " ".join(words[1:])) if typed else " ".join(words)
     pairs = [entry.split("=") for entry in numbers.split(",") if entry]
     return inputs, {name.strip(): ast.literal_eval(value.strip()) for name, value in pairs}
@@ -98,7 +98,7 @@ class Traced:
             arrays[name] = (
                 random.standard_normal(extents)
                 if dtype.startswith("float")
-                else random.integers(0, 2 if dtype == "bool" else 4, extents)
+                else random.integers(-128 if dtype == "int8" else 0, {"bool": 2, "int8": 128}.get(dtype, 4), extents)
             ).astype(dtype)
         with contextlib.redirect_stdout(io.StringIO()):
             expected = function(*(a.copy() for a in arrays.values()), *self.parameters.values())

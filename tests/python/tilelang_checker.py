@@ -65,7 +65,7 @@ template <int behind> void cp_async_wait() {}
 
 """
 
-C_TYPES = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t", "bool": "bool", "uint8": "uint8_t"}
+C_TYPES = {"float32": "float", "float64": "double", "int32": "int32_t", "int64": "int64_t", "bool": "bool", "int8": "int8_t", "uint8": "uint8_t"}
 
 
 class Launches:
