@@ -3,7 +3,7 @@
 
     benchmarks/batch.py [PROBLEM...] --budget 5m [--kills 2] [--only shared]
 
-Without problems: the twelve of twelve_problems.py. Runs `strop optimize PROBLEM... --jobs auto --budget B`, killed at
+Without problems: the twelve of twelve_problems.py, or with --kernels those of twelve_kernels.py. Runs `strop optimize PROBLEM... --jobs auto --budget B`, killed at
 random moments and begun again as often as --kills says, and the same problems with equal parts of the budget. Then the
 two results of each problem take turns in one judge. Prints for each problem what sharing gained, the geometric mean, how
 much of the budget the batch took, and evaluations that are in the store twice. The exit code is 1 where the mean is below
@@ -23,7 +23,8 @@ import sys
 import tempfile
 import time
 
-from twelve_problems import write_problems
+import twelve_kernels
+import twelve_problems
 
 HOME = pathlib.Path(__file__).resolve().parent.parent
 STROP = os.environ.get("STROP_BINARY", str(HOME / "build/release/strop"))
@@ -81,6 +82,7 @@ def gain(problem, before, after):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*")
+    parser.add_argument("--kernels", action="store_true", help="kernels in C++ that have much to tune, beside simple ones")
     parser.add_argument("--budget", default="4m")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--only", choices=["shared"])
@@ -93,7 +95,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(options.keep or place).absolute()
         problems = ([str(pathlib.Path(problem).absolute()) for problem in options.problems]
-                    or write_problems(place / "problems"))
+                    or (twelve_kernels if options.kernels else twelve_problems).write_problems(place / "problems"))
         shared, equal = place / "shared", place / "equal"
         for folder in (shared, equal):
             folder.mkdir(parents=True)

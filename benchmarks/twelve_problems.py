@@ -35,18 +35,21 @@ def tensor(shape):
     return json.dumps({"dtype": "float32", "shape": shape})
 
 
+def write_problem(folder, name, problem):
+    """A folder with it; its path."""
+    inputs, output, body, points = problem
+    path = pathlib.Path(folder) / name
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "reference.py").write_text(f"import numpy as np\n\n\ndef {name}({', '.join(inputs)}):\n    {body}\n",
+                                       encoding="utf-8")
+    lines = [f"name: {name}", "reference: reference.py", "inputs:"]
+    lines += [f"  {key}: {tensor(shape)}" for key, shape in inputs.items()]
+    lines += ["outputs:", f"  out: {tensor(output)}", "shapes:"]
+    lines += [f"  {label}: {json.dumps(dims)}" for label, dims in zip(("first", "second"), points)]
+    (path / "problem.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
 def write_problems(folder):
     """One folder a problem; their paths."""
-    paths = []
-    for name, (inputs, output, body, points) in PROBLEMS.items():
-        path = pathlib.Path(folder) / name
-        path.mkdir(parents=True, exist_ok=True)
-        (path / "reference.py").write_text(f"import numpy as np\n\n\ndef {name}({', '.join(inputs)}):\n    {body}\n",
-                                           encoding="utf-8")
-        lines = [f"name: {name}", "reference: reference.py", "inputs:"]
-        lines += [f"  {key}: {tensor(shape)}" for key, shape in inputs.items()]
-        lines += ["outputs:", f"  out: {tensor(output)}", "shapes:"]
-        lines += [f"  {label}: {json.dumps(dims)}" for label, dims in zip(("first", "second"), points)]
-        (path / "problem.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        paths.append(str(path))
-    return paths
+    return [write_problem(folder, name, problem) for name, problem in PROBLEMS.items()]

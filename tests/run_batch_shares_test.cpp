@@ -29,24 +29,25 @@ RunRecord waiting(double late_factor) {
 }
 
 TEST(BatchStake, IsWhatTheSecondHalfOfTheSearchGained) {
-    const Stake stake = stake_of(waiting(1.05));
-    EXPECT_NEAR(stake.gain - stake_of(waiting(1.0)).gain, std::log(1.05), 1e-12);
-    EXPECT_DOUBLE_EQ(stake_of(waiting(1.5)).gain, stake_of(waiting(3)).gain) << "a leap is made once";
-    EXPECT_GT(stake_of(waiting(1.0)).gain, 0);
+    const Stake stake = stake_of(waiting(1.05), true);
+    EXPECT_NEAR(stake.gain - stake_of(waiting(1.0), true).gain, std::log(1.05), 1e-12);
+    EXPECT_DOUBLE_EQ(stake_of(waiting(1.5), true).gain, stake_of(waiting(3), true).gain) << "a leap is made once";
+    EXPECT_GT(stake_of(waiting(1.0), true).gain, 0);
     EXPECT_DOUBLE_EQ(stake.searched, 10);
     EXPECT_DOUBLE_EQ(stake.after, 3 + Budget(40, 0).after_search());
+    EXPECT_DOUBLE_EQ(stake_of(waiting(1.05), false).after, Budget(40, 0).after_search());
 }
 
 TEST(BatchStake, ASearchThatSawLittleMayGainMore) {
     RunRecord seen = waiting(1.0);
-    const double before = stake_of(seen).gain;
+    const double before = stake_of(seen, true).gain;
     for (int i = 0; i < 100; ++i) seen.history.push_back(seen.history.back());
-    EXPECT_LT(stake_of(seen).gain, before);
+    EXPECT_LT(stake_of(seen, true).gain, before);
 }
 
 TEST(BatchStake, KernelsThatFailedAndTimesOfZeroSayNothing) {
     RunRecord record = waiting(1.0);
-    const double late = stake_of(record).gain - 1.5 / 3;
+    const double late = stake_of(record, true).gain - 1.5 / 3;
     HistoryEntry wrong = record.history.back();
     wrong.nanoseconds = {{"small", 1.0}};
     wrong.verdict = Verdict::wrong_output;
@@ -54,7 +55,7 @@ TEST(BatchStake, KernelsThatFailedAndTimesOfZeroSayNothing) {
     wrong.verdict = Verdict::ok;
     wrong.nanoseconds = {{"small", 0.0}};
     record.history.push_back(wrong);
-    EXPECT_NEAR(stake_of(record).gain - 1.5 / 5, late, 1e-12);
+    EXPECT_NEAR(stake_of(record, true).gain - 1.5 / 5, late, 1e-12);
 }
 
 TEST(BatchStake, OnlyASearchThatTheBudgetEndedGoesOn) {

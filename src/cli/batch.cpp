@@ -59,7 +59,10 @@ private:
     void begin(BatchEntry& entry) {
         RunOptions options = options_of_(*entry.loaded);
         options.settings.budget_seconds = shared_ ? budget_ / static_cast<double>(entries_.size()) : budget_;
-        if (shared_) options.search_share = first_share;
+        if (shared_) {
+            options.search_share = first_share;
+            options.waiting = &waiting_;
+        }
         if (arguments_.has("--out")) options.settings.out = fs::path(options.settings.out) / entry.problem;
         const std::optional<RunRecord> earlier = earlier_run(*store_, *entry.loaded, options, arguments_.has("--seed"));
         if (earlier && earlier->is_finished()) entry.note = "done before";
@@ -85,7 +88,8 @@ private:
             if (waits(entry.record)) waiting.push_back(&entry);
         while (!waiting.empty()) {
             std::vector<Stake> stakes;
-            for (const BatchEntry* entry : waiting) stakes.push_back(stake_of(entry->record));
+            for (const BatchEntry* entry : waiting)
+                stakes.push_back(stake_of(entry->record, !waiting_.has(entry->record.run)));
             const std::vector<double> shares = shares_of(stakes, left());
             const auto least = std::min_element(shares.begin(), shares.end());
             BatchEntry& entry = *waiting[static_cast<size_t>(least - shares.begin())];
@@ -93,7 +97,8 @@ private:
             say(fmt::format("[{:.0f} more s of search] {}", *least, entry.problem));
             guarded(entry, [&] {
                 go(entry, [&](View& view) {
-                    return resume(entry.record.run, {0, 1, *least}, options_of_(*entry.loaded).workers, *store_, view);
+                    const More more{0, 1, *least, &waiting_};
+                    return resume(entry.record.run, more, options_of_(*entry.loaded).workers, *store_, view);
                 });
             });
         }
@@ -137,6 +142,7 @@ private:
     const double budget_;
     std::vector<BatchEntry> entries_;
     std::map<std::string, fs::path> folders_;  // by name
+    WaitingWorkers waiting_;
 };
 
 }  // namespace

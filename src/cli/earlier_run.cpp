@@ -36,7 +36,7 @@ RunRecord go_on(const std::optional<RunRecord>& earlier, const RunOptions& optio
     if (!earlier) return optimize(options, store, view);
     if (earlier->is_finished()) return *earlier;
     view.note("resuming " + earlier->run);
-    return resume(earlier->run, {0, options.search_share}, options.workers, store, view);
+    return resume(earlier->run, {0, options.search_share, {}, options.waiting}, options.workers, store, view);
 }
 
 }  // namespace strop::cli

@@ -33,8 +33,8 @@ public:
 
     // The library is copied: a tool chain keeps its own only so long.
     Built build(const Problem& problem, const std::string& source, const std::string& name) const {
-        const Build wanted{
-            source, default_configuration(space_), space_, {(folder_ / "watch.cpp").string(), "-Wl,-z,defs"}};
+        Build wanted{source, default_configuration(space_), space_};
+        wanted.linked = {(folder_ / "watch.cpp").string(), "-Wl,-z,defs"};
         Built built = toolchain_.build(problem, {wanted}, folder_ / name, 1).front();
         const fs::path own = folder_ / (name + ".so");
         if (built.ok) fs::copy_file(built.library, own, fs::copy_options::overwrite_existing);

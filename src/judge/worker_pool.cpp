@@ -38,6 +38,11 @@ WorkerPool::WorkerPool(const std::vector<WorkerCommand>& commands, std::function
                 greeting_.weaker.push_back(protection);
 }
 
+void WorkerPool::serve_another(std::function<void()> idle, std::function<void(const std::string&)> say) {
+    idle_ = std::move(idle);
+    say_ = std::move(say);
+}
+
 WorkerPool::~WorkerPool() { close(); }
 
 void WorkerPool::start_all(const std::vector<WorkerCommand>& commands) {

@@ -33,6 +33,9 @@ public:
     WorkerPool(const WorkerPool&) = delete;
     WorkerPool& operator=(const WorkerPool&) = delete;
 
+    // Who asks is somebody else from now on.
+    void serve_another(std::function<void()> idle, std::function<void(const std::string&)> say);
+
     // As of WorkerClient. LostWorker when the last one is gone.
     const Greeting& greeting() const { return greeting_; }  // the first one's, with all that any is weaker in
     const std::string& machine_fingerprint() const { return greeting_.machine.fingerprint; }

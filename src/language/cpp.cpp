@@ -348,6 +348,7 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
     if (uses_openmp(build.source)) command.argv.push_back("-fopenmp");
     append(command.argv, configuration_flags(build));
     append(command.argv, build.flags);
+    append(command.argv, build.linked);
     if (build.emulated) {
         append(command.argv, emulated_flags());
         append(command.readable, paths_in(emulated_flags()));
@@ -370,6 +371,7 @@ sandbox::Command CppToolchain::command(const Build& build, const Compiler& compi
     // A source names no library to link with (#pragma comment(lib, ...)).
     if (compiler.name == "clang") append(command.argv, {"-fuse-ld=lld", "-Wl,--no-dependent-libraries"});
     append(command.readable, paths_in(build.flags));
+    append(command.readable, paths_in(build.linked));
     if (!build.trusted_links) return command;
     append(command.argv, link_flags(build.source));
     append(command.readable, paths_in(link_flags(build.source)));
@@ -482,7 +484,7 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
                                                         : "nvcc";
         Library library{{}, content_hash(build.source), configuration_flags(build)};
         const std::string key = content_hash(
-            join({library.source_hash, join(library.flags, " "), join(build.flags, " "), wanted, folder.string(),
+            join({library.source_hash, join(library.flags, " "), join(build.flags, " "), join(build.linked, " "), wanted, folder.string(),
                   build.trusted_links ? "trusted" : "", build.emulated ? "emulated" : "", build.cuda},
                  "\n"));
         keys.push_back(key);

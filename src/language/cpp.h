@@ -35,6 +35,7 @@ struct Build {
     bool trusted_links = false;      // honour `// strop:link -ldnnl` (baselines only)
     bool emulated = false;           // CUDA C++, rewritten for the emulator (cuda_emulator.h)
     std::string cuda;                // CUDA C++ for a device of this architecture, "sm_90"; empty: it is for the host
+    std::vector<std::string> linked;  // further sources, flags of the linker
 };
 
 struct Built {

@@ -48,9 +48,9 @@ double level_of(const std::vector<Stake>& stakes, const std::vector<bool>& gets,
 
 bool waits(const RunRecord& record) { return !record.is_finished() && record.stopped_by == "budget"; }
 
-Stake stake_of(const RunRecord& record) {
+Stake stake_of(const RunRecord& record, bool starts_again) {
     Stake stake;
-    stake.after = record.seconds.reference + Budget(record.settings.budget_seconds, 0).after_search();
+    stake.after = (starts_again ? record.seconds.reference : 0) + Budget(record.settings.budget_seconds, 0).after_search();
     if (record.history.empty()) return stake;
     stake.searched = record.history.back().seconds - record.history.front().seconds;
     stake.gain =

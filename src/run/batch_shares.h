@@ -17,12 +17,12 @@ inline constexpr double least_more_seconds = 1;
 struct Stake {
     double gain = 0;      // what twice the time that it had is expected to bring: a log ratio, the mean over shapes
     double searched = 0;  // seconds
-    double after = 0;     // seconds that its reference, which starts again, and what follows the search take
+    double after = 0;     // seconds that what follows the search takes, and its reference where it starts again
 };
 
 // Of a run that waits. What the second half of its search gained says what twice the time gains; where it saw few
 // configurations, that they were few.
-Stake stake_of(const RunRecord& record);
+Stake stake_of(const RunRecord& record, bool starts_again);
 
 // Whether the search ended for want of time, and its run has not: it can go on.
 bool waits(const RunRecord& record);

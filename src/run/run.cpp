@@ -63,9 +63,9 @@ public:
         : options_(options),
           record_(std::move(record)),
           budget_(record_.settings.budget_seconds, already_spent, record_.settings.shared_seconds),
-          search_seconds_(search_seconds),
           store_(store),
-          view_(view) {
+          view_(view),
+          search_seconds_(search_seconds) {
         record_.outcome = Outcome::running;
         store_.tell([this](const std::string& line) { view_.note(line); });
     }
@@ -78,7 +78,10 @@ public:
             measure_baselines();
             plan();
             search_strategies();
-            if (waits_) return record_;
+            if (waits_) {
+                let_workers_wait();
+                return record_;
+            }
             if (found_.strategies.empty()) return finish_without_proposals();
             decide();
             check_held_out();
@@ -227,12 +230,17 @@ private:
         }
         if (commands.size() > 1) phase(fmt::format("starting {} workers", commands.size()));
         else if (!options_.workers.are_own()) phase("starting " + commands.front().name());
-        worker_ = std::make_unique<judge::WorkerPool>(
-            commands, [] { check_interrupt(); }, [this](const std::string& loss) { view_.note(loss); });
+        const auto idle = [] { check_interrupt(); };
+        const auto say = [this](const std::string& loss) { view_.note(loss); };
+        if (options_.waiting) worker_ = options_.waiting->take(record_.run);
+        const bool has_waited = worker_ != nullptr;
+        if (has_waited) worker_->serve_another(idle, say);
+        else worker_ = std::make_unique<judge::WorkerPool>(commands, idle, say);
         phase("measuring the machine's ceilings");
         machine_ = std::make_unique<RunMachine>(store_, record_.run, *worker_);
         record_.machine = machine_->machine();
-        worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed), budget_.for_a_reference());
+        if (!has_waited)
+            worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed), budget_.for_a_reference());
         record_.compiler = worker_->toolchain();
         if (!worker_->reference_note().empty()) view_.note(worker_->reference_note());
     }
@@ -374,6 +382,12 @@ private:
         if (found_.finalists.empty() && !found_.strategies.empty())
             throw Error(Exit::no_improvement, fmt::format("{}: no kernel was correct", problem_.name),
                         fmt::format("strop show {} tells why each failed", record_.run));
+    }
+
+    // Elsewhere, and on a device, they may be in somebody's way.
+    void let_workers_wait() {
+        if (options_.waiting && options_.workers.are_own() && language() == Language::cpp)
+            options_.waiting->keep(record_.run, std::move(worker_));
     }
 
     void add_note(const std::string& note) { record_.note += (record_.note.empty() ? "" : "; ") + note; }
@@ -583,6 +597,7 @@ RunRecord resume(const std::string& name, const More& more, const judge::Workers
     note_workers(workers, record.settings);
     RunOptions options{record.problem_folder, record.settings, record.strop_version, workers};
     options.search_share = more.search_share;
+    options.waiting = more.waiting;
     return Run(options, record, spent, store, view, more.search_seconds).execute();
 }
 

@@ -10,6 +10,7 @@
 #include "core/record.h"
 #include "judge/worker_command.h"
 #include "knowledge/store.h"
+#include "run/waiting_workers.h"
 
 namespace strop {
 
@@ -34,6 +35,7 @@ struct RunOptions {
     bool knowledge = true;  // false: nothing of earlier runs is used
     // Of the search's time; less than 1: then the run waits, as if it was interrupted, for resume() to go on with it.
     double search_share = 1;
+    WaitingWorkers* waiting = nullptr;  // where its workers stay while it waits; null: they end
 };
 
 // Returns the finished record (outcome improved or no_improvement), saved in the store and in the result folder.
@@ -45,6 +47,7 @@ struct More {
     double budget_seconds = 0;                  // when positive: in place of what is left
     double search_share = 1;                    // as in RunOptions
     std::optional<double> search_seconds = {};  // for the search from now on; what comes after it is not touched
+    WaitingWorkers* waiting = nullptr;          // as in RunOptions
 };
 
 // Goes on with a run that was stopped; a finished one is returned as it is.

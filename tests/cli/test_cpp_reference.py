@@ -91,6 +91,25 @@ class CppReference(InFolder):
         from tests.cli.strop_cli import BINARY
         return os.path.abspath(BINARY)
 
+    def test_it_may_use_a_team_and_units(self):
+        """Whose own compilations are not given what the reference is linked with."""
+        self.write("""#include <cmath>
+#include <cstdint>
+// strop:team
+// strop:tune CHUNK = 4 | 8
+extern "C" void rows(const float* x, float* y, int64_t M, int64_t N) {
+    team::parallel(team::size(), [=](team::Member me) {
+        for (int64_t i = me.begin(M); i < me.end(M); ++i) {
+            float sum = 0;
+            for (int64_t j = 0; j < N; ++j) sum += 0.1f * x[i * N + j];
+            y[i] = std::sqrt(sum) + std::sqrt(1.0f / 3.0f);
+        }
+    });
+}
+""")
+        done = self.judge()
+        self.assertEqual((done.returncode, json.loads(done.stdout)["verdict"]), (0, "ok"), done.stderr)
+
     def test_what_has_no_float64_form_is_said(self):
         self.write(SLOW.replace("auto sum", "static_assert(sizeof(float) == 4); auto sum"))
         done = self.judge()
