@@ -160,7 +160,8 @@ TEST(Interpreter, KeepsTheTypesOfTheNodesWhenAsked) {
     EXPECT_EQ(result_of(x, square, {}, {}, Precision::stored)[0], double(0.1f * 0.1f));
     std::string byte = R"({"family": "pointwise", "op": "cast", "operands": [0], "shape": [1], "dtype": "uint8"})";
     EXPECT_EQ(result_of({{1}, {257.9}}, byte)[0], 1);
-    std::string signed_byte = R"({"family": "pointwise", "op": "cast", "operands": [0], "shape": [1], "dtype": "int8"})";
+    std::string signed_byte =
+        R"({"family": "pointwise", "op": "cast", "operands": [0], "shape": [1], "dtype": "int8"})";
     EXPECT_EQ(result_of({{1}, {-129.5}}, signed_byte)[0], 127);
 }
 

@@ -135,8 +135,8 @@ TEST(Expectation, of_a_single_output_has_the_noise_of_others_like_it) {
     }
 }
 
-// Reals are rounded to whole numbers: half-way between two, float32 and float64 decide otherwise, and so differs what is
-// computed from them. Nowhere else.
+// Reals are rounded to whole numbers: half-way between two, float32 and float64 decide otherwise, and so differs what
+// is computed from them. Nowhere else.
 TEST(Expectation, what_is_half_way_between_whole_numbers_may_become_either) {
     const TemporaryFolder folder("strop-test");
     write_file(folder.path() / "problem.yaml",
@@ -185,7 +185,8 @@ TEST(Expectation, what_is_half_way_between_whole_numbers_may_become_either) {
         const size_t row = static_cast<size_t>(certain - slack[2].begin());
         sum[row] += most[row] / 127;  // as if one of its numbers were another
         EXPECT_NE(wrong_output(problem, buffers, set, {}, slack), "");
-        EXPECT_LT(std::count_if(slack[0].begin(), slack[0].end(), [](double room) { return room > 0; }), 3000 * 128 / 500);
+        EXPECT_LT(std::count_if(slack[0].begin(), slack[0].end(), [](double room) { return room > 0; }),
+                  3000 * 128 / 500);
         // Whoever cuts off instead of rounding is wrong at half of them.
         for (int i = 0; i < 3000 * 128; ++i) q[i] = static_cast<int8_t>(x[i] * 127 / most[i / 128]);
         EXPECT_FALSE(may_be_rounding(problem, buffers, set, {}));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "language/bundle.h"
+#include "language/contract.h"
 
 namespace strop {
 namespace {
@@ -171,7 +172,7 @@ TEST(Bundle, CompilesAloneAndCallsTheWinnerOfEachRegime) {
 
 TEST(Bundle, HasNoTraceOfTunablesAndOneIncludeEach) {
     std::string text = bundle(scale_problem(), {serial(), parallel()}, three_leaves(), {});
-    EXPECT_EQ(text.find("strop:"), std::string::npos) << text;
+    EXPECT_EQ(text.find("strop:tune"), std::string::npos) << text;
     EXPECT_EQ(text.find("#pragma once"), std::string::npos);
     size_t first = text.find("#include <stdint.h>");
     ASSERT_NE(first, std::string::npos);
@@ -248,10 +249,24 @@ TEST(Bundle, CarriesTheNotes) {
     notes.winners[0] = "serial: 12 ns";
     notes.leaves[1] = "small: 1.50x";
     std::string text = bundle(scale_problem(), {serial(), parallel()}, three_leaves(), notes);
-    EXPECT_EQ(text.find("// scale, measured somewhere\n//\n// by a run\n\n#include"), 0u) << text;
+    EXPECT_EQ(text.find("// scale, measured somewhere\n//\n// by a run\n\n// Built by strop with\n"), 0u) << text;
     EXPECT_LT(text.find("// serial: 12 ns\n"), text.find("namespace serial_x {"));
     EXPECT_NE(text.find("        // small: 1.50x\n        scale_detail::serial_x::scale("), std::string::npos) << text;
     EXPECT_TRUE(Compiled(text).compiles);
+}
+
+// A compiler and flags that were measured are part of the winner: who judges the text alone has them, too.
+TEST(Bundle, IsBuiltAsItWasMeasuredWhereverItIsJudged) {
+    DispatchWinner own = serial();
+    own.kernel.space.tunables.push_back({"CXX", {Value("clang"), Value("g++")}, Tunable::Kind::compiler});
+    own.configuration["CXX"] = Value("g++");
+    const std::string text = bundle(scale_problem(), {own}, {{leaf(0)}, 0}, {});
+    const TunableSpace space = parse_tunables(text, "scale.cpp");
+    const Configuration only = default_configuration(space);
+    EXPECT_EQ(compiler_of(space, only), "g++");
+    EXPECT_EQ(to_string(only.at("FLAGS")), bundle_flags({own})) << text;
+    EXPECT_NE(bundle_flags({own}), "");
+    EXPECT_EQ(bundle(scale_problem(), {parallel()}, {{leaf(0)}, 0}, {}).find("strop:"), std::string::npos);
 }
 
 TEST(Bundle, KeepsExternalDeclarationsOfOthers) {

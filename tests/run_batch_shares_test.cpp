@@ -34,8 +34,8 @@ TEST(BatchStake, IsWhatTheSecondHalfOfTheSearchGained) {
     EXPECT_DOUBLE_EQ(stake_of(waiting(1.5), true).gain, stake_of(waiting(3), true).gain) << "a leap is made once";
     EXPECT_GT(stake_of(waiting(1.0), true).gain, 0);
     EXPECT_DOUBLE_EQ(stake.searched, 10);
-    EXPECT_DOUBLE_EQ(stake.after, 3 + Budget(40, 0).after_search());
-    EXPECT_DOUBLE_EQ(stake_of(waiting(1.05), false).after, Budget(40, 0).after_search());
+    EXPECT_DOUBLE_EQ(stake.after, 3 + 1.5 + Budget(40, 0).after_search());
+    EXPECT_DOUBLE_EQ(stake_of(waiting(1.05), false).after, 1.5 + Budget(40, 0).after_search());
 }
 
 TEST(BatchStake, ASearchThatSawLittleMayGainMore) {

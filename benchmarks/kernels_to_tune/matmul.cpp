@@ -33,7 +33,8 @@ extern "C" void matmul(const float* a, const float* b, float* c, int64_t M, int6
             for (int64_t o = 0; o < outer; o += outer_step)
                 for (int64_t n = 0; n < inner; n += inner_step) {
                     const int64_t j = K_OUTSIDE ? n : o, k = K_OUTSIDE ? o : n;
-                    tile(a, b, c, N, K, i, rows, j, std::min<int64_t>(TILE_N, N - j), k, std::min<int64_t>(TILE_K, K - k));
+                    tile(a, b, c, N, K, i, rows, j, std::min<int64_t>(TILE_N, N - j), k,
+                         std::min<int64_t>(TILE_K, K - k));
                 }
         }
     });

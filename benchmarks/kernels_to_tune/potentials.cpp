@@ -30,7 +30,8 @@ extern "C" void potentials(const float* x, const float* y, const float* z, const
                 const int64_t end = std::min<int64_t>(N, j + TILE), points = std::min<int64_t>(POINTS, last - i);
                 if (OVER_POINTS) {
                     for (int64_t k = j; k < end; ++k)
-                        for (int64_t q = i; q < i + points; ++q) p[q] += pull(x[q] - x[k], y[q] - y[k], z[q] - z[k], m[k]);
+                        for (int64_t q = i; q < i + points; ++q)
+                            p[q] += pull(x[q] - x[k], y[q] - y[k], z[q] - z[k], m[k]);
                 } else {
                     for (int64_t q = i; q < i + points; ++q) of_point(x, y, z, m, p, q, j, end);
                 }

@@ -18,10 +18,10 @@ struct DTypeInfo {
 };
 
 constexpr DTypeInfo dtypes[] = {
-    {DType::float32, "float32", "float", 4},    {DType::float64, "float64", "double", 8},
-    {DType::int32, "int32", "int32_t", 4},      {DType::int64, "int64", "int64_t", 8},
-    {DType::int8, "int8", "int8_t", 1},         {DType::uint8, "uint8", "uint8_t", 1},
-    {DType::boolean, "bool", "bool", 1},        {DType::float16, "float16", "uint16_t", 2},
+    {DType::float32, "float32", "float", 4},      {DType::float64, "float64", "double", 8},
+    {DType::int32, "int32", "int32_t", 4},        {DType::int64, "int64", "int64_t", 8},
+    {DType::int8, "int8", "int8_t", 1},           {DType::uint8, "uint8", "uint8_t", 1},
+    {DType::boolean, "bool", "bool", 1},          {DType::float16, "float16", "uint16_t", 2},
     {DType::bfloat16, "bfloat16", "uint16_t", 2},
 };
 

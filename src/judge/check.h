@@ -30,8 +30,8 @@ using Slack = std::vector<std::vector<double>>;
 // Empty when every element is within tolerance; else the first wrong element, how many are, and what is allowed.
 std::string wrong_output(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling,
                          const Slack& slack = {});
-// Of each output at most one of a thousand elements is wrong, or none by much: they may be those whose inputs cancel, and
-// whole numbers that come from reals half-way between two.
+// Of each output at most one of a thousand elements is wrong, or none by much: they may be those whose inputs cancel,
+// and whole numbers that come from reals half-way between two.
 bool may_be_rounding(const Problem& problem, Buffers& buffers, const InputSet& set, const Sampling& sampling);
 
 // The largest error of a floating output over what is allowed there: above 1 an element is wrong, infinite for a NaN

@@ -40,7 +40,8 @@ public:
     // What elements of a set may differ by beyond its tolerance, which an estimate on other values of the distribution
     // gave: of each what it changes by when its own inputs change by half a unit in the last place, as often as its
     // terms may be added up in other orders; where something jumps (reals are rounded to whole numbers), what it
-    // changes by when its inputs change by all of that. `expected`: all values of each output; those that Buffers keeps, unless given.
+    // changes by when its inputs change by all of that. `expected`: all values of each output; those that Buffers
+    // keeps, unless given.
     Slack slack(Buffers& buffers, const InputSet& set);
     Slack slack(Buffers& buffers, const InputSet& set, const std::vector<const char*>& expected);
     // Drops the buffers of points outside the sweep (probes), to bound memory.

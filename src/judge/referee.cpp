@@ -75,9 +75,7 @@ std::vector<Buffers*> Referee::buffers_for(const std::vector<ShapePoint>& points
     return buffers;
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 TestVector Referee::test_vector(const ShapePoint& point) {
     Buffers& buffers = expectation_.at(point);

@@ -346,6 +346,18 @@ std::vector<Include> includes_of_conditions(const std::vector<DispatchWinner>& w
     return includes;
 }
 
+// So that whoever judges the text builds it as it was measured.
+std::string prescriptions(const std::vector<DispatchWinner>& winners) {
+    const bool in_cpp = std::all_of(winners.begin(), winners.end(), [](const DispatchWinner& winner) {
+        return winner.kernel.language == Language::cpp;
+    });
+    const std::string compiler = bundle_compiler(winners), flags = bundle_flags(winners);
+    std::string text;
+    if (in_cpp && !compiler.empty() && compiler != "clang") text += "// strop:compiler COMPILER = " + compiler + "\n";
+    if (in_cpp && !flags.empty() && flags != "-O3") text += "// strop:flags FLAGS = " + flags + "\n";
+    return text.empty() ? text : "// Built by strop with\n" + text + "\n";
+}
+
 }  // namespace
 
 std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& winners, const DispatchTree& tree,
@@ -373,6 +385,7 @@ std::string bundle(const Problem& problem, const std::vector<DispatchWinner>& wi
     if (notes.header.empty()) text.clear();
     while (text.ends_with("\n//\n")) text.resize(text.size() - 3);
     if (!text.empty()) text += "\n";
+    text += prescriptions(winners);
     text += include_text(includes) + "\n" + team;
     text += fmt::format("namespace {}_detail {{\n\n{}}}  // namespace {}_detail\n\n", entry, kernels, entry);
     text += Dispatcher(problem, winners, identifiers, tree, notes).text();

@@ -483,10 +483,10 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
                                    : build.cuda.empty() ? compiler_of(build.space, build.configuration)
                                                         : "nvcc";
         Library library{{}, content_hash(build.source), configuration_flags(build)};
-        const std::string key = content_hash(
-            join({library.source_hash, join(library.flags, " "), join(build.flags, " "), join(build.linked, " "), wanted, folder.string(),
-                  build.trusted_links ? "trusted" : "", build.emulated ? "emulated" : "", build.cuda},
-                 "\n"));
+        const std::string key = content_hash(join(
+            {library.source_hash, join(library.flags, " "), join(build.flags, " "), join(build.linked, " "), wanted,
+             folder.string(), build.trusted_links ? "trusted" : "", build.emulated ? "emulated" : "", build.cuda},
+            "\n"));
         keys.push_back(key);
         if (libraries_.count(key)) continue;
         order_.push_back(key);

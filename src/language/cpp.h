@@ -31,10 +31,10 @@ struct Build {
     std::string source;
     Configuration configuration;  // of `space`; empty for a source without tunables
     TunableSpace space;
-    std::vector<std::string> flags;  // beside the usual ones: "-fsanitize=address"
-    bool trusted_links = false;      // honour `// strop:link -ldnnl` (baselines only)
-    bool emulated = false;           // CUDA C++, rewritten for the emulator (cuda_emulator.h)
-    std::string cuda;                // CUDA C++ for a device of this architecture, "sm_90"; empty: it is for the host
+    std::vector<std::string> flags;   // beside the usual ones: "-fsanitize=address"
+    bool trusted_links = false;       // honour `// strop:link -ldnnl` (baselines only)
+    bool emulated = false;            // CUDA C++, rewritten for the emulator (cuda_emulator.h)
+    std::string cuda;                 // CUDA C++ for a device of this architecture, "sm_90"; empty: it is for the host
     std::vector<std::string> linked;  // further sources, flags of the linker
 };
 

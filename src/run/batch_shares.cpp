@@ -11,9 +11,10 @@ namespace strop {
 
 namespace {
 
-constexpr double steady = 0.02;       // what a search that seems to gain nothing any more is taken to gain
-constexpr double of_a_first = 1.5;    // and one after a single configuration; after n of them, this over n
-constexpr double most_of_late = 0.1;  // a leap is made once
+constexpr double steady = 0.02;         // what a search that seems to gain nothing any more is taken to gain
+constexpr double of_a_first = 1.5;      // and one after a single configuration; after n of them, this over n
+constexpr double most_of_late = 0.1;    // a leap is made once
+constexpr double verified_again = 0.5;  // of the reference's time so far: on fresh inputs
 
 // The mean log ratio over labels of the best times at half of the search and at its end.
 double late_gain(const RunRecord& record) {
@@ -50,7 +51,8 @@ bool waits(const RunRecord& record) { return !record.is_finished() && record.sto
 
 Stake stake_of(const RunRecord& record, bool starts_again) {
     Stake stake;
-    stake.after = (starts_again ? record.seconds.reference : 0) + Budget(record.settings.budget_seconds, 0).after_search();
+    stake.after = Budget(record.settings.budget_seconds, 0).after_search() +
+                  (verified_again + (starts_again ? 1 : 0)) * record.seconds.reference;
     if (record.history.empty()) return stake;
     stake.searched = record.history.back().seconds - record.history.front().seconds;
     stake.gain =

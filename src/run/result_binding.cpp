@@ -271,8 +271,8 @@ PyMODINIT_FUNC PyInit_@name@_python() { return PyModule_Create(&binding::module)
 std::string type_lines(const Problem& problem) {
     static const std::map<DType, std::string> rows = {
         {DType::float32, R"("f", 2, 32)"}, {DType::float64, R"("d", 2, 64)"}, {DType::int32, R"("i", 0, 32)"},
-        {DType::int64, R"("lq", 0, 64)"},  {DType::int8, R"("b", 0, 8)"}, {DType::uint8, R"("B", 1, 8)"},    {DType::boolean, R"("?", 6, 8)"},
-        {DType::float16, R"("e", 2, 16)"}, {DType::bfloat16, R"("", 4, 16)"}};
+        {DType::int64, R"("lq", 0, 64)"},  {DType::int8, R"("b", 0, 8)"},     {DType::uint8, R"("B", 1, 8)"},
+        {DType::boolean, R"("?", 6, 8)"},  {DType::float16, R"("e", 2, 16)"}, {DType::bfloat16, R"("", 4, 16)"}};
     std::set<DType> used;
     for (const auto* tensors : {&problem.inputs, &problem.outputs})
         for (const Tensor& tensor : *tensors) used.insert(tensor.dtype);
@@ -363,8 +363,10 @@ private:
     }
 
     void read_parameter(const Parameter& parameter, size_t at) {
-        static const std::map<DType, std::string> limits = {
-            {DType::int32, "INT32_MIN, INT32_MAX"}, {DType::int64, "INT64_MIN, INT64_MAX"}, {DType::int8, "INT8_MIN, INT8_MAX"}, {DType::uint8, "0, 255"}};
+        static const std::map<DType, std::string> limits = {{DType::int32, "INT32_MIN, INT32_MAX"},
+                                                            {DType::int64, "INT64_MIN, INT64_MAX"},
+                                                            {DType::int8, "INT8_MIN, INT8_MAX"},
+                                                            {DType::uint8, "0, 255"}};
         const std::string type = is_floating(parameter.dtype)        ? "double"
                                  : parameter.dtype == DType::boolean ? "bool"
                                                                      : "int64_t";

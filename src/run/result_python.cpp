@@ -166,8 +166,10 @@ private:
     }
 
     std::string convert_parameters() const {
-        static const std::map<DType, std::string> limits = {
-            {DType::int32, "-2**31, 2**31 - 1"}, {DType::int64, "-2**63, 2**63 - 1"}, {DType::int8, "-128, 127"}, {DType::uint8, "0, 255"}};
+        static const std::map<DType, std::string> limits = {{DType::int32, "-2**31, 2**31 - 1"},
+                                                            {DType::int64, "-2**63, 2**63 - 1"},
+                                                            {DType::int8, "-128, 127"},
+                                                            {DType::uint8, "0, 255"}};
         std::string text;
         for (const Parameter& parameter : problem_.parameters) {
             if (parameter.dtype == DType::boolean) continue;
@@ -274,9 +276,9 @@ private:
 
 // "[ctypes.c_void_p] * 3 + [ctypes.c_float] + [ctypes.c_int64] * 2"
 std::string argument_types(const Problem& problem) {
-    static const std::map<DType, std::string> names = {{DType::float32, "c_float"}, {DType::float64, "c_double"},
-                                                       {DType::int32, "c_int32"},   {DType::int64, "c_int64"},
-                                                       {DType::int8, "c_int8"}, {DType::uint8, "c_uint8"},   {DType::boolean, "c_bool"}};
+    static const std::map<DType, std::string> names = {
+        {DType::float32, "c_float"}, {DType::float64, "c_double"}, {DType::int32, "c_int32"}, {DType::int64, "c_int64"},
+        {DType::int8, "c_int8"},     {DType::uint8, "c_uint8"},    {DType::boolean, "c_bool"}};
     std::vector<std::string> types(problem.inputs.size() + problem.outputs.size(), "c_void_p");
     for (const Parameter& parameter : problem.parameters) types.push_back(names.at(parameter.dtype));
     types.insert(types.end(), problem.dimensions.size(), "c_int64");

@@ -10,8 +10,7 @@ constexpr double least_available = 0.5;  // of what there was: the others' tenso
 
 }  // namespace
 
-WaitingWorkers::WaitingWorkers()
-    : available_bytes_(available_bytes()) {}
+WaitingWorkers::WaitingWorkers() : available_bytes_(available_bytes()) {}
 
 void WaitingWorkers::keep(const std::string& run, std::unique_ptr<judge::WorkerPool> workers) {
     const std::optional<double> now = available_bytes();
