@@ -228,6 +228,23 @@ TEST(Check, what_is_not_normal_may_be_flushed_or_rounded_to_the_types_steps) {
     EXPECT_FALSE(right(0.0f, 1e-37));
 }
 
+// Each of 600 terms is rounded to a step, whoever adds them up.
+TEST(Expectation, sums_below_the_types_normal_values_may_be_off_by_more_steps) {
+    const Problem problem = load_problem(STROP_SOURCE_DIR "/problems/row_sum");
+    Expectation expectation(problem, 1, Seconds(60));
+    Buffers& buffers = expectation.at({"rows", {{"M", 300}, {"N", 600}}});
+    InputSet set = buffers.sets().front();
+    set.tolerance = set.scale = {0};
+    float* y = reinterpret_cast<float*>(buffers.output(set, 0));
+    for (int i = 0; i < 300; ++i) {
+        buffers.expected(set, 0)[i] = 1e-41;
+        y[i] = static_cast<float>(1e-41 + 60 * 0x1p-149);
+    }
+    EXPECT_EQ(wrong_output(problem, buffers, set, {}), "");
+    y[7] = static_cast<float>(1e-41 + 200 * 0x1p-149);
+    EXPECT_NE(wrong_output(problem, buffers, set, {}), "");
+}
+
 TEST(Check, what_is_above_the_types_range_is_infinite) {
     EXPECT_TRUE(right(INFINITY, 1e39));
     EXPECT_TRUE(right(-INFINITY, -1e39));

@@ -207,6 +207,34 @@ TEST(Programs, LateTunablesOfTheQuickestStagesAreConstantsWhereThereAreTooMany) 
     EXPECT_TRUE(text.initial.contains("STAGE12_LIMIT"));
 }
 
+// A program of many stages has a space that can be searched at all: configurations are counted in 64 bits.
+TEST(Programs, TunablesOfTheQuickestStagesAreConstantsWhereConfigurationsAreTooMany) {
+    std::vector<StageKernel> kernels;
+    for (size_t k = 0; k < 30; ++k) {
+        StageKernel kernel;
+        kernel.problem.name = fmt::format("compute_{}", k);
+        kernel.seconds = static_cast<double>(k);
+        kernel.initial = {{"TILE", int64_t{32}}};
+        kernel.source =
+            "// strop:tune VL = 8 | 16\n// strop:tune TILE = 16 | 32 | 64 | 128\n// strop:tune UNROLL = 1 | 2 | 4 | "
+            "8\n";
+        kernels.push_back(kernel);
+    }
+    Problem problem;
+    problem.name = "chain";
+    const ProgramText text = write_program(problem, "a chain", kernels, {});
+    double bits = 0;
+    for (const Tunable& tunable : parse_tunables(text.source, "chain").tunables)
+        bits += std::log2(static_cast<double>(tunable.values.size()));
+    EXPECT_GT(bits, 50);
+    EXPECT_LT(bits, 64);
+    EXPECT_THAT(text.source, HasSubstr("constexpr int STAGE1_TILE = 32;"));
+    EXPECT_THAT(text.source, HasSubstr("// strop:tune STAGE30_TILE = 16 | 32 | 64 | 128"));
+    EXPECT_THAT(text.source, HasSubstr("// strop:tune VL = 8 | 16"));
+    EXPECT_FALSE(text.initial.contains("STAGE1_TILE"));
+    EXPECT_TRUE(text.initial.contains("STAGE30_TILE"));
+}
+
 TEST(Programs, StrategiesAreArrangedByRank) {
     const Computation& one = computation("attention");
     Playbook playbook(one.problem, one.graph_json, small_machine());

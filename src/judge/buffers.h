@@ -33,6 +33,7 @@ struct InputSet {
     std::vector<Place> inputs, outputs;  // sets share the outputs' regions
     std::vector<int64_t> expected;       // offset of each output's expected values (doubles)
     std::vector<double> scale;           // rms of each output's finite expected values
+    std::vector<double> steps;           // of the output's type that a value below its normal ones may be off
     std::vector<double> tolerance;  // allowed |error| / (|expected| + scale); absolute kinds use Problem::tolerance
 };
 

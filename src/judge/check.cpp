@@ -58,6 +58,7 @@ void over_sparse(const Sampling& sampling, int64_t count, const Body& body) {
 
 struct Limit {
     double absolute, relative;
+    double steps = subnormal_steps;
 };
 
 // The type decides at its ends: what is not normal may be flushed to zero, where it is kept its steps are coarse, and
@@ -67,7 +68,7 @@ double most_allowed(double got, double want, const Limit& limit, const FloatRang
     if (std::fabs(want) - allowed >= range.least_normal) return allowed;
     const bool flushed = got == 0 && (std::fabs(want) < range.least_normal || std::fabs(want) > allowed);
     if (flushed) return std::numeric_limits<double>::infinity();
-    return std::max(allowed, subnormal_steps * range.least_subnormal);
+    return std::max(allowed, limit.steps * range.least_subnormal);
 }
 
 bool acceptable(double got, double want, const Limit& limit, const FloatRange& range) {
@@ -89,7 +90,9 @@ Wrong compare(const T* got, const double* want, int64_t count, const Limit& limi
     Wrong wrong;
     std::mutex mutex;
     constexpr FloatRange range = float_range<T>();
-    auto limit_at = [&](int64_t i) { return slack ? Limit{limit.absolute + slack[i], limit.relative} : limit; };
+    auto limit_at = [&](int64_t i) {
+        return slack ? Limit{limit.absolute + slack[i], limit.relative, limit.steps} : limit;
+    };
     over_blocks(sampling, count, [&](int64_t begin, int64_t end) {
         int64_t bad = 0;
         for (int64_t i = begin; i < end; ++i) {
@@ -239,13 +242,15 @@ Limit limit_of(const Problem& problem, const InputSet& set, size_t output) {
         return {exact ? 0 : std::floor(problem.tolerance->absolute), 0};
     }
     if (problem.tolerance) return {problem.tolerance->absolute, problem.tolerance->relative};
-    return {set.tolerance[output] * set.scale[output], set.tolerance[output]};
+    const double steps = output < set.steps.size() ? set.steps[output] : subnormal_steps;
+    return {set.tolerance[output] * set.scale[output], set.tolerance[output], steps};
 }
 
 // "y[3, 4] is 1.5, expected 2 (allowed error 1e-6)".
 std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& shape, const Wrong& wrong,
                            const Limit& limit) {
     double allowed = limit.absolute + limit.relative * std::fabs(wrong.want);
+    if (is_floating(tensor.dtype)) allowed = most_allowed(wrong.got, wrong.want, limit, float_range(tensor.dtype));
     std::string got = std::isnan(wrong.got) && !std::isnan(wrong.want) ? "nan (not written, or computed as nan)"
                                                                        : fmt::format("{:.9g}", wrong.got);
     return fmt::format("{}[{}] is {}, expected {:.9g} (allowed error {:.2g})", tensor.name,

@@ -274,6 +274,7 @@ void Expectation::expect_all(Buffers& buffers, bool estimate) {
         if (sets[i].values != i) {
             sets[i].scale = sets[sets[i].values].scale;
             sets[i].tolerance = sets[sets[i].values].tolerance;
+            sets[i].steps = sets[sets[i].values].steps;
             continue;
         }
         bool own = few || (estimate && (i == 0 || sets[i].distribution != Distribution::declared));
@@ -288,7 +289,9 @@ void Expectation::expect_all(Buffers& buffers, bool estimate) {
             noise = widen_scale(buffers, i);
             own = few && estimate_tolerance(buffers, i, noise);
         }
-        if (!own && sets[i].distribution == Distribution::declared) sets[i].tolerance = sets[0].tolerance;
+        if (own || sets[i].distribution != Distribution::declared) continue;
+        sets[i].tolerance = sets[0].tolerance;
+        sets[i].steps = sets[0].steps;
     }
     if (buffers.windows() > 0) buffers.keep(0);  // just evaluated
 }
@@ -424,6 +427,9 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
         if (orders > largest_tolerance) orders = noise_factor * own;
         usable = usable && growth * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
         if (compiled_ && !compiled_->note.empty()) orders *= float32_only_factor;
+        // Each term is rounded to a step, however small it is.
+        set.steps.resize(problem_.outputs.size(), least_ulps);
+        set.steps[t] = std::max(least_ulps, growth);
         set.tolerance[t] = stored + std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
     }
     return usable;

@@ -114,15 +114,19 @@ private:
         nest.before(nest.depth(), fmt::format("{} = {};", element(to, node.shape, index), value.text));
     }
 
-    // float32 sums are carried in double: the order of NumPy's sums rounds less than one after the other.
-    static std::string carried_type(const Node& node) {
+    // float32 sums are carried in double: the order of NumPy's sums rounds less than one after the other. Those of a
+    // few terms need it not.
+    std::string carried_type(const Node& node) const {
         bool exact = node.op == "max" || node.op == "min" || !is_floating(node.dtype);
-        return exact ? c_type(node.dtype) : "double";
+        const bool few = node.family == Family::reduction && node.op == "sum" && node.axes.size() == 1 &&
+                         is_short_everywhere(graph_.at(node.operands[0]).shape[static_cast<size_t>(node.axes[0])]);
+        return exact || few ? c_type(node.dtype) : "double";
     }
 
-    static std::string start_of(const Operation& operation, DType dtype) {
+    static std::string start_of(const Operation& operation, DType dtype, const std::string& carried) {
         if (is_floating(dtype) && std::isinf(operation.start)) return plain_literal(operation.start, dtype);
-        if (is_floating(dtype)) return plain_literal(operation.start, DType::float64);
+        if (is_floating(dtype))
+            return plain_literal(operation.start, carried == "float" ? DType::float32 : DType::float64);
         if (std::string(operation.name) == "max")
             return fmt::format("std::numeric_limits<{}>::lowest()", c_type(dtype));
         if (std::string(operation.name) == "min") return fmt::format("std::numeric_limits<{}>::max()", c_type(dtype));
@@ -159,8 +163,10 @@ private:
             bool gone = std::find(node.axes.begin(), node.axes.end(), static_cast<int>(axis)) != node.axes.end();
             (gone ? go : stay).push_back(axis);
         }
+        // Short rows are no loop for vectors: those of many results side by side are.
+        const bool short_rows = go.size() == 1 && is_short_everywhere(shape[go.back()]);
         const bool columns = !stay.empty() && !shape[stay.back()].is_literal(1) &&
-                             runs_along_memory(graph_, node.operands[0], stay.back());
+                             (short_rows || runs_along_memory(graph_, node.operands[0], stay.back()));
         ReducedIndex index;
         index.source.assign(shape.size(), Term{"0", 0, true});
         for (size_t axis : stay)
@@ -198,6 +204,12 @@ private:
         return extent.is_literal() && extent.evaluate_integer({}) <= scanned_at_a_time;
     }
 
+    bool is_short_everywhere(const Expression& extent) const {
+        return std::all_of(problem_.points.begin(), problem_.points.end(), [&](const ShapePoint& point) {
+            return extent.evaluate_integer(bindings_of(problem_, point.dims)) <= scanned_at_a_time;
+        });
+    }
+
     // A result, or a row of them, that starts as `start`.
     void declare(const std::string& type, const std::string& name, const std::string& start, const ReducedIndex& index,
                  const TermIndex& places, LoopNest& nest) {
@@ -226,7 +238,7 @@ private:
         const bool in_lanes = node.op == "sum" || node.op == "max" || node.op == "min";
         ReducedIndex index = open_reduction(node, in_lanes ? Inner::stretches_or_whole : Inner::anything, nest);
         std::string type = carried_type(node), total = nest.values.fresh(node.op == "sum" ? "total" : "folded");
-        declare(type, total, start_of(operation, node.dtype), index, column_of(index), nest);
+        declare(type, total, start_of(operation, node.dtype, type), index, column_of(index), nest);
         if (index.whole) {
             nest.runs_over(*index.whole);
             Term first = nest.values.at(node.operands[0], index.source);
@@ -317,7 +329,7 @@ private:
 
     void scan(const Node& node, const Tensor& to, LoopNest& nest) {
         const size_t along = static_cast<size_t>(node.axes.at(0)), last = node.shape.size() - 1;
-        const std::string type = carried_type(node), start = start_of(*operation_of(node), node.dtype);
+        const std::string type = carried_type(node), start = start_of(*operation_of(node), node.dtype, type);
         const bool columns = along != last && !node.shape[last].is_literal(1);
         ReducedIndex index;
         index.source.assign(node.shape.size(), Term{"0", 0, true});
@@ -342,7 +354,7 @@ private:
     // Short parts are scanned by themselves, so that one step in many waits for the one before.
     void scan_in_parts(const Node& node, const Tensor& to, TermIndex place, LoopNest& nest) {
         const size_t along = static_cast<size_t>(node.axes.at(0));
-        const std::string type = carried_type(node), start = start_of(*operation_of(node), node.dtype);
+        const std::string type = carried_type(node), start = start_of(*operation_of(node), node.dtype, type);
         std::string running = nest.values.fresh("running"), part = nest.values.fresh("part"),
                     parts = nest.values.fresh("parts");
         nest.before(nest.depth(), fmt::format("{} {} = {};", type, running, start));

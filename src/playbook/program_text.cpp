@@ -1,6 +1,7 @@
 #include "playbook/program_text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -126,6 +127,8 @@ Parts taken_apart(const std::string& source) {
     return parts;
 }
 
+constexpr double most_bits = 56;  // of the number of a program's configurations
+
 class ProgramWriter {
 public:
     ProgramWriter(const Problem& problem, const std::vector<StageKernel>& stages, const std::vector<Buffer>& buffers)
@@ -163,24 +166,35 @@ private:
         return names;
     }
 
-    // A kernel has only so many late tunables: those of the stages that should take least become constants, unless a
-    // condition ties them to others.
+    // A kernel has only so many late tunables, and a space so many configurations: tunables of the stages that should
+    // take least become constants, unless a condition ties them to others.
     void fix_surplus() {
         size_t late = 0;
+        double bits = 0;
         std::vector<size_t> order;
         for (size_t k = 0; k < stages_.size(); ++k) {
             order.push_back(k);
-            for (const Tunable& tunable : spaces_[k].tunables) late += tunable.kind == Tunable::Kind::late;
+            for (const Tunable& tunable : spaces_[k].tunables) {
+                late += tunable.kind == Tunable::Kind::late;
+                bits += bits_of(tunable);
+            }
         }
         std::stable_sort(order.begin(), order.end(),
                          [&](size_t a, size_t b) { return stages_[a].seconds < stages_[b].seconds; });
         for (size_t k : order)
             for (const Tunable& tunable : spaces_[k].tunables) {
-                if (late <= most_late_tunables) return;
-                if (tunable.kind != Tunable::Kind::late || is_tied(k, tunable.name)) continue;
+                const bool is_late = tunable.kind == Tunable::Kind::late;
+                const bool surplus = (is_late && late > most_late_tunables) || bits > most_bits;
+                if (!surplus || tunable.name == "VL" || is_tied(k, tunable.name)) continue;
                 fix(k, tunable);
-                --late;
+                late -= is_late;
+                bits -= bits_of(tunable);
             }
+    }
+
+    // All stages have one length of vectors.
+    static double bits_of(const Tunable& tunable) {
+        return tunable.name == "VL" ? 0 : std::log2(static_cast<double>(tunable.values.size()));
     }
 
     bool is_tied(size_t k, const std::string& name) const {
@@ -192,10 +206,11 @@ private:
     void fix(size_t k, const Tunable& tunable) {
         auto chosen = stages_[k].initial.find(tunable.name);
         const Value& value = chosen == stages_[k].initial.end() ? tunable.values.front() : chosen->second;
-        std::erase_if(parts_[k].settings,
-                      [&](const std::string& line) { return line.starts_with("strop:late " + tunable.name + " "); });
-        parts_[k].pieces.insert(parts_[k].pieces.begin(),
-                                fmt::format("constexpr int64_t {} = {};", tunable.name, to_string(value)));
+        const bool late = tunable.kind == Tunable::Kind::late;
+        const std::string setting = fmt::format("strop:{} {} ", late ? "late" : "tune", tunable.name);
+        std::erase_if(parts_[k].settings, [&](const std::string& line) { return line.starts_with(setting); });
+        parts_[k].pieces.insert(parts_[k].pieces.begin(), fmt::format("constexpr {} {} = {};", late ? "int64_t" : "int",
+                                                                      tunable.name, to_string(value)));
         fixed_.insert({k, tunable.name});
     }
 
