@@ -235,6 +235,18 @@ TEST(Programs, TunablesOfTheQuickestStagesAreConstantsWhereConfigurationsAreTooM
     EXPECT_TRUE(text.initial.contains("STAGE30_TILE"));
 }
 
+// Queries, keys and values that one product makes are cut out of it: they are copied, and multiplied as others are.
+TEST(Programs, ProductsOfWhatIsCutOutAreNoPlainLoops) {
+    const Computation& one = computation("joint_attention");
+    Playbook playbook(one.problem, one.graph_json, small_machine());
+    const std::vector<Proposal> proposals = playbook.plan();
+    ASSERT_FALSE(proposals.empty());
+    const std::string& source = proposals.front().kernel.source;
+    EXPECT_THAT(source, HasSubstr("plain loops"));  // the copies
+    EXPECT_THAT(source, testing::Not(HasSubstr("// product_values: plain loops")));
+    EXPECT_THAT(source, testing::Not(HasSubstr("// product_values_2: plain loops")));
+}
+
 TEST(Programs, StrategiesAreArrangedByRank) {
     const Computation& one = computation("attention");
     Playbook playbook(one.problem, one.graph_json, small_machine());

@@ -50,11 +50,13 @@ std::optional<std::vector<Product>> squeeze(const std::vector<Expression>& from,
     return result;
 }
 
-std::optional<View> view_of(const Graph& graph, int id) {
+// `stored`: whatever is computed will be in memory.
+std::optional<View> view_of(const Graph& graph, int id, bool stored = false) {
     const Node& node = graph.at(id);
-    if (node.family == Family::input) return View{node.op, row_major(node.shape)};
+    if (node.family == Family::input || (stored && node.family != Family::layout))
+        return View{node.op, row_major(node.shape)};
     if (node.family != Family::layout || node.operands.size() != 1) return std::nullopt;
-    std::optional<View> from = view_of(graph, node.operands[0]);
+    std::optional<View> from = view_of(graph, node.operands[0], stored);
     if (!from) return std::nullopt;
     const Node& source = graph.at(node.operands[0]);
     View view{from->array, {}};
@@ -372,5 +374,7 @@ std::vector<const Operand*> ContractionForm::leaves(int node, Side side) const {
 }
 
 ContractionForm find_contraction(const Problem& problem, const Graph& graph) { return Finder(problem, graph).find(); }
+
+bool lies_in_strides(const Graph& graph, int id) { return view_of(graph, id, true).has_value(); }
 
 }  // namespace strop::playbook

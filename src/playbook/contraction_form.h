@@ -73,4 +73,7 @@ struct ContractionForm {
 
 ContractionForm find_contraction(const Problem& problem, const Graph& graph);
 
+// Whether a contraction can read this view of something in memory, by strides alone.
+bool lies_in_strides(const Graph& graph, int id);
+
 }  // namespace strop::playbook

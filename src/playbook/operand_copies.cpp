@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "playbook/contraction_form.h"
 #include "playbook/plain_loops.h"
 
 namespace strop::playbook {
@@ -69,6 +70,8 @@ Graph arranged_operands(const Graph& graph) {
         return node.op == "reverse" || node.op == "slice" || node.op == "transpose" || self(self, node.operands[0]);
     };
     return with_copies(graph, [&](const Node& user, int operand) {
+        if (user.family == Family::contraction)
+            return is_view(graph, graph.at(operand)) && !lies_in_strides(graph, operand);
         return user.family == Family::convolution && lies_otherwise(lies_otherwise, operand);
     });
 }

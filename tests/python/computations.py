@@ -306,6 +306,12 @@ def bytes_that_wrap(x, y):
     return x + y, x * y, (x + y) > (x - y), (x * x + y) // np.int8(3), x.max(axis=1), y.sum(axis=0), np.maximum(x, np.int8(0)), np.argmin(y, axis=1), x >> 2
 
 
+def joint_attention(x, w):
+    batch, length, width = x.shape
+    q, k, v = (x @ w).reshape(batch, length, 3, 4, width // 4).transpose(2, 0, 3, 1, 4)
+    return (softmax(q @ k.swapaxes(-1, -2) * np.float32(0.5)) @ v).swapaxes(1, 2).reshape(batch, length, width)
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -360,5 +366,6 @@ COMPUTATIONS = {
     "quantized_rows": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
     "quantized_product": ("x int8[M,K]; w int8[N,K]; scale float32[N]", ["M=5,K=37,N=19", "M=1,K=1,N=1"]),
     "bytes_that_wrap": ("x int8[M,N]; y int8[M,N]", ["M=5,N=300", "M=1,N=1"]),
+    "joint_attention": ("x float32[B,S,4*D]; w float32[4*D,12*D]", ["B=2,S=7,D=5", "B=1,S=1,D=1"]),
     "messages": ("x float32[V,D]; sources int64<V[E]; targets int64<V[E]; w float32[D,D]", ["V=11,D=19,E=64", "V=1,D=1,E=1"]),
 }
