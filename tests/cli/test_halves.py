@@ -138,7 +138,7 @@ class Halves(InFolder):
                    "write 'dtype: bfloat16' there; --dtype is for Python files with a PyTorch module")
         self.gaps("bfloat17")
         self.fails(["optimize", "gaps"], 2, "gaps/problem.yaml:3: dtype 'bfloat17' of 'x' is not known",
-                   "one of float32, float64, int32, int64, uint8, bool, float16, bfloat16")
+                   "one of float32, float64, int32, int64, int8, uint8, bool, float16, bfloat16")
         place = self.folder / "gaps" / "problem.yaml"
         place.write_text(PROBLEM.replace("y: {dtype: bfloat16", "y: {dtype: float64"), encoding="utf-8")
         self.fails(["optimize", "gaps"], 2, "gaps/problem.yaml:4: 'y' is float64 beside 'x', which is bfloat16",

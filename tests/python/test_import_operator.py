@@ -132,7 +132,7 @@ class Operators(unittest.TestCase):
                 (plain, "    return torch.ones(2)", r"test_f\(\) calls no function"),
                 (plain, "    return f(torch.load('none.pt'))", r"given\.py:8: test_f\(\) raises FileNotFoundError"),
                 (plain, "    return f(torch.ones(0, 2))", r"f's argument 'x' has shape \[0, 2\]"),
-                (plain.replace("x * 2", "x.to(torch.int8)"), "    return f(torch.ones(2))", "what f returns is of dtype int8"),
+                (plain.replace("x * 2", "x.to(torch.int16)"), "    return f(torch.ones(2))", "what f returns is of dtype int16"),
                 (plain.replace("x * 2", "torch.dropout(x, 0.5, True)"), "    return f(torch.ones(2))", "draws random numbers"),
                 ("import nowhere\n" + plain, "    return f(torch.ones(2))", "needs nowhere, which is not installed"),
                 (plain.replace("def f(x)", "class f(torch.nn.Module):\n  def forward(self, x)").replace("    return", "      return"),
