@@ -3,9 +3,9 @@
 
     benchmarks/batch.py [PROBLEM...] --budget 5m [--kills 2] [--only shared]
 
-Without problems: the twelve of twelve_problems.py, or with --kernels those of twelve_kernels.py. Runs `strop optimize PROBLEM... --jobs auto --budget B`, killed at
-random moments and begun again as often as --kills says, and the same problems with equal parts of the budget. Then the
-two results of each problem take turns in one judge. Prints for each problem what sharing gained, the geometric mean, how
+Without problems: the twelve of twelve_problems.py, or with --kernels those of twelve_kernels.py. Runs
+`strop optimize PROBLEM... --jobs auto --budget B`, killed at random moments and begun again as often as --kills says, and
+the same problems with equal parts of the budget. Then the two results of each problem take turns in one judge. Prints for each problem what sharing gained, the geometric mean, how
 much of the budget the batch took, and evaluations that are in the store twice. The exit code is 1 where the mean is below
 --least, the budget missed by more than 5%, or something is there twice.
 """

@@ -179,22 +179,27 @@ TEST(Programs, HelpersThatStagesDefineDifferentlyAreTheirOwn) {
     EXPECT_THAT(shared, testing::Not(HasSubstr("second_of")));
 }
 
-TEST(Programs, LateTunablesOfTheQuickestStagesAreConstantsWhereThereAreTooMany) {
-    constexpr size_t stages = 12;
-    std::vector<StageKernel> kernels;
+// A program of stages that are alike but for the time that they should take: each a second more than the one before.
+ProgramText chain_of(size_t stages, const std::string& source, const Configuration& initial) {
+    std::vector<StageKernel> kernels(stages);
     for (size_t k = 0; k < stages; ++k) {
-        StageKernel kernel;
-        kernel.problem.name = fmt::format("compute_{}", k);
-        kernel.seconds = static_cast<double>(k);
-        kernel.initial = {{"BLOCK", int64_t{32}}, {"LIMIT", int64_t{8}}};
-        kernel.source =
-            "// strop:late BLOCK = 16 | 32\n// strop:late LIMIT = 4 | 8\n// strop:late PART = 1 | 2\n"
-            "// strop:late TIED = 1 | 2\n// strop:require TIED <= BLOCK\n";
-        kernels.push_back(kernel);
+        kernels[k].problem.name = fmt::format("compute_{}", k);
+        kernels[k].seconds = static_cast<double>(k);
+        kernels[k].initial = initial;
+        kernels[k].source = source;
     }
     Problem problem;
     problem.name = "chain";
-    const ProgramText text = write_program(problem, "a chain", kernels, {});
+    return write_program(problem, "a chain", kernels, {});
+}
+
+TEST(Programs, LateTunablesOfTheQuickestStagesAreConstantsWhereThereAreTooMany) {
+    constexpr size_t stages = 12;
+    const ProgramText text = chain_of(stages,
+                                      "// strop:late BLOCK = 16 | 32\n// strop:late LIMIT = 4 | 8\n"
+                                      "// strop:late PART = 1 | 2\n// strop:late TIED = 1 | 2\n"
+                                      "// strop:require TIED <= BLOCK\n",
+                                      {{"BLOCK", int64_t{32}}, {"LIMIT", int64_t{8}}});
     const TunableSpace space = parse_tunables(text.source, "chain");  // throws where there are too many
     const size_t late = static_cast<size_t>(std::count_if(
         space.tunables.begin(), space.tunables.end(), [](const Tunable& t) { return t.kind == Tunable::Kind::late; }));
@@ -209,20 +214,10 @@ TEST(Programs, LateTunablesOfTheQuickestStagesAreConstantsWhereThereAreTooMany) 
 
 // A program of many stages has a space that can be searched at all: configurations are counted in 64 bits.
 TEST(Programs, TunablesOfTheQuickestStagesAreConstantsWhereConfigurationsAreTooMany) {
-    std::vector<StageKernel> kernels;
-    for (size_t k = 0; k < 30; ++k) {
-        StageKernel kernel;
-        kernel.problem.name = fmt::format("compute_{}", k);
-        kernel.seconds = static_cast<double>(k);
-        kernel.initial = {{"TILE", int64_t{32}}};
-        kernel.source =
-            "// strop:tune VL = 8 | 16\n// strop:tune TILE = 16 | 32 | 64 | 128\n// strop:tune UNROLL = 1 | 2 | 4 | "
-            "8\n";
-        kernels.push_back(kernel);
-    }
-    Problem problem;
-    problem.name = "chain";
-    const ProgramText text = write_program(problem, "a chain", kernels, {});
+    const ProgramText text = chain_of(30,
+                                      "// strop:tune VL = 8 | 16\n// strop:tune TILE = 16 | 32 | 64 | 128\n"
+                                      "// strop:tune UNROLL = 1 | 2 | 4 | 8\n",
+                                      {{"TILE", int64_t{32}}});
     double bits = 0;
     for (const Tunable& tunable : parse_tunables(text.source, "chain").tunables)
         bits += std::log2(static_cast<double>(tunable.values.size()));

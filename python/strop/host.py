@@ -149,8 +149,8 @@ def computed_in(wide):
 class Reference:
     """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}.
 
-    With "perturb": SEED every floating input is changed at random by at most half a unit in the last place of its type, "times" so often,
-    which tells how far the outputs carry a rounding error. With "plant": INPUT one element of that input is a NaN, and
+    With "perturb": SEED every floating input is changed at random by at most half a unit in the last place of its type,
+    "times" so often, which tells how far the outputs carry a rounding error. With "plant": INPUT one element of that input is a NaN, and
     the NaNs in the outputs tell how many outputs an element reaches.
     """
 

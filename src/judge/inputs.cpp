@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -193,10 +194,14 @@ namespace {
 
 template <typename T>
 std::vector<double> as_doubles(const void* data, int64_t count) {
-    const T* values = static_cast<const T*>(data);
+    const char* from = static_cast<const char*>(data);
     std::vector<double> wide;
     wide.reserve(static_cast<size_t>(count));
-    for (int64_t i = 0; i < count; ++i) wide.push_back(static_cast<double>(values[i]));
+    for (int64_t i = 0; i < count; ++i, from += sizeof(T)) {
+        T value;
+        std::memcpy(&value, from, sizeof value);
+        wide.push_back(static_cast<double>(value));
+    }
     return wide;
 }
 

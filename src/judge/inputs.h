@@ -35,7 +35,7 @@ const std::vector<Distribution>& unusual_distributions();
 void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings& bindings, Distribution distribution,
                  uint64_t seed);
 
-// The values of a tensor, each in double.
+// The values of a tensor, each in double; it may lie at any address.
 std::vector<double> as_doubles(const void* data, DType dtype, int64_t count);
 
 // Multiplies floating values by a factor; false, and nothing is done, where there are none.

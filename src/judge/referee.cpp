@@ -75,8 +75,6 @@ std::vector<Buffers*> Referee::buffers_for(const std::vector<ShapePoint>& points
     return buffers;
 }
 
-namespace {}  // namespace
-
 TestVector Referee::test_vector(const ShapePoint& point) {
     Buffers& buffers = expectation_.at(point);
     const InputSet& set = expectation_.through(buffers, 0);

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "base/hash.h"
-#include "core/half.h"
 #include "judge/inputs.h"
 
 namespace strop::judge {
@@ -19,27 +18,7 @@ constexpr int64_t most_elements = 1024;      // of a row where that is one of a 
 constexpr int64_t pool = 64;                 // values to choose among
 constexpr int choices = 8;  // the one farthest from the old value, so that the change is seen in what depends on it
 
-template <typename T>
-double as_double(const char* data) {
-    T value;
-    std::memcpy(&value, data, sizeof value);
-    return static_cast<double>(value);
-}
-
-double as_double(const char* data, DType dtype) {
-    switch (dtype) {
-        case DType::float32: return as_double<float>(data);
-        case DType::float64: return as_double<double>(data);
-        case DType::float16: return as_double<Float16>(data);
-        case DType::bfloat16: return as_double<BFloat16>(data);
-        case DType::int32: return as_double<int32_t>(data);
-        case DType::int64: return as_double<int64_t>(data);
-        case DType::int8: return as_double<int8_t>(data);
-        case DType::uint8:
-        case DType::boolean: return as_double<uint8_t>(data);
-    }
-    return 0;
-}
+double as_double(const char* data, DType dtype) { return as_doubles(data, dtype, 1).front(); }
 
 }  // namespace
 

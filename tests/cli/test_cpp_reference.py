@@ -91,8 +91,8 @@ class CppReference(InFolder):
         from tests.cli.strop_cli import BINARY
         return os.path.abspath(BINARY)
 
-    def test_it_may_use_a_team_and_units(self):
-        """Whose own compilations are not given what the reference is linked with."""
+    def test_it_may_use_a_team(self):
+        """Whose own compilation is not given what the reference is linked with."""
         self.write("""#include <cmath>
 #include <cstdint>
 // strop:team

@@ -303,7 +303,8 @@ def quantized_product(x, w, scale):
 
 
 def bytes_that_wrap(x, y):
-    return x + y, x * y, (x + y) > (x - y), (x * x + y) // np.int8(3), x.max(axis=1), y.sum(axis=0), np.maximum(x, np.int8(0)), np.argmin(y, axis=1), x >> 2
+    elements = x + y, x * y, (x + y) > (x - y), (x * x + y) // np.int8(3)
+    return *elements, x.max(axis=1), y.sum(axis=0), np.maximum(x, np.int8(0)), np.argmin(y, axis=1), x >> 2
 
 
 def joint_attention(x, w):
