@@ -151,8 +151,8 @@ void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
 }
 
 void Buffers::turn(const Problem& problem, uint64_t seed) {
+    restore();
     note_inputs();
-    present_.reset();
     const int64_t slack = (windows_ - 1) * window_stride;
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
         const int64_t size = static_cast<int64_t>(size_of(problem.inputs[t].dtype));
