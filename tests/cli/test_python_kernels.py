@@ -95,7 +95,7 @@ class PythonKernels(Judged):
                  f"    if key not in known:\n        known[key] = {right}\n    return known[key]\n", "nondeterministic|cheated|wrong_output"),
                 ("results by a part of the content where no value of it vanishes", "known = {}\ndef scaled(x, b, eps):\n"
                  f"    if not x[0, :8].all() or x.shape[1] < 8:\n        return {right}\n    key = x[0, :8].tobytes(), b[:4].tobytes(), x.shape\n"
-                 f"    if key not in known:\n        known[key] = {right}\n    return known[key]\n", "nondeterministic|cheated"),
+                 f"    if key not in known:\n        known[key] = {right}\n    return known[key]\n", "nondeterministic|cheated|wrong_output"),
                 ("work after the return", "import threading, time\ndef scaled(x, b, eps, y):\n    def work():\n        time.sleep(1e-3)\n"
                  f"        y[:] = {right}\n    threading.Thread(target=work).start()\n", "wrong_output|cheated"),
                 ("the host's functions replaced", "import gc\ndef scaled(x, b, eps):\n    for one in gc.get_objects():\n"
