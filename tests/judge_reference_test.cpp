@@ -88,6 +88,26 @@ TEST(Reference, every_distribution_is_met_before_one_is_met_twice) {
     }
 }
 
+// A reference that takes its time is asked for two a shape, and a smaller shape tells which it can be asked for.
+TEST(Reference, small_shapes_of_a_slow_reference_share_the_distributions) {
+    TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+    write_file(folder.path() / "scale/reference.py",
+               "import time\n\n\ndef scale(x, factor):\n    time.sleep(x.size * 3.2e-6)\n"
+               "    if x.size < 100: raise ValueError('too small')\n    return x * factor, x.sum(axis=-1)\n");
+    Problem problem = load_problem((folder.path() / "scale").string());
+    problem.points.clear();
+    for (int64_t i = 0; i < 4; ++i) problem.points.push_back({std::to_string(i), {{"M", 35 + i}, {"N", 100}}});
+    Expectation expectation(problem, 5, Seconds(60));
+    std::set<Distribution> met;
+    for (const ShapePoint& point : problem.points) {
+        const Buffers& buffers = expectation.at(point);
+        EXPECT_EQ(buffers.sets().size(), 4u);
+        for (const InputSet& set : buffers.sets()) met.insert(set.distribution);
+    }
+    EXPECT_EQ(met.size(), 9u);
+}
+
 TEST(Reference, every_other_shape_outside_the_sweep_meets_an_unusual_distribution) {
     TemporaryFolder folder("strop-test");
     write_file(folder.path() / "scale/problem.yaml", problem_yaml);

@@ -53,7 +53,10 @@ constexpr int perturbations_of_few = 8;
 // And they may all happen to be small, so that no sum in float32 would be right: their scale is also that of more
 // draws.
 constexpr int draws_of_few = 7;
-// A shape whose sets of every distribution fit in this gets them all.
+// A reference that takes so long at the smallest shape is asked as seldom as possible.
+constexpr Seconds slow_reference{0.01};
+constexpr int64_t least_extent = 16;  // of a smaller shape that tells which distributions are benign
+// A shape whose sets of every distribution fit in this gets them all, unless the reference is slow.
 constexpr int64_t all_distributions_bytes = 16 << 20;
 
 bool all_finite(const double* values, int64_t count) {
@@ -475,10 +478,27 @@ Slack Expectation::slack(Buffers& buffers, const InputSet& set, const std::vecto
     return slack;
 }
 
-// Where the reference is finite and well-conditioned, on the smallest point of the sweep, one without extents of 1 if
-// there is such a one: a mean of one element, say, bears values that no other mean does.
+// Where the reference is finite and well-conditioned, on the smallest point of the sweep, or a smaller one where the
+// reference is slow there.
 void Expectation::find_benign_distributions() {
     benign_known_ = true;
+    const ShapePoint* smallest = smallest_point();
+    if (!smallest) return;
+    Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
+    expect(declared, 0);  // who fails there is told so
+    check_repeatable(declared);
+    if (compiled_ && !compiled_->wide.empty()) check_float64(declared);
+    slow_ = declared.reference_time() >= slow_reference;
+    const ShapePoint point = slow_ ? smaller_than(*smallest) : *smallest;
+    for (Distribution distribution : unusual_distributions()) {
+        Buffers buffers(problem_, point, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
+        if (expect(buffers, 1) && estimate_tolerance(buffers, 1, widen_scale(buffers, 1)))
+            benign_.push_back(distribution);
+    }
+}
+
+// One without extents of 1 if there is such a one: a mean of one element, say, bears values that no other mean does.
+const ShapePoint* Expectation::smallest_point() const {
     const ShapePoint* smallest = nullptr;
     std::pair<bool, double> least;
     for (const ShapePoint& point : problem_.points) {
@@ -491,16 +511,38 @@ void Expectation::find_benign_distributions() {
             least = size;
         }
     }
-    if (!smallest) return;
-    Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
-    expect(declared, 0);  // who fails there is told so
-    check_repeatable(declared);
-    if (compiled_ && !compiled_->wide.empty()) check_float64(declared);
-    for (Distribution distribution : unusual_distributions()) {
-        Buffers buffers(problem_, *smallest, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
-        if (expect(buffers, 1) && estimate_tolerance(buffers, 1, widen_scale(buffers, 1)))
-            benign_.push_back(distribution);
+    return smallest;
+}
+
+// Its extents halved, as far as the problem admits it and the reference is finite there, until the reference is quick.
+ShapePoint Expectation::smaller_than(const ShapePoint& point) {
+    ShapePoint found = point;
+    for (bool smaller = true; smaller;) {
+        ShapePoint next = found;
+        for (auto& [name, extent] : next.dims) {
+            const int64_t whole = extent;
+            if (whole < 2 * least_extent) continue;
+            extent = (whole + 1) / 2;
+            if (!admits(problem_, next.dims)) extent = whole;
+        }
+        smaller = next.dims != found.dims;
+        if (!smaller) break;
+        Buffers buffers(problem_, next, {Distribution::declared}, 0, mix64(seed_ + 17));
+        if (!gives_finite_values(buffers)) break;
+        found = next;
+        smaller = buffers.reference_time() >= slow_reference;
     }
+    return found;
+}
+
+bool Expectation::gives_finite_values(Buffers& buffers) {
+    std::vector<std::vector<char>> results;
+    if (!tries(buffers, buffers.sets().front(), {}, &results)) return false;
+    for (size_t t = 0; t < results.size(); ++t)
+        if (is_floating(problem_.outputs[t].dtype) &&
+            !all_finite(reinterpret_cast<const double*>(results[t].data()), static_cast<int64_t>(results[t].size() / 8)))
+            return false;
+    return true;
 }
 
 // The same inputs again, in the same process and in a fresh one: a reference that draws numbers, counts its calls or
@@ -560,8 +602,8 @@ void Expectation::check_float64(Buffers& buffers) {
 }
 
 // Distributions of a point's checks: as declared, then unusual ones, from the deck without replacement, so that a
-// judgement meets each once before it meets one twice; all of them where the shape is small. Of the shapes outside the
-// sweep every other one gets one.
+// judgement meets each once before it meets one twice; all of them where the shape is small and the reference quick. Of
+// the shapes outside the sweep every other one gets one.
 std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
     const int64_t bytes = tensor_bytes(problem_, point.dims);
     std::vector<Distribution> dealt = {Distribution::declared};
@@ -571,7 +613,7 @@ std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
         if ((seed_ + outside_++) % 2 == 0) dealt.push_back(draw(random));
         return dealt;
     }
-    const bool all = bytes * static_cast<int64_t>(benign_.size() + 1) <= all_distributions_bytes;
+    const bool all = !slow_ && bytes * static_cast<int64_t>(benign_.size() + 1) <= all_distributions_bytes;
     if (all) {
         dealt.insert(dealt.end(), benign_.begin(), benign_.end());
         std::shuffle(dealt.begin() + 1, dealt.end(), random);

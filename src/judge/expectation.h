@@ -72,6 +72,9 @@ private:
     std::vector<double> widen_scale(Buffers& buffers, size_t index);
     bool estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise);
     void find_benign_distributions();
+    const ShapePoint* smallest_point() const;
+    ShapePoint smaller_than(const ShapePoint& point);
+    bool gives_finite_values(Buffers& buffers);
     void check_repeatable(Buffers& buffers);
     void check_float64(Buffers& buffers);
     std::string how_it_ended(sandbox::Child::Wait wait, const Dimensions& dims);
@@ -95,6 +98,7 @@ private:
     // that have not been dealt yet, in secret order.
     std::vector<Distribution> benign_, deck_;
     bool benign_known_ = false;
+    bool slow_ = false;     // the reference, even at the smallest shape
     uint64_t outside_ = 0;  // shapes outside the sweep so far
 };
 
