@@ -43,6 +43,9 @@ TEST(BatchStake, ASearchThatSawLittleMayGainMore) {
     const double before = stake_of(seen, true).gain;
     for (int i = 0; i < 100; ++i) seen.history.push_back(seen.history.back());
     EXPECT_LT(stake_of(seen, true).gain, before);
+    // References that took all of the first part have left none to see.
+    seen.history.clear();
+    EXPECT_GT(stake_of(seen, true).gain, before);
 }
 
 TEST(BatchStake, KernelsThatFailedAndTimesOfZeroSayNothing) {

@@ -12,7 +12,7 @@ namespace strop {
 namespace {
 
 constexpr double steady = 0.02;         // what a search that seems to gain nothing any more is taken to gain
-constexpr double of_a_first = 1.5;      // and one after a single configuration; after n of them, this over n
+constexpr double of_a_first = 1.5;      // and one after a single configuration, or none; after n of them, this over n
 constexpr double most_of_late = 0.1;    // a leap is made once
 constexpr double verified_again = 0.5;  // of the reference's time so far: on fresh inputs
 
@@ -53,10 +53,10 @@ Stake stake_of(const RunRecord& record, bool starts_again) {
     Stake stake;
     stake.after = Budget(record.settings.budget_seconds, 0).after_search() +
                   (verified_again + (starts_again ? 1 : 0)) * record.seconds.reference;
+    stake.gain = steady + of_a_first / static_cast<double>(std::max<size_t>(record.history.size(), 1));
     if (record.history.empty()) return stake;
     stake.searched = record.history.back().seconds - record.history.front().seconds;
-    stake.gain =
-        steady + std::min(late_gain(record), most_of_late) + of_a_first / static_cast<double>(record.history.size());
+    stake.gain += std::min(late_gain(record), most_of_late);
     return stake;
 }
 
