@@ -20,6 +20,8 @@ namespace strop::playbook {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
+
 void expect_as_numpy(const Computation& one, const Graph& graph, const Point& point) {
     std::vector<Array> exact = interpret(graph, one.arguments(point));
     std::vector<Array> narrow = interpret(graph, one.arguments(point), Precision::stored);
@@ -128,8 +130,9 @@ TEST(Programs, StepsThatRepeatAreALoop) {
     for (const char* name : {"recurrent_network", "backwards_network", "long_short_memory", "gated_unit",
                              "one_row_network", "decaying_sums", "every_other_step", "names_of_loops"})
         EXPECT_EQ(loops_of(name), whole) << name;
-    for (const char* name : {"stacked_networks", "linear_recurrence", "scanned_then_used"})
+    for (const char* name : {"stacked_networks", "scanned_then_used"})
         EXPECT_EQ(loops_of(name), "2 stages, 1 loops over steps") << name;
+    EXPECT_EQ(loops_of("linear_recurrence"), "1 stages, 0 loops over steps") << "few steps stay in registers";
     for (const char* name : {"rotated_states", "second_order"})  // columns that move; two steps back
         EXPECT_THAT(loops_of(name), HasSubstr("0 loops")) << name;
 }
@@ -240,6 +243,25 @@ TEST(Programs, ProductsOfWhatIsCutOutAreNoPlainLoops) {
     EXPECT_THAT(source, HasSubstr("plain loops"));  // the copies
     EXPECT_THAT(source, testing::Not(HasSubstr("// product_values: plain loops")));
     EXPECT_THAT(source, testing::Not(HasSubstr("// product_values_2: plain loops")));
+}
+
+size_t occurrences(const std::string& text, const std::string& part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
+TEST(Programs, WhatSeveralPartsOfAResultReadIsComputedOnceInOneNest) {
+    const std::string source = source_of("hue_saturation_value", "plain_stages");
+    EXPECT_THAT(source, HasSubstr("//   1. compute_y0\n"));
+    EXPECT_THAT(source, Not(HasSubstr("//   2. ")));
+    EXPECT_EQ(occurrences(source, "const float difference ="), 1u) << source;
+    EXPECT_EQ(occurrences(source, "team::parallel("), 1u);
+}
+
+TEST(Programs, DistancesOfAllPointsAreNotStored) {
+    for (const std::string strategy : {"plain_stages", "fused_stages"})
+        EXPECT_THAT(source_of("nearest_points", strategy), Not(HasSubstr("B * N * M * (int64_t)sizeof"))) << strategy;
 }
 
 TEST(Programs, StrategiesAreArrangedByRank) {

@@ -121,12 +121,15 @@ def prepare_torch(threads=None):
 
 
 @contextlib.contextmanager
-def computed_in(wide):
-    """PyTorch computes in the type `wide` whatever the reference asks for, and whatever it keeps in a narrower one."""
+def evaluated_in(wide):
+    """PyTorch computes in the type `wide`, if there is one, whatever the reference asks for, and whatever it keeps in a
+    narrower one. Equal elements are sorted in their order, whether or not the reference says stable: any order is right,
+    and PyTorch's own depends on the type and the processor."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
     from torch.utils._pytree import tree_map
 
+    aten = torch.ops.aten
     narrow = {torch.float32, torch.float16, torch.bfloat16} - {wide}
 
     def widen(value):
@@ -134,16 +137,40 @@ def computed_in(wide):
             return value.to(wide)
         return wide if isinstance(value, torch.dtype) and value in narrow else value
 
-    class Widening(TorchDispatchMode):
-        def __torch_dispatch__(self, function, types, arguments=(), options=None):
-            return function(*tree_map(widen, arguments), **tree_map(widen, options or {}))
+    def sort(x, dim=-1, descending=False):
+        return aten.sort.stable(x, stable=True, dim=dim, descending=descending)
 
-    torch.set_default_dtype(wide)
+    def topk(x, k, dim=-1, largest=True, sorted=True):
+        return tuple(part.narrow(dim, 0, k) if x.ndim else part for part in sort(x, dim, largest))
+
+    stable = {aten.sort.default: sort, aten.topk.default: topk}
+
+    class Evaluating(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            if wide:
+                arguments, options = tree_map(widen, arguments), tree_map(widen, options or {})
+            return stable.get(function, function)(*arguments, **(options or {}))
+
+    torch.set_default_dtype(wide or torch.float32)
     try:
-        with Widening():
+        with Evaluating():
             yield
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@contextlib.contextmanager
+def stable_argsort():
+    """The same of NumPy's function; the method cannot be replaced."""
+    import numpy as np
+
+    argsort = np.argsort
+    np.argsort = lambda a, axis=-1, kind=None, **options: argsort(a, axis, **({"kind": kind or "stable"} | options)
+                                                                  if options.get("stable") is None else options)
+    try:
+        yield
+    finally:
+        np.argsort = argsort
 
 
 class Reference:
@@ -180,7 +207,7 @@ class Reference:
         parameters = [self.parameter(p, wide) for p in self.spec["parameters"]]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = self.of_tensors(inputs, parameters, wide) if self.torch else self.function(*inputs, *parameters)
+            results = self.of_tensors(inputs, parameters, wide) if self.torch else self.of_arrays(inputs, parameters)
         results = as_tuple(results)
         problem = self.store(results, job, memory, wide)
         del memory
@@ -192,8 +219,12 @@ class Reference:
         tensors = [torch.from_numpy(array) for array in inputs]
         halves = any(is_half(t["dtype"]) for t in self.spec["inputs"] + self.spec["outputs"])
         precision = torch.float64 if wide else torch.float32
-        with computed_in(precision) if wide or halves else contextlib.nullcontext():
+        with evaluated_in(precision if wide or halves else None):
             return self.function(*tensors, *parameters)
+
+    def of_arrays(self, inputs, parameters):
+        with stable_argsort():
+            return self.function(*inputs, *parameters)
 
     def vary(self, inputs, job):
         import numpy as np

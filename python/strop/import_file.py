@@ -278,6 +278,7 @@ class Imported:
 
 # ---- which extents vary ----------------------------------------------------------------------------------
 
+SHORT = 4  # elements along an axis, other than the first, that stay as many
 LETTERS = {1: "N", 2: "MN", 3: "BMN", 4: "BCHW", 5: "BCDHW"}
 
 
@@ -293,9 +294,17 @@ class Dimensions:
         for name, value in imported.inputs.items():
             for axis, extent in enumerate(placeholders[name].meta["val"].shape):
                 self.shapes[name].append(self.extent(extent, value, axis))
+        self.fix_what_is_short()
         self.fix_what_may_be_indexed()
         self.drop_what_does_not_vary()
         self.drop_what_only_computing_refuses()
+
+    def fix_what_is_short(self):
+        """Three coordinates of a point, or four of a box, are what the data is, and no size that varies."""
+        first = {shape[0] for shape in self.shapes.values() if shape}
+        for name, size in list(self.values.items()):
+            if size <= SHORT and name not in first:
+                self.fix(name)
 
     def fix_what_may_be_indexed(self):
         """Indices are drawn below a fixed limit, so only extents that they have themselves may shrink."""

@@ -37,6 +37,14 @@ KEPT = (
     "binary_cross_entropy binary_cross_entropy_with_logits repeat_interleave pixel_shuffle pixel_unshuffle "
     "channel_shuffle zeros_like ones_like full_like one_hot roll trunc frac logsumexp var std var_mean lerp unfold outer tril triu diag_embed pad"
 ).split()
+# Beyond what torch.export takes apart by itself.
+TAKEN_APART = [
+    torch.ops.aten.grid_sampler_2d,
+    torch.ops.aten.upsample_bicubic2d,
+    torch.ops.aten.ldexp,
+    torch.ops.aten.copysign,
+    torch.ops.aten.dist,
+]
 RANDOM = (
     "rand randn randint randperm bernoulli dropout native_dropout feature_dropout alpha_dropout normal uniform "
     "multinomial rrelu rrelu_with_noise rrelu_with_noise_functional poisson exponential gaussian log_normal cauchy "
@@ -101,6 +109,7 @@ def export(function, examples, varying):
         for operation in list(table):
             if operation._opname in KEPT:
                 del table[operation]
+        table.update(torch._decomp.get_decompositions(TAKEN_APART))
         return program.run_decompositions(table)
 
 

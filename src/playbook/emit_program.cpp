@@ -20,6 +20,7 @@
 #include "playbook/recipe.h"
 #include "playbook/recurrence_form.h"
 #include "playbook/scan_form.h"
+#include "playbook/short_reductions.h"
 #include "playbook/value_names.h"
 #include "playbook/window_form.h"
 
@@ -225,8 +226,9 @@ std::vector<Recipe> variants_of(const Problem& problem, const Draft& draft, cons
 
 }  // namespace
 
-Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& machine) {
-    if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
+Recipes emit_program(const Problem& problem, const Graph& given, const Machine& machine) {
+    if (given.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
+    const Graph graph = simplify(unrolled_short_reductions(given));
     const std::vector<Plan> plans = {
         {Fusion::fused, "fused_stages",
          "each stage fuses as much as one kernel can hold, so that few values pass through memory"},

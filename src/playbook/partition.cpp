@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/merge_axes.h"
+#include "graph/operations.h"
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/plain_loops.h"
@@ -50,6 +51,33 @@ bool is_cheap_again(const Graph& graph, const Node& node) {
            });
 }
 
+// The operations between a value and what it is made of, if that has fewer axes (the distance of each two of N and M
+// points) and the operations are few: to compute them again takes no longer than to read the value. Empty if not.
+std::vector<int> outer_formula(const Graph& graph, const Node& value) {
+    constexpr double few = 16;  // additions
+    std::vector<int> formula;
+    double cost = 0;
+    auto walk = [&](auto&& self, int id) -> bool {
+        const Node& node = graph.at(id);
+        if (is_leaf(node) && node.family != Family::input) return true;
+        if (long_axes(node.shape) < long_axes(value.shape)) return true;
+        const bool inside = node.family == Family::pointwise && is_floating(node.dtype);
+        if (!inside && !is_view(graph, node)) return false;
+        if (inside) cost += operation_of(node)->cost;
+        if (inside) formula.push_back(id);
+        return cost <= few &&
+               std::all_of(node.operands.begin(), node.operands.end(), [&](int one) { return self(self, one); });
+    };
+    const std::vector<int> users = graph.users(value.id);
+    const bool read_in_loops = std::all_of(users.begin(), users.end(), [&](int user) {
+        const Family family = graph.at(user).family;
+        return family == Family::pointwise || family == Family::reduction;
+    });
+    const bool stored = std::count(graph.outputs.begin(), graph.outputs.end(), value.id) > 0;
+    if (value.family != Family::pointwise || users.size() < 2 || !read_in_loops || stored) return {};
+    return walk(walk, value.id) ? formula : std::vector<int>{};
+}
+
 // What every stage that reads it may compute for itself: leaves, generated values, views, what is cheap again.
 std::vector<char> free_nodes(const Graph& graph) {
     std::vector<char> generated(graph.nodes.size()), free(graph.nodes.size());
@@ -57,6 +85,7 @@ std::vector<char> free_nodes(const Graph& graph) {
         generated[at(node.id)] = is_generated(graph, node, generated);
         free[at(node.id)] =
             is_leaf(node) || generated[at(node.id)] || is_view(graph, node) || is_cheap_again(graph, node);
+        for (int id : outer_formula(graph, node)) free[at(id)] = 1;
     }
     return free;
 }
@@ -90,6 +119,7 @@ public:
                 place_product(node);
         for (const Node& node : graph_.nodes)
             if (!free_[at(node.id)] && group_of_[at(node.id)] < 0) place(node);
+        join_plain_readers();
         return ordered();
     }
 
@@ -255,6 +285,70 @@ private:
         return std::all_of(group.nodes.begin(), group.nodes.end(), [&](int id) {
             return graph_.at(id).family == Family::pointwise && light.contains(graph_.at(id).op);
         });
+    }
+
+    // What several nodes of one plain stage read, and nobody else, is computed there. Backwards, so that a chain of such
+    // values ends up in its last reader.
+    void join_plain_readers() {
+        std::set<int> again;  // nodes of which a reader may compute an element more than once
+        for (size_t k = groups_.size(); k-- > 0;) {
+            if (!groups_[k].alive || !groups_[k].plain || groups_[k].product) continue;
+            const Reader reader = plain_reader_of(groups_[k], again);
+            if (reader.group < 0 || groups_[at(reader.group)].nodes.size() + groups_[k].nodes.size() > largest_stage)
+                continue;
+            if (reader.again) again.insert(groups_[k].nodes.begin(), groups_[k].nodes.end());
+            std::vector<int>& nodes = groups_[at(reader.group)].nodes;
+            nodes.insert(nodes.end(), groups_[k].nodes.begin(), groups_[k].nodes.end());
+            std::sort(nodes.begin(), nodes.end());
+            for (int id : groups_[k].nodes) group_of_[at(id)] = reader.group;
+            groups_[k].alive = false;
+        }
+    }
+
+    struct Reader {
+        int group = -1;
+        bool again = false;  // may compute an element more than once
+    };
+
+    // The plain group all of whose readers of this one can compute it in their loops, if there is such a one. Who
+    // computes elements more than once does so with cheap ones that are made of what is stored.
+    Reader plain_reader_of(const Group& group, const std::set<int>& again) const {
+        Reader reader;
+        const std::set<int> own(group.nodes.begin(), group.nodes.end());
+        for (int id : group.nodes)
+            if (is_output_[at(id)] || !computes_in_place(graph_.at(id))) return {};
+        for (const Node& node : graph_.nodes) {
+            if (free_[at(node.id)] || own.contains(node.id)) continue;
+            for (const Source& source : sources_[at(node.id)]) {
+                if (!own.contains(source.node)) continue;
+                const int of = group_of_[at(node.id)];
+                const bool plain = groups_[at(of)].plain && !groups_[at(of)].product;
+                if (!plain || !source.in_order || (reader.group >= 0 && of != reader.group)) return {};
+                if (again.contains(node.id)) return {};
+                reader.group = of;
+                reader.again |= !is_read_once(graph_.at(source.node), node);
+            }
+        }
+        return reader.again && !is_cheap(group) ? Reader{} : reader;
+    }
+
+    // By this node, each element in the loops that compute one of its own.
+    bool is_read_once(const Node& source, const Node& node) const {
+        if (node.family != Family::pointwise && !is_joined_in_one_nest(graph_, node)) return false;
+        return std::any_of(node.operands.begin(), node.operands.end(), [&](int id) {
+            while (graph_.at(id).op == "reshape" && unit_insertion(graph_.at(graph_.at(id).operands[0]).shape,
+                                                                   graph_.at(id).shape))
+                id = graph_.at(id).operands[0];
+            return id == source.id && (node.family != Family::pointwise || source.shape == node.shape);
+        });
+    }
+
+    // So little arithmetic that to repeat it takes no longer than to read it.
+    bool is_cheap(const Group& group) const {
+        constexpr double cheap = 4;  // additions
+        double cost = 0;
+        for (int id : group.nodes) cost += operation_of(graph_.at(id)) ? operation_of(graph_.at(id))->cost : cheap + 1;
+        return cost <= cheap;
     }
 
     std::vector<int> merged(const std::set<int>& groups, const Node& node) const {

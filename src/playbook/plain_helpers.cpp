@@ -179,6 +179,14 @@ static inline float erf_of(float x) {
     return magnitude > 1.0f ? outer : inner;
 }
 )"},
+                                                                           {"rounded", R"(
+// The compiler must not know that `no_bits` are none: it would turn a product and a sum into a multiply-add, which keeps
+// the digits that another product has lost.
+static volatile int32_t unknown_zero = 0;
+static inline float rounded(float product, int32_t no_bits) {
+    return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, product) | no_bits);
+}
+)"},
                                                                            {"sign_of", R"(
 template <class T> static inline T sign_of(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
 )"},
@@ -194,10 +202,25 @@ template <class T> static inline T floor_divide(T a, T b) {
                                                                            {"remainder_of", R"(
 // With the divisor's sign, as in Python.
 template <class T> static inline T remainder_of(T a, T b) {
-    if (!std::is_floating_point<T>::value && b == 0) return 0;
-    const T rest = (T)std::fmod(a, b);
+    if (!std::is_floating_point<T>::value && (b == 0 || (std::is_signed<T>::value && b == (T)-1))) return 0;
+    T rest;
+    if constexpr (std::is_floating_point<T>::value) rest = std::fmod(a, b);
+    else rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
+// The same in vectors. A multiple of b that a double holds is taken off exactly, and leaves less than 2^-51 of what was
+// there, or about b: six times at most, from the largest float and the smallest; of a usual number three times.
+static inline float remainder_of_float(float a, float b) {
+    const int times = __builtin_constant_p(b) && b * b >= 0x1p-48f ? 3 : 6;
+    const double inverse = 1 / (double)b;
+    double rest = a;
+    for (int time = 0; time < times; ++time) rest = __builtin_fma(-__builtin_trunc(rest * inverse), (double)b, rest);
+    rest = __builtin_isinf(b) ? a - a + a : rest;
+    const double size = __builtin_fabs((double)b);
+    rest = rest >= size ? rest - size : rest < -size ? rest + size : rest;
+    return (float)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}
+template <> inline float remainder_of<float>(float a, float b) { return remainder_of_float(a, b); }
 )"},
                                                                            {"shifted_left", R"(
 // By more bits than there are, nothing is left, as in NumPy.

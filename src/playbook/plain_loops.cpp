@@ -22,6 +22,7 @@ namespace {
 // Places of one row whose results are held at a time: few enough for the first cache, many enough for vectors.
 constexpr int64_t held_columns = 256;
 constexpr int64_t scanned_at_a_time = 16;
+constexpr size_t joined_parts = 8;  // of a concatenation, that one nest writes
 
 // Whether neighbours along this axis of a node are neighbours in some input's memory, but for a step. Operands that are
 // read again and again, with fewer axes than others, do not count.
@@ -476,22 +477,28 @@ private:
         finish(nest, lines);
     }
 
+    // Parts of one extent share a nest, so that what several of them read is computed once.
     void concatenate(const Node& node, const Tensor& to, Lines& lines) {
-        const size_t along = static_cast<size_t>(node.axes.at(0));
+        const size_t along = static_cast<size_t>(node.axes.at(0)), parts = node.operands.size();
+        const auto extent_of = [&](size_t part) { return graph_.at(node.operands[part]).shape[along]; };
         Expression begin = 0;
-        for (int id : node.operands) {
-            const Node& part = graph_.at(id);
+        for (size_t first = 0, last = 0; first < parts; first = last) {
+            while (last < parts && last < first + joined_parts && extent_of(last) == extent_of(first)) ++last;
             Shape shape = node.shape;
-            shape[along] = part.shape[along];
+            shape[along] = extent_of(first);
             LoopNest nest(graph_, taken_);
-            TermIndex to_index = nest.open(shape), from = to_index;
-            for (size_t axis = 0; axis < from.size(); ++axis)
-                if (part.shape[axis].is_literal(1)) from[axis] = {"0", 0, true};
-            Term value = nest.values.at(id, from);
-            to_index[along] = plus(to_index[along], extent_term(begin));
-            nest.before(nest.depth(), fmt::format("{} = {};", element(to, node.shape, to_index), value.text));
+            const TermIndex places = nest.open(shape);
+            for (size_t part = first; part < last; ++part) {
+                const Node& source = graph_.at(node.operands[part]);
+                TermIndex from = places, into = places;
+                for (size_t axis = 0; axis < from.size(); ++axis)
+                    if (source.shape[axis].is_literal(1)) from[axis] = {"0", 0, true};
+                const Term value = nest.values.at(source.id, from);
+                into[along] = plus(into[along], extent_term(begin));
+                nest.before(nest.depth(), fmt::format("{} = {};", element(to, node.shape, into), value.text));
+                begin = begin + extent_of(part);
+            }
             finish(nest, lines);
-            begin = begin + part.shape[along];
         }
     }
 
@@ -534,6 +541,14 @@ bool reads_from_memory(const Graph& graph, const Node& user, int operand) {
     if (!computes_in_place(graph.at(operand))) return true;
     if (user.family == Family::contraction || user.family == Family::convolution) return true;
     return user.family == Family::layout && (user.op == "pad" || user.op == "window" || regroups(graph, user));
+}
+
+bool is_joined_in_one_nest(const Graph& graph, const Node& node) {
+    if (node.family != Family::layout || node.op != "concatenate" || node.operands.size() > joined_parts) return false;
+    const size_t along = static_cast<size_t>(node.axes.at(0));
+    return std::all_of(node.operands.begin(), node.operands.end(), [&](int id) {
+        return graph.at(id).shape[along] == graph.at(node.operands[0]).shape[along];
+    });
 }
 
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph) { return Writer(problem, graph).write(); }

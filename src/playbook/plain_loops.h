@@ -27,6 +27,9 @@ struct PlainLoops {
     std::set<std::string> helpers;  // of plain_helpers
     std::string lacks;              // non-empty: a value in the middle that needs a nest of its own
 };
+// Whether this is a concatenation whose parts one nest of loops computes.
+bool is_joined_in_one_nest(const Graph& graph, const Node& node);
+
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph);
 
 // "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power", "sum_in", "max_in", "min_in",

@@ -80,6 +80,18 @@ const char* infix_of(const std::string& op) {
     return found == signs.end() ? nullptr : found->second;
 }
 
+// A product that is added to something whose exponential is taken: what is subtracted may be the largest such product,
+// and a multiply-add would keep the digits that the largest one has lost.
+bool is_left_in_an_exponent(const Graph& graph, const Node& node) {
+    if (node.dtype != DType::float32 || (node.op != "multiply" && node.op != "square")) return false;
+    for (int user : graph.users(node.id)) {
+        if (graph.at(user).op != "add" && graph.at(user).op != "subtract") continue;
+        for (int reader : graph.users(user))
+            if (graph.at(reader).op == "exp" || graph.at(reader).op == "expm1") return true;
+    }
+    return false;
+}
+
 bool reads_memory(const Graph& graph, int id) {
     const Node& node = graph.at(id);
     return node.family == Family::input ||
@@ -191,8 +203,18 @@ Term PlainValues::pointwise(const Node& node, const TermIndex& index) {
         operands.push_back(at(id, own));
     }
     const Term term = formula(node, operands);
+    if (is_left_in_an_exponent(graph_, node)) return rounded(term);
     if (!exceeds_its_type(node.op, node.dtype)) return term;
     return combined(fmt::format("({}){}", c_type(node.dtype), term.grouped()), {term}, true);
+}
+
+// To its type, before anything is added to it.
+Term PlainValues::rounded(const Term& product) {
+    if (helpers.insert("rounded").second) no_bits_ = fresh("no_bits");
+    const std::string read = fmt::format("const int32_t {} = unknown_zero;", no_bits_);
+    const std::vector<std::string>& before = statements(0);
+    if (std::find(before.begin(), before.end(), read) == before.end()) add(0, read);
+    return combined(fmt::format("rounded({}, {})", product.text, no_bits_), {product}, true);
 }
 
 Term PlainValues::formula(const Node& node, const std::vector<Term>& operands) {

@@ -43,6 +43,7 @@ public:
 
 private:
     Term pointwise(const Node& node, const TermIndex& index);
+    Term rounded(const Term& product);
     Term formula(const Node& node, const std::vector<Term>& operands);
     Term one_operand(const Node& node, const Term& a);
     Term layout(const Node& node, const TermIndex& index, bool conditional);
@@ -55,6 +56,7 @@ private:
 
     const Graph& graph_;
     std::set<std::string> taken_;
+    std::string no_bits_;
     std::map<int, std::vector<std::string>> statements_;
     std::map<std::pair<int, std::string>, Term> known_;
 };

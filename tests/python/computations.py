@@ -307,6 +307,24 @@ def bytes_that_wrap(x, y):
     return *elements, x.max(axis=1), y.sum(axis=0), np.maximum(x, np.int8(0)), np.argmin(y, axis=1), x >> 2
 
 
+def hue_saturation_value(x):
+    r, g, b = x[:, 0], x[:, 1], x[:, 2]
+    top = x.max(axis=1)
+    spread = top - x.min(axis=1)
+    safe = np.where(spread > 0, spread, 1)
+    hue = np.where(top == r, ((g - b) / safe) % 6, np.where(top == g, (b - r) / safe + 2, (r - g) / safe + 4)) / 6
+    return np.stack([hue, spread / np.maximum(top, 1e-8), top], axis=1)
+
+
+def nearest_points(a, b):
+    d = ((a[:, :, None] - b[:, None]) ** 2).sum(axis=-1)
+    return np.sqrt(d.min(axis=2)), d.min(axis=1).mean(axis=1)
+
+
+def wrapped_angles(x, n):
+    return (x * 100) % 6.25, x % (np.abs(x[:, ::-1]) + 0.5), n % 7, n % -5
+
+
 def joint_attention(x, w):
     batch, length, width = x.shape
     q, k, v = (x @ w).reshape(batch, length, 3, 4, width // 4).transpose(2, 0, 3, 1, 4)
@@ -346,6 +364,9 @@ COMPUTATIONS = {
     "covariance": ("x float32[M,N]", ["M=17,N=5", "M=2,N=1"]),
     "polynomial_features": ("x float32[M,N]", ["M=7,N=19", "M=1,N=1"]),
     "moving_average": ("x float32[M,N]", ["M=3,N=19", "M=1,N=5"]),
+    "hue_saturation_value": ("x float32[N,3,H,W]", ["N=2,H=5,W=19", "N=1,H=1,W=1"]),
+    "nearest_points": ("a float32[B,N,3]; b float32[B,M,3]", ["B=2,N=9,M=21", "B=1,N=1,M=1"]),
+    "wrapped_angles": ("x float32[M,N]; n int64<N[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
     "top_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
