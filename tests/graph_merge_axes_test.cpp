@@ -82,6 +82,14 @@ TEST(MergeAxes, NotOfAnAxisAlongWhichPlacesCount) {
     EXPECT_THAT(text, HasSubstr("input x : [B*C, H, W]"));
 }
 
+TEST(MergeAxes, NotOfWhatReadsOneValueAlongTwoAxes) {
+    const std::string text = merged(x + R"(, {"family": "layout", "op": "reshape", "operands": [0],
+          "shape": ["B", "1", "C", "H", "W"]},
+        {"family": "pointwise", "op": "subtract", "operands": [0, 1], "shape": ["B", "B", "C", "H", "W"]})",
+                                    2);
+    EXPECT_THAT(text, HasSubstr("input x : [B, C, H, W]"));
+}
+
 TEST(MergeAxes, OtherOperationsStayAsTheyAre) {
     const std::string text = merged(x + R"(, {"family": "scan", "op": "sum", "operands": [0], "axes": [3],
           "shape": ["B", "C", "H", "W"]})",

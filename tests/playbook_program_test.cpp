@@ -259,6 +259,14 @@ TEST(Programs, WhatSeveralPartsOfAResultReadIsComputedOnceInOneNest) {
     EXPECT_EQ(occurrences(source, "team::parallel("), 1u);
 }
 
+TEST(Programs, LayersThatRepeatHaveOneFunction) {
+    for (const std::string strategy : {"plain_stages", "fused_stages"}) {
+        const std::string source = source_of("three_layers", strategy);
+        EXPECT_EQ(occurrences(source, "\nnamespace stage_"), strategy == "fused_stages" ? 2u : 4u) << source;
+        EXPECT_EQ(occurrences(source, "    stage_1::"), 3u) << source;
+    }
+}
+
 TEST(Programs, DistancesOfAllPointsAreNotStored) {
     for (const std::string strategy : {"plain_stages", "fused_stages"})
         EXPECT_THAT(source_of("nearest_points", strategy), Not(HasSubstr("B * N * M * (int64_t)sizeof"))) << strategy;

@@ -16,14 +16,14 @@ from strop.import_reductions import scan
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
 from strop.trace_array import Traced, astype, axis_of, broadcast_shapes, broadcast_to, full, pointwise, product, reduce
 from strop.trace_dims import Untraceable, is_int, same
-from strop.trace_order import extent_of, ordered, searchsorted, zero
+from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
 
 # ---- order -----------------------------------------------------------------------------------------------
 
 
 @imports("sort")
 def _sort(out, x, axis=-1, descending=False, **_):
-    return ordered(x, axis, layout.arange(extent_of(x, axis)), descending)
+    return in_order(x, axis, None, descending)
 
 
 @imports("sort.stable")
@@ -41,17 +41,17 @@ def _topk(out, x, count, axis=-1, largest=True, *_):
     if is_int(count) and count == 1 and x.ndim:
         op = "max" if largest else "min"
         return reduce(op, x, axis, True), reduce("arg" + op, x, axis, True)
-    return ordered(x, axis, layout.arange(count), largest)
+    return in_order(x, axis, count, largest)
 
 
 @imports("kthvalue")
 def _kth_value(out, x, k, axis=-1, keepdim=False):
-    return ordered(x, axis, k - 1, keepdim=keepdim)
+    return element_at(x, axis, k - 1, keepdim)
 
 
 @imports("median.dim", "nanmedian.dim")
 def _median(out, x, axis, keepdim=False):
-    return ordered(x, axis, (extent_of(x, axis) - 1) // 2, keepdim=keepdim)
+    return element_at(x, axis, (extent_of(x, axis) - 1) // 2, keepdim)
 
 
 @imports("median", "nanmedian")

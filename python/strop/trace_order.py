@@ -1,5 +1,5 @@
-"""Orders as nodes of the graph, which has none for them: an element's place is how many come before it, and what is at a
-place is a sum in which all others are zero. So n elements cost n² comparisons. NaN is not ordered.
+"""Orders as nodes of the graph, which has none for them: an element's place is how many come before it, so n elements
+cost n² comparisons. The values of few elements come from a network of comparisons. NaN is not ordered.
 """
 
 from __future__ import annotations
@@ -7,9 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import Traced, astype, axis_of, full, lift, pointwise, reduce
+from strop.trace_array import Traced, astype, axis_of, broadcast_to, full, lift, pointwise, reduce
 from strop.trace_calls import handles
-from strop.trace_dims import Untraceable
+from strop.trace_dims import Untraceable, is_int
+
+FEW = 16  # elements that a network sorts
 
 
 def zero(dtype) -> Traced:
@@ -25,26 +27,69 @@ def places_of(x: Traced, descending: bool) -> Traced:
     return reduce("sum", astype(pointwise("logical_or", before, earlier), np.int64), x.ndim)
 
 
-def _at_places(places: Traced, wanted, values: Traced) -> Traced:
-    """The value whose place is wanted: [..., n] and [k] give [..., k], a number gives [...]."""
-    if isinstance(wanted, Traced) and wanted.ndim:
-        places, values = layout.expand_dims(places, -2), layout.expand_dims(values, -2)
-        wanted = layout.expand_dims(wanted, -1)
-    chosen = pointwise("where", pointwise("equal", places, wanted), values, zero(values.dtype))
-    return reduce("sum", chosen, chosen.ndim - 1, False, values.dtype)
+def _comparisons(count: int):
+    """Pairs that sort so many elements, by merges of odd and even ones (Batcher 1968; Knuth, volume 3, 5.2.2 M)."""
+    top = 1 << max((count - 1).bit_length() - 1, 0)
+    p = top
+    while p > 0:
+        q, r, d = top, 0, p
+        while True:
+            yield from ((i, i + d) for i in range(count - d) if i & p == r)
+            if q == p:
+                break
+            d, q, r = q - p, q // 2, p
+        p //= 2
 
 
-def ordered(x: Traced, axis, wanted, descending=False, keepdim=True):
-    """What is at these places of the order along the axis, and where it was."""
+def _few_in_order(last: Traced, descending: bool) -> list:
+    """Each element of the order along the last axis."""
+    few = [layout.getitem(last, (Ellipsis, i)) for i in range(last.shape[-1])]
+    for i, j in _comparisons(len(few)):
+        few[i], few[j] = pointwise("minimum", few[i], few[j]), pointwise("maximum", few[i], few[j])
+    return few[::-1] if descending else few
+
+
+def _is_few(last: Traced) -> bool:
+    return is_int(last.shape[-1]) and 2 <= last.shape[-1] <= FEW and last.dtype.kind != "b"
+
+
+def in_order(x: Traced, axis, count=None, descending=False):
+    """The first `count` elements, or all, of the order along the axis, and where they were."""
     if not x.ndim:
         return x, zero(np.int64)
     axis = axis_of(axis, x.ndim)
     last = layout.moveaxis(x, axis, -1)
-    places = places_of(last, descending)
-    values, indices = _at_places(places, wanted, last), _at_places(places, wanted, layout.arange(last.shape[-1]))
-    if isinstance(wanted, Traced) and wanted.ndim:
-        return layout.moveaxis(values, -1, axis), layout.moveaxis(indices, -1, axis)
-    return tuple(layout.expand_dims(one, axis) if keepdim else one for one in (values, indices))
+    along, places = last.ndim - 1, places_of(last, descending)
+
+    def placed(values):
+        values = broadcast_to(values, last.shape)
+        return layout.scatter("sum", full(last.shape, 0, values.dtype), places, values, along)
+
+    if _is_few(last):
+        values = layout.stack(_few_in_order(last, descending), along)
+    else:
+        values = placed(last)
+    both = values, placed(layout.arange(last.shape[-1]))
+    if count is not None:
+        both = tuple(layout.getitem(one, (Ellipsis, slice(count))) for one in both)
+    return tuple(layout.moveaxis(one, -1, axis) for one in both)
+
+
+def element_at(x: Traced, axis, place, keepdim=True):
+    """The element at this place of the order along the axis, and where it was."""
+    if not x.ndim:
+        return x, zero(np.int64)
+    axis = axis_of(axis, x.ndim)
+    last = layout.moveaxis(x, axis, -1)
+    places = places_of(last, False)
+
+    def chosen(values):
+        hit = pointwise("where", pointwise("equal", places, place), values, zero(values.dtype))
+        return reduce("sum", hit, hit.ndim - 1, False, values.dtype)
+
+    value = _few_in_order(last, False)[place] if _is_few(last) else chosen(last)
+    both = value, chosen(layout.arange(last.shape[-1]))
+    return tuple(layout.expand_dims(one, axis) if keepdim else one for one in both)
 
 
 def extent_of(x: Traced, axis):
@@ -60,7 +105,7 @@ def _sorted(x, axis, kind):
     x = lift(x)
     if axis is None:
         x, axis = layout.reshape(x, (x.size,)), -1
-    return ordered(x, axis, layout.arange(extent_of(x, axis)))
+    return in_order(x, axis)
 
 
 @handles("sort")
@@ -88,7 +133,7 @@ def median(x, axis=None, keepdims=False):
     else:
         rank = 0
     count = extent_of(x, axis)
-    low, high = (ordered(x, axis, place, keepdim=keepdims)[0] for place in ((count - 1) // 2, count // 2))
+    low, high = (element_at(x, axis, place, keepdims)[0] for place in ((count - 1) // 2, count // 2))
     middle = (low + high) * 0.5
     return layout.reshape(middle, (1,) * rank) if keepdims and rank else middle
 

@@ -23,7 +23,13 @@ public:
         }
     }
 
-    bool fit() const { return fits_; }
+    // Not where one axis is a value's twice, as of x[:, None] - x: what is where in it is not told by the axes.
+    bool fit() const {
+        return fits_ && std::none_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& node) {
+                   const Ids ids = of(node.id);
+                   return std::set<int>(ids.begin(), ids.end()).size() < ids.size();
+               });
+    }
     // Of a node's axes but those of extent 1, in their order.
     Ids of(int id) const {
         Ids result;
@@ -142,7 +148,7 @@ std::map<int, int> followers(const Graph& graph, const Axes& axes) {
     for (const Node& node : graph.nodes) {
         const Ids ids = axes.of(node.id);
         for (size_t k = 0; k < ids.size(); ++k) {
-            if (std::count(ids.begin(), ids.end(), ids[k]) > 1 || axes.is_kept_apart(ids[k])) excluded.insert(ids[k]);
+            if (axes.is_kept_apart(ids[k])) excluded.insert(ids[k]);
             after[ids[k]].insert(k + 1 < ids.size() ? ids[k + 1] : -1);
             before[ids[k]].insert(k > 0 ? ids[k - 1] : -1);
         }

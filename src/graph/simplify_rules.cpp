@@ -421,6 +421,44 @@ private:
     }
 
     // Slices of slices join where each axis is cut by one of them only.
+    // One place of an axis that a reshape made of several: a place of each of those.
+    std::optional<int> slice_of_merged_axes(const Node& node) {
+        const Node& source = operand(node, 0);
+        if (!is_layout(source.id, "reshape")) return std::nullopt;
+        std::optional<size_t> cut;
+        for (size_t i = 0; i < node.shape.size(); ++i) {
+            if (node.shape[i] == source.shape[i]) continue;
+            if (cut || !node.shape[i].is_literal(1) || !node.begin[i].is_literal()) return std::nullopt;
+            cut = i;
+        }
+        const Node& whole = at(source.operands[0]);
+        for (size_t i = 0, j = 0; cut && i < source.shape.size();) {
+            const auto [i_end, j_end] = next_run_of_axes(source.shape, i, whole.shape, j);
+            if (*cut >= i_end) {
+                i = i_end;
+                j = j_end;
+                continue;
+            }
+            if (i_end - i > 1 || j_end - j < 2) return std::nullopt;
+            Node slice = node;
+            slice.operands = {whole.id};
+            slice.shape = slice.end = whole.shape;
+            slice.begin.assign(whole.shape.size(), 0);
+            slice.step.assign(whole.shape.size(), 1);
+            int64_t place = node.begin[*cut].evaluate_integer({});
+            for (size_t axis = j_end; axis-- > j;) {
+                if (!whole.shape[axis].is_literal()) return std::nullopt;
+                const int64_t extent = whole.shape[axis].evaluate_integer({});
+                slice.begin[axis] = place % extent;
+                slice.end[axis] = place % extent + 1;
+                slice.shape[axis] = 1;
+                place /= extent;
+            }
+            return reshape(rewrite_slice(std::move(slice)), node.shape);
+        }
+        return std::nullopt;
+    }
+
     int rewrite_slice(Node node) {
         const Node& source = operand(node, 0);
         auto whole = [](const Node& slice, const Shape& extents, size_t i) {
@@ -434,6 +472,7 @@ private:
             smaller.shape = node.shape;
             return out_.add(std::move(smaller));
         }
+        if (const std::optional<int> apart = slice_of_merged_axes(node)) return *apart;
         if (!is_layout(source.id, "slice")) return out_.add(std::move(node));
         const Shape& base = at(source.operands[0]).shape;
         Node joined = node;
@@ -451,7 +490,23 @@ private:
 
     // ---- reductions and contractions ---------------------------------------------------------------
 
+    // Nothing is reduced along an axis of extent 1.
+    std::optional<int> without_unit_axes(const Node& node) {
+        const Node& source = at(node.operands[0]);
+        Node less = node;
+        std::erase_if(less.axes, [&](int axis) { return source.shape[static_cast<size_t>(axis)].is_literal(1); });
+        const bool place = node.op == "argmax" || node.op == "argmin";
+        if (place || node.axes.empty() || less.axes.size() == node.axes.size() || source.dtype != node.dtype)
+            return std::nullopt;
+        if (less.axes.empty()) return reshape(source.id, node.shape);
+        less.keepdims = true;
+        less.shape = source.shape;
+        for (int axis : less.axes) less.shape[static_cast<size_t>(axis)] = 1;
+        return reshape(rewrite_reduction(std::move(less)), node.shape);
+    }
+
     int rewrite_reduction(Node node) {
+        if (const std::optional<int> less = without_unit_axes(node)) return *less;
         const Node& source = operand(node, 0);
         if (is_layout(source.id, "transpose")) return reduce_transposed(node, source);
         if (!node.keepdims && has_kept_twin(node)) {

@@ -1,11 +1,14 @@
 // Programs of several stages, for graphs that no emitter writes as one kernel.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
 #include "graph/recurrence.h"
+#include "graph/rewrite.h"
 #include "graph/work.h"
 #include "language/contract.h"
 #include "playbook/contraction_form.h"
@@ -72,14 +75,16 @@ public:
             if (stages.size() > most_stages)
                 return {fmt::format("a computation of {} stages (at most {}): cut the reference into several problems",
                                     stages.size(), most_stages)};
-            size_t fast = static_cast<size_t>(
-                std::count_if(stages.begin(), stages.end(), [](const Stage& stage) { return !stage.plain; }));
-            if (fast > most_fast_stages) return {fmt::format("{} stages with kernels of their own", fast)};
             names_ = names_of_values(problem_, graph_, stages);
             Draft draft;
+            known_.clear();
+            fast_ = 0;
             bool complete = true;
-            for (const Stage& stage : stages)
+            for (const Stage& stage : stages) {
                 complete = add(stage, stages.size() <= most_tuned_stages, draft) && complete;
+                if (fast_ > most_fast_stages)
+                    return {fmt::format("more than {} stages with kernels of their own", most_fast_stages)};
+            }
             if (!draft.lacks.empty() || complete) {
                 find_buffers(stages, draft);
                 return draft;
@@ -94,6 +99,16 @@ private:
             problem_, graph_, stage, names_, "compute_" + names_[static_cast<size_t>(stage.outputs.back())]));
         StageKernel kernel;
         kernel.problem = part.problem;
+        kernel.seconds = estimate(part, stage.plain);
+        const auto [known, is_new] = known_.try_emplace(content_of(part, stage.plain), draft.kernels.size());
+        if (!is_new) {
+            kernel.same_as = known->second;
+            draft.kernels[known->second].seconds += std::exchange(kernel.seconds, 0);
+            draft.kernels.push_back(std::move(kernel));
+            draft.alternatives.emplace_back();
+            return true;
+        }
+        fast_ += !stage.plain;
         std::vector<Recipe> recipes;
         if (!stage.plain) {
             for (Emitter emit : {emit_recurrence, emit_contraction, emit_convolution, emit_loops, emit_windows,
@@ -114,10 +129,27 @@ private:
             std::string plain = write_plain(part, stage.plain && tuned, draft);
             (stage.plain ? kernel.source : kernel.otherwise) = plain;
         }
-        kernel.seconds = estimate(part, stage.plain);
         draft.kernels.push_back(std::move(kernel));
         draft.alternatives.push_back(std::move(recipes));
         return true;
+    }
+
+    // All that its function depends on, whatever its tensors are called: layers of a network that repeat have one.
+    static std::string content_of(const StageProblem& part, bool plain) {
+        std::string content = plain ? "plain" : "";
+        for (const auto* tensors : {&part.problem.inputs, &part.problem.outputs})
+            for (const Tensor& tensor : *tensors) content += fmt::format(" {}", name_of(tensor.dtype));
+        for (const std::string& dimension : part.problem.dimensions) content += " " + dimension;
+        for (Node node : part.graph.nodes) {
+            for (size_t k = 0; k < part.problem.inputs.size() && node.family == Family::input; ++k)
+                if (part.problem.inputs[k].name == node.op) {
+                    node.op = fmt::format("{}", k);
+                    break;
+                }
+            content += "\n" + describe_node(node);
+        }
+        for (int id : part.graph.outputs) content += fmt::format(" {}", id);
+        return content;
     }
 
     static void use(const Recipe& recipe, StageKernel& kernel) {
@@ -180,6 +212,8 @@ private:
     const Machine& machine_;
     std::vector<char> plain_only_;
     std::vector<std::string> names_;
+    std::map<std::string, size_t> known_;  // stages by their content
+    size_t fast_ = 0;                      // kernels that are no plain loops
 };
 
 struct Plan {

@@ -256,9 +256,8 @@ private:
         for (const Node& node : source_.nodes) {
             if (!needed_[index(node.id)] || node.family != Family::reduction) continue;
             any_reduction = true;
-            if (reduced_.size() != 1)
-                return fail(reduced_.empty() ? "a reduction over axes of extent 1"
-                                             : "reductions over different or separated axes");
+            if (reduced_positions(node).empty()) return fail("a reduction over axes of extent 1");
+            if (reduced_.size() != 1) return fail("reductions over different or separated axes");
             if (!members_[index(node.operands[0])].contains(*reduced_.begin()))
                 return fail("a reduction over an axis that its operand does not have");
         }

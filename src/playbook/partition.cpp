@@ -14,6 +14,7 @@ namespace strop::playbook {
 namespace {
 
 constexpr size_t largest_stage = 48;    // nodes; more would take the emitters long
+constexpr size_t largest_plain = 160;   // of plain loops, which take their nodes as they come
 constexpr size_t longest_search = 400;  // stages looked at for one circle
 
 size_t at(int id) { return static_cast<size_t>(id); }
@@ -294,7 +295,7 @@ private:
         for (size_t k = groups_.size(); k-- > 0;) {
             if (!groups_[k].alive || !groups_[k].plain || groups_[k].product) continue;
             const Reader reader = plain_reader_of(groups_[k], again);
-            if (reader.group < 0 || groups_[at(reader.group)].nodes.size() + groups_[k].nodes.size() > largest_stage)
+            if (reader.group < 0 || groups_[at(reader.group)].nodes.size() + groups_[k].nodes.size() > largest_plain)
                 continue;
             if (reader.again) again.insert(groups_[k].nodes.begin(), groups_[k].nodes.end());
             std::vector<int>& nodes = groups_[at(reader.group)].nodes;

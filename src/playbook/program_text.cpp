@@ -146,7 +146,8 @@ public:
         find_vector_lengths();
         find_shared();
         std::string bodies;
-        for (size_t k = 0; k < stages_.size(); ++k) bodies += stage(k);
+        for (size_t k = 0; k < stages_.size(); ++k)
+            if (!stages_[k].same_as) bodies += stage(k);
         std::string text = "// " + comment + "\n" + overview() + settings_;
         for (const std::string& include : includes_) text += include + "\n";
         text += "\n" + shared_text_ + bodies + buffer_helper() + entry();
@@ -318,7 +319,8 @@ private:
     std::string overview() const {
         std::string text;
         for (size_t k = 0; k < stages_.size(); ++k)
-            text += fmt::format("//   {}. {}\n", k + 1, stages_[k].problem.name);
+            text += fmt::format("//   {}. {}{}\n", k + 1, stages_[k].problem.name,
+                                stages_[k].same_as ? fmt::format(" as in {}", *stages_[k].same_as + 1) : "");
         return text;
     }
 
@@ -379,15 +381,16 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
     }
 
     void call(size_t k, Lines& lines) const {
-        const StageKernel& stage = stages_[k];
+        const size_t of = stages_[k].same_as.value_or(k);
+        const StageKernel& stage = stages_[of];
         auto call_in = [&](const std::string& place) {
-            return fmt::format("{}::{}({});", place, stage.problem.name, argument_list(stage.problem));
+            return fmt::format("{}::{}({});", place, stage.problem.name, argument_list(stages_[k].problem));
         };
-        if (!stage.condition) return lines.add(call_in(place_of(k)));
+        if (!stage.condition) return lines.add(call_in(place_of(of)));
         lines.add(fmt::format("if ({})", stage.condition->cpp()));
-        lines.add("    " + call_in(place_of(k)));
+        lines.add("    " + call_in(place_of(of)));
         lines.add("else");
-        lines.add("    " + call_in(place_of(k) + "_otherwise"));
+        lines.add("    " + call_in(place_of(of) + "_otherwise"));
     }
 
     const Problem& problem_;

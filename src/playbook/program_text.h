@@ -1,6 +1,7 @@
 // One C++ source from several kernels that run one after the other.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct StageKernel {
     double seconds = 0;                   // estimated; where a program has too many tunables, the least keep none
     std::optional<Expression> condition;  // where it may be called; elsewhere `otherwise` is
     std::string otherwise;                // source of the same function, without tunables; empty without a condition
+    std::optional<size_t> same_as;        // an earlier stage that computes the same: its function is called again
 };
 
 // A value between the stages.

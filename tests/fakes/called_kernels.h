@@ -28,7 +28,7 @@ public:
         folder_ = std::filesystem::temp_directory_path() / fmt::format("strop_called_{}_{}", getpid(), made++);
         std::filesystem::create_directories(folder_);
     }
-    ~CalledKernels() { std::filesystem::remove_all(folder_); }
+    virtual ~CalledKernels() { std::filesystem::remove_all(folder_); }
 
     void check(const Computation& one, const std::vector<Kernel>& kernels) {
         std::vector<Build> builds;
@@ -52,8 +52,14 @@ public:
         }
     }
 
+protected:
+    virtual void compare(const Computation&, const Point& point, size_t output, const std::vector<double>& actual,
+                         const std::string& where) {
+        expect_near(actual, point.expected[output].values, 2e-4, where);
+    }
+
 private:
-    static void call(const Computation& one, const Kernel& kernel, KernelEntry entry, const Point& point) {
+    void call(const Computation& one, const Kernel& kernel, KernelEntry entry, const Point& point) {
         constexpr size_t guard = 64;
         std::vector<std::vector<char>> memory;
         std::vector<void*> tensors;
@@ -78,7 +84,7 @@ private:
             std::vector<double> actual;
             for (size_t i = 0; i < point.expected[k].values.size(); ++i)
                 actual.push_back(get(tensors[point.inputs.size() + k], i, one.problem.outputs[k].dtype));
-            expect_near(actual, point.expected[k].values, 2e-4, where + "\n" + kernel.source);
+            compare(one, point, k, actual, where + "\n" + kernel.source);
             if (testing::Test::HasFatalFailure()) return;
             for (size_t i = 0; i < guard; ++i) {
                 ASSERT_EQ(bytes[i], 0x55) << where << ": written before output " << k;

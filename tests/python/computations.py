@@ -325,6 +325,13 @@ def wrapped_angles(x, n):
     return (x * 100) % 6.25, x % (np.abs(x[:, ::-1]) + 0.5), n % 7, n % -5
 
 
+def three_layers(x, u, v, w, b):
+    for weights in (u, v, w):
+        x = np.maximum(x @ weights + b, 0)
+        x = x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + 1e-5)
+    return x
+
+
 def joint_attention(x, w):
     batch, length, width = x.shape
     q, k, v = (x @ w).reshape(batch, length, 3, 4, width // 4).transpose(2, 0, 3, 1, 4)
@@ -367,6 +374,7 @@ COMPUTATIONS = {
     "hue_saturation_value": ("x float32[N,3,H,W]", ["N=2,H=5,W=19", "N=1,H=1,W=1"]),
     "nearest_points": ("a float32[B,N,3]; b float32[B,M,3]", ["B=2,N=9,M=21", "B=1,N=1,M=1"]),
     "wrapped_angles": ("x float32[M,N]; n int64<N[M,N]", ["M=3,N=37", "M=1,N=1"]),
+    "three_layers": ("x float32[M,N]; u float32[N,N]; v float32[N,N]; w float32[N,N]; b float32[N]", ["M=5,N=9", "M=1,N=1"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
     "top_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
