@@ -1,6 +1,6 @@
 // Programs for graphs that are drawn at random: plain loops have to be right for whatever can be traced. Each is
-// compiled, called between guards and compared with the interpreter. STROP_DRAWN=N: so many graphs, with all strategies;
-// STROP_DRAWN_FIRST=N: from this one on.
+// compiled, called between guards and compared with the interpreter. STROP_DRAWN=N: so many graphs, with all
+// strategies; STROP_DRAWN_FIRST=N: from this one on.
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -71,8 +71,9 @@ private:
             made.shape.push_back(extent.evaluate_integer({dims.begin(), dims.end()}));
         std::normal_distribution<double> normal;
         for (int64_t i = 0; i < element_count(made.shape); ++i)
-            made.values.push_back(tensor.dtype == DType::int64 ? static_cast<double>(below(2))
-                                                               : static_cast<double>(static_cast<float>(normal(random_))));
+            made.values.push_back(tensor.dtype == DType::int64
+                                      ? static_cast<double>(below(2))
+                                      : static_cast<double>(static_cast<float>(normal(random_))));
         return made;
     }
 
@@ -288,8 +289,7 @@ protected:
     void compare(const Computation& one, const Point& point, size_t output, const std::vector<double>& actual,
                  const std::string& where) override {
         const std::vector<double>& exact = point.expected[output].values;
-        const std::vector<double> stored =
-            interpret(one.graph, one.arguments(point), Precision::stored)[output].values;
+        const std::vector<double> stored = interpret(one.graph, one.arguments(point), Precision::stored)[output].values;
         double squares = 0, noise = 0;
         for (size_t i = 0; i < exact.size(); ++i) {
             squares += exact[i] * exact[i];

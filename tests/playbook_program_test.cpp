@@ -267,6 +267,15 @@ TEST(Programs, LayersThatRepeatHaveOneFunction) {
     }
 }
 
+TEST(Programs, RowsAreSortedWithoutComparingAllPairs) {
+    const std::string rows = source_of("rows_in_order", "plain_stages");
+    EXPECT_EQ(occurrences(rows, " places_in<false>("), 4u) << rows;
+    EXPECT_THAT(rows, Not(HasSubstr("logical_or")));
+    const std::string few = source_of("order_of_a_few", "plain_stages");
+    EXPECT_THAT(few, Not(HasSubstr("places_in")));
+    EXPECT_THAT(few, HasSubstr("min_of<float>"));
+}
+
 TEST(Programs, DistancesOfAllPointsAreNotStored) {
     for (const std::string strategy : {"plain_stages", "fused_stages"})
         EXPECT_THAT(source_of("nearest_points", strategy), Not(HasSubstr("B * N * M * (int64_t)sizeof"))) << strategy;

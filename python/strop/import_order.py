@@ -1,7 +1,7 @@
 """PyTorch's sorting, scattering and interpolation as nodes of the graph.
 
 What is added, or combined otherwise, is a scatter. What is written has the order of a loop, and the graph no node for
-that: a target takes what is meant for it, so n values for t targets cost n·t.
+that: a target takes the last of those that are meant for it, whose place is a scatter's maximum.
 """
 
 from __future__ import annotations
@@ -88,18 +88,11 @@ def _source_of(x: Traced, axis: int, index: Traced, source) -> Traced:
     return as_dtype(source, x.dtype)
 
 
-def _targets(x: Traced, axis: int, index: Traced, source):
-    """With the axis last: the target, the source, and [..., t, n]: is source n meant for target t?"""
-    source = _source_of(x, axis, index, source)
-    x, index, source = (layout.moveaxis(one, axis, -1) for one in (x, index, source))
-    places = layout.expand_dims(layout.arange(x.shape[-1]), -1)
-    return x, source, pointwise("equal", layout.expand_dims(index, -2), places)
-
-
-def _last(hit) -> Traced:
-    """The last source of each target, -1 where there is none: what a loop over the sources leaves."""
-    at = layout.arange(hit.shape[-1])
-    return reduce("max", pointwise("where", hit, at, full((), -1, np.int64)), hit.ndim - 1)
+def _last(shape, axis: int, index: Traced) -> Traced:
+    """The last source of each target of this shape, -1 where there is none: what a loop over the sources leaves."""
+    count = index.shape[axis]
+    at = layout.reshape(layout.arange(count), (count, *(1 for _ in index.shape[axis + 1 :])))
+    return layout.scatter("max", full(shape, -1, np.int64), index, broadcast_to(at, index.shape), axis)
 
 
 SCATTERED = {"sum": "sum", "add": "sum", "amax": "max", "amin": "min"}
@@ -121,10 +114,10 @@ def _scatter(out, x, axis, index, source, **options):
     if options.get("reduce"):
         return _scatter_reduce(out, x, axis, index, source, options["reduce"])
     axis = axis_of(axis, x.ndim)
-    x, source, hit = _targets(x, axis, index, source)
-    last = _last(hit)
-    written = layout.take_along_axis(source, pointwise("maximum", last, 0), -1)
-    return layout.moveaxis(pointwise("where", pointwise("less", last, 0), x, written), -1, axis)
+    source = _source_of(x, axis, index, source)
+    last = _last(x.shape, axis, index)
+    written = layout.take_along_axis(source, pointwise("maximum", last, 0), axis)
+    return pointwise("where", pointwise("less", last, 0), x, written)
 
 
 @imports("index_put", "_unsafe_index_put")
@@ -147,8 +140,7 @@ def _index_put(out, x, indices, values, accumulate=False, *_):
         places = layout.reshape(flat, (count, *(1 for _ in (*before, *after))))
         result = layout.scatter("sum", target, places, values, 0)
     else:
-        hit = pointwise("equal", layout.expand_dims(layout.arange(merged), -1), flat)
-        last = _last(hit)
+        last = _last((merged,), 0, flat)
         written = layout.take(values, pointwise("maximum", last, 0), 0)
         none = layout.reshape(pointwise("less", last, 0), (merged, *(1 for _ in (*before, *after))))
         result = pointwise("where", none, target, written)

@@ -42,7 +42,6 @@ TAKEN_APART = [
     torch.ops.aten.grid_sampler_2d,
     torch.ops.aten.upsample_bicubic2d,
     torch.ops.aten.ldexp,
-    torch.ops.aten.copysign,
     torch.ops.aten.dist,
 ]
 RANDOM = (

@@ -65,14 +65,12 @@ def in_order(x: Traced, axis, count=None, descending=False):
         values = broadcast_to(values, last.shape)
         return layout.scatter("sum", full(last.shape, 0, values.dtype), places, values, along)
 
-    if _is_few(last):
-        values = layout.stack(_few_in_order(last, descending), along)
-    else:
-        values = placed(last)
-    both = values, placed(layout.arange(last.shape[-1]))
-    if count is not None:
-        both = tuple(layout.getitem(one, (Ellipsis, slice(count))) for one in both)
-    return tuple(layout.moveaxis(one, -1, axis) for one in both)
+    def first(ordered):
+        ordered = ordered if count is None else layout.getitem(ordered, (Ellipsis, slice(count)))
+        return layout.moveaxis(ordered, -1, axis)
+
+    values = layout.stack(_few_in_order(last, descending), along) if _is_few(last) else placed(last)
+    return first(values), first(placed(layout.arange(last.shape[-1])))
 
 
 def element_at(x: Traced, axis, place, keepdim=True):

@@ -1,5 +1,12 @@
 #include "graph/work.h"
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "graph/rank.h"
+
 namespace strop {
 
 namespace {
@@ -24,11 +31,32 @@ double summed(const Graph& graph, const Node& node, const Bindings& dimensions) 
     return count;
 }
 
+// The comparisons of all pairs by which a graph says that rows are sorted: who sorts makes few of them.
+void find_comparisons(const Graph& graph, int id, int source, std::set<int>& found) {
+    const Node& node = graph.at(id);
+    if (id == source || (node.family != Family::reduction && node.family != Family::pointwise)) return;
+    found.insert(id);
+    for (int operand : node.operands) find_comparisons(graph, operand, source, found);
+}
+
+double of_a_sort(const Graph& graph, const Rank& rank, const Bindings& dimensions) {
+    const Node& source = graph.at(rank.source);
+    const double length = static_cast<double>(source.shape.back().evaluate_integer(dimensions));
+    return elements(source, dimensions) * std::log2(std::max(length, 2.0));
+}
+
 }  // namespace
 
 double count_flops(const Graph& graph, const Bindings& dimensions) {
     double flops = 0;
+    std::set<int> comparisons;
+    for (const Node& node : graph.nodes)
+        if (const std::optional<Rank> rank = rank_of(graph, node)) {
+            find_comparisons(graph, node.id, rank->source, comparisons);
+            flops += of_a_sort(graph, *rank, dimensions);
+        }
     for (const Node& node : graph.nodes) {
+        if (comparisons.contains(node.id)) continue;
         switch (node.family) {
             case Family::pointwise: flops += elements(node, dimensions); break;
             case Family::reduction:

@@ -539,8 +539,8 @@ bool Expectation::gives_finite_values(Buffers& buffers) {
     std::vector<std::vector<char>> results;
     if (!tries(buffers, buffers.sets().front(), {}, &results)) return false;
     for (size_t t = 0; t < results.size(); ++t)
-        if (is_floating(problem_.outputs[t].dtype) &&
-            !all_finite(reinterpret_cast<const double*>(results[t].data()), static_cast<int64_t>(results[t].size() / 8)))
+        if (is_floating(problem_.outputs[t].dtype) && !all_finite(reinterpret_cast<const double*>(results[t].data()),
+                                                                  static_cast<int64_t>(results[t].size() / 8)))
             return false;
     return true;
 }

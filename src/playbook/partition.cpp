@@ -288,8 +288,8 @@ private:
         });
     }
 
-    // What several nodes of one plain stage read, and nobody else, is computed there. Backwards, so that a chain of such
-    // values ends up in its last reader.
+    // What several nodes of one plain stage read, and nobody else, is computed there. Backwards, so that a chain of
+    // such values ends up in its last reader.
     void join_plain_readers() {
         std::set<int> again;  // nodes of which a reader may compute an element more than once
         for (size_t k = groups_.size(); k-- > 0;) {
@@ -337,8 +337,8 @@ private:
     bool is_read_once(const Node& source, const Node& node) const {
         if (node.family != Family::pointwise && !is_joined_in_one_nest(graph_, node)) return false;
         return std::any_of(node.operands.begin(), node.operands.end(), [&](int id) {
-            while (graph_.at(id).op == "reshape" && unit_insertion(graph_.at(graph_.at(id).operands[0]).shape,
-                                                                   graph_.at(id).shape))
+            while (graph_.at(id).op == "reshape" &&
+                   unit_insertion(graph_.at(graph_.at(id).operands[0]).shape, graph_.at(id).shape))
                 id = graph_.at(id).operands[0];
             return id == source.id && (node.family != Family::pointwise || source.shape == node.shape);
         });

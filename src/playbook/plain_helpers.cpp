@@ -179,6 +179,71 @@ static inline float erf_of(float x) {
     return magnitude > 1.0f ? outer : inner;
 }
 )"},
+                                                                           {"places_in", R"(
+// An integer for each number, in the numbers' order; both zeros have one.
+template <bool descending, class T> static inline auto sorting_key(T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+        typedef std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t> Key;
+        constexpr Key sign = (Key)1 << (8 * sizeof(Key) - 1);
+        value = value == 0 ? 0 : value;
+        const Key bits = __builtin_bit_cast(Key, value), key = bits & sign ? ~bits : bits | sign;
+        return descending ? (Key)~key : key;
+    } else {
+        typedef std::make_unsigned_t<T> Key;
+        const Key key = (Key)value ^ (std::is_signed_v<T> ? (Key)((Key)1 << (8 * sizeof(Key) - 1)) : (Key)0);
+        return descending ? (Key)~key : key;
+    }
+}
+
+// Room for a row, until the next one.
+template <class T> __attribute__((noinline)) static T* sorting_row(int64_t count) {
+    static thread_local std::vector<T> row;
+    row.resize(count);
+    return row.data();
+}
+
+// places[i] of an element is the number of those that come before it; of equal ones the first comes first. In a short row
+// they are counted. Longer ones are sorted byte by byte, from the lowest.
+template <bool descending, class T>
+__attribute__((noinline)) static void places_in(const T* row, int64_t count, int64_t* places) {
+    typedef decltype(sorting_key<descending>(row[0])) Key;
+    constexpr int64_t counted = sizeof(Key) <= 4 ? 64 : 0;
+    if (count <= counted) {
+        uint64_t keys[counted + 1], before[counted + 1] = {};
+        const int64_t whole = (count + 15) / 16 * 16;
+        for (int64_t i = 0; i < count; ++i) keys[i] = (uint64_t)sorting_key<descending>(row[i]) << 32 | (uint64_t)i;
+        for (int64_t i = count; i < whole; ++i) keys[i] = ~(uint64_t)0;
+        for (int64_t k = 0; k < count; ++k)
+            for (int64_t i = 0; i < whole; ++i) before[i] += keys[k] < keys[i];
+        for (int64_t i = 0; i < count; ++i) places[i] = before[i];
+        return;
+    }
+    struct Item {
+        Key key;
+        uint32_t place;
+    };
+    static thread_local std::vector<Item> from, to;
+    from.resize(count);
+    to.resize(count);
+    uint32_t counts[sizeof(Key)][256] = {};
+    for (int64_t i = 0; i < count; ++i) {
+        from[i] = {sorting_key<descending>(row[i]), (uint32_t)i};
+        for (unsigned byte = 0; byte < sizeof(Key); ++byte) ++counts[byte][from[i].key >> 8 * byte & 255];
+    }
+    for (unsigned byte = 0; byte < sizeof(Key); ++byte) {
+        if (count == 0 || counts[byte][from[0].key >> 8 * byte & 255] == count) continue;
+        uint32_t begin = 0;
+        for (uint32_t& one : counts[byte]) {
+            const uint32_t length = one;
+            one = begin;
+            begin += length;
+        }
+        for (const Item& item : from) to[counts[byte][item.key >> 8 * byte & 255]++] = item;
+        from.swap(to);
+    }
+    for (int64_t i = 0; i < count; ++i) places[from[i].place] = i;
+}
+)"},
                                                                            {"rounded", R"(
 // The compiler must not know that `no_bits` are none: it would turn a product and a sum into a multiply-add, which keeps
 // the digits that another product has lost.

@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "graph/operations.h"
+#include "graph/rank.h"
 #include "graph/rewrite.h"
 #include "language/contract.h"
 #include "playbook/contraction_text.h"
@@ -83,7 +84,9 @@ private:
         if (node.family == Family::layout && node.op == "concatenate") return concatenate(node, to, lines);
         if (node.family == Family::scatter) return scatter(node, to, lines);
         LoopNest nest(graph_, taken_);
-        if (node.family == Family::reduction && !operation_of(node)->in_double) locate(node, to, nest);
+        const std::optional<Rank> rank = rank_of(graph_, node);
+        if (rank && graph_.at(rank->source).dtype != DType::boolean) place(*rank, to, nest);
+        else if (node.family == Family::reduction && !operation_of(node)->in_double) locate(node, to, nest);
         else if (node.family == Family::reduction) reduce(node, to, nest);
         else if (node.family == Family::scan) scan(node, to, nest);
         else if (node.family == Family::contraction) contract(node, to, nest);
@@ -257,6 +260,33 @@ private:
             nest.before(nest.depth(), folded(node.op, type, total + index.held, value, nest));
         }
         store_reduced(node, to, total, index, nest);
+    }
+
+    // The places of a row's elements in its order. A row that does not lie in memory is copied first.
+    void place(const Rank& rank, const Tensor& to, LoopNest& nest) {
+        const Node& source = graph_.at(rank.source);
+        const Expression& length = source.shape.back();
+        const bool direct = lies_along(rank.source, source.shape.size() - 1);
+        TermIndex index;
+        for (size_t axis = 0; axis + 1 < source.shape.size(); ++axis) index.push_back(nest.open(source.shape[axis]));
+        index.push_back({"0", 0, true});
+        const int outer = nest.depth();
+        const std::string places = element(to, source.shape, index);
+        std::string row;
+        if (direct) {
+            nest.runs_over(length);
+            row = "&" + nest.values.at(rank.source, index).text;
+        } else {
+            row = nest.values.fresh("row");
+            nest.before(outer, fmt::format("{0}* const {1} = sorting_row<{0}>({2});", c_type(source.dtype), row,
+                                           extent_term(length).text));
+            index.back() = nest.open(length, true);
+            const Term value = nest.values.at(rank.source, index);
+            nest.before(nest.depth(), fmt::format("{}[{}] = {};", row, index.back().text, value.text));
+        }
+        nest.values.helpers.insert("places_in");
+        nest.after(outer, fmt::format("places_in<{}>({}, {}, &{});", rank.descending ? "true" : "false", row,
+                                      extent_term(length).text, places));
     }
 
     // Values of a stretch in an array of their own; "values, end - begin".
@@ -546,9 +576,8 @@ bool reads_from_memory(const Graph& graph, const Node& user, int operand) {
 bool is_joined_in_one_nest(const Graph& graph, const Node& node) {
     if (node.family != Family::layout || node.op != "concatenate" || node.operands.size() > joined_parts) return false;
     const size_t along = static_cast<size_t>(node.axes.at(0));
-    return std::all_of(node.operands.begin(), node.operands.end(), [&](int id) {
-        return graph.at(id).shape[along] == graph.at(node.operands[0]).shape[along];
-    });
+    return std::all_of(node.operands.begin(), node.operands.end(),
+                       [&](int id) { return graph.at(id).shape[along] == graph.at(node.operands[0]).shape[along]; });
 }
 
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph) { return Writer(problem, graph).write(); }

@@ -332,6 +332,16 @@ def three_layers(x, u, v, w, b):
     return x
 
 
+def rows_in_order(x):
+    coarse = np.round(x * 4)
+    return np.sort(x, axis=-1), np.argsort(coarse, axis=-1, kind="stable"), np.sort(coarse, axis=0), -np.sort(-x[0])
+
+
+def order_of_a_few(x):
+    w = sliding_window_view(np.pad(x, ((0, 0), (1, 1), (1, 1))), (3, 3), axis=(1, 2))
+    return np.median(w.reshape(*x.shape, 9), axis=-1), np.sort(x.reshape(x.shape[0], -1)[:, :4], axis=1)
+
+
 def joint_attention(x, w):
     batch, length, width = x.shape
     q, k, v = (x @ w).reshape(batch, length, 3, 4, width // 4).transpose(2, 0, 3, 1, 4)
@@ -375,6 +385,8 @@ COMPUTATIONS = {
     "nearest_points": ("a float32[B,N,3]; b float32[B,M,3]", ["B=2,N=9,M=21", "B=1,N=1,M=1"]),
     "wrapped_angles": ("x float32[M,N]; n int64<N[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "three_layers": ("x float32[M,N]; u float32[N,N]; v float32[N,N]; w float32[N,N]; b float32[N]", ["M=5,N=9", "M=1,N=1"]),
+    "rows_in_order": ("x float32[M,N]", ["M=5,N=301", "M=1,N=1", "M=131,N=19"]),
+    "order_of_a_few": ("x float32[B,H,W]", ["B=2,H=5,W=19", "B=1,H=2,W=2"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
     "top_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),

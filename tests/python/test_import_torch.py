@@ -235,8 +235,8 @@ class Files(unittest.TestCase):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
             problem = import_file.import_file(path)["files"]["problem.yaml"]
-        self.assertIn("k: {dtype: float32, shape: [B, C, H_, W]}", problem)
-        self.assertIn("v: {dtype: float32, shape: [B, C, H_, W]}", problem)
+        self.assertIn("k: {dtype: float32, shape: [B, 4, H_, W]}", problem)
+        self.assertIn("v: {dtype: float32, shape: [B, 4, H_, W]}", problem)
 
     def test_extents_that_only_computing_compares(self):
         """PyTorch looks at what each pixel's class belongs to when it computes the loss, not before."""
@@ -387,10 +387,31 @@ class Double(unittest.TestCase):
             return (x.float() @ kept.to(torch.float32) + torch.ones(3, dtype=torch.float32)).type(torch.float32)
 
         x = torch.full((2, 3), 1 / 3, dtype=torch.float64)
-        with host.computed_in(torch.float64):
+        with host.evaluated_in(torch.float64):
             result = reference(x)
         self.assertEqual(result.dtype, torch.float64)
         self.assertLess(abs(float(result[0, 0]) - (1 + 3 * (1 / 3) * float(kept[0, 0]))), 1e-15)
+
+    def test_equal_elements_stay_in_order(self):
+        import torch
+
+        x = torch.zeros(2, 1000)
+        x[:, 100] = 1
+        order = [100, *range(100), *range(101, 1000)]
+        for wide in (None, torch.float64):
+            with host.evaluated_in(wide):
+                self.assertEqual(x.sort(-1, descending=True).indices[0].tolist(), order)
+                self.assertEqual(x.argsort(-1, descending=True)[1].tolist(), order)
+                values, places = torch.topk(x, 5)
+            self.assertEqual((values[0].tolist(), places[0].tolist()), ([1, 0, 0, 0, 0], order[:5]))
+
+    def test_equal_elements_stay_in_order_in_numpy(self):
+        import numpy as np
+
+        x = np.zeros(1000, dtype=np.float32)
+        with host.stable_argsort():
+            self.assertEqual(np.argsort(x).tolist(), list(range(1000)))
+            self.assertEqual(np.argsort(x.reshape(2, 500), axis=0, kind="stable").tolist()[1], [1] * 500)
 
 
 if __name__ == "__main__":

@@ -265,6 +265,23 @@ def interpolated(x):
     )
 
 
+def sampled(x, g):
+    """x: B 3 P Q, g: B M N 2"""
+    return (
+        F.grid_sample(x, g, align_corners=False), F.grid_sample(x, g.tanh(), "nearest", "border", align_corners=True),
+        F.grid_sample(x, g.tanh(), "bicubic", "reflection", align_corners=False),
+        F.interpolate(x, size=(7, 5), mode="bicubic"), torch.dist(x, x * 2),
+    )
+
+
+def few_in_order(x):
+    """x: M N 5"""
+    return (
+        x.sort(-1)[0], x.sort(-1, descending=True), x.median(-1)[0], x.topk(2, -1), x[..., :2].sort(-1)[0],
+        x.kthvalue(4, -1)[0], torch.sort(x.round(), dim=-1, stable=True),
+    )
+
+
 def padded(x):
     """x: B 3 P Q"""
     return (

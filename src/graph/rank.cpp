@@ -1,0 +1,71 @@
+#include "graph/rank.h"
+
+#include <string>
+#include <vector>
+
+#include "graph/rewrite.h"
+
+namespace strop {
+
+namespace {
+
+// What a reshape that only inserts axes of extent 1 shows.
+int without_unit_axes(const Graph& graph, int id) {
+    const Node& node = graph.at(id);
+    const bool inserts = node.family == Family::layout && node.op == "reshape" &&
+                         unit_insertion(graph.at(node.operands[0]).shape, node.shape);
+    return inserts ? node.operands[0] : id;
+}
+
+// Leading axes of extent 1 may be left out.
+bool is_one(const Graph& graph, int id, size_t from_the_end) {
+    const Shape& shape = graph.at(id).shape;
+    return shape.size() <= from_the_end || shape[shape.size() - 1 - from_the_end].is_literal(1);
+}
+
+// [..., 1, N] of `source` before an operation, [..., N, 1] of it behind.
+bool compares(const Graph& graph, const Node& node, int source) {
+    return node.operands.size() == 2 && without_unit_axes(graph, node.operands[0]) == source &&
+           without_unit_axes(graph, node.operands[1]) == source && is_one(graph, node.operands[0], 1) &&
+           is_one(graph, node.operands[1], 0);
+}
+
+// Whether it is the other element that comes first in memory: iota [N] less than iota [N, 1].
+bool is_earlier(const Graph& graph, const Node& node) {
+    if (node.op != "less") return false;
+    const int other = without_unit_axes(graph, node.operands[0]), one = without_unit_axes(graph, node.operands[1]);
+    const Node& places = graph.at(other);
+    return other == one && places.family == Family::iota && places.shape.size() == 1 &&
+           graph.at(node.operands[0]).shape.size() == 1 && is_one(graph, node.operands[1], 0) &&
+           graph.at(node.operands[1]).shape.size() == 2;
+}
+
+}  // namespace
+
+std::optional<Rank> rank_of(const Graph& graph, const Node& reduction) {
+    if (reduction.family != Family::reduction || reduction.op != "sum" || reduction.axes.size() != 1 ||
+        reduction.keepdims)
+        return std::nullopt;
+    const Node& counted = graph.at(reduction.operands[0]);
+    if (static_cast<size_t>(reduction.axes[0]) + 1 != counted.shape.size() || counted.op != "cast") return std::nullopt;
+    const Node& either = graph.at(counted.operands[0]);
+    if (either.op != "logical_or") return std::nullopt;
+    for (size_t first : {0, 1}) {
+        const Node& before = graph.at(either.operands[first]);
+        const Node& tied = graph.at(either.operands[1 - first]);
+        if ((before.op != "less" && before.op != "greater") || tied.op != "logical_and") continue;
+        const int source = without_unit_axes(graph, before.operands[0]);
+        if (!compares(graph, before, source) || !(graph.at(source).shape == reduction.shape)) continue;
+        for (size_t second : {0, 1}) {
+            const Node& equal = graph.at(tied.operands[second]);
+            const bool same = equal.op == "equal" && (compares(graph, equal, source) ||
+                                                      (without_unit_axes(graph, equal.operands[0]) == source &&
+                                                       without_unit_axes(graph, equal.operands[1]) == source));
+            if (same && is_earlier(graph, graph.at(tied.operands[1 - second])))
+                return Rank{source, before.op == "greater"};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace strop

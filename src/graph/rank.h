@@ -1,0 +1,19 @@
+// How a sort stands in a graph, which has no operation for it: an element's place in its row is the number of those
+// that come before it.
+#pragma once
+
+#include <optional>
+
+#include "graph/graph.h"
+
+namespace strop {
+
+struct Rank {
+    int source = 0;  // a value whose last axis is sorted; of equal elements the first comes first
+    bool descending = false;
+};
+
+// Of a reduction that counts, for each element of the last axis of a value, those that come before it.
+std::optional<Rank> rank_of(const Graph& graph, const Node& reduction);
+
+}  // namespace strop
