@@ -294,7 +294,8 @@ class Dimensions:
         for name, value in imported.inputs.items():
             for axis, extent in enumerate(placeholders[name].meta["val"].shape):
                 self.shapes[name].append(self.extent(extent, value, axis))
-        self.fix_what_is_short()
+        if not cases:
+            self.fix_what_is_short()
         self.fix_what_may_be_indexed()
         self.drop_what_does_not_vary()
         self.drop_what_only_computing_refuses()
