@@ -19,6 +19,7 @@
 #include "judge/float_range.h"
 #include "judge/python_spec.h"
 #include "judge/runner.h"
+#include "judge/wide_values.h"
 #include "problem/framework.h"
 
 namespace strop::judge {
@@ -41,10 +42,6 @@ constexpr double least_ulps = 16;
 // What a 16-bit output may be off for being stored, beside what float32 gives: where a result is a chain of operations,
 // each of which stores its own, as a framework computes it, two or three roundings of half a unit each.
 constexpr double stored_ulps = 2;
-constexpr double largest_tolerance = 1e-2;
-constexpr double same_evaluation = 1e-9;  // share by which two evaluations in float64 may differ
-// A function that jumps may do so elsewhere in float32, at a few of its outputs.
-constexpr double least_alike = 0.99;
 constexpr double float32_only_factor = 2;  // its expected values have rounding errors of their own
 constexpr int said_why = 71;               // exit code of a reference in C++ (language/reference_kernel.cpp)
 // Of so few outputs the largest error says little: more perturbations are tried, and each set has its own tolerance.
@@ -53,17 +50,8 @@ constexpr int perturbations_of_few = 8;
 // And they may all happen to be small, so that no sum in float32 would be right: their scale is also that of more
 // draws.
 constexpr int draws_of_few = 7;
-// A reference that takes so long at the smallest shape is asked as seldom as possible.
-constexpr Seconds slow_reference{0.01};
-constexpr int64_t least_extent = 16;  // of a smaller shape that tells which distributions are benign
 // A shape whose sets of every distribution fit in this gets them all, unless the reference is slow.
 constexpr int64_t all_distributions_bytes = 16 << 20;
-
-bool all_finite(const double* values, int64_t count) {
-    double sum = 0;  // a NaN or infinity times zero stays a NaN
-    for (int64_t i = 0; i < count; ++i) sum += values[i] * 0;
-    return sum == 0;
-}
 
 // Of the values that fit into the output's type.
 double root_mean_square(const double* values, int64_t count, DType dtype) {
@@ -76,12 +64,6 @@ double root_mean_square(const double* values, int64_t count, DType dtype) {
             ++fitting;
         }
     return fitting ? std::sqrt(sum / static_cast<double>(fitting)) : 0;
-}
-
-double value_at(const char* values, size_t index) {
-    double value;
-    std::memcpy(&value, values + 8 * index, sizeof value);
-    return value;
 }
 
 }  // namespace
@@ -476,129 +458,6 @@ Slack Expectation::slack(Buffers& buffers, const InputSet& set, const std::vecto
         for (double times : {most, -most})
             if (!widen({64, seed(draw), times}, false)) return {};
     return slack;
-}
-
-// Where the reference is finite and well-conditioned, on the smallest point of the sweep, or a smaller one where the
-// reference is slow there.
-void Expectation::find_benign_distributions() {
-    benign_known_ = true;
-    const ShapePoint* smallest = smallest_point();
-    if (!smallest) return;
-    Buffers declared(problem_, *smallest, {Distribution::declared}, 0, mix64(seed_ + 17));
-    expect(declared, 0);  // who fails there is told so
-    check_repeatable(declared);
-    if (compiled_ && !compiled_->wide.empty()) check_float64(declared);
-    slow_ = declared.reference_time() >= slow_reference;
-    const ShapePoint point = slow_ ? smaller_than(*smallest) : *smallest;
-    for (Distribution distribution : unusual_distributions()) {
-        Buffers buffers(problem_, point, {Distribution::declared, distribution}, 0, mix64(seed_ + 17));
-        if (expect(buffers, 1) && estimate_tolerance(buffers, 1, widen_scale(buffers, 1)))
-            benign_.push_back(distribution);
-    }
-}
-
-// One without extents of 1 if there is such a one: a mean of one element, say, bears values that no other mean does.
-const ShapePoint* Expectation::smallest_point() const {
-    const ShapePoint* smallest = nullptr;
-    std::pair<bool, double> least;
-    for (const ShapePoint& point : problem_.points) {
-        std::pair<bool, double> size{false, 0};
-        for (const auto& [name, extent] : point.dims) size.first = size.first || extent == 1;
-        for (const Tensor& tensor : problem_.inputs)
-            size.second += static_cast<double>(element_count(problem_, tensor, point.dims));
-        if (!smallest || size < least) {
-            smallest = &point;
-            least = size;
-        }
-    }
-    return smallest;
-}
-
-// Its extents halved, as far as the problem admits it and the reference is finite there, until the reference is quick.
-ShapePoint Expectation::smaller_than(const ShapePoint& point) {
-    ShapePoint found = point;
-    for (bool smaller = true; smaller;) {
-        ShapePoint next = found;
-        for (auto& [name, extent] : next.dims) {
-            const int64_t whole = extent;
-            if (whole < 2 * least_extent) continue;
-            extent = (whole + 1) / 2;
-            if (!admits(problem_, next.dims)) extent = whole;
-        }
-        smaller = next.dims != found.dims;
-        if (!smaller) break;
-        Buffers buffers(problem_, next, {Distribution::declared}, 0, mix64(seed_ + 17));
-        if (!gives_finite_values(buffers)) break;
-        found = next;
-        smaller = buffers.reference_time() >= slow_reference;
-    }
-    return found;
-}
-
-bool Expectation::gives_finite_values(Buffers& buffers) {
-    std::vector<std::vector<char>> results;
-    if (!tries(buffers, buffers.sets().front(), {}, &results)) return false;
-    for (size_t t = 0; t < results.size(); ++t)
-        if (is_floating(problem_.outputs[t].dtype) && !all_finite(reinterpret_cast<const double*>(results[t].data()),
-                                                                  static_cast<int64_t>(results[t].size() / 8)))
-            return false;
-    return true;
-}
-
-// The same inputs again, in the same process and in a fresh one: a reference that draws numbers, counts its calls or
-// reads a clock answers otherwise. Threads of a library may add up in another order.
-void Expectation::check_repeatable(Buffers& buffers) {
-    const InputSet& set = buffers.sets().front();
-    for (bool fresh : {false, true}) {
-        if (fresh) host_.reset();
-        std::vector<std::vector<char>> again;
-        evaluate(buffers, set, {}, &again);
-        for (size_t t = 0; t < again.size(); ++t) {
-            const Tensor& tensor = problem_.outputs[t];
-            const bool same = is_floating(tensor.dtype)
-                                  ? difference(buffers, set, t, again[t]) <= same_evaluation
-                                  : std::memcmp(buffers.expected(set, t), again[t].data(), again[t].size()) == 0;
-            if (same) continue;
-            throw UsageError(
-                fmt::format("{}: the reference gives other values for '{}' when it is called {} with the same "
-                            "inputs at {}",
-                            problem_.reference.string(), tensor.name, fresh ? "in another process" : "again",
-                            describe(buffers.point().dims)),
-                "let it depend on its arguments only: no random numbers, no state, no clock");
-        }
-    }
-}
-
-// That the same source with the other type computes the same: not where it looks at the bits of its floats, say.
-void Expectation::check_float64(Buffers& buffers) {
-    const InputSet& set = buffers.sets().front();
-    std::vector<std::vector<char>> declared;
-    evaluate(buffers, set, {32}, &declared);
-    for (size_t t = 0; t < declared.size(); ++t) {
-        const Tensor& tensor = problem_.outputs[t];
-        const size_t bytes = is_floating(tensor.dtype) ? 8 : size_of(tensor.dtype), count = declared[t].size() / bytes;
-        const char* wide = reinterpret_cast<const char*>(buffers.expected(set, t));
-        size_t unlike = 0, first = 0;
-        for (size_t i = 0; i < count; ++i) {
-            const char *a = declared[t].data() + i * bytes, *b = wide + i * bytes;
-            bool alike = std::memcmp(a, b, bytes) == 0;
-            if (!alike && is_floating(tensor.dtype)) {
-                const double x = value_at(a, 0), y = value_at(b, 0);
-                alike = std::fabs(x - y) <= largest_tolerance * (std::fabs(y) + set.scale[t]);
-            }
-            if (!alike && unlike++ == 0) first = i;
-        }
-        if (static_cast<double>(count - unlike) >= least_alike * static_cast<double>(count)) continue;
-        const std::string in_words =
-            is_floating(tensor.dtype)
-                ? fmt::format(" ({:.6g} and {:.6g})", value_at(declared[t].data(), first), value_at(wide, first))
-                : "";
-        throw UsageError(
-            fmt::format("{}: computes something else in float64 than in float32: '{}'[{}] differs{} at {}, {} of {}",
-                        problem_.reference.string(), tensor.name, first, in_words, describe(buffers.point().dims),
-                        unlike, count),
-            "compute in STROP_REAL, or write `// strop:float32` into it: its own results are expected then");
-    }
 }
 
 // Distributions of a point's checks: as declared, then unusual ones, from the deck without replacement, so that a

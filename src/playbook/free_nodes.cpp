@@ -1,0 +1,90 @@
+#include "playbook/free_nodes.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "graph/operations.h"
+#include "graph/rewrite.h"
+#include "playbook/plain_loops.h"
+
+namespace strop::playbook {
+
+namespace {
+
+size_t at(int id) { return static_cast<size_t>(id); }
+
+// Known without reading an array: masks, scalars.
+bool is_generated(const Graph& graph, const Node& node, const std::vector<char>& generated) {
+    if (is_leaf(node)) return node.family != Family::input;
+    bool movable = node.family == Family::pointwise || is_view(graph, node);
+    return movable &&
+           std::all_of(node.operands.begin(), node.operands.end(), [&](int id) { return generated[at(id)]; });
+}
+
+// An addition or so to an input, with operands that are smaller: to read the input again takes no longer than to read
+// the sum, and it need not be written. Of a single reader it is part anyway.
+bool is_cheap_again(const Graph& graph, const Node& node) {
+    static const std::set<std::string> cheap = {"add", "subtract", "multiply", "negative"};
+    if (node.family != Family::pointwise || !cheap.contains(node.op) || !is_floating(node.dtype)) return false;
+    if (std::count(graph.outputs.begin(), graph.outputs.end(), node.id) > 0) return false;
+    int whole = 0;
+    for (int id : node.operands) {
+        const Node& operand = graph.at(id);
+        if (long_axes(operand.shape) < long_axes(node.shape)) continue;
+        if (operand.family != Family::input || operand.dtype != node.dtype) return false;
+        ++whole;
+    }
+    const std::vector<int> users = graph.users(node.id);
+    return whole == 1 && users.size() > 1 && std::all_of(users.begin(), users.end(), [&](int user) {
+               const Family family = graph.at(user).family;
+               return family == Family::pointwise || family == Family::reduction;
+           });
+}
+
+// The operations between a value and what it is made of, if that has fewer axes (the distance of each two of N and M
+// points) and the operations are few: to compute them again takes no longer than to read the value. Empty if not.
+std::vector<int> outer_formula(const Graph& graph, const Node& value) {
+    constexpr double few = 16;  // additions
+    std::vector<int> formula;
+    double cost = 0;
+    auto walk = [&](auto&& self, int id) -> bool {
+        const Node& node = graph.at(id);
+        if (is_leaf(node) && node.family != Family::input) return true;
+        if (long_axes(node.shape) < long_axes(value.shape)) return true;
+        const bool inside = node.family == Family::pointwise && is_floating(node.dtype);
+        if (!inside && !is_view(graph, node)) return false;
+        if (inside) cost += operation_of(node)->cost;
+        if (inside) formula.push_back(id);
+        return cost <= few &&
+               std::all_of(node.operands.begin(), node.operands.end(), [&](int one) { return self(self, one); });
+    };
+    const std::vector<int> users = graph.users(value.id);
+    const bool read_in_loops = std::all_of(users.begin(), users.end(), [&](int user) {
+        const Family family = graph.at(user).family;
+        return family == Family::pointwise || family == Family::reduction;
+    });
+    const bool stored = std::count(graph.outputs.begin(), graph.outputs.end(), value.id) > 0;
+    if (value.family != Family::pointwise || users.size() < 2 || !read_in_loops || stored) return {};
+    return walk(walk, value.id) ? formula : std::vector<int>{};
+}
+
+}  // namespace
+
+bool is_leaf(const Node& node) {
+    return node.family == Family::input || node.family == Family::parameter || node.family == Family::constant ||
+           node.family == Family::iota;
+}
+
+std::vector<char> free_nodes(const Graph& graph) {
+    std::vector<char> generated(graph.nodes.size()), free(graph.nodes.size());
+    for (const Node& node : graph.nodes) {
+        generated[at(node.id)] = is_generated(graph, node, generated);
+        free[at(node.id)] =
+            is_leaf(node) || generated[at(node.id)] || is_view(graph, node) || is_cheap_again(graph, node);
+        for (int id : outer_formula(graph, node)) free[at(id)] = 1;
+    }
+    return free;
+}
+
+}  // namespace strop::playbook
