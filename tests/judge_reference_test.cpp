@@ -15,12 +15,16 @@
 namespace strop::judge {
 namespace {
 
+Problem scale_problem(const TemporaryFolder& folder, const std::string& python) {
+    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
+    write_file(folder.path() / "scale/reference.py", python);
+    return load_problem((folder.path() / "scale").string());
+}
+
 TEST(Reference, a_reference_that_fails_is_one_phrase) {
     TemporaryFolder folder("strop-test");
     auto judge_with = [&](const std::string& python) -> std::string {
-        write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-        write_file(folder.path() / "scale/reference.py", python);
-        Problem problem = load_problem((folder.path() / "scale").string());
+        Problem problem = scale_problem(folder, python);
         RefereeOptions options;
         options.reference_limit = Seconds(3);
         Referee referee(problem, detect_machine(), options);
@@ -49,11 +53,9 @@ TEST(Reference, a_reference_that_fails_is_one_phrase) {
 // A reference that refuses NaNs, infinities and what is too large is judged as one that does not.
 TEST(Reference, inputs_that_nobody_declared_may_be_refused) {
     TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py",
-               "def scale(x, factor):\n    if not abs(x).max() < 100: raise ValueError('no')\n"
-               "    return x * factor, x.sum(axis=-1)\n");
-    Problem problem = load_problem((folder.path() / "scale").string());
+    Problem problem = scale_problem(folder,
+                                    "def scale(x, factor):\n    if not abs(x).max() < 100: raise ValueError('no')\n"
+                                    "    return x * factor, x.sum(axis=-1)\n");
     Expectation expectation(problem, 5, Seconds(60));
     std::set<Distribution> met;
     for (const InputSet& set : expectation.at(problem.points[0]).sets()) met.insert(set.distribution);
@@ -64,9 +66,7 @@ TEST(Reference, inputs_that_nobody_declared_may_be_refused) {
 // Small shapes get every distribution that suits the reference, and larger ones share them out without replacement.
 TEST(Reference, every_distribution_is_met_before_one_is_met_twice) {
     TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py", reference_py);
-    Problem problem = load_problem((folder.path() / "scale").string());
+    Problem problem = scale_problem(folder, reference_py);
     for (int64_t i = 0; i < 6; ++i) problem.points.push_back({std::to_string(i), {{"M", 250 + i}, {"N", 1000}}});
     Expectation expectation(problem, 5, Seconds(60));
     std::multiset<Distribution> at_small, at_large;
@@ -91,11 +91,10 @@ TEST(Reference, every_distribution_is_met_before_one_is_met_twice) {
 // A reference that takes its time is asked for two a shape, and a smaller shape tells which it can be asked for.
 TEST(Reference, small_shapes_of_a_slow_reference_share_the_distributions) {
     TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py",
-               "import time\n\n\ndef scale(x, factor):\n    time.sleep(x.size * 3.2e-6)\n"
-               "    if x.size < 100: raise ValueError('too small')\n    return x * factor, x.sum(axis=-1)\n");
-    Problem problem = load_problem((folder.path() / "scale").string());
+    Problem problem =
+        scale_problem(folder,
+                      "import time\n\n\ndef scale(x, factor):\n    time.sleep(x.size * 3.2e-6)\n"
+                      "    if x.size < 100: raise ValueError('too small')\n    return x * factor, x.sum(axis=-1)\n");
     problem.points.clear();
     for (int64_t i = 0; i < 4; ++i) problem.points.push_back({std::to_string(i), {{"M", 35 + i}, {"N", 100}}});
     Expectation expectation(problem, 5, Seconds(60));
@@ -110,9 +109,7 @@ TEST(Reference, small_shapes_of_a_slow_reference_share_the_distributions) {
 
 TEST(Reference, every_other_shape_outside_the_sweep_meets_an_unusual_distribution) {
     TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py", reference_py);
-    const Problem problem = load_problem((folder.path() / "scale").string());
+    const Problem problem = scale_problem(folder, reference_py);
     Expectation expectation(problem, 5, Seconds(60));
     std::set<Distribution> met;
     int unusual = 0;
@@ -127,9 +124,7 @@ TEST(Reference, every_other_shape_outside_the_sweep_meets_an_unusual_distributio
 
 TEST(Buffers, outputs_are_wiped_for_each_process) {
     TemporaryFolder folder("strop-test");
-    write_file(folder.path() / "scale/problem.yaml", problem_yaml);
-    write_file(folder.path() / "scale/reference.py", reference_py);
-    const Problem problem = load_problem((folder.path() / "scale").string());
+    const Problem problem = scale_problem(folder, reference_py);
     Buffers buffers(problem, problem.points[0], {Distribution::declared}, 16, 1);
     std::memset(buffers.outputs().data(), 7, static_cast<size_t>(buffers.outputs().bytes()));
     buffers.wipe_outputs();

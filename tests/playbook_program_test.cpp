@@ -12,9 +12,11 @@
 #include "playbook/partition.h"
 #include "playbook/playbook.h"
 #include "playbook/program_text.h"
+#include "playbook/recipe.h"
 
 #include "fakes/called_kernels.h"
 #include "fakes/computations.h"
+#include "fakes/graph_builder.h"
 
 namespace strop::playbook {
 namespace {
@@ -114,15 +116,17 @@ TEST(Programs, StagesOfPoolingSearchesAndScansAreNoPlainLoops) {
     EXPECT_THAT(pooled, testing::Not(HasSubstr("namespace stage_3 {")));
 }
 
+size_t occurrences(const std::string& text, const std::string& part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+}
+
 // Of the first proposal: "3 stages, 1 loop over steps".
 std::string loops_of(const std::string& name) {
     const std::string source = planned(computation(name)).front().source;
-    auto count = [&](const std::string& text) {
-        size_t found = 0;
-        for (size_t at = source.find(text); at != std::string::npos; at = source.find(text, at + 1)) ++found;
-        return found;
-    };
-    return fmt::format("{} stages, {} loops over steps", count("\nnamespace stage_"), count("struct Recurrence {"));
+    return fmt::format("{} stages, {} loops over steps", occurrences(source, "\nnamespace stage_"),
+                       occurrences(source, "struct Recurrence {"));
 }
 
 TEST(Programs, StepsThatRepeatAreALoop) {
@@ -245,12 +249,6 @@ TEST(Programs, ProductsOfWhatIsCutOutAreNoPlainLoops) {
     EXPECT_THAT(source, testing::Not(HasSubstr("// product_values_2: plain loops")));
 }
 
-size_t occurrences(const std::string& text, const std::string& part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-    return count;
-}
-
 TEST(Programs, WhatSeveralPartsOfAResultReadIsComputedOnceInOneNest) {
     const std::string source = source_of("hue_saturation_value", "plain_stages");
     EXPECT_THAT(source, HasSubstr("//   1. compute_y0\n"));
@@ -265,6 +263,15 @@ TEST(Programs, LayersThatRepeatHaveOneFunction) {
         EXPECT_EQ(occurrences(source, "\nnamespace stage_"), strategy == "fused_stages" ? 2u : 4u) << source;
         EXPECT_EQ(occurrences(source, "    stage_1::"), 3u) << source;
     }
+}
+
+// Each step reads the one before twice: what looks at every path from the end would not come back.
+TEST(Programs, LongChainsBeforeAShortSumArePlanned) {
+    GraphBuilder builder("chain");
+    int state = builder.input("x", {"M", "N", "3"});
+    for (int step = 0; step < 60; ++step) state = builder.point("add", {state, builder.point("sin", {state})});
+    builder.output("y", builder.scan("sum", builder.reduce("sum", state, {2}, false), 1));
+    EXPECT_FALSE(emit_program(builder.problem, builder.graph, small_machine()).recipes.empty());
 }
 
 TEST(Programs, RowsAreSortedWithoutComparingAllPairs) {

@@ -165,8 +165,13 @@ def stable_argsort():
     import numpy as np
 
     argsort = np.argsort
-    np.argsort = lambda a, axis=-1, kind=None, **options: argsort(a, axis, **({"kind": kind or "stable"} | options)
-                                                                  if options.get("stable") is None else options)
+
+    def in_order(a, axis=-1, kind=None, *order, **options):
+        if options.get("stable") is None:
+            kind = kind or "stable"
+        return argsort(a, axis, kind, *order, **options)
+
+    np.argsort = in_order
     try:
         yield
     finally:
@@ -177,8 +182,8 @@ class Reference:
     """Evaluates jobs {"precision": 64 | 32, "inputs": [{shape, offset}], "outputs": [{shape, offset}]}.
 
     With "perturb": SEED every floating input is changed at random by at most half a unit in the last place of its type,
-    "times" so often, which tells how far the outputs carry a rounding error. With "plant": INPUT one element of that input is a NaN, and
-    the NaNs in the outputs tell how many outputs an element reaches.
+    "times" so often, which tells how far the outputs carry a rounding error. With "plant": INPUT one element of that
+    input is a NaN, and the NaNs in the outputs tell how many outputs an element reaches.
     """
 
     def __init__(self, spec):

@@ -1,8 +1,5 @@
 #include "graph/rank.h"
 
-#include <string>
-#include <vector>
-
 #include "graph/rewrite.h"
 
 namespace strop {
@@ -23,11 +20,10 @@ bool is_one(const Graph& graph, int id, size_t from_the_end) {
     return shape.size() <= from_the_end || shape[shape.size() - 1 - from_the_end].is_literal(1);
 }
 
-// [..., 1, N] of `source` before an operation, [..., N, 1] of it behind.
-bool compares(const Graph& graph, const Node& node, int source) {
-    return node.operands.size() == 2 && without_unit_axes(graph, node.operands[0]) == source &&
-           without_unit_axes(graph, node.operands[1]) == source && is_one(graph, node.operands[0], 1) &&
-           is_one(graph, node.operands[1], 0);
+// Whether these show a value as [..., 1, N] and as [..., N, 1].
+bool are_all_pairs(const Graph& graph, int other, int one, int source) {
+    return without_unit_axes(graph, other) == source && without_unit_axes(graph, one) == source &&
+           is_one(graph, other, 1) && is_one(graph, one, 0);
 }
 
 // Whether it is the other element that comes first in memory: iota [N] less than iota [N, 1].
@@ -55,13 +51,14 @@ std::optional<Rank> rank_of(const Graph& graph, const Node& reduction) {
         const Node& tied = graph.at(either.operands[1 - first]);
         if ((before.op != "less" && before.op != "greater") || tied.op != "logical_and") continue;
         const int source = without_unit_axes(graph, before.operands[0]);
-        if (!compares(graph, before, source) || !(graph.at(source).shape == reduction.shape)) continue;
+        if (!are_all_pairs(graph, before.operands[0], before.operands[1], source) ||
+            !(graph.at(source).shape == reduction.shape))
+            continue;
         for (size_t second : {0, 1}) {
             const Node& equal = graph.at(tied.operands[second]);
-            const bool same = equal.op == "equal" && (compares(graph, equal, source) ||
-                                                      (without_unit_axes(graph, equal.operands[0]) == source &&
-                                                       without_unit_axes(graph, equal.operands[1]) == source));
-            if (same && is_earlier(graph, graph.at(tied.operands[1 - second])))
+            if (equal.op != "equal" || !is_earlier(graph, graph.at(tied.operands[1 - second]))) continue;
+            if (are_all_pairs(graph, equal.operands[0], equal.operands[1], source) ||
+                are_all_pairs(graph, equal.operands[1], equal.operands[0], source))
                 return Rank{source, before.op == "greater"};
         }
     }

@@ -36,6 +36,18 @@ std::vector<int> inverse(const std::vector<int>& permutation) {
     return result;
 }
 
+Node whole_slice(const Node& source) {
+    Node slice;
+    slice.family = Family::layout;
+    slice.op = "slice";
+    slice.operands = {source.id};
+    slice.shape = slice.end = source.shape;
+    slice.begin.assign(source.shape.size(), 0);
+    slice.step.assign(source.shape.size(), 1);
+    slice.dtype = source.dtype;
+    return slice;
+}
+
 size_t long_axes(const Shape& shape) {
     return static_cast<size_t>(
         std::count_if(shape.begin(), shape.end(), [](const Expression& extent) { return !extent.is_literal(1); }));

@@ -23,6 +23,9 @@ std::vector<int> inverse(const std::vector<int>& permutation);
 // axes).
 std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Shape& longer);
 
+// A slice of all of a value, to be cut further.
+Node whole_slice(const Node& source);
+
 // Whether both have one value at several assignments of their symbols: for products that are written
 // differently.
 bool same_value(const Expression& a, const Expression& b);

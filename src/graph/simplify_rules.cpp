@@ -420,7 +420,6 @@ private:
         return out_.transpose(id, permutation);
     }
 
-    // Slices of slices join where each axis is cut by one of them only.
     // One place of an axis that a reshape made of several: a place of each of those.
     std::optional<int> slice_of_merged_axes(const Node& node) {
         const Node& source = operand(node, 0);
@@ -440,11 +439,7 @@ private:
                 continue;
             }
             if (i_end - i > 1 || j_end - j < 2) return std::nullopt;
-            Node slice = node;
-            slice.operands = {whole.id};
-            slice.shape = slice.end = whole.shape;
-            slice.begin.assign(whole.shape.size(), 0);
-            slice.step.assign(whole.shape.size(), 1);
+            Node slice = whole_slice(whole);
             int64_t place = node.begin[*cut].evaluate_integer({});
             for (size_t axis = j_end; axis-- > j;) {
                 if (!whole.shape[axis].is_literal()) return std::nullopt;
@@ -459,6 +454,7 @@ private:
         return std::nullopt;
     }
 
+    // Slices of slices join where each axis is cut by one of them only.
     int rewrite_slice(Node node) {
         const Node& source = operand(node, 0);
         auto whole = [](const Node& slice, const Shape& extents, size_t i) {

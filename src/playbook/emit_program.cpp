@@ -58,6 +58,8 @@ struct Draft {
     std::vector<StageKernel> kernels;
     std::vector<std::vector<Recipe>> alternatives;  // one list a stage; the first is what the kernel has
     std::vector<Buffer> buffers;
+    std::map<std::string, size_t> known;  // stages by their content
+    size_t fast = 0;                      // kernels that are no plain loops
 };
 
 class Drafter {
@@ -77,12 +79,10 @@ public:
                                     stages.size(), most_stages)};
             names_ = names_of_values(problem_, graph_, stages);
             Draft draft;
-            known_.clear();
-            fast_ = 0;
             bool complete = true;
             for (const Stage& stage : stages) {
                 complete = add(stage, stages.size() <= most_tuned_stages, draft) && complete;
-                if (fast_ > most_fast_stages)
+                if (draft.fast > most_fast_stages)
                     return {fmt::format("more than {} stages with kernels of their own", most_fast_stages)};
             }
             if (!draft.lacks.empty() || complete) {
@@ -100,7 +100,7 @@ private:
         StageKernel kernel;
         kernel.problem = part.problem;
         kernel.seconds = estimate(part, stage.plain);
-        const auto [known, is_new] = known_.try_emplace(content_of(part, stage.plain), draft.kernels.size());
+        const auto [known, is_new] = draft.known.try_emplace(content_of(part, stage.plain), draft.kernels.size());
         if (!is_new) {
             kernel.same_as = known->second;
             draft.kernels[known->second].seconds += std::exchange(kernel.seconds, 0);
@@ -108,7 +108,7 @@ private:
             draft.alternatives.emplace_back();
             return true;
         }
-        fast_ += !stage.plain;
+        draft.fast += !stage.plain;
         std::vector<Recipe> recipes;
         if (!stage.plain) {
             for (Emitter emit : {emit_recurrence, emit_contraction, emit_convolution, emit_loops, emit_windows,
@@ -213,8 +213,6 @@ private:
     const Machine& machine_;
     std::vector<char> plain_only_;
     std::vector<std::string> names_;
-    std::map<std::string, size_t> known_;  // stages by their content
-    size_t fast_ = 0;                      // kernels that are no plain loops
 };
 
 struct Plan {

@@ -22,12 +22,20 @@ bool is_generated(const Graph& graph, const Node& node, const std::vector<char>&
            std::all_of(node.operands.begin(), node.operands.end(), [&](int id) { return generated[at(id)]; });
 }
 
+// By several, in loops of their own, and by nobody outside.
+bool is_read_in_loops(const Graph& graph, const Node& node, const std::vector<int>& users) {
+    return users.size() > 1 && std::count(graph.outputs.begin(), graph.outputs.end(), node.id) == 0 &&
+           std::all_of(users.begin(), users.end(), [&](int user) {
+               const Family family = graph.at(user).family;
+               return family == Family::pointwise || family == Family::reduction;
+           });
+}
+
 // An addition or so to an input, with operands that are smaller: to read the input again takes no longer than to read
 // the sum, and it need not be written. Of a single reader it is part anyway.
 bool is_cheap_again(const Graph& graph, const Node& node) {
     static const std::set<std::string> cheap = {"add", "subtract", "multiply", "negative"};
-    if (node.family != Family::pointwise || !cheap.contains(node.op) || !is_floating(node.dtype)) return false;
-    if (std::count(graph.outputs.begin(), graph.outputs.end(), node.id) > 0) return false;
+    if (!cheap.contains(node.op) || !is_floating(node.dtype)) return false;
     int whole = 0;
     for (int id : node.operands) {
         const Node& operand = graph.at(id);
@@ -35,11 +43,7 @@ bool is_cheap_again(const Graph& graph, const Node& node) {
         if (operand.family != Family::input || operand.dtype != node.dtype) return false;
         ++whole;
     }
-    const std::vector<int> users = graph.users(node.id);
-    return whole == 1 && users.size() > 1 && std::all_of(users.begin(), users.end(), [&](int user) {
-               const Family family = graph.at(user).family;
-               return family == Family::pointwise || family == Family::reduction;
-           });
+    return whole == 1;
 }
 
 // The operations between a value and what it is made of, if that has fewer axes (the distance of each two of N and M
@@ -59,13 +63,6 @@ std::vector<int> outer_formula(const Graph& graph, const Node& value) {
         return cost <= few &&
                std::all_of(node.operands.begin(), node.operands.end(), [&](int one) { return self(self, one); });
     };
-    const std::vector<int> users = graph.users(value.id);
-    const bool read_in_loops = std::all_of(users.begin(), users.end(), [&](int user) {
-        const Family family = graph.at(user).family;
-        return family == Family::pointwise || family == Family::reduction;
-    });
-    const bool stored = std::count(graph.outputs.begin(), graph.outputs.end(), value.id) > 0;
-    if (value.family != Family::pointwise || users.size() < 2 || !read_in_loops || stored) return {};
     return walk(walk, value.id) ? formula : std::vector<int>{};
 }
 
@@ -78,10 +75,15 @@ bool is_leaf(const Node& node) {
 
 std::vector<char> free_nodes(const Graph& graph) {
     std::vector<char> generated(graph.nodes.size()), free(graph.nodes.size());
+    std::vector<std::vector<int>> users(graph.nodes.size());
+    for (const Node& node : graph.nodes)
+        for (int operand : std::set<int>(node.operands.begin(), node.operands.end()))
+            users[at(operand)].push_back(node.id);
     for (const Node& node : graph.nodes) {
         generated[at(node.id)] = is_generated(graph, node, generated);
-        free[at(node.id)] =
-            is_leaf(node) || generated[at(node.id)] || is_view(graph, node) || is_cheap_again(graph, node);
+        free[at(node.id)] = is_leaf(node) || generated[at(node.id)] || is_view(graph, node);
+        if (node.family != Family::pointwise || !is_read_in_loops(graph, node, users[at(node.id)])) continue;
+        if (is_cheap_again(graph, node)) free[at(node.id)] = 1;
         for (int id : outer_formula(graph, node)) free[at(id)] = 1;
     }
     return free;

@@ -245,21 +245,25 @@ private:
     Reader plain_reader_of(const Group& group, const std::set<int>& again) const {
         Reader reader;
         const std::set<int> own(group.nodes.begin(), group.nodes.end());
-        for (int id : group.nodes)
+        for (int id : group.nodes) {
             if (is_output_[at(id)] || !computes_in_place(graph_.at(id))) return {};
-        for (const Node& node : graph_.nodes) {
-            if (free_[at(node.id)] || own.contains(node.id)) continue;
-            for (const Source& source : sources_[at(node.id)]) {
-                if (!own.contains(source.node)) continue;
-                const int of = group_of_[at(node.id)];
-                const bool plain = groups_[at(of)].plain && !groups_[at(of)].product;
-                if (!plain || !source.in_order || (reader.group >= 0 && of != reader.group)) return {};
-                if (again.contains(node.id)) return {};
+            for (int user : readers_of(id)) {
+                if (own.contains(user)) continue;
+                const int of = group_of_[at(user)];
+                const bool joinable = of >= 0 && groups_[at(of)].plain && !groups_[at(of)].product &&
+                                      (reader.group < 0 || of == reader.group);
+                if (!joinable || again.contains(user) || !reads_in_order(user, id)) return {};
                 reader.group = of;
-                reader.again |= !is_read_once(graph_.at(source.node), node);
+                reader.again |= !is_read_once(graph_.at(id), graph_.at(user));
             }
         }
         return reader.again && !is_cheap(group) ? Reader{} : reader;
+    }
+
+    bool reads_in_order(int user, int id) const {
+        const std::vector<Source>& sources = sources_[at(user)];
+        return std::all_of(sources.begin(), sources.end(),
+                           [&](const Source& source) { return source.node != id || source.in_order; });
     }
 
     // By this node, each element in the loops that compute one of its own.

@@ -275,7 +275,7 @@ template <class T> static inline T remainder_of(T a, T b) {
 }
 // The same in vectors. A multiple of b that a double holds is taken off exactly, and leaves less than 2^-51 of what was
 // there, or about b: six times at most, from the largest float and the smallest; of a usual number three times.
-static inline float remainder_of_float(float a, float b) {
+template <> inline float remainder_of<float>(float a, float b) {
     const int times = __builtin_constant_p(b) && b * b >= 0x1p-48f ? 3 : 6;
     const double inverse = 1 / (double)b;
     double rest = a;
@@ -285,7 +285,6 @@ static inline float remainder_of_float(float a, float b) {
     rest = rest >= size ? rest - size : rest < -size ? rest + size : rest;
     return (float)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
 }
-template <> inline float remainder_of<float>(float a, float b) { return remainder_of_float(a, b); }
 )"},
                                                                            {"shifted_left", R"(
 // By more bits than there are, nothing is left, as in NumPy.

@@ -22,18 +22,18 @@ bool reads_from_memory(const Graph& graph, const Node& user, int operand);
 // A layout that moves no element: another index into the same memory.
 bool is_view(const Graph& graph, const Node& node);
 
+// Whether this is a concatenation whose parts one nest of loops computes.
+bool is_joined_in_one_nest(const Graph& graph, const Node& node);
+
 struct PlainLoops {
     std::string body;               // the function of the problem's name, one nest for each output
     std::set<std::string> helpers;  // of plain_helpers
     std::string lacks;              // non-empty: a value in the middle that needs a nest of its own
 };
-// Whether this is a concatenation whose parts one nest of loops computes.
-bool is_joined_in_one_nest(const Graph& graph, const Node& node);
-
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph);
 
 // "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power", "sum_in", "max_in", "min_in",
-// "place_in"
+// "place_in", "places_in", "rounded"
 std::string plain_helpers(const std::set<std::string>& used);
 
 }  // namespace strop::playbook

@@ -210,10 +210,11 @@ Term PlainValues::pointwise(const Node& node, const TermIndex& index) {
 
 // To its type, before anything is added to it.
 Term PlainValues::rounded(const Term& product) {
-    if (helpers.insert("rounded").second) no_bits_ = fresh("no_bits");
-    const std::string read = fmt::format("const int32_t {} = unknown_zero;", no_bits_);
-    const std::vector<std::string>& before = statements(0);
-    if (std::find(before.begin(), before.end(), read) == before.end()) add(0, read);
+    if (no_bits_.empty()) {
+        helpers.insert("rounded");
+        no_bits_ = fresh("no_bits");
+        add(0, fmt::format("const int32_t {} = unknown_zero;", no_bits_));
+    }
     return combined(fmt::format("rounded({}, {})", product.text, no_bits_), {product}, true);
 }
 

@@ -56,7 +56,7 @@ private:
 
     const Graph& graph_;
     std::set<std::string> taken_;
-    std::string no_bits_;
+    std::string no_bits_;  // a name, once it is needed
     std::map<int, std::vector<std::string>> statements_;
     std::map<std::pair<int, std::string>, Term> known_;
 };

@@ -394,15 +394,8 @@ private:
             if (shape.empty()) return place;
             const auto axis = row_axis(shape);
             if (!axis || !*axis) return place;
-            Node slice;
-            slice.family = Family::layout;
-            slice.op = "slice";
-            slice.operands = {place};
-            slice.shape = shape;
+            Node slice = whole_slice(graph_.at(place));
             slice.shape[**axis] = Expression::symbol(rows_of_block);
-            slice.dtype = graph_.at(place).dtype;
-            slice.begin.assign(shape.size(), 0);
-            slice.step.assign(shape.size(), 1);
             slice.begin[**axis] = Expression::symbol(self_.form_.row);
             slice.end = slice.shape;
             return append(slice);
@@ -426,14 +419,8 @@ private:
             node.shape = shape;
             const int place = append(node);
             if (!buffer.padded) return place;
-            Node slice = node;
-            slice.family = Family::layout;
-            slice.op = "slice";
-            slice.operands = {place};
-            slice.shape.back() = columns;
-            slice.begin.assign(shape.size(), 0);
-            slice.step.assign(shape.size(), 1);
-            slice.end = slice.shape;
+            Node slice = whole_slice(graph_.at(place));
+            slice.shape.back() = slice.end.back() = columns;
             return append(slice);
         }
 
