@@ -353,31 +353,34 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
         Lines lines(0);
         lines.add(signature(problem_) + " {");
         const std::vector<size_t> slots = plan_slots(buffers_);
-        for (size_t b = 0; b < buffers_.size(); ++b) {
-            Expression count = 1;
-            for (const Expression& extent : buffers_[b].shape) count = count * extent;
-            std::string type = c_type(buffers_[b].dtype);
-            std::string elements = count.is_symbol() || count.is_literal() ? count.cpp() : "(" + count.cpp() + ")";
-            std::string bytes =
-                size_of(buffers_[b].dtype) == 1 ? count.cpp() : fmt::format("{} * (int64_t)sizeof({})", elements, type);
-            lines.add(fmt::format("{0}* const {1} = ({0}*)buffer<{2}>({3});", type, buffers_[b].name, slots[b],
-                                  largest(b, slots, bytes)));
-        }
+        const std::vector<std::string> bytes = bytes_of_each_slot(slots, lines);
+        for (size_t b = 0; b < buffers_.size(); ++b)
+            lines.add(fmt::format("{0}* const {1} = ({0}*)buffer<{2}>({3});", c_type(buffers_[b].dtype),
+                                  buffers_[b].name, slots[b], bytes[slots[b]]));
         for (size_t k = 0; k < stages_.size(); ++k) call(k, lines);
         lines.add("}");
         return lines.text();
     }
 
-    // Buffers of one slot ask for the largest of them, so that no later one moves it.
-    std::string largest(size_t b, const std::vector<size_t>& slots, const std::string& own) const {
-        std::string text = own;
-        for (size_t other = 0; other < buffers_.size(); ++other) {
-            if (other == b || slots[other] != slots[b]) continue;
-            Expression bytes(static_cast<int64_t>(size_of(buffers_[other].dtype)));
-            for (const Expression& extent : buffers_[other].shape) bytes = bytes * extent;
-            text = fmt::format("std::max<int64_t>({}, {})", text, bytes.cpp());
+    // Buffers of one slot ask for the largest of them, so that no later one moves it. A slot with buffers of several
+    // sizes has a variable.
+    std::vector<std::string> bytes_of_each_slot(const std::vector<size_t>& slots, Lines& lines) const {
+        std::vector<std::vector<std::string>> sizes;
+        for (size_t b = 0; b < buffers_.size(); ++b) {
+            Expression bytes(static_cast<int64_t>(size_of(buffers_[b].dtype)));
+            for (const Expression& extent : buffers_[b].shape) bytes = bytes * extent;
+            sizes.resize(std::max(sizes.size(), slots[b] + 1));
+            std::vector<std::string>& of_slot = sizes[slots[b]];
+            if (std::find(of_slot.begin(), of_slot.end(), bytes.cpp()) == of_slot.end()) of_slot.push_back(bytes.cpp());
         }
-        return text;
+        std::vector<std::string> texts;
+        for (size_t slot = 0; slot < sizes.size(); ++slot) {
+            texts.push_back(sizes[slot].size() == 1 ? sizes[slot][0] : fmt::format("bytes_{}", slot));
+            if (sizes[slot].size() == 1) continue;
+            lines.add(
+                fmt::format("const int64_t {} = std::max<int64_t>({{{}}});", texts[slot], join(sizes[slot], ", ")));
+        }
+        return texts;
     }
 
     void call(size_t k, Lines& lines) const {
