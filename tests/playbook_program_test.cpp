@@ -168,6 +168,24 @@ TEST(Programs, BuffersWhoseLivesDoNotOverlapShareASlot) {
     EXPECT_EQ(bytes_of_slots(buffers, {{"N", int64_t{10}}}), 4 * (40 + 20));
 }
 
+// As of a deep network: layers of a few widths, one after the other.
+TEST(Programs, WhatBuffersTakeIsWrittenOnceForASlot) {
+    const auto text = [](size_t count) {
+        std::vector<StageKernel> kernels(count);
+        std::vector<Buffer> buffers;
+        for (size_t k = 0; k < count; ++k) {
+            kernels[k].problem.name = fmt::format("compute_{}", k);
+            const Expression width = Expression::parse(fmt::format("{} * N", k % 3 + 1));
+            buffers.push_back({fmt::format("value_{}", k), DType::float32, {width}, k, k + 1});
+        }
+        Problem problem;
+        problem.name = "chain";
+        return write_program(problem, "a chain", kernels, buffers).source;
+    };
+    EXPECT_EQ(occurrences(text(9), "const int64_t bytes_"), 2u);
+    EXPECT_LT(text(200).size(), 5 * text(50).size());
+}
+
 TEST(Programs, HelpersThatStagesDefineDifferentlyAreTheirOwn) {
     const std::string two = "static int first_of(int a) { return a; }\nstatic int second_of(int a) { return a; }\n\n";
     const std::string other = "static int second_of(int a) { return 2 * a; }\n\n";

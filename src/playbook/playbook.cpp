@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "language/contract.h"
 #include "playbook/partition.h"
 
@@ -36,6 +37,14 @@ std::vector<Emitter> emitters_of(Language language) {
             emit_windows,    emit_places,      emit_scan,        emit_program};
 }
 
+// Sources that no kernel may have.
+void drop_too_long(Recipes& found) {
+    auto too_long = [](const Recipe& recipe) { return recipe.source.size() > longest_source; };
+    for (Recipe& recipe : found.recipes) std::erase_if(recipe.variants, too_long);
+    if (std::erase_if(found.recipes, too_long) > 0 && found.recipes.empty())
+        found.lacks = fmt::format("a source of more than {}", human_bytes(static_cast<double>(longest_source)));
+}
+
 }  // namespace
 
 Playbook::Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine, Language language)
@@ -50,6 +59,7 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
     if (language == Language::cpp) whole = with_shapes_as_used(std::move(whole));
     for (Emitter emit : emitters_of(language)) {
         Recipes found = emit(whole.problem, whole.graph, machine);
+        drop_too_long(found);
         if (!found.recipes.empty()) {
             recipes_ = std::move(found.recipes);
             return;

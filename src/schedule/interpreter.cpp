@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,12 @@ namespace {
 struct Memory {
     Array array;
     std::vector<char> written;
+};
+
+// What a term refers to by name, looked up once.
+struct Links {
+    std::vector<int> places;  // earlier terms whose places its expressions read
+    const Operation* operation = nullptr;
 };
 
 using Position = std::vector<int64_t>;
@@ -182,9 +189,11 @@ private:
 
     double evaluate(const std::vector<Term>& terms, int id, const Results& results, bool places) {
         const Term& term = terms[static_cast<size_t>(id)];
+        const Links& links = links_of(terms, id);
         if (places)
-            for (const Expression& expression : term.at)
-                for (const std::string& symbol : expression.symbols()) bind_place(terms, id, symbol, results);
+            for (int place : links.places)
+                bindings_[terms[static_cast<size_t>(place)].place] =
+                    static_cast<int64_t>(evaluate(terms, place, results, true));
         switch (term.kind) {
             case Term::Kind::number: return term.value;
             case Term::Kind::index: return to_double(term.at[0].evaluate(bindings_));
@@ -200,14 +209,21 @@ private:
         std::vector<double> operands;
         for (int operand : term.operands) operands.push_back(evaluate(terms, operand, results, places));
         if (term.name == "cast") return is_floating(term.dtype) ? operands[0] : as_stored(operands[0], term.dtype);
-        const double value = find_operation(Family::pointwise, term.name)->in_double(operands.data());
+        const double value = links.operation->in_double(operands.data());
         return is_floating(term.dtype) ? value : as_stored(value, term.dtype);
     }
 
-    void bind_place(const std::vector<Term>& terms, int before, const std::string& symbol, const Results& results) {
-        for (int earlier = 0; earlier < before; ++earlier)
-            if (terms[static_cast<size_t>(earlier)].place == symbol)
-                bindings_[symbol] = static_cast<int64_t>(evaluate(terms, earlier, results, true));
+    const Links& links_of(const std::vector<Term>& terms, int id) {
+        const Term& term = terms[static_cast<size_t>(id)];
+        auto [found, is_new] = links_.try_emplace(&term);
+        Links& links = found->second;
+        if (!is_new) return links;
+        if (term.kind == Term::Kind::pointwise) links.operation = find_operation(Family::pointwise, term.name);
+        for (const Expression& expression : term.at)
+            for (const std::string& symbol : expression.symbols())
+                for (int earlier = 0; earlier < id; ++earlier)
+                    if (terms[static_cast<size_t>(earlier)].place == symbol) links.places.push_back(earlier);
+        return links;
     }
 
     double parameter(const std::string& name) const {
@@ -245,6 +261,7 @@ private:
     const Step* step_ = nullptr;
     Results results_;
     std::map<std::string, std::map<Position, double>> kept_;
+    std::unordered_map<const Term*, Links> links_;
 };
 
 }  // namespace
