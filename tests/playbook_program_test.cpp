@@ -255,6 +255,52 @@ TEST(Programs, TunablesOfTheQuickestStagesAreConstantsWhereConfigurationsAreTooM
     EXPECT_TRUE(text.initial.contains("STAGE30_TILE"));
 }
 
+// Conditions tie tunables: those of a whole stage become constants, and a condition on the vectors' length stays.
+TEST(Programs, TunablesThatConditionsTieBecomeConstantsWithAllOfTheirStage) {
+    const ProgramText text = chain_of(40,
+                                      "// strop:tune VL = 8 | 16\n// strop:tune MR = 1 | 2 | 4 | 8\n"
+                                      "// strop:tune NR = 1 | 2 | 4 | 8\n// strop:require MR * NR <= 16\n"
+                                      "// strop:require NR * VL <= 64\n",
+                                      {{"MR", int64_t{2}}, {"NR", int64_t{4}}});
+    double bits = 0;
+    for (const Tunable& tunable : parse_tunables(text.source, "chain").tunables)
+        bits += std::log2(static_cast<double>(tunable.values.size()));
+    EXPECT_GT(bits, 50);
+    EXPECT_LT(bits, 64);
+    EXPECT_THAT(text.source, HasSubstr("constexpr int STAGE1_NR = 4;"));
+    EXPECT_THAT(text.source, HasSubstr("// strop:require 4 * VL <= 64\n"));
+    EXPECT_THAT(text.source, Not(HasSubstr("STAGE1_MR * STAGE1_NR <=")));
+    EXPECT_THAT(text.source, HasSubstr("// strop:require STAGE40_MR * STAGE40_NR <= 16\n"));
+    EXPECT_THAT(text.source, HasSubstr("// strop:require STAGE40_NR * VL <= 64\n"));
+}
+
+// A network whose layers all differ: those that should take longest have kernels of their own, the others plain loops.
+TEST(Programs, DeepNetworksKeepFastKernelsForTheirHeaviestLayers) {
+    GraphBuilder builder("deep");
+    const size_t layers = 80;
+    int state = builder.input("x", {"M", "16"});
+    for (size_t k = 0; k < layers; ++k) {
+        const std::string from = std::to_string(16 + k), to = std::to_string(17 + k);
+        state = builder.einsum(state, builder.input(fmt::format("w_{}", k), {from, to}), {"mk", "kn", "mn"}, {"M", to});
+        state = builder.point("tanh", {state});
+    }
+    builder.output("y", state);
+    builder.problem.points = {{"small", {{"M", 64}}}};
+    const Recipes recipes = emit_program(builder.problem, builder.graph, small_machine());
+    const auto fused = std::find_if(recipes.recipes.begin(), recipes.recipes.end(),
+                                    [](const Recipe& recipe) { return recipe.strategy.id == "fused_stages"; });
+    ASSERT_NE(fused, recipes.recipes.end()) << recipes.lacks;
+    const size_t plain = occurrences(fused->source, ": plain loops\n");
+    EXPECT_EQ(occurrences(fused->source, "\nnamespace stage_") - plain, 64u);
+    EXPECT_THAT(fused->source, HasSubstr(fmt::format("namespace stage_{} {{", layers)));
+    EXPECT_GE(plain, layers - 64);
+    EXPECT_LT(fused->source.find(": plain loops\n"), fused->source.find("namespace stage_64 {"));
+    double bits = 0;
+    for (const Tunable& tunable : parse_tunables(fused->source, "deep").tunables)
+        bits += std::log2(static_cast<double>(tunable.values.size()));
+    EXPECT_LT(bits, 64);
+}
+
 // Queries, keys and values that one product makes are cut out of it: they are copied, and multiplied as others are.
 TEST(Programs, ProductsOfWhatIsCutOutAreNoPlainLoops) {
     const Computation& one = computation("joint_attention");
@@ -331,12 +377,12 @@ TEST(Programs, SayWhenTheirBuffersDoNotFit) {
     EXPECT_THAT(playbook.why_nothing(), HasSubstr("GiB at the shape 'long': make that shape smaller"));
 }
 
-// x, then `count` operations that alternate between what is fused and what is not.
-std::string long_graph(int count) {
+// x, then `count` operations: one of so many is not fused.
+std::string long_graph(int count, int apart) {
     std::string text = R"({"nodes": [{"family": "input", "op": "x", "shape": ["M", "N"]})";
     for (int i = 0; i < count; ++i)
         text +=
-            i % 10 == 9
+            i % apart == apart - 1
                 ? fmt::format(
                       R"(, {{"family": "scan", "op": "sum", "operands": [{}], "axes": [1], "shape": ["M", "N"]}})", i)
                 : fmt::format(R"(, {{"family": "pointwise", "op": "{}", "operands": [{}], "shape": ["M", "N"]}})",
@@ -352,10 +398,11 @@ TEST(Programs, LongComputationsArePlainOrRefusedWithANumber) {
     one.problem.inputs = {{"x", DType::float32, shape, Fill::normal, {}}};
     one.problem.outputs = {{"y", DType::float32, shape, Fill::normal, {}}};
     one.problem.points = {{"small", {{"M", 3}, {"N", 5}}}};
-    std::vector<Proposal> proposals = Playbook(one.problem, long_graph(1200), small_machine()).plan();
+    EXPECT_EQ(Playbook(one.problem, long_graph(1200, 10), small_machine()).plan().size(), 2u);
+    std::vector<Proposal> proposals = Playbook(one.problem, long_graph(4200, 50), small_machine()).plan();
     ASSERT_EQ(proposals.size(), 1u);
     EXPECT_EQ(proposals[0].strategy.id, "plain_stages");
-    Playbook refused(one.problem, long_graph(10000), small_machine());
+    Playbook refused(one.problem, long_graph(10000, 10), small_machine());
     EXPECT_THAT(refused.why_nothing(), HasSubstr("stages (at most 400): cut the reference into several problems"));
 }
 

@@ -31,11 +31,12 @@ namespace strop::playbook {
 
 namespace {
 
-constexpr size_t most_nodes = 1000;      // of a graph that is searched for large stages
-constexpr size_t most_fast_stages = 24;  // each with helpers of its own
+constexpr size_t most_nodes = 4000;      // of a graph that is searched for large stages
+constexpr size_t most_fast_stages = 64;  // that differ: each has code of its own
 constexpr size_t most_stages = 400;
 constexpr size_t most_tuned_stages = 8;  // of a program whose plain stages have a tunable of their own each
 constexpr size_t most_variants = 8;
+constexpr int most_attempts = 6;                                // to cut a graph into stages
 constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel may have beside its tensors
 
 using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
@@ -59,7 +60,6 @@ struct Draft {
     std::vector<std::vector<Recipe>> alternatives;  // one list a stage; the first is what the kernel has
     std::vector<Buffer> buffers;
     std::map<std::string, size_t> known;  // stages by their content
-    size_t fast = 0;                      // kernels that are no plain loops
 };
 
 class Drafter {
@@ -71,8 +71,9 @@ public:
           plain_only_(graph_.nodes.size(), 0) {}
 
     Draft draft(Fusion fusion) {
-        // A stage whose structure fits may still hold an operation that its emitter cannot write.
-        for (int attempt = 0; attempt < 4; ++attempt) {
+        // A stage whose structure fits may still hold an operation that its emitter cannot write, and there may be too
+        // many of them.
+        for (int attempt = 0; attempt < most_attempts; ++attempt) {
             std::vector<Stage> stages = partition(problem_, graph_, fusion, claimed, plain_only_);
             if (stages.size() > most_stages)
                 return {fmt::format("a computation of {} stages (at most {}): cut the reference into several problems",
@@ -80,11 +81,9 @@ public:
             names_ = names_of_values(problem_, graph_, stages);
             Draft draft;
             bool complete = true;
-            for (const Stage& stage : stages) {
+            for (const Stage& stage : stages)
                 complete = add(stage, stages.size() <= most_tuned_stages, draft) && complete;
-                if (draft.fast > most_fast_stages)
-                    return {fmt::format("more than {} stages with kernels of their own", most_fast_stages)};
-            }
+            complete = complete && leave_quickest_plain(stages, draft);
             if (!draft.lacks.empty() || complete) {
                 find_buffers(stages, draft);
                 return draft;
@@ -108,7 +107,6 @@ private:
             draft.alternatives.emplace_back();
             return true;
         }
-        draft.fast += !stage.plain;
         std::vector<Recipe> recipes;
         if (!stage.plain) {
             for (Emitter emit : {emit_recurrence, emit_contraction, emit_convolution, emit_loops, emit_windows,
@@ -132,6 +130,21 @@ private:
         draft.kernels.push_back(std::move(kernel));
         draft.alternatives.push_back(std::move(recipes));
         return true;
+    }
+
+    // Of a program with too many kernels of their own, those that should take least become plain loops.
+    bool leave_quickest_plain(const std::vector<Stage>& stages, const Draft& draft) {
+        std::vector<size_t> fast;
+        for (size_t k = 0; k < draft.kernels.size(); ++k)
+            if (!stages[k].plain && !draft.kernels[k].same_as) fast.push_back(k);
+        if (fast.size() <= most_fast_stages) return true;
+        std::stable_sort(fast.begin(), fast.end(),
+                         [&](size_t a, size_t b) { return draft.kernels[a].seconds > draft.kernels[b].seconds; });
+        const std::set<size_t> quickest(fast.begin() + most_fast_stages, fast.end());
+        for (size_t k = 0; k < draft.kernels.size(); ++k)
+            if (quickest.contains(draft.kernels[k].same_as.value_or(k)))
+                for (int id : stages[k].nodes) plain_only_[static_cast<size_t>(id)] = 1;
+        return false;
     }
 
     // All that its function depends on, whatever its tensors are called: layers of a network that repeat have one.

@@ -168,16 +168,14 @@ private:
     }
 
     // A kernel has only so many late tunables, and a space so many configurations: tunables of the stages that should
-    // take least become constants, unless a condition ties them to others.
+    // take least become constants. Those that a condition ties to others do last, with all of their stage.
     void fix_surplus() {
-        size_t late = 0;
-        double bits = 0;
         std::vector<size_t> order;
         for (size_t k = 0; k < stages_.size(); ++k) {
             order.push_back(k);
             for (const Tunable& tunable : spaces_[k].tunables) {
-                late += tunable.kind == Tunable::Kind::late;
-                bits += bits_of(tunable);
+                late_ += tunable.kind == Tunable::Kind::late;
+                bits_ += bits_of(tunable);
             }
         }
         std::stable_sort(order.begin(), order.end(),
@@ -185,12 +183,31 @@ private:
         for (size_t k : order)
             for (const Tunable& tunable : spaces_[k].tunables) {
                 const bool is_late = tunable.kind == Tunable::Kind::late;
-                const bool surplus = (is_late && late > most_late_tunables) || bits > most_bits;
-                if (!surplus || tunable.name == "VL" || is_tied(k, tunable.name)) continue;
-                fix(k, tunable);
-                late -= is_late;
-                bits -= bits_of(tunable);
+                if ((is_late && late_ > most_late_tunables) || bits_ > most_bits)
+                    if (tunable.name != "VL" && !is_tied(k, tunable.name)) fix(k, tunable);
             }
+        for (size_t k : order)
+            if (late_ > most_late_tunables || bits_ > most_bits) fix_all(k);
+    }
+
+    // The guess fulfils the stage's conditions; those on the length of vectors stay.
+    void fix_all(size_t k) {
+        std::map<std::string, std::string> values;
+        for (const Tunable& tunable : spaces_[k].tunables) {
+            if (tunable.name == "VL") continue;
+            values[tunable.name] = to_string(guess_of(k, tunable));
+            if (!fixed_.contains({k, tunable.name})) fix(k, tunable);
+        }
+        std::erase_if(parts_[k].settings, [](const std::string& line) {
+            return line.starts_with("strop:require") && !mentions_any(line, {"VL"});
+        });
+        for (std::string& line : parts_[k].settings)
+            if (line.starts_with("strop:require")) line = with_names(line, values);
+    }
+
+    const Value& guess_of(size_t k, const Tunable& tunable) const {
+        auto chosen = stages_[k].initial.find(tunable.name);
+        return chosen == stages_[k].initial.end() ? tunable.values.front() : chosen->second;
     }
 
     // All stages have one length of vectors.
@@ -205,14 +222,14 @@ private:
     }
 
     void fix(size_t k, const Tunable& tunable) {
-        auto chosen = stages_[k].initial.find(tunable.name);
-        const Value& value = chosen == stages_[k].initial.end() ? tunable.values.front() : chosen->second;
         const bool late = tunable.kind == Tunable::Kind::late;
         const std::string setting = fmt::format("strop:{} {} ", late ? "late" : "tune", tunable.name);
         std::erase_if(parts_[k].settings, [&](const std::string& line) { return line.starts_with(setting); });
         parts_[k].pieces.insert(parts_[k].pieces.begin(), fmt::format("constexpr {} {} = {};", late ? "int64_t" : "int",
-                                                                      tunable.name, to_string(value)));
+                                                                      tunable.name, to_string(guess_of(k, tunable))));
         fixed_.insert({k, tunable.name});
+        late_ -= late;
+        bits_ -= bits_of(tunable);
     }
 
     // The lengths that every stage with vectors may have.
@@ -402,6 +419,8 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
     std::vector<Parts> parts_, fallback_;
     std::vector<TunableSpace> spaces_;
     std::set<std::pair<size_t, std::string>> fixed_;  // tunables of stages that are constants here
+    size_t late_ = 0;                                 // tunables that are not
+    double bits_ = 0;                                 // of the number of configurations
     std::vector<Value> vector_lengths_;
     std::set<std::string> shared_;
     std::string shared_text_, settings_;
