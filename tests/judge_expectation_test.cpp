@@ -135,6 +135,61 @@ TEST(Expectation, of_a_single_output_has_the_noise_of_others_like_it) {
     }
 }
 
+// Rows of `n` values, normalized; a mean is a product with 1/n, as many kernels have it.
+void normalize(const float* x, const float* g, const float* b, int n, float* y) {
+    float sum = 0, squares = 0;
+    for (int i = 0; i < n; ++i) sum += x[i];
+    const float mean = sum * (1.0f / static_cast<float>(n));
+    for (int i = 0; i < n; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    const float scale = 1 / std::sqrt(squares * (1.0f / static_cast<float>(n)) + 1e-5f);
+    for (int i = 0; i < n; ++i) y[i] = (x[i] - mean) * scale * g[i] + b[i];
+}
+
+void add_product(const float* x, const float* w, int n, float* y) {
+    std::vector<float> products(static_cast<size_t>(n));
+    for (int k = 0; k < n; ++k)
+        for (int j = 0; j < n; ++j) products[static_cast<size_t>(j)] += x[k] * w[k * n + j];
+    for (int j = 0; j < n; ++j) y[j] += products[static_cast<size_t>(j)];
+}
+
+// Layers that normalize and multiply, as in every transformer. Of weights that are nearly all alike their products
+// nearly cancel, and rows of equal values have no deviation but what rounding makes.
+TEST(Expectation, layers_that_normalize_and_multiply_are_right_in_another_order) {
+    const TemporaryFolder folder("strop-test");
+    write_file(folder.path() / "problem.yaml",
+               "name: layers\ninputs: {x: {dtype: float32, shape: [M, 96]}, g: {dtype: float32, shape: [96]},"
+               " b: {dtype: float32, shape: [96]}, w: {dtype: float32, shape: [96, 96], scale: 0.1}}\n"
+               "outputs: {y: {dtype: float32, shape: [M, 96]}}\nshapes: {one: {M: 8}}\n");
+    write_file(folder.path() / "reference.py",
+               "import numpy as np\n\n\ndef normalized(x, g, b):\n"
+               "    h = x - x.mean(-1, keepdims=True)\n"
+               "    return h / np.sqrt((h * h).mean(-1, keepdims=True) + 1e-5) * g + b\n\n\n"
+               "def layers(x, g, b, w):\n"
+               "    for _ in range(6):\n        x = x + normalized(x, g, b) @ w\n"
+               "    return normalized(x, g, b) @ w\n");
+    const Problem problem = load_problem(folder.path().string());
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+        Expectation expectation(problem, seed, Seconds(60));
+        Buffers& buffers = expectation.at(problem.points[0]);
+        for (const InputSet& set : buffers.sets()) {
+            auto input = [&](size_t t) { return reinterpret_cast<const float*>(buffers.input(set, t)); };
+            float* y = reinterpret_cast<float*>(buffers.output(set, 0));
+            for (int m = 0; m < 8; ++m) {
+                std::vector<float> state(input(0) + m * 96, input(0) + (m + 1) * 96), normalized(96);
+                for (int layer = 0; layer < 6; ++layer) {
+                    normalize(state.data(), input(1), input(2), 96, normalized.data());
+                    add_product(normalized.data(), input(3), 96, state.data());
+                }
+                normalize(state.data(), input(1), input(2), 96, normalized.data());
+                std::fill_n(y + m * 96, 96, 0.0f);
+                add_product(normalized.data(), input(3), 96, y + m * 96);
+            }
+            EXPECT_EQ(wrong_output(problem, buffers, set, {}), "")
+                << "seed " << seed << ", " << name_of(set.distribution);
+        }
+    }
+}
+
 // Reals are rounded to whole numbers: half-way between two, float32 and float64 decide otherwise, and so differs what
 // is computed from them. Nowhere else.
 TEST(Expectation, what_is_half_way_between_whole_numbers_may_become_either) {
