@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "playbook/plain_loops.h"
 #include "playbook/pointwise.h"
 #include "playbook/vector_code.h"
 
@@ -35,6 +37,19 @@ public:
                 "        vec v = load_tail(x + j, lanes);\n"
                 "        store_tail(y + j, {}, lanes);\n    }}\n}}\n",
                 entry.first, entry.second);
+        compile(text, flags);
+    }
+    explicit Library(const std::string& text) { compile(text, "-std=c++20 -march=native"); }
+    std::vector<float> operator()(const std::string& name, const std::vector<float>& x) const {
+        std::vector<float> y(x.size());
+        Apply apply = handle_ ? reinterpret_cast<Apply>(dlsym(handle_, ("apply_" + name).c_str())) : nullptr;
+        EXPECT_NE(apply, nullptr) << name;
+        if (apply) apply(x.data(), y.data(), static_cast<long>(x.size()));
+        return y;
+    }
+
+private:
+    void compile(const std::string& text, const std::string& flags) {
         static int count = 0;
         std::string base = fmt::format("{}/strop_vector_{}_{}", ::testing::TempDir(), getpid(), count++);
         std::ofstream(base + ".cpp") << text;
@@ -46,15 +61,7 @@ public:
         std::remove((base + ".cpp").c_str());
         std::remove((base + ".so").c_str());
     }
-    std::vector<float> operator()(const std::string& name, const std::vector<float>& x) const {
-        std::vector<float> y(x.size());
-        Apply apply = handle_ ? reinterpret_cast<Apply>(dlsym(handle_, ("apply_" + name).c_str())) : nullptr;
-        EXPECT_NE(apply, nullptr) << name;
-        if (apply) apply(x.data(), y.data(), static_cast<long>(x.size()));
-        return y;
-    }
 
-private:
     void* handle_ = nullptr;
 };
 
@@ -213,6 +220,51 @@ TEST(Vector, powers) {
         EXPECT_EQ(apply("none", {x})[0], 1) << x;
         if (x >= 0) EXPECT_FLOAT_EQ(apply("root", {x})[0], std::pow(x, 0.3f)) << x;
         else EXPECT_TRUE(std::isnan(apply("root", {x})[0])) << x;
+    }
+}
+
+// Plain loops call functions of one float, whose loops the compiler makes vectors of: floats of every magnitude.
+TEST(PlainFunctions, stay_within_the_stated_error_for_all_floats) {
+    struct Plain {
+        const char* name;
+        double (*exact)(double);
+        double ulps;
+    };
+    const std::vector<Plain> plain = {{"exp_of", [](double a) { return std::exp(a); }, 1.3},
+                                      {"expm1_of", [](double a) { return std::expm1(a); }, 2.1},
+                                      {"log_of", [](double a) { return std::log(a); }, 1.2},
+                                      {"tanh_of", [](double a) { return std::tanh(a); }, 3.1},
+                                      {"erf_of", [](double a) { return std::erf(a); }, 2.1},
+                                      {"sin_of", [](double a) { return std::sin(a); }, 1.6},
+                                      {"cos_of", [](double a) { return std::cos(a); }, 1.6}};
+    std::set<std::string> used;
+    for (const Plain& function : plain) used.insert(function.name);
+    std::string text = "#include <cmath>\n#include <cstdint>\n#include <limits>\n#include <type_traits>\n";
+    text += plain_helpers(used);
+    for (const Plain& function : plain)
+        text += fmt::format(
+            "extern \"C\" void apply_{0}(const float* x, float* y, long n) {{\n"
+            "    for (long j = 0; j < n; ++j) y[j] = {0}(x[j]);\n}}\n",
+            function.name);
+    std::vector<float> x;
+    for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 40009)
+        x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    for (float edge : {0.0f, -0.0f, 1.0f, 1.5707964f, 3.1415927f, 355.0f, 6e6f, 1e15f, 3e38f}) x.push_back(edge);
+    const Library apply(text);
+    for (const Plain& function : plain) {
+        const std::vector<float> y = apply(function.name, x);
+        for (size_t i = 0; i < x.size(); ++i) {
+            const double want = function.exact(x[i]);
+            if (std::isnan(want)) {
+                ASSERT_TRUE(std::isnan(y[i])) << function.name << "(" << x[i] << ") = " << y[i];
+                continue;
+            }
+            const float near = std::abs(static_cast<float>(want));
+            if (std::isinf(near) && std::isinf(y[i]) && (y[i] > 0) == (want > 0)) continue;
+            if (near < 2.5e-38f && std::abs(y[i]) < 2.5e-38f) continue;  // what the type holds in part only
+            const double ulp = std::max(std::nextafter(near, INFINITY) - near, 1e-44f);
+            ASSERT_LE(std::abs(y[i] - want) / ulp, function.ulps) << function.name << "(" << x[i] << ") = " << y[i];
+        }
     }
 }
 

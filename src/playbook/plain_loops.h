@@ -33,7 +33,8 @@ struct PlainLoops {
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph);
 
 // "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power", "sum_in", "max_in", "min_in",
-// "place_in", "places_in", "rounded"
+// "place_in", "places_in", "rounded"; "exp_of", "expm1_of", "log_of", "tanh_of", "erf_of", "sin_of", "cos_of", of which
+// compilers make vectors
 std::string plain_helpers(const std::set<std::string>& used);
 
 }  // namespace strop::playbook

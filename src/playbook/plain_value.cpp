@@ -256,7 +256,7 @@ Term PlainValues::one_operand(const Node& node, const Term& a) {
     auto text = [&](const std::string& written, bool atomic = false) { return combined(written, {a}, atomic); };
     const std::string one = plain_literal(1, node.dtype);
     // The library's are called for one value at a time; of these the compiler makes vectors.
-    static const std::set<std::string> in_vectors = {"exp", "expm1", "log", "tanh", "erf"};
+    static const std::set<std::string> in_vectors = {"exp", "expm1", "log", "tanh", "erf", "sin", "cos"};
     const bool exponential = op == "exp" || op == "sigmoid";
     const bool vectors = (node.dtype == DType::float32 && (in_vectors.contains(op) || exponential)) ||
                          (node.dtype == DType::float64 && exponential);
