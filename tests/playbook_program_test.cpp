@@ -347,6 +347,14 @@ TEST(Programs, RowsAreSortedWithoutComparingAllPairs) {
     EXPECT_THAT(few, HasSubstr("min_of<float>"));
 }
 
+TEST(Programs, WhatIsNotReadOfSortedRowsIsNotSorted) {
+    const std::string source = source_of("first_of_rows", "plain_stages");
+    EXPECT_EQ(occurrences(source, "    places_in<false>("), 3u) << source;
+    EXPECT_EQ(occurrences(source, "N, N / 2 + 1, &"), 1u) << source;
+    EXPECT_EQ(occurrences(source, "N, 3, &"), 1u) << source;
+    EXPECT_EQ(occurrences(source, "N, 5, &"), 1u) << source;
+}
+
 TEST(Programs, DistancesOfAllPointsAreNotStored) {
     for (const std::string strategy : {"plain_stages", "fused_stages"})
         EXPECT_THAT(source_of("nearest_points", strategy), Not(HasSubstr("B * N * M * (int64_t)sizeof"))) << strategy;

@@ -36,9 +36,7 @@ bool is_earlier(const Graph& graph, const Node& node) {
            graph.at(node.operands[1]).shape.size() == 2;
 }
 
-}  // namespace
-
-std::optional<Rank> rank_of(const Graph& graph, const Node& reduction) {
+std::optional<Rank> rank_of_reduction(const Graph& graph, const Node& reduction) {
     if (reduction.family != Family::reduction || reduction.op != "sum" || reduction.axes.size() != 1 ||
         reduction.keepdims)
         return std::nullopt;
@@ -59,8 +57,22 @@ std::optional<Rank> rank_of(const Graph& graph, const Node& reduction) {
             if (equal.op != "equal" || !is_earlier(graph, graph.at(tied.operands[1 - second]))) continue;
             if (are_all_pairs(graph, equal.operands[0], equal.operands[1], source) ||
                 are_all_pairs(graph, equal.operands[1], equal.operands[0], source))
-                return Rank{source, before.op == "greater"};
+                return Rank{source, before.op == "greater", {}};
         }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Rank> rank_of(const Graph& graph, const Node& node) {
+    if (node.op != "minimum") return rank_of_reduction(graph, node);
+    for (size_t k : {0, 1}) {
+        const Node& limit = graph.at(node.operands[1 - k]);
+        if (limit.family != Family::constant) continue;
+        std::optional<Rank> rank = rank_of_reduction(graph, graph.at(node.operands[k]));
+        if (rank) rank->limit = limit.dim.value_or(Expression(static_cast<int64_t>(limit.value)));
+        return rank;
     }
     return std::nullopt;
 }

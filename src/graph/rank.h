@@ -11,9 +11,11 @@ namespace strop {
 struct Rank {
     int source = 0;  // a value whose last axis is sorted; of equal elements the first comes first
     bool descending = false;
+    std::optional<Expression> limit;  // the first of the places that are not told apart
 };
 
-// Of a reduction that counts, for each element of the last axis of a value, those that come before it.
-std::optional<Rank> rank_of(const Graph& graph, const Node& reduction);
+// Of a reduction that counts, for each element of the last axis of a value, those that come before it; or of the
+// minimum of such a one and a constant, the limit.
+std::optional<Rank> rank_of(const Graph& graph, const Node& node);
 
 }  // namespace strop

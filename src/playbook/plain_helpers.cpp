@@ -234,34 +234,60 @@ template <class T> __attribute__((noinline)) static T* sorting_row(int64_t count
     return row.data();
 }
 
-// places[i] of an element is the number of those that come before it; of equal ones the first comes first. In a short row
-// they are counted. Longer ones are sorted byte by byte, from the lowest.
+// Of up to 64 elements, each a key of 32 bits above its place: the number of those that come before it.
+static inline void count_places(uint64_t (&keys)[64], int64_t count, int64_t limit, int64_t* places) {
+    uint64_t before[64] = {};
+    const int64_t whole = (count + 15) / 16 * 16;
+    for (int64_t i = count; i < whole; ++i) keys[i] = ~(uint64_t)0;
+    for (int64_t k = 0; k < count; ++k)
+        for (int64_t i = 0; i < whole; ++i) before[i] += keys[k] < keys[i];
+    for (int64_t i = 0; i < count; ++i) places[(uint32_t)keys[i]] = std::min((int64_t)before[i], limit);
+}
+
+// places[i] of an element is the number of those that come before it, at most `limit`; of equal ones the first comes first.
+// Those that are not among the first `limit` are left out, by their bytes from the highest. Few are counted; more are sorted
+// byte by byte, from the lowest.
 template <bool descending, class T>
-__attribute__((noinline)) static void places_in(const T* row, int64_t count, int64_t* places) {
+__attribute__((noinline)) static void places_in(const T* row, int64_t count, int64_t limit, int64_t* places) {
     typedef decltype(sorting_key<descending>(row[0])) Key;
-    constexpr int64_t counted = sizeof(Key) <= 4 ? 64 : 0;
-    if (count <= counted) {
-        uint64_t keys[counted + 1], before[counted + 1] = {};
-        const int64_t whole = (count + 15) / 16 * 16;
-        for (int64_t i = 0; i < count; ++i) keys[i] = (uint64_t)sorting_key<descending>(row[i]) << 32 | (uint64_t)i;
-        for (int64_t i = count; i < whole; ++i) keys[i] = ~(uint64_t)0;
-        for (int64_t k = 0; k < count; ++k)
-            for (int64_t i = 0; i < whole; ++i) before[i] += keys[k] < keys[i];
-        for (int64_t i = 0; i < count; ++i) places[i] = before[i];
-        return;
-    }
     struct Item {
         Key key;
         uint32_t place;
     };
+    constexpr int64_t counted = sizeof(Key) <= 4 ? 64 : 0;
+    uint64_t few[64];
+    if (count <= counted) {
+        for (int64_t i = 0; i < count; ++i) few[i] = (uint64_t)sorting_key<descending>(row[i]) << 32 | (uint64_t)i;
+        return count_places(few, count, limit, places);
+    }
     static thread_local std::vector<Item> from, to;
     from.resize(count);
+    for (int64_t i = 0; i < count; ++i) from[i] = {sorting_key<descending>(row[i]), (uint32_t)i};
+    if (limit < count) {
+        std::fill(places, places + count, limit);
+        Key last = 0, known = 0;  // of the last one that is needed: its highest bytes
+        int64_t wanted = limit;   // of those that have them
+        for (int shift = 8 * sizeof(Key) - 8; shift >= 0; shift -= 8) {
+            uint32_t counts[256] = {}, byte = 0;
+            for (const Item& item : from) counts[item.key >> shift & 255] += (item.key & known) == last;
+            while (counts[byte] < wanted) wanted -= counts[byte++];
+            last |= (Key)byte << shift;
+            known |= (Key)255 << shift;
+            if (counts[byte] <= wanted + 32) break;
+        }
+        int64_t kept = 0;
+        for (const Item& item : from)
+            if ((item.key & known) <= last) from[kept++] = item;
+        from.resize(count = kept);
+    }
+    if (count <= counted) {
+        for (int64_t i = 0; i < count; ++i) few[i] = (uint64_t)from[i].key << 32 | from[i].place;
+        return count_places(few, count, limit, places);
+    }
     to.resize(count);
     uint32_t counts[sizeof(Key)][256] = {};
-    for (int64_t i = 0; i < count; ++i) {
-        from[i] = {sorting_key<descending>(row[i]), (uint32_t)i};
-        for (unsigned byte = 0; byte < sizeof(Key); ++byte) ++counts[byte][from[i].key >> 8 * byte & 255];
-    }
+    for (const Item& item : from)
+        for (unsigned byte = 0; byte < sizeof(Key); ++byte) ++counts[byte][item.key >> 8 * byte & 255];
     for (unsigned byte = 0; byte < sizeof(Key); ++byte) {
         if (count == 0 || counts[byte][from[0].key >> 8 * byte & 255] == count) continue;
         uint32_t begin = 0;
@@ -273,7 +299,7 @@ __attribute__((noinline)) static void places_in(const T* row, int64_t count, int
         for (const Item& item : from) to[counts[byte][item.key >> 8 * byte & 255]++] = item;
         from.swap(to);
     }
-    for (int64_t i = 0; i < count; ++i) places[from[i].place] = i;
+    for (int64_t i = 0; i < count; ++i) places[from[i].place] = std::min(i, limit);
 }
 )"},
                                                                            {"rounded", R"(

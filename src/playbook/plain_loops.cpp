@@ -285,8 +285,8 @@ private:
             nest.before(nest.depth(), fmt::format("{}[{}] = {};", row, index.back().text, value.text));
         }
         nest.values.helpers.insert("places_in");
-        nest.after(outer, fmt::format("places_in<{}>({}, {}, &{});", rank.descending ? "true" : "false", row,
-                                      extent_term(length).text, places));
+        nest.after(outer, fmt::format("places_in<{}>({}, {}, {}, &{});", rank.descending ? "true" : "false", row,
+                                      extent_term(length).text, extent_term(rank.limit.value_or(length)).text, places));
     }
 
     // Values of a stretch in an array of their own; "values, end - begin".
