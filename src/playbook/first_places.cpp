@@ -30,17 +30,25 @@ private:
         return std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end();
     }
 
+    // So that its rows may have another length.
+    bool is_uniform_along_rows(const Node& node) const {
+        if (node.family != Family::layout || node.op != "broadcast") return false;
+        const Shape& source = graph_.at(node.operands[0]).shape;
+        return source.empty() || source.back().is_literal(1);
+    }
+
     // How much of each row of sorted values is read, where all that write them by these places are read so far only.
     void find(const Node& rank) {
-        if (!rank_of(graph_, rank) || is_output(rank.id)) return;
+        if (rank.family != Family::reduction || !rank_of(graph_, rank) || is_output(rank.id)) return;
         std::optional<Expression> end;
         const std::vector<int> writers = graph_.users(rank.id);
         for (int writer : writers) {
             const Node& sorted = graph_.at(writer);
-            const bool writes = sorted.family == Family::scatter && sorted.operands[1] == rank.id &&
-                                sorted.operands[2] != rank.id && sorted.axes.size() == 1 &&
-                                index(sorted.axes[0]) + 1 == sorted.shape.size() && sorted.shape == rank.shape &&
-                                graph_.at(sorted.operands[0]).op == "broadcast" && !is_output(writer);
+            if (sorted.family != Family::scatter) return;
+            const bool writes = sorted.operands[1] == rank.id && sorted.operands[2] != rank.id &&
+                                sorted.axes.size() == 1 && index(sorted.axes[0]) + 1 == sorted.shape.size() &&
+                                sorted.shape == rank.shape && is_uniform_along_rows(graph_.at(sorted.operands[0])) &&
+                                !is_output(writer);
             if (!writes) return;
             for (int reader : graph_.users(writer)) {
                 const Node& slice = graph_.at(reader);
