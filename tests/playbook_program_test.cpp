@@ -170,7 +170,7 @@ TEST(Programs, BuffersWhoseLivesDoNotOverlapShareASlot) {
 
 // As of a deep network: layers of a few widths, one after the other.
 TEST(Programs, WhatBuffersTakeIsWrittenOnceForASlot) {
-    const auto text = [](size_t count) {
+    const auto text = [](size_t count, const char* input) {
         std::vector<StageKernel> kernels(count);
         std::vector<Buffer> buffers;
         for (size_t k = 0; k < count; ++k) {
@@ -180,10 +180,12 @@ TEST(Programs, WhatBuffersTakeIsWrittenOnceForASlot) {
         }
         Problem problem;
         problem.name = "chain";
+        problem.inputs = {{input, DType::float32, {Expression::symbol("N")}, Fill::normal, {}}};
         return write_program(problem, "a chain", kernels, buffers).source;
     };
-    EXPECT_EQ(occurrences(text(9), "const int64_t bytes_"), 2u);
-    EXPECT_LT(text(200).size(), 5 * text(50).size());
+    EXPECT_EQ(occurrences(text(9, "x"), "const int64_t bytes_"), 2u);
+    EXPECT_THAT(text(9, "bytes_1"), HasSubstr("const int64_t bytes_1_ = "));
+    EXPECT_LT(text(200, "x").size(), 5 * text(50, "x").size());
 }
 
 TEST(Programs, HelpersThatStagesDefineDifferentlyAreTheirOwn) {
@@ -237,15 +239,21 @@ TEST(Programs, LateTunablesOfTheQuickestStagesAreConstantsWhereThereAreTooMany) 
     EXPECT_TRUE(text.initial.contains("STAGE12_LIMIT"));
 }
 
+// Of the number of its configurations, conditions aside.
+double bits_of_space(const std::string& source) {
+    double bits = 0;
+    for (const Tunable& tunable : parse_tunables(source, "a program").tunables)
+        bits += std::log2(static_cast<double>(tunable.values.size()));
+    return bits;
+}
+
 // A program of many stages has a space that can be searched at all: configurations are counted in 64 bits.
 TEST(Programs, TunablesOfTheQuickestStagesAreConstantsWhereConfigurationsAreTooMany) {
     const ProgramText text = chain_of(30,
                                       "// strop:tune VL = 8 | 16\n// strop:tune TILE = 16 | 32 | 64 | 128\n"
                                       "// strop:tune UNROLL = 1 | 2 | 4 | 8\n",
                                       {{"TILE", int64_t{32}}});
-    double bits = 0;
-    for (const Tunable& tunable : parse_tunables(text.source, "chain").tunables)
-        bits += std::log2(static_cast<double>(tunable.values.size()));
+    const double bits = bits_of_space(text.source);
     EXPECT_GT(bits, 50);
     EXPECT_LT(bits, 64);
     EXPECT_THAT(text.source, HasSubstr("constexpr int STAGE1_TILE = 32;"));
@@ -262,9 +270,7 @@ TEST(Programs, TunablesThatConditionsTieBecomeConstantsWithAllOfTheirStage) {
                                       "// strop:tune NR = 1 | 2 | 4 | 8\n// strop:require MR * NR <= 16\n"
                                       "// strop:require NR * VL <= 64\n",
                                       {{"MR", int64_t{2}}, {"NR", int64_t{4}}});
-    double bits = 0;
-    for (const Tunable& tunable : parse_tunables(text.source, "chain").tunables)
-        bits += std::log2(static_cast<double>(tunable.values.size()));
+    const double bits = bits_of_space(text.source);
     EXPECT_GT(bits, 50);
     EXPECT_LT(bits, 64);
     EXPECT_THAT(text.source, HasSubstr("constexpr int STAGE1_NR = 4;"));
@@ -295,10 +301,7 @@ TEST(Programs, DeepNetworksKeepFastKernelsForTheirHeaviestLayers) {
     EXPECT_THAT(fused->source, HasSubstr(fmt::format("namespace stage_{} {{", layers)));
     EXPECT_GE(plain, layers - 64);
     EXPECT_LT(fused->source.find(": plain loops\n"), fused->source.find("namespace stage_64 {"));
-    double bits = 0;
-    for (const Tunable& tunable : parse_tunables(fused->source, "deep").tunables)
-        bits += std::log2(static_cast<double>(tunable.values.size()));
-    EXPECT_LT(bits, 64);
+    EXPECT_LT(bits_of_space(fused->source), 64);
 }
 
 // Queries, keys and values that one product makes are cut out of it: they are copied, and multiplied as others are.

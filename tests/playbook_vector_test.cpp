@@ -97,6 +97,12 @@ const std::vector<Function> functions = {
     {"sign", "vsign", [](double a) { return static_cast<double>((a > 0) - (a < 0)); }, -2, 2, 0.01},
 };
 
+double error_in_ulps(float got, double want) {
+    const float near = std::abs(static_cast<float>(want));
+    const double ulp = std::max(std::nextafter(near, INFINITY) - near, 1e-44f);
+    return std::abs(got - want) / ulp;
+}
+
 class VectorMath : public ::testing::TestWithParam<const char*> {
 protected:
     static Library library(const char* flags) {
@@ -120,9 +126,7 @@ TEST_P(VectorMath, stays_within_the_stated_error) {
         std::vector<float> y = apply(f.name, x);
         for (size_t i = 0; i < x.size(); ++i) {
             double want = f.exact(x[i]);
-            float near = std::abs(static_cast<float>(want));
-            double ulp = std::max(std::nextafter(near, INFINITY) - near, 1e-44f);
-            ASSERT_LE(std::abs(y[i] - want) / ulp, f.ulps) << f.name << "(" << x[i] << ") = " << y[i];
+            ASSERT_LE(error_in_ulps(y[i], want), f.ulps) << f.name << "(" << x[i] << ") = " << y[i];
         }
     }
 }
@@ -262,8 +266,7 @@ TEST(PlainFunctions, stay_within_the_stated_error_for_all_floats) {
             const float near = std::abs(static_cast<float>(want));
             if (std::isinf(near) && std::isinf(y[i]) && (y[i] > 0) == (want > 0)) continue;
             if (near < 2.5e-38f && std::abs(y[i]) < 2.5e-38f) continue;  // what the type holds in part only
-            const double ulp = std::max(std::nextafter(near, INFINITY) - near, 1e-44f);
-            ASSERT_LE(std::abs(y[i] - want) / ulp, function.ulps) << function.name << "(" << x[i] << ") = " << y[i];
+            ASSERT_LE(error_in_ulps(y[i], want), function.ulps) << function.name << "(" << x[i] << ") = " << y[i];
         }
     }
 }

@@ -176,8 +176,7 @@ private:
         PlainLoops loops = write_plain_loops(part.problem, part.graph);
         if (draft.lacks.empty()) draft.lacks = loops.lacks;
         std::string includes = "#include <stdint.h>\n#include <cmath>\n#include <limits>\n#include <type_traits>\n";
-        if (loops.helpers.contains("places_in"))
-            includes += "#include <algorithm>\n#include <cstring>\n#include <vector>\n";
+        if (loops.helpers.contains("places_in")) includes += "#include <cstring>\n#include <vector>\n";
         std::string name = part.problem.name.substr(std::string("compute_").size()), settings, constant;
         if (loops.body.find("team::parallel") != std::string::npos) {
             settings = "// strop:team\n";

@@ -75,8 +75,7 @@ private:
             const int place = out_.add(std::move(copy));
             return out_.pointwise("minimum", {place, out_.add(std::move(limit))}, node.dtype);
         }
-        Node before = graph_.at(node.operands[0]);  // with room for one more, where all others go
-        before.operands = {places_[index(before.operands[0])]};
+        Node before = out_.at(copy.operands[0]);  // with room for one more, where all others go
         before.shape.back() = copy.shape.back() = *read + 1;
         copy.operands[0] = out_.add(std::move(before));
         return out_.add(std::move(copy));

@@ -289,7 +289,7 @@ __attribute__((noinline)) static void places_in(const T* row, int64_t count, int
     for (const Item& item : from)
         for (unsigned byte = 0; byte < sizeof(Key); ++byte) ++counts[byte][item.key >> 8 * byte & 255];
     for (unsigned byte = 0; byte < sizeof(Key); ++byte) {
-        if (count == 0 || counts[byte][from[0].key >> 8 * byte & 255] == count) continue;
+        if (counts[byte][from[0].key >> 8 * byte & 255] == count) continue;
         uint32_t begin = 0;
         for (uint32_t& one : counts[byte]) {
             const uint32_t length = one;

@@ -183,8 +183,8 @@ private:
         for (size_t k : order)
             for (const Tunable& tunable : spaces_[k].tunables) {
                 const bool is_late = tunable.kind == Tunable::Kind::late;
-                if ((is_late && late_ > most_late_tunables) || bits_ > most_bits)
-                    if (tunable.name != "VL" && !is_tied(k, tunable.name)) fix(k, tunable);
+                const bool surplus = (is_late && late_ > most_late_tunables) || bits_ > most_bits;
+                if (surplus && tunable.name != "VL" && !is_tied(k, tunable.name)) fix(k, tunable);
             }
         for (size_t k : order)
             if (late_ > most_late_tunables || bits_ > most_bits) fix_all(k);
@@ -392,10 +392,13 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
         }
         std::vector<std::string> texts;
         for (size_t slot = 0; slot < sizes.size(); ++slot) {
-            texts.push_back(sizes[slot].size() == 1 ? sizes[slot][0] : fmt::format("bytes_{}", slot));
-            if (sizes[slot].size() == 1) continue;
-            lines.add(
-                fmt::format("const int64_t {} = std::max<int64_t>({{{}}});", texts[slot], join(sizes[slot], ", ")));
+            std::string text = sizes[slot][0];
+            if (sizes[slot].size() > 1) {
+                text = fmt::format("bytes_{}", slot);
+                while (mentions_any(signature(problem_), {text})) text += "_";  // an argument's name
+                lines.add(fmt::format("const int64_t {} = std::max<int64_t>({{{}}});", text, join(sizes[slot], ", ")));
+            }
+            texts.push_back(text);
         }
         return texts;
     }
