@@ -358,6 +358,13 @@ TEST(Programs, WhatIsNotReadOfSortedRowsIsNotSorted) {
     EXPECT_EQ(occurrences(source, "N, 5, &"), 1u) << source;
 }
 
+TEST(Programs, SortsOfOneValueInBothDirectionsAreSorts) {
+    const std::string source = source_of("both_orders", "fused_stages");
+    EXPECT_GE(occurrences(source, "    places_in<false>("), 2u) << source;
+    EXPECT_THAT(source, Not(HasSubstr("logical_or")));
+    EXPECT_THAT(source, Not(HasSubstr("N * N")));
+}
+
 TEST(Programs, DistancesOfAllPointsAreNotStored) {
     for (const std::string strategy : {"plain_stages", "fused_stages"})
         EXPECT_THAT(source_of("nearest_points", strategy), Not(HasSubstr("B * N * M * (int64_t)sizeof"))) << strategy;

@@ -1,5 +1,7 @@
 #include "graph/rank.h"
 
+#include <set>
+
 #include "graph/rewrite.h"
 
 namespace strop {
@@ -75,6 +77,20 @@ std::optional<Rank> rank_of(const Graph& graph, const Node& node) {
         return rank;
     }
     return std::nullopt;
+}
+
+std::vector<int> comparisons_of(const Graph& graph, const Node& reduction) {
+    const std::optional<Rank> rank = rank_of_reduction(graph, reduction);
+    if (!rank) return {};
+    std::set<int> between;
+    auto walk = [&](auto&& self, int id) -> void {
+        if (id == rank->source || !between.insert(id).second) return;
+        for (int operand : graph.at(id).operands) self(self, operand);
+    };
+    walk(walk, reduction.operands[0]);
+    for (int output : graph.outputs)
+        if (between.contains(output)) return {};
+    return {between.begin(), between.end()};
 }
 
 }  // namespace strop

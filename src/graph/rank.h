@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "graph/graph.h"
 
@@ -17,5 +18,8 @@ struct Rank {
 // Of a reduction that counts, for each element of the last axis of a value, those that come before it; or of the
 // minimum of such a one and a constant, the limit.
 std::optional<Rank> rank_of(const Graph& graph, const Node& node);
+
+// The nodes between such a reduction and what is sorted; none where the caller reads one of them.
+std::vector<int> comparisons_of(const Graph& graph, const Node& reduction);
 
 }  // namespace strop

@@ -39,7 +39,7 @@ private:
 
     // How much of each row of sorted values is read, where all that write them by these places are read so far only.
     void find(const Node& rank) {
-        if (rank.family != Family::reduction || !rank_of(graph_, rank) || is_output(rank.id)) return;
+        if (comparisons_of(graph_, rank).empty() || is_output(rank.id)) return;
         std::optional<Expression> end;
         const std::vector<int> writers = graph_.users(rank.id);
         for (int writer : writers) {

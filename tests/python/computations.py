@@ -343,6 +343,11 @@ def first_of_rows(x):
     return half, np.argsort(coarse, axis=-1, kind="stable")[:, :3], np.sort(-coarse, axis=-1)[:, 2:5]
 
 
+def both_orders(x):
+    descending = np.argsort(-x, axis=-1, kind="stable")
+    return np.sort(x, axis=-1)[:, :3], -np.sort(-x, axis=-1)[:, :2], np.argsort(x, axis=-1, kind="stable"), descending
+
+
 def order_of_a_few(x):
     w = sliding_window_view(np.pad(x, ((0, 0), (1, 1), (1, 1))), (3, 3), axis=(1, 2))
     return np.median(w.reshape(*x.shape, 9), axis=-1), np.sort(x.reshape(x.shape[0], -1)[:, :4], axis=1)
@@ -393,6 +398,7 @@ COMPUTATIONS = {
     "three_layers": ("x float32[M,N]; u float32[N,N]; v float32[N,N]; w float32[N,N]; b float32[N]", ["M=5,N=9", "M=1,N=1"]),
     "rows_in_order": ("x float32[M,N]", ["M=5,N=301", "M=1,N=1", "M=131,N=19"]),
     "first_of_rows": ("x float32[M,N]", ["M=2,N=131", "M=3,N=7"]),
+    "both_orders": ("x float32[M,N]", ["M=3,N=131", "M=2,N=5"]),
     "order_of_a_few": ("x float32[B,H,W]", ["B=2,H=5,W=19", "B=1,H=2,W=2"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
