@@ -343,24 +343,25 @@ TEST(Programs, LongChainsBeforeAShortSumArePlanned) {
 
 TEST(Programs, RowsAreSortedWithoutComparingAllPairs) {
     const std::string rows = source_of("rows_in_order", "plain_stages");
-    EXPECT_EQ(occurrences(rows, " places_in<false>("), 4u) << rows;
+    EXPECT_EQ(occurrences(rows, "    sorted_in<false>("), 3u) << rows;
+    EXPECT_EQ(occurrences(rows, "    order_in<false>("), 1u) << rows;
     EXPECT_THAT(rows, Not(HasSubstr("logical_or")));
     const std::string few = source_of("order_of_a_few", "plain_stages");
-    EXPECT_THAT(few, Not(HasSubstr("places_in")));
+    EXPECT_THAT(few, Not(HasSubstr("sorted_in")));
     EXPECT_THAT(few, HasSubstr("min_of<float>"));
 }
 
 TEST(Programs, WhatIsNotReadOfSortedRowsIsNotSorted) {
     const std::string source = source_of("first_of_rows", "plain_stages");
-    EXPECT_EQ(occurrences(source, "    places_in<false>("), 3u) << source;
-    EXPECT_EQ(occurrences(source, "N, N / 2 + 1, &"), 1u) << source;
+    EXPECT_EQ(occurrences(source, "N, 0, N / 2 + 1, &"), 1u) << source;
+    EXPECT_EQ(occurrences(source, "    order_in<false>("), 1u) << source;
     EXPECT_EQ(occurrences(source, "N, 3, &"), 1u) << source;
-    EXPECT_EQ(occurrences(source, "N, 5, &"), 1u) << source;
+    EXPECT_EQ(occurrences(source, "N, 2, 5, &"), 1u) << source;
 }
 
 TEST(Programs, SortsOfOneValueInBothDirectionsAreSorts) {
     const std::string source = source_of("both_orders", "fused_stages");
-    EXPECT_GE(occurrences(source, "    places_in<false>("), 2u) << source;
+    EXPECT_GE(occurrences(source, "    order_in<false>("), 2u) << source;
     EXPECT_THAT(source, Not(HasSubstr("logical_or")));
     EXPECT_THAT(source, Not(HasSubstr("N * N")));
 }

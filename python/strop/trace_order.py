@@ -75,19 +75,10 @@ def in_order(x: Traced, axis, count=None, descending=False):
 
 def element_at(x: Traced, axis, place, keepdim=True):
     """The element at this place of the order along the axis, and where it was."""
-    if not x.ndim:
-        return x, zero(np.int64)
-    axis = axis_of(axis, x.ndim)
-    last = layout.moveaxis(x, axis, -1)
-    places = places_of(last, False)
-
-    def chosen(values):
-        hit = pointwise("where", pointwise("equal", places, place), values, zero(values.dtype))
-        return reduce("sum", hit, hit.ndim - 1, False, values.dtype)
-
-    value = _few_in_order(last, False)[place] if _is_few(last) else chosen(last)
-    both = value, chosen(layout.arange(last.shape[-1]))
-    return tuple(layout.expand_dims(one, axis) if keepdim else one for one in both)
+    both = tuple(layout.getitem(layout.moveaxis(one, axis, -1), (Ellipsis, slice(place, place + 1))) if one.ndim else one
+                 for one in in_order(x, axis))
+    return tuple(layout.moveaxis(one, -1, axis) if keepdim or not one.ndim else layout.reshape(one, one.shape[:-1])
+                 for one in both)
 
 
 def extent_of(x: Traced, axis):

@@ -8,6 +8,8 @@ namespace strop {
 
 namespace {
 
+size_t index(int axis) { return static_cast<size_t>(axis); }
+
 // What a reshape that only inserts axes of extent 1 shows.
 int without_unit_axes(const Graph& graph, int id) {
     const Node& node = graph.at(id);
@@ -38,7 +40,9 @@ bool is_earlier(const Graph& graph, const Node& node) {
            graph.at(node.operands[1]).shape.size() == 2;
 }
 
-std::optional<Rank> rank_of_reduction(const Graph& graph, const Node& reduction) {
+}  // namespace
+
+std::optional<Rank> rank_of(const Graph& graph, const Node& reduction) {
     if (reduction.family != Family::reduction || reduction.op != "sum" || reduction.axes.size() != 1 ||
         reduction.keepdims)
         return std::nullopt;
@@ -65,32 +69,86 @@ std::optional<Rank> rank_of_reduction(const Graph& graph, const Node& reduction)
     return std::nullopt;
 }
 
-}  // namespace
+namespace {
 
-std::optional<Rank> rank_of(const Graph& graph, const Node& node) {
-    if (node.op != "minimum") return rank_of_reduction(graph, node);
+// The places at which a scatter writes; all from the limit on may be one.
+std::optional<Rank> limited_rank(const Graph& graph, const Node& node) {
+    if (node.op != "minimum") return rank_of(graph, node);
     for (size_t k : {0, 1}) {
         const Node& limit = graph.at(node.operands[1 - k]);
-        if (limit.family != Family::constant) continue;
-        std::optional<Rank> rank = rank_of_reduction(graph, graph.at(node.operands[k]));
-        if (rank) rank->limit = limit.dim.value_or(Expression(static_cast<int64_t>(limit.value)));
+        std::optional<Rank> rank = rank_of(graph, graph.at(node.operands[k]));
+        if (!rank || limit.family != Family::constant) continue;
+        rank->limit = limit.dim.value_or(Expression(static_cast<int64_t>(limit.value)));
         return rank;
     }
     return std::nullopt;
 }
 
-std::vector<int> comparisons_of(const Graph& graph, const Node& reduction) {
-    const std::optional<Rank> rank = rank_of_reduction(graph, reduction);
+}  // namespace
+
+bool is_count_along_rows(const Graph& graph, const Node& node) {
+    if (node.family == Family::iota) return !node.shape.empty() && index(node.axes.at(0)) + 1 == node.shape.size();
+    if (node.family != Family::layout || node.op != "broadcast") return false;
+    const Node& source = graph.at(node.operands[0]);
+    return !source.shape.empty() && source.shape.back() == node.shape.back() && is_count_along_rows(graph, source);
+}
+
+std::optional<Rank> order_of(const Graph& graph, const Node& scatter) {
+    if (scatter.family != Family::scatter || scatter.op != "sum" ||
+        index(scatter.axes.at(0)) + 1 != scatter.shape.size())
+        return std::nullopt;
+    const Node& places = graph.at(scatter.operands[1]);
+    const std::optional<Rank> rank = limited_rank(graph, places);
+    const Node* target = &graph.at(scatter.operands[0]);
+    while (target->op == "broadcast") target = &graph.at(target->operands[0]);
+    const bool is_zero = target->family == Family::constant && !target->dim && target->value == 0;
+    if (!rank || !is_zero || !is_count_along_rows(graph, graph.at(scatter.operands[2]))) return std::nullopt;
+    const Shape& source = graph.at(rank->source).shape;
+    if (!(places.shape == source) || !(graph.at(scatter.operands[2]).shape == source)) return std::nullopt;
+    return rank;
+}
+
+std::optional<Sorted> sorted_of(const Graph& graph, const Node& gather) {
+    if (gather.op != "take_along" || index(gather.axes.at(0)) + 1 != gather.shape.size()) return std::nullopt;
+    const Node* places = &graph.at(gather.operands[1]);
+    Expression begin = 0, end = places->shape.back();
+    if (places->op == "slice") {
+        if (!places->step.back().is_literal(1)) return std::nullopt;
+        begin = places->begin.back();
+        end = places->end.back();
+        const Node& all = graph.at(places->operands[0]);
+        for (size_t axis = 0; axis + 1 < all.shape.size(); ++axis)
+            if (!(all.shape[axis] == places->shape[axis])) return std::nullopt;
+        places = &all;
+    }
+    const std::optional<Rank> rank = order_of(graph, *places);
+    if (!rank || rank->source != gather.operands[0]) return std::nullopt;
+    return Sorted{*rank, begin, end};
+}
+
+std::vector<int> parts_of_sort(const Graph& graph, const Node& node) {
+    std::optional<Rank> rank = rank_of(graph, node);
+    if (!rank) rank = order_of(graph, node);
+    if (!rank)
+        if (const std::optional<Sorted> sorted = sorted_of(graph, node)) rank = sorted->rank;
     if (!rank) return {};
-    std::set<int> between;
+    std::set<int> parts;
     auto walk = [&](auto&& self, int id) -> void {
-        if (id == rank->source || !between.insert(id).second) return;
+        if (id == rank->source || !parts.insert(id).second) return;
         for (int operand : graph.at(id).operands) self(self, operand);
     };
-    walk(walk, reduction.operands[0]);
+    for (int operand : node.operands) walk(walk, operand);
     for (int output : graph.outputs)
-        if (between.contains(output)) return {};
-    return {between.begin(), between.end()};
+        if (parts.contains(output)) return {};
+    for (int id : parts) {
+        const Node& part = graph.at(id);
+        const bool holds_places = part.family == Family::reduction || part.family == Family::scatter ||
+                                  part.op == "minimum" || part.op == "slice";
+        if (!holds_places) continue;
+        for (int user : graph.users(id))
+            if (user != node.id && !parts.contains(user)) return {};
+    }
+    return {parts.begin(), parts.end()};
 }
 
 }  // namespace strop

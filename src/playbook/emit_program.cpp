@@ -13,10 +13,10 @@
 #include "language/contract.h"
 #include "playbook/contraction_form.h"
 #include "playbook/convolution_form.h"
-#include "playbook/first_places.h"
 #include "playbook/halves.h"
 #include "playbook/loop_form.h"
 #include "playbook/operand_copies.h"
+#include "playbook/orders.h"
 #include "playbook/partition.h"
 #include "playbook/place_form.h"
 #include "playbook/plain_loops.h"
@@ -176,7 +176,7 @@ private:
         PlainLoops loops = write_plain_loops(part.problem, part.graph);
         if (draft.lacks.empty()) draft.lacks = loops.lacks;
         std::string includes = "#include <stdint.h>\n#include <cmath>\n#include <limits>\n#include <type_traits>\n";
-        if (loops.helpers.contains("places_in")) includes += "#include <cstring>\n#include <vector>\n";
+        if (has_sort(loops.helpers)) includes += "#include <memory>\n#include <utility>\n";
         std::string name = part.problem.name.substr(std::string("compute_").size()), settings, constant;
         if (loops.body.find("team::parallel") != std::string::npos) {
             settings = "// strop:team\n";
@@ -275,7 +275,7 @@ std::vector<Recipe> variants_of(const Problem& problem, const Draft& draft, cons
 
 Recipes emit_program(const Problem& problem, const Graph& given, const Machine& machine) {
     if (given.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
-    const Graph graph = simplify(with_first_places(unrolled_short_reductions(given)));
+    const Graph graph = simplify(with_orders(unrolled_short_reductions(given)));
     const std::vector<Plan> plans = {
         {Fusion::fused, "fused_stages",
          "each stage fuses as much as one kernel can hold, so that few values pass through memory"},

@@ -7,7 +7,7 @@
 #include "graph/operations.h"
 #include "graph/rank.h"
 #include "graph/rewrite.h"
-#include "playbook/plain_loops.h"
+#include "playbook/values_in_place.h"
 
 namespace strop::playbook {
 
@@ -83,7 +83,7 @@ std::vector<char> free_nodes(const Graph& graph) {
     for (const Node& node : graph.nodes) {
         generated[at(node.id)] = is_generated(graph, node, generated);
         free[at(node.id)] = is_leaf(node) || generated[at(node.id)] || is_view(graph, node);
-        for (int id : comparisons_of(graph, node)) free[at(id)] = 1;  // a sort is recognised by them
+        for (int id : parts_of_sort(graph, node)) free[at(id)] = 1;  // by which it is recognised
         if (node.family != Family::pointwise || !is_read_in_loops(graph, node, users[at(node.id)])) continue;
         if (is_cheap_again(graph, node)) free[at(node.id)] = 1;
         for (int id : outer_formula(graph, node)) free[at(id)] = 1;

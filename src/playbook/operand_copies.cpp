@@ -5,7 +5,7 @@
 #include <set>
 
 #include "playbook/contraction_form.h"
-#include "playbook/plain_loops.h"
+#include "playbook/values_in_place.h"
 
 namespace strop::playbook {
 

@@ -5,11 +5,11 @@
 
 #include "graph/merge_axes.h"
 #include "graph/operations.h"
-#include "graph/rank.h"
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/free_nodes.h"
 #include "playbook/plain_loops.h"
+#include "playbook/values_in_place.h"
 
 namespace strop::playbook {
 
@@ -203,11 +203,7 @@ private:
         if (group < 0 || is_output_[at(source.node)]) return false;
         if (!groups_[at(group)].plain && !(node.family == Family::reduction && is_light(groups_[at(group)])))
             return false;
-        // A sort that need not tell all places apart does not: the minimum belongs to it.
-        const Node& inner = graph_.at(source.node);
-        const bool limits = inner.family == Family::reduction && rank_of(graph_, node);
-        const bool in_place = source.in_order && computes_in_place(inner) && !rank_of(graph_, inner);
-        if (!in_place && !limits) return false;
+        if (!source.in_order || !computes_in_place(graph_, source.node)) return false;
         const std::vector<int> readers = readers_of(source.node);
         bool roomy = groups_[at(group)].nodes.size() < largest_stage;
         return roomy && readers.size() == 1 && readers[0] == node.id;
@@ -251,7 +247,7 @@ private:
         Reader reader;
         const std::set<int> own(group.nodes.begin(), group.nodes.end());
         for (int id : group.nodes) {
-            if (is_output_[at(id)] || !computes_in_place(graph_.at(id))) return {};
+            if (is_output_[at(id)] || !computes_in_place(graph_, id)) return {};
             for (int user : readers_of(id)) {
                 if (own.contains(user)) continue;
                 const int of = group_of_[at(user)];

@@ -211,97 +211,6 @@ static inline float sin_of(float x) { return sincos_of(x, 0); }
                                                                            {"cos_of", R"(
 static inline float cos_of(float x) { return sincos_of(x, 1); }
 )"},
-                                                                           {"places_in", R"(
-// An integer for each number, in the numbers' order; both zeros have one.
-template <bool descending, class T> static inline auto sorting_key(T value) {
-    if constexpr (std::is_floating_point_v<T>) {
-        typedef std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t> Key;
-        constexpr Key sign = (Key)1 << (8 * sizeof(Key) - 1);
-        value = value == 0 ? 0 : value;
-        const Key bits = __builtin_bit_cast(Key, value), key = bits & sign ? ~bits : bits | sign;
-        return descending ? (Key)~key : key;
-    } else {
-        typedef std::make_unsigned_t<T> Key;
-        const Key key = (Key)value ^ (std::is_signed_v<T> ? (Key)((Key)1 << (8 * sizeof(Key) - 1)) : (Key)0);
-        return descending ? (Key)~key : key;
-    }
-}
-
-// Room for a row, until the next one.
-template <class T> __attribute__((noinline)) static T* sorting_row(int64_t count) {
-    static thread_local std::vector<T> row;
-    row.resize(count);
-    return row.data();
-}
-
-// Of up to 64 elements, each a key of 32 bits above its place: the number of those that come before it.
-static inline void count_places(uint64_t (&keys)[64], int64_t count, int64_t limit, int64_t* places) {
-    uint64_t before[64] = {};
-    const int64_t whole = (count + 15) / 16 * 16;
-    for (int64_t i = count; i < whole; ++i) keys[i] = ~(uint64_t)0;
-    for (int64_t k = 0; k < count; ++k)
-        for (int64_t i = 0; i < whole; ++i) before[i] += keys[k] < keys[i];
-    for (int64_t i = 0; i < count; ++i) places[(uint32_t)keys[i]] = std::min((int64_t)before[i], limit);
-}
-
-// places[i] of an element is the number of those that come before it, at most `limit`; of equal ones the first comes first.
-// Those that are not among the first `limit` are left out, by their bytes from the highest. Few are counted; more are sorted
-// byte by byte, from the lowest.
-template <bool descending, class T>
-__attribute__((noinline)) static void places_in(const T* row, int64_t count, int64_t limit, int64_t* places) {
-    typedef decltype(sorting_key<descending>(row[0])) Key;
-    struct Item {
-        Key key;
-        uint32_t place;
-    };
-    constexpr int64_t counted = sizeof(Key) <= 4 ? 64 : 0;
-    uint64_t few[64];
-    if (count <= counted) {
-        for (int64_t i = 0; i < count; ++i) few[i] = (uint64_t)sorting_key<descending>(row[i]) << 32 | (uint64_t)i;
-        return count_places(few, count, limit, places);
-    }
-    static thread_local std::vector<Item> from, to;
-    from.resize(count);
-    for (int64_t i = 0; i < count; ++i) from[i] = {sorting_key<descending>(row[i]), (uint32_t)i};
-    if (limit < count) {
-        std::fill(places, places + count, limit);
-        Key last = 0, known = 0;  // of the last one that is needed: its highest bytes
-        int64_t wanted = limit;   // of those that have them
-        for (int shift = 8 * sizeof(Key) - 8; shift >= 0; shift -= 8) {
-            uint32_t counts[256] = {}, byte = 0;
-            for (const Item& item : from) counts[item.key >> shift & 255] += (item.key & known) == last;
-            while (counts[byte] < wanted) wanted -= counts[byte++];
-            last |= (Key)byte << shift;
-            known |= (Key)255 << shift;
-            if (counts[byte] <= wanted + 32) break;
-        }
-        int64_t kept = 0;
-        for (const Item& item : from)
-            if ((item.key & known) <= last) from[kept++] = item;
-        from.resize(count = kept);
-    }
-    if (count <= counted) {
-        for (int64_t i = 0; i < count; ++i) few[i] = (uint64_t)from[i].key << 32 | from[i].place;
-        return count_places(few, count, limit, places);
-    }
-    to.resize(count);
-    uint32_t counts[sizeof(Key)][256] = {};
-    for (const Item& item : from)
-        for (unsigned byte = 0; byte < sizeof(Key); ++byte) ++counts[byte][item.key >> 8 * byte & 255];
-    for (unsigned byte = 0; byte < sizeof(Key); ++byte) {
-        if (counts[byte][from[0].key >> 8 * byte & 255] == count) continue;
-        uint32_t begin = 0;
-        for (uint32_t& one : counts[byte]) {
-            const uint32_t length = one;
-            one = begin;
-            begin += length;
-        }
-        for (const Item& item : from) to[counts[byte][item.key >> 8 * byte & 255]++] = item;
-        from.swap(to);
-    }
-    for (int64_t i = 0; i < count; ++i) places[from[i].place] = std::min(i, limit);
-}
-)"},
                                                                            {"rounded", R"(
 // The compiler must not know that `no_bits` are none: it would turn a product and a sum into a multiply-add, which keeps
 // the digits that another product has lost.
@@ -366,7 +275,7 @@ template <class T> static inline T whole_power(T base, T exponent) {
     std::string text;
     for (const auto& [name, helper] : texts)
         if (needed.contains(name)) text += helper;
-    return text;
+    return text + sort_helpers(used);
 }
 
 }  // namespace strop::playbook

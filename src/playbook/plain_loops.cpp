@@ -1,4 +1,5 @@
 #include "playbook/plain_loops.h"
+#include "playbook/values_in_place.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,11 +83,10 @@ public:
 private:
     void nest(const Node& node, const Tensor& to, Lines& lines) {
         if (node.family == Family::layout && node.op == "concatenate") return concatenate(node, to, lines);
-        if (node.family == Family::scatter) return scatter(node, to, lines);
         LoopNest nest(graph_, taken_);
-        const std::optional<Rank> rank = rank_of(graph_, node);
-        if (rank && graph_.at(rank->source).dtype != DType::boolean) place(*rank, to, nest);
-        else if (node.family == Family::reduction && !operation_of(node)->in_double) locate(node, to, nest);
+        if (sort(node, to, nest)) return finish(nest, lines);
+        if (node.family == Family::scatter) return scatter(node, to, lines);
+        if (node.family == Family::reduction && !operation_of(node)->in_double) locate(node, to, nest);
         else if (node.family == Family::reduction) reduce(node, to, nest);
         else if (node.family == Family::scan) scan(node, to, nest);
         else if (node.family == Family::contraction) contract(node, to, nest);
@@ -262,18 +262,32 @@ private:
         store_reduced(node, to, total, index, nest);
     }
 
-    // The places of a row's elements in its order. A row that does not lie in memory is copied first.
-    void place(const Rank& rank, const Tensor& to, LoopNest& nest) {
+    // Whether a node is one of a sort (graph/rank.h), which is written by a function for each row.
+    bool sort(const Node& node, const Tensor& to, LoopNest& nest) {
+        if (parts_of_sort(graph_, node).empty()) return false;
+        if (const std::optional<Rank> rank = rank_of(graph_, node)) {
+            sort_rows(*rank, "places_in", {}, node, to, nest);
+        } else if (const std::optional<Rank> order = order_of(graph_, node)) {
+            const Expression length = graph_.at(order->source).shape.back();
+            sort_rows(*order, "order_in", {order->limit.value_or(length)}, node, to, nest);
+        } else if (const std::optional<Sorted> sorted = sorted_of(graph_, node)) {
+            sort_rows(sorted->rank, "sorted_in", {sorted->begin, sorted->end}, node, to, nest);
+        }
+        return true;
+    }
+
+    // A row that does not lie in memory is copied first.
+    void sort_rows(const Rank& rank, const std::string& function, const std::vector<Expression>& bounds,
+                   const Node& node, const Tensor& to, LoopNest& nest) {
         const Node& source = graph_.at(rank.source);
         const Expression& length = source.shape.back();
-        const bool direct = lies_along(rank.source, source.shape.size() - 1);
         TermIndex index;
         for (size_t axis = 0; axis + 1 < source.shape.size(); ++axis) index.push_back(nest.open(source.shape[axis]));
         index.push_back({"0", 0, true});
         const int outer = nest.depth();
-        const std::string places = element(to, source.shape, index);
+        const std::string result = element(to, node.shape, index);
         std::string row;
-        if (direct) {
+        if (lies_along(rank.source, source.shape.size() - 1)) {
             nest.runs_over(length);
             row = "&" + nest.values.at(rank.source, index).text;
         } else {
@@ -284,9 +298,11 @@ private:
             const Term value = nest.values.at(rank.source, index);
             nest.before(nest.depth(), fmt::format("{}[{}] = {};", row, index.back().text, value.text));
         }
-        nest.values.helpers.insert("places_in");
-        nest.after(outer, fmt::format("places_in<{}>({}, {}, {}, &{});", rank.descending ? "true" : "false", row,
-                                      extent_term(length).text, extent_term(rank.limit.value_or(length)).text, places));
+        std::string arguments = fmt::format("{}, {}", row, extent_term(length).text);
+        for (const Expression& bound : bounds) arguments += ", " + extent_term(bound).text;
+        nest.values.helpers.insert(function);
+        nest.after(outer,
+                   fmt::format("{}<{}>({}, &{});", function, rank.descending ? "true" : "false", arguments, result));
     }
 
     // Values of a stretch in an array of their own; "values, end - begin".
@@ -539,39 +555,6 @@ private:
 };
 
 }  // namespace
-
-bool computes_in_place(const Node& node) {
-    switch (node.family) {
-        case Family::input:
-        case Family::reduction:
-        case Family::scan:
-        case Family::contraction:
-        case Family::convolution:
-        case Family::scatter: return false;
-        case Family::layout: return node.op != "concatenate";
-        default: return true;
-    }
-}
-
-// A reshape that does more than to insert or remove axes of extent 1.
-static bool regroups(const Graph& graph, const Node& node) {
-    if (node.op != "reshape") return false;
-    const Shape& before = graph.at(node.operands[0]).shape;
-    return !unit_insertion(before, node.shape) && !unit_insertion(node.shape, before);
-}
-
-bool is_view(const Graph& graph, const Node& node) {
-    if (node.family != Family::layout || node.op == "concatenate" || node.op == "pad") return false;
-    const Node& source = graph.at(node.operands[0]);
-    bool moved = source.family == Family::layout && is_view(graph, source) && source.op != "reshape";
-    return !regroups(graph, node) || !moved;
-}
-
-bool reads_from_memory(const Graph& graph, const Node& user, int operand) {
-    if (!computes_in_place(graph.at(operand))) return true;
-    if (user.family == Family::contraction || user.family == Family::convolution) return true;
-    return user.family == Family::layout && (user.op == "pad" || user.op == "window" || regroups(graph, user));
-}
 
 bool is_joined_in_one_nest(const Graph& graph, const Node& node) {
     if (node.family != Family::layout || node.op != "concatenate" || node.operands.size() > joined_parts) return false;

@@ -12,16 +12,6 @@
 
 namespace strop::playbook {
 
-// Whether a value can be computed inside the loops of what uses it. The others need a nest of their own.
-bool computes_in_place(const Node& node);
-
-// Whether `user` reads this operand at places that are not those of its own loops (again and again, or only
-// where it exists), so that the operand has to be in memory or a view of memory.
-bool reads_from_memory(const Graph& graph, const Node& user, int operand);
-
-// A layout that moves no element: another index into the same memory.
-bool is_view(const Graph& graph, const Node& node);
-
 // Whether this is a concatenation whose parts one nest of loops computes.
 bool is_joined_in_one_nest(const Graph& graph, const Node& node);
 
@@ -33,8 +23,12 @@ struct PlainLoops {
 PlainLoops write_plain_loops(const Problem& problem, const Graph& graph);
 
 // "max_of", "min_of", "sign_of", "floor_divide", "remainder_of", "whole_power", "sum_in", "max_in", "min_in",
-// "place_in", "places_in", "rounded"; "exp_of", "expm1_of", "log_of", "tanh_of", "erf_of", "sin_of", "cos_of", of which
-// compilers make vectors
+// "place_in", "rounded", those of sorts; "exp_of", "expm1_of", "log_of", "tanh_of", "erf_of", "sin_of", "cos_of", of
+// which compilers make vectors
 std::string plain_helpers(const std::set<std::string>& used);
+
+// Of those, the functions that sort rows: "places_in", "order_in", "sorted_in".
+bool has_sort(const std::set<std::string>& used);
+std::string sort_helpers(const std::set<std::string>& used);
 
 }  // namespace strop::playbook

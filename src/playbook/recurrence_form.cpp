@@ -10,8 +10,8 @@
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/argument_names.h"
-#include "playbook/plain_loops.h"
 #include "playbook/step_axes.h"
+#include "playbook/values_in_place.h"
 
 namespace strop::playbook {
 

@@ -348,6 +348,15 @@ def both_orders(x):
     return np.sort(x, axis=-1)[:, :3], -np.sort(-x, axis=-1)[:, :2], np.argsort(x, axis=-1, kind="stable"), descending
 
 
+def orders_of_types(a, b, c, d):
+    places = np.argsort(np.argsort(a, axis=-1, kind="stable"), axis=-1, kind="stable")
+    largest = -np.sort(-b, axis=-1)[:, :b.shape[1] // 3 + 1]
+    weights = np.take_along_axis(a, np.argsort(d, axis=-1, kind="stable"), axis=-1)
+    first = np.argsort(c > 0, axis=-1, kind="stable")[:, :2]
+    middle = np.median(np.round(c * 2), axis=-1) + np.sort(c, axis=-1)[:, 3]
+    return places, largest, first, middle, np.sort(d, axis=-1), np.cumsum(weights, axis=-1)
+
+
 def order_of_a_few(x):
     w = sliding_window_view(np.pad(x, ((0, 0), (1, 1), (1, 1))), (3, 3), axis=(1, 2))
     return np.median(w.reshape(*x.shape, 9), axis=-1), np.sort(x.reshape(x.shape[0], -1)[:, :4], axis=1)
@@ -399,6 +408,7 @@ COMPUTATIONS = {
     "rows_in_order": ("x float32[M,N]", ["M=5,N=301", "M=1,N=1", "M=131,N=19"]),
     "first_of_rows": ("x float32[M,N]", ["M=2,N=131", "M=3,N=7"]),
     "both_orders": ("x float32[M,N]", ["M=3,N=131", "M=2,N=5"]),
+    "orders_of_types": ("a float64[M,N]; b int32[M,N]; c float32[M,N]; d uint8[M,N]", ["M=2,N=132", "M=3,N=7", "M=1,N=61", "M=64,N=4"]),
     "order_of_a_few": ("x float32[B,H,W]", ["B=2,H=5,W=19", "B=1,H=2,W=2"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
