@@ -13,6 +13,7 @@
 #include "language/contract.h"
 #include "playbook/contraction_form.h"
 #include "playbook/convolution_form.h"
+#include "playbook/doubles.h"
 #include "playbook/halves.h"
 #include "playbook/loop_form.h"
 #include "playbook/operand_copies.h"
@@ -40,9 +41,8 @@ constexpr size_t most_variants = 8;
 constexpr int most_attempts = 6;                                // to cut a graph into stages
 constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel may have beside its tensors
 
-using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
-
-bool claimed(const StageProblem& whole) {
+bool claimed(const StageProblem& given) {
+    const StageProblem whole = in_single(given.problem, given.graph).value_or(given);
     if (recurrence_form(whole.problem, whole.graph).lacks.empty()) return true;
     const StageProblem stage = with_merged_axes(whole);
     for (const Node& node : stage.graph.nodes) {
@@ -110,9 +110,7 @@ private:
         }
         std::vector<Recipe> recipes;
         if (!stage.plain) {
-            for (Emitter emit : {emit_recurrence, emit_contraction, emit_convolution, emit_loops, emit_windows,
-                                 emit_places, emit_scan})
-                if (recipes.empty()) recipes = emit(part.problem, part.graph, machine_).recipes;
+            recipes = emit_structure(part.problem, part.graph, machine_).recipes;
             if (recipes.empty()) {
                 for (int id : stage.nodes) plain_only_[static_cast<size_t>(id)] = 1;
                 return false;

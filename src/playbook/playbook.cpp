@@ -33,8 +33,7 @@ using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
 std::vector<Emitter> emitters_of(Language language) {
     if (language == Language::opencl) return {emit_opencl};
     if (language == Language::cuda) return {emit_cuda};
-    return {emit_recurrence, emit_contraction, emit_convolution, emit_loops,
-            emit_windows,    emit_places,      emit_scan,        emit_program};
+    return {emit_structure, emit_program};
 }
 
 // Sources that no kernel may have.

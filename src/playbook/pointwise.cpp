@@ -23,10 +23,10 @@ struct Term {
 
 constexpr size_t longest_inline = 60;
 
-std::string literal(double value) {
+std::string literal(double value, DType dtype) {
     if (std::isnan(value)) return "__builtin_nanf(\"\")";
     if (std::isinf(value)) return value > 0 ? "__builtin_inff()" : "-__builtin_inff()";
-    std::string text = fmt::format("{}", static_cast<float>(value));
+    std::string text = dtype == DType::float64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text + "f";
 }
@@ -114,7 +114,7 @@ private:
     Term constant(const Node& node) {
         if (!node.dim) {
             if (node.dtype == DType::boolean) return {node.value != 0 ? "true" : "false", atomic, true, true};
-            std::string text = literal(node.value);
+            std::string text = literal(node.value, node.dtype);
             return {text, text[0] == '-' ? prefixing : atomic, true, false};
         }
         std::string text = node.dim->cpp();

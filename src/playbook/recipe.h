@@ -40,7 +40,9 @@ Recipes emit_windows(const Problem& problem, const Graph& graph, const Machine& 
 Recipes emit_places(const Problem& problem, const Graph& graph, const Machine& machine);       // argmax, argmin
 Recipes emit_scan(const Problem& problem, const Graph& graph, const Machine& machine);         // cumsum, cummax
 Recipes emit_recurrence(const Problem& problem, const Graph& graph, const Machine& machine);   // loops over time
-// What none of the others takes whole: programs of several of their kernels, with plain loops where all of them refuse.
+// The first of these that takes the whole, over float64 too (doubles.h).
+Recipes emit_structure(const Problem& problem, const Graph& graph, const Machine& machine);
+// What none of them takes whole: programs of several of their kernels, with plain loops where all of them refuse.
 Recipes emit_program(const Problem& problem, const Graph& graph, const Machine& machine);
 // Any graph as an OpenCL program, or in CUDA C++.
 Recipes emit_opencl(const Problem& problem, const Graph& graph, const Machine& machine);

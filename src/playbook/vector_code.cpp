@@ -551,7 +551,7 @@ __attribute__((noinline)) static float* scratch(int64_t count) {
     if (block.count < count) {
         free(block.data);
         block.count = (count + 1023) / 1024 * 1024;
-        block.data = (float*)aligned_alloc(4096, 4 * block.count);
+        block.data = (float*)aligned_alloc(4096, sizeof(float) * block.count);
     }
     return block.data;
 }

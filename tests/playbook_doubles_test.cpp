@@ -1,0 +1,76 @@
+// The same computations over float64, whose kernels are written for float32 and widened.
+#include <gmock/gmock.h>
+
+#include "base/strings.h"
+#include "fakes/called_kernels.h"
+#include "fakes/computations.h"
+#include "playbook/playbook.h"
+
+namespace strop::playbook {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Computation in_doubles(Computation one) {
+    for (std::vector<Tensor>* tensors : {&one.problem.inputs, &one.problem.outputs})
+        for (Tensor& tensor : *tensors)
+            if (tensor.dtype == DType::float32) tensor.dtype = DType::float64;
+    one.graph_json = replace_all(one.graph_json, "float32", "float64");
+    one.graph = parse_graph(one.graph_json);
+    return one;
+}
+
+Computation computation_in_doubles(const std::string& name) {
+    for (const Computation& one : computations())
+        if (one.problem.name == name) return in_doubles(one);
+    throw std::out_of_range(name);
+}
+
+std::vector<Kernel> planned(const Computation& one) {
+    Playbook playbook(one.problem, one.graph_json, small_machine());
+    std::vector<Kernel> kernels;
+    for (const Proposal& proposal : playbook.plan()) kernels.push_back(proposal.kernel);
+    EXPECT_FALSE(kernels.empty()) << one.problem.name << ": " << playbook.why_nothing();
+    return kernels;
+}
+
+class CalledInDoubles : public CalledKernels {
+    void compare(const Computation&, const Point& point, size_t output, const std::vector<double>& actual,
+                 const std::string& where) override {
+        expect_near(actual, point.expected[output].values, 1e-11, where);
+    }
+};
+
+TEST(Doubles, EveryComputationIsRightToTheirDigits) {
+    if (kernel_compilers().empty()) GTEST_SKIP() << "no compiler for kernels";
+    CalledInDoubles kernels;
+    const char* only = std::getenv("STROP_TEST_COMPUTATION");
+    for (const auto* all : {&computations(), &recurrences()})
+        for (const Computation& one : *all) {
+            if (only && one.problem.name != only) continue;
+            const Computation wide = in_doubles(one);
+            kernels.check(wide, planned(wide));
+            if (HasFatalFailure()) return;
+        }
+}
+
+std::string source_of(const std::string& name) { return planned(computation_in_doubles(name)).at(0).source; }
+
+TEST(Doubles, ProductsAndRowsHaveFastKernels) {
+    const std::string mlp = source_of("mlp");
+    EXPECT_THAT(mlp, HasSubstr("typedef double vec __attribute__((vector_size(8 * VL)))")) << mlp;
+    EXPECT_THAT(mlp, HasSubstr("packed"));
+    EXPECT_THAT(source_of("attention"), HasSubstr("vexp_nonpositive"));
+}
+
+TEST(Doubles, NothingNarrowIsLeft) {
+    for (const char* name : {"mlp", "attention", "conv_bias_relu_pool", "group_norm", "cumulative_share", "depthwise_conv"}) {
+        const std::string source = source_of(name);
+        EXPECT_THAT(source, Not(HasSubstr("float"))) << source;
+        EXPECT_THAT(source, Not(HasSubstr("int32_t"))) << source;
+    }
+}
+
+}  // namespace
+}  // namespace strop::playbook
