@@ -57,15 +57,17 @@ TEST(Doubles, EveryComputationIsRightToTheirDigits) {
 
 std::string source_of(const std::string& name) { return planned(computation_in_doubles(name)).at(0).source; }
 
-TEST(Doubles, ProductsAndRowsHaveFastKernels) {
+TEST(Doubles, AllStructuresHaveFastKernels) {
     const std::string mlp = source_of("mlp");
     EXPECT_THAT(mlp, HasSubstr("typedef double vec __attribute__((vector_size(8 * VL)))")) << mlp;
     EXPECT_THAT(mlp, HasSubstr("packed"));
-    EXPECT_THAT(source_of("attention"), HasSubstr("vexp_nonpositive"));
+    EXPECT_THAT(mlp, Not(HasSubstr("std::tanh")));
+    EXPECT_THAT(source_of("attention"), HasSubstr("vexp("));
+    EXPECT_THAT(source_of("conv_bias_relu_pool"), Not(HasSubstr(": plain loops")));
 }
 
 TEST(Doubles, NothingNarrowIsLeft) {
-    for (const char* name : {"mlp", "attention", "conv_bias_relu_pool", "group_norm", "cumulative_share", "depthwise_conv"}) {
+    for (const char* name : {"mlp", "attention", "group_norm", "cumulative_share", "depthwise_conv"}) {
         const std::string source = source_of(name);
         EXPECT_THAT(source, Not(HasSubstr("float"))) << source;
         EXPECT_THAT(source, Not(HasSubstr("int32_t"))) << source;

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "playbook/doubles.h"
 #include "playbook/plain_loops.h"
 #include "playbook/pointwise.h"
 #include "playbook/vector_code.h"
@@ -19,13 +20,19 @@
 namespace strop::playbook {
 namespace {
 
-using Apply = void (*)(const float*, float*, long);
-
 // A library with apply_NAME(x, y, n) for every expression over `v`; `flags` choose vector length and target.
 class Library {
 public:
     Library(const std::map<std::string, std::string>& expressions, const std::set<std::string>& helpers,
             const std::string& flags) {
+        compile(source(expressions, helpers), flags);
+    }
+    explicit Library(const std::string& text, const std::string& flags = "-std=c++20 -march=native") {
+        compile(text, flags);
+    }
+
+    static std::string source(const std::map<std::string, std::string>& expressions,
+                              const std::set<std::string>& helpers) {
         std::set<std::string> used = helpers;
         used.insert({"load_tail", "store_tail", "load", "store"});
         std::string text = vector_prelude(used);
@@ -37,11 +44,13 @@ public:
                 "        vec v = load_tail(x + j, lanes);\n"
                 "        store_tail(y + j, {}, lanes);\n    }}\n}}\n",
                 entry.first, entry.second);
-        compile(text, flags);
+        return text;
     }
-    explicit Library(const std::string& text) { compile(text, "-std=c++20 -march=native"); }
-    std::vector<float> operator()(const std::string& name, const std::vector<float>& x) const {
-        std::vector<float> y(x.size());
+
+    template <class T = float>
+    std::vector<T> operator()(const std::string& name, const std::vector<T>& x) const {
+        std::vector<T> y(x.size());
+        using Apply = void (*)(const T*, T*, long);
         Apply apply = handle_ ? reinterpret_cast<Apply>(dlsym(handle_, ("apply_" + name).c_str())) : nullptr;
         EXPECT_NE(apply, nullptr) << name;
         if (apply) apply(x.data(), y.data(), static_cast<long>(x.size()));
@@ -129,6 +138,65 @@ TEST_P(VectorMath, stays_within_the_stated_error) {
             ASSERT_LE(error_in_ulps(y[i], want), f.ulps) << f.name << "(" << x[i] << ") = " << y[i];
         }
     }
+}
+
+struct DoubleFunction {
+    const char* name;
+    const char* helper;
+    long double (*exact)(long double);
+    double low, high, ulps;
+    bool of_one = false;  // ulps of 1, where the result is smaller
+};
+
+const std::vector<DoubleFunction> double_functions = {
+    {"exp", "vexp", [](long double a) { return std::exp(a); }, -707.9, 709.7, 1.5},
+    {"exp_nonpositive", "vexp_nonpositive", [](long double a) { return std::exp(a); }, -707.9, 0, 1.5},
+    {"exp2", "vexp2", [](long double a) { return std::exp2(a); }, -1021, 1023.9, 1.5},
+    {"expm1", "vexpm1", [](long double a) { return std::expm1(a); }, -80, 709, 2},
+    {"expm1_small", "vexpm1", [](long double a) { return std::expm1(a); }, -1, 1, 2},
+    {"log", "vlog", [](long double a) { return std::log(a); }, 1e-300, 1e19, 1.5},
+    {"log_near_one", "vlog", [](long double a) { return std::log(a); }, 0.5, 2, 1.5},
+    {"log1p", "vlog1p", [](long double a) { return std::log1p(a); }, -0.9, 10, 2.5},
+    {"tanh", "vtanh", [](long double a) { return std::tanh(a); }, -22, 22, 3},
+    {"tanh_small", "vtanh", [](long double a) { return std::tanh(a); }, -1e-3, 1e-3, 3},
+    {"erf", "verf", [](long double a) { return std::erf(a); }, -7, 7, 3},
+    {"atan", "vatan", [](long double a) { return std::atan(a); }, -20, 20, 2},
+    {"sigmoid", "vsigmoid", [](long double a) { return 1 / (1 + std::exp(-a)); }, -600, 600, 4},
+    {"sin", "vsin", [](long double a) { return std::sin(a); }, -1e6, 1e6, 2, true},
+    {"cos", "vcos", [](long double a) { return std::cos(a); }, -1e6, 1e6, 2, true},
+    {"abs", "vabs", [](long double a) { return std::abs(a); }, -5, 5, 0.01},
+    {"sqrt", "vsqrt", [](long double a) { return std::sqrt(a); }, 0, 1e9, 0.51},
+    {"floor", "vfloor", [](long double a) { return std::floor(a); }, -1e4, 1e4, 0.01},
+    {"round", "vround", [](long double a) { return std::nearbyint(a); }, -1e4, 1e4, 0.01},
+};
+
+TEST_P(VectorMath, has_the_digits_of_doubles_when_it_is_widened) {
+    std::map<std::string, std::string> expressions;
+    std::set<std::string> helpers;
+    for (const DoubleFunction& f : double_functions) {
+        expressions[f.name] = std::string(f.helper) + "(v)";
+        helpers.insert(f.helper);
+    }
+    const Library apply(widened(Library::source(expressions, helpers)), GetParam());
+    for (const DoubleFunction& f : double_functions) {
+        std::vector<double> x = {f.low, f.high};
+        for (int i = 1; i < 40000; ++i) x.push_back(f.low + (f.high - f.low) * i / 40000.1);
+        const std::vector<double> y = apply(f.name, x);
+        for (size_t i = 0; i < x.size(); ++i) {
+            const long double want = f.exact(x[i]);
+            const double near = f.of_one ? 0.9 : std::abs(static_cast<double>(want));
+            const long double ulp = std::nextafter(near, INFINITY) - near;
+            ASSERT_LE(std::abs(y[i] - want) / ulp, f.ulps) << f.name << "(" << x[i] << ") = " << y[i];
+        }
+    }
+    const double inf = INFINITY, nan = NAN;
+    for (const char* name : {"exp", "log", "expm1", "tanh", "erf", "atan", "sin", "sqrt", "floor"})
+        EXPECT_TRUE(std::isnan(apply(name, std::vector<double>{1, nan})[1])) << name;
+    EXPECT_EQ(apply("exp", std::vector<double>{inf, -inf, 710.5, -709}), (std::vector<double>{inf, 0, inf, 0}));
+    EXPECT_EQ(apply("log", std::vector<double>{inf, 0, 1}), (std::vector<double>{inf, -inf, 0}));
+    EXPECT_NEAR(apply("log", std::vector<double>{5e-324})[0], std::log(5e-324), 1e-12);
+    EXPECT_EQ(apply("erf", std::vector<double>{inf, -inf}), (std::vector<double>{1, -1}));
+    EXPECT_EQ(apply("tanh", std::vector<double>{inf, -inf}), (std::vector<double>{1, -1}));
 }
 
 TEST_P(VectorMath, follows_numpy_at_the_edges) {

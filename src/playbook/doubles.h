@@ -1,8 +1,10 @@
-// Kernels over float64. What an emitter writes for float32 holds for numbers twice as wide, on a machine whose registers
-// and caches hold half as many of them: it is asked for that, and the words that say how wide a number is are exchanged.
+// Kernels over float64. What an emitter writes for float32 holds for numbers twice as wide, on a machine whose
+// registers and caches hold half as many of them: it is asked for that, and the words that say how wide a number is are
+// exchanged.
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/machine.h"
 #include "playbook/partition.h"
@@ -17,8 +19,9 @@ std::optional<StageProblem> in_single(const Problem& problem, const Graph& graph
 // The machine in numbers of float64.
 Machine in_doubles(const Machine& machine);
 
-// The recipe's source, and those of its variants, over float64. Empty sources where a function is called that is known
-// for float32 only.
+// A source over float64; empty where it calls a function that is known for float32 only.
+std::string widened(std::string source);
+// The recipe's source, and those of its variants.
 void widen(Recipe& recipe);
 
 }  // namespace strop::playbook

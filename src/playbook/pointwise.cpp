@@ -26,7 +26,8 @@ constexpr size_t longest_inline = 60;
 std::string literal(double value, DType dtype) {
     if (std::isnan(value)) return "__builtin_nanf(\"\")";
     if (std::isinf(value)) return value > 0 ? "__builtin_inff()" : "-__builtin_inff()";
-    std::string text = dtype == DType::float64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+    std::string text =
+        dtype == DType::float64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text + "f";
 }
