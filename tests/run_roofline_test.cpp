@@ -35,5 +35,21 @@ TEST(Roofline, that_was_beaten_is_none) {
     EXPECT_EQ(beaten.flops, 1000);
 }
 
+TEST(Roofline, of_float64_is_that_of_registers_that_hold_half_as_many_numbers) {
+    Machine machine;
+    machine.ceilings = {1e9, 2e9, 1e12, 1e12, 1e12};
+    const auto line_of = [&](DType type) {
+        Problem problem;
+        problem.dimensions = {"N"};
+        problem.inputs = {{"x", type, {Expression::symbol("N")}, Fill::normal, {}}};
+        problem.outputs = {{"y", type, {Expression::symbol("N")}, Fill::normal, {}}};
+        problem.flops = Expression::parse("1000 * N");
+        return roofline(problem, {}, machine, {{"N", 2000}});
+    };
+    EXPECT_DOUBLE_EQ(line_of(DType::float32).compute_ns, 1e6);
+    EXPECT_DOUBLE_EQ(line_of(DType::float64).compute_ns, 2e6);
+    EXPECT_DOUBLE_EQ(line_of(DType::float64).traffic_ns, 2 * line_of(DType::float32).traffic_ns);
+}
+
 }  // namespace
 }  // namespace strop

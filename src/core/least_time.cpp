@@ -29,6 +29,16 @@ const CacheLevel* holding_cache(const Machine& machine, double bytes) {
     return nullptr;
 }
 
+bool is_of_doubles(const Problem& problem) {
+    bool any = false;
+    for (const std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
+        for (const Tensor& tensor : *tensors) {
+            if (is_floating(tensor.dtype) && tensor.dtype != DType::float64) return false;
+            any = any || tensor.dtype == DType::float64;
+        }
+    return any;
+}
+
 }  // namespace
 
 Work stated_work(const Problem& problem, const Dimensions& dims) {
@@ -39,6 +49,7 @@ Work stated_work(const Problem& problem, const Dimensions& dims) {
         work.read *= share;
         work.written *= share;
     }
+    if (is_of_doubles(problem)) work.width = 2;
     if (problem.flops) work.flops = to_double(problem.flops->evaluate(bindings));
     return work;
 }
@@ -48,7 +59,7 @@ LeastTime least_time(const Machine& machine, const Work& work) {
     if (ceilings.memory_copy <= 0 || ceilings.memory_read <= 0 || ceilings.fma_flops_all_cores <= 0) return {};
     const CacheLevel* cache = holding_cache(machine, work.bytes());
     const double traffic = cache ? work.bytes() / cache->read_bytes_per_second : memory_seconds(ceilings, work);
-    return {1e9 * traffic, 1e9 * work.flops / ceilings.fma_flops_all_cores, cache != nullptr};
+    return {1e9 * traffic, 1e9 * work.flops * work.width / ceilings.fma_flops_all_cores, cache != nullptr};
 }
 
 }  // namespace strop

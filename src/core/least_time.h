@@ -9,6 +9,7 @@ namespace strop {
 struct Work {
     double read = 0, written = 0;  // bytes that have to move
     double flops = 0;
+    double width = 1;  // of the numbers, in those of float32: of float64 a register holds half as many
     double bytes() const { return read + written; }
 };
 

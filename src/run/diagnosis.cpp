@@ -136,8 +136,10 @@ std::string loop_text(const HotLoop& loop) {
 }
 
 Finding compute_finding(const PointProfile& profile, const Roofline& roofline, const Machine& machine) {
-    const double ns = profile.time.median_ns, ceiling = machine.ceilings.fma_flops_all_cores / 1e9;
+    const double ns = profile.time.median_ns;
     const double reached = std::min(1.0, roofline.compute_ns / ns);
+    const double ceiling =
+        roofline.compute_ns > 0 ? roofline.flops / roofline.compute_ns : machine.ceilings.fma_flops_all_cores / 1e9;
     std::string text =
         roofline.beaten ? fmt::format("{:.1f} GFLOP/s as counted, no ceiling", roofline.flops / ns)
                         : fmt::format("{:.1f} GFLOP/s of {:.0f} ({})", roofline.flops / ns, ceiling, percent(reached));
