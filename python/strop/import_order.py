@@ -14,7 +14,18 @@ from strop import trace_layout as layout
 from strop.import_layout import _from_front, part
 from strop.import_reductions import scan
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
-from strop.trace_array import Traced, astype, axis_of, broadcast_shapes, broadcast_to, full, pointwise, product, reduce
+from strop.trace_array import (
+    Traced,
+    astype,
+    axis_of,
+    broadcast_shapes,
+    broadcast_to,
+    constant_array,
+    full,
+    pointwise,
+    product,
+    reduce,
+)
 from strop.trace_dims import Untraceable, is_int, same
 from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
 
@@ -215,3 +226,77 @@ def _upsample_linear(out, x, size, aligned, *scales):
             raise Untraceable("interpolation by a factor that is not whole, of an extent that varies, has no graph operation")
         x = _between(x, axis, extent, aligned, scale)
     return x
+
+
+# ---- triangles -------------------------------------------------------------------------------------------
+
+
+def _steps(numbers):
+    """Few numbers, or ones that are equally far apart."""
+    step = numbers[1] - numbers[0] if len(numbers) > 1 else 0
+    if all(later - number == step for number, later in zip(numbers, numbers[1:])):
+        return layout.arange(len(numbers)) * step + numbers[0]
+    return constant_array(np.array(numbers))
+
+
+def _places_in_triangle(out, counts, first):
+    """Row and column of each place, row by row: so many of each row, from the first one on."""
+    of_rows, places = _steps(counts), layout.arange(sum(counts))
+    row = searchsorted(scan("sum", of_rows, 0), places, "right")
+    before = scan("sum", of_rows, 0) - of_rows
+    column = places - layout.take(before - _steps(first), row, 0)
+    return as_tensor(layout.stack([row, column], 0), out)
+
+
+def _are_numbers(*extents):
+    if not all(is_int(extent) for extent in extents):
+        raise Untraceable("indices of a triangle whose size varies have no graph operation")
+
+
+@imports("tril_indices")
+def _tril_indices(out, rows, columns, offset=0, **_):
+    _are_numbers(rows, columns)
+    return _places_in_triangle(out, [min(max(row + 1 + offset, 0), columns) for row in range(rows)], [0] * rows)
+
+
+@imports("triu_indices")
+def _triu_indices(out, rows, columns, offset=0, **_):
+    _are_numbers(rows, columns)
+    first = [max(row + offset, 0) for row in range(rows)]
+    return _places_in_triangle(out, [max(columns - one, 0) for one in first], first)
+
+
+# ---- bags ------------------------------------------------------------------------------------------------
+
+
+def _bag_length(indices: Traced, offsets: Traced, bags):
+    """How many indices each bag has, where that is one number."""
+    equal = offsets.step is not None and same(offsets.step * bags, indices.shape[0])
+    return offsets.step if equal else None
+
+
+@imports("_embedding_bag", "_embedding_bag_forward_only")
+def _embedding_bag(out, table, indices, offsets, scale=False, mode=0, sparse=False, weights=None, last=False, padding=-1):
+    """Sums, means (mode 1) or maxima (mode 2) of the rows of bags, which begin at their offsets."""
+    if padding != -1:
+        raise Untraceable("an embedding bag with a padding index has no graph operation")
+    bags = offsets.shape[0] - 1 if last else offsets.shape[0]
+    rows = layout.take(table, indices, 0)
+    if weights is not None:
+        rows = rows * layout.expand_dims(weights, -1)
+    length = None if last else _bag_length(indices, offsets, bags)
+    if length is not None:
+        each = layout.reshape(rows, (bags, length, table.shape[1]))
+        result = reduce("max" if mode == 2 else "sum", each, 1)
+        result = result * (1 / length) if mode == 1 and is_int(length) else result / length if mode == 1 else result
+    elif mode == 2:
+        raise Untraceable("maxima of embedding bags of several lengths have no graph operation")
+    else:
+        bag = searchsorted(offsets, layout.arange(indices.shape[0]), "right") - 1
+        place = layout.expand_dims(bag, -1)
+        result = layout.scatter("sum", full((bags, table.shape[1]), 0, table.dtype), place, rows, 0)
+        if mode == 1:
+            ones = full((indices.shape[0],), 1, table.dtype)
+            counts = layout.scatter("sum", full((bags,), 0, table.dtype), bag, ones, 0)
+            result = result / layout.expand_dims(pointwise("maximum", counts, 1), -1)
+    return result, offsets, offsets, offsets

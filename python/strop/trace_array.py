@@ -139,6 +139,7 @@ class Traced:
         self.weak = weak
         self.fill = fill  # the value of every element, for what np.zeros and the like made
         self.iota = None  # the extent, for what np.arange(n) made
+        self.step = None  # for what np.arange(0, n, step) made
         self._storage = view_of._storage if view_of is not None else Storage()
         self._version = self._storage.version
 
@@ -158,7 +159,7 @@ class Traced:
         if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):
             raise Untraceable(f"could not assign shape {show(value.shape)} to {show(self.shape)}")
         self._node = cast(value, self.dtype)
-        self.fill = self.iota = None
+        self.fill = self.iota = self.step = None
         self._storage.version += 1
         self._version = self._storage.version
         return self

@@ -521,6 +521,7 @@ def arange(begin, end=None, step=1, dtype=None) -> Traced:
         result = astype(result, dtype)
     if same(begin, 0) and is_one(step):
         result.iota = count
+    result.step = step if same(begin, 0) else None
     return result
 
 

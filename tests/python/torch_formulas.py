@@ -257,6 +257,17 @@ def scattering(x, i, y, k):
     )
 
 
+def bags(table, i, w, k, o, x):
+    """table: K N, i: int64 M 3, w: M 3, k: int64 N, o: int64 B, x: M 6 6"""
+    ends = torch.cat([o[:1] * 0, torch.sort(o)[0]])
+    rows, columns = torch.tril_indices(6, 6, -1)
+    return (
+        F.embedding_bag(i, table), F.embedding_bag(i, table, mode="sum", per_sample_weights=w), F.embedding_bag(i, table, mode="max"),
+        F.embedding_bag(k, table, ends, mode="sum"), F.embedding_bag(k, table, ends), x[:, rows, columns],
+        x[:, torch.triu_indices(4, 6, 1)[1], 2],
+    )
+
+
 def interpolated(x):
     """x: B 3 P Q"""
     return (
