@@ -1,8 +1,11 @@
 #include "core/expression.h"
 #include "core/expression_arrays.h"
 #include "core/expression_divisions.h"
+#include "core/expression_program.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <gtest/gtest.h>
 
@@ -33,6 +36,35 @@ struct Case {
 class PythonMeaning : public testing::TestWithParam<Case> {};
 
 TEST_P(PythonMeaning, Holds) { EXPECT_EQ(value_of(GetParam().text), GetParam().value) << GetParam().text; }
+
+// Of the whole numbers among `names`; nullopt where the rest is needed.
+std::optional<std::string> program_of(const std::string& text) {
+    const std::vector<std::string> symbols = {"M", "N", "Z", "missing"};
+    const auto place_of = [&](const std::string& name) {
+        const auto found = std::find(symbols.begin(), symbols.end(), name);
+        return found == symbols.end() ? -1 : static_cast<int>(found - symbols.begin());
+    };
+    const std::optional<ExpressionProgram> program = ExpressionProgram::of(Expression::parse(text), place_of);
+    if (!program) return std::nullopt;
+    try {
+        return std::to_string(program->run({7, 12, 0, 0}, {1, 1, 1, 0}));
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+}
+
+TEST_P(PythonMeaning, HoldsInAProgram) {
+    const std::optional<std::string> value = program_of(GetParam().text);
+    if (value) EXPECT_EQ(*value, GetParam().value) << GetParam().text;
+}
+
+TEST(ExpressionProgram, SaysWhatIsNotWholeAndFailsAsTheExpressionDoes) {
+    for (const char* text : {"7 / 2", "2 ** 3", "x + 1", "flag == '-O3'", "M in (6, 7)", "1.5"})
+        EXPECT_EQ(program_of(text), std::nullopt) << text;
+    EXPECT_EQ(program_of("M // 2 * N + ceildiv(N, 5) - min(M, N, 3) % 2"), "38");
+    for (const char* text : {"M // Z", "M % Z", "missing + 1", "9223372036854775807 + M", "ceildiv(M, Z)"})
+        EXPECT_EQ(program_of(text), complaint_of(text)) << text;
+}
 
 // The values are what Python prints, with 1 and 0 for True and False.
 INSTANTIATE_TEST_SUITE_P(Integers, PythonMeaning,

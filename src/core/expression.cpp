@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "core/expression_node.h"
+#include "core/floor_division.h"
 
 namespace strop {
 
@@ -18,17 +19,6 @@ using Node = Expression::Node;
 using Kind = Expression::Node::Kind;
 
 [[noreturn]] void fail(const std::string& what) { throw UsageError(what); }
-
-int64_t floor_div(int64_t a, int64_t b) {
-    int64_t q = a / b;
-    return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-
-// Without the quotient, whose product with b may lie below the least integer.
-int64_t floor_remainder(int64_t a, int64_t b) {
-    int64_t r = a % b;
-    return (r != 0 && ((r < 0) != (b < 0))) ? r + b : r;
-}
 
 bool both_integers(const Value& a, const Value& b) {
     return std::holds_alternative<int64_t>(a) && std::holds_alternative<int64_t>(b);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "core/expression_program.h"
 #include "graph/operations.h"
 
 namespace strop::schedule {
@@ -35,8 +36,10 @@ public:
         : problem_(problem),
           schedule_(schedule),
           arguments_(arguments),
-          bindings_(arguments.bindings) {
-        bindings_.insert(tunables.begin(), tunables.end());
+          constants_(arguments.bindings) {
+        constants_.insert(tunables.begin(), tunables.end());
+        for (const auto& [name, value] : constants_)
+            if (const auto* number = std::get_if<int64_t>(&value)) set(name, *number);
         for (const Tensor& input : problem.inputs) {
             const Array& array = arguments.inputs.at(input.name);
             memory_[input.name] = {array, std::vector<char>(array.values.size(), 1)};
@@ -63,9 +66,36 @@ public:
 private:
     [[noreturn]] static void fail(const std::string& what) { throw UsageError(what, "the schedule has a defect"); }
 
+    size_t place_of(const std::string& name) const {
+        const auto [found, is_new] = places_.try_emplace(name, numbers_.size());
+        if (is_new) {
+            numbers_.push_back(0);
+            known_.push_back(0);
+        }
+        return found->second;
+    }
+
+    void set(const std::string& name, int64_t number) {
+        const size_t place = place_of(name);
+        numbers_[place] = number;
+        known_[place] = 1;
+    }
+
+    int64_t whole(const Expression& expression) const {
+        auto [found, is_new] = programs_.try_emplace(&expression.node());
+        if (is_new)
+            found->second = ExpressionProgram::of(
+                expression, [this](const std::string& name) { return static_cast<int>(place_of(name)); });
+        if (found->second) return found->second->run(numbers_, known_);
+        Bindings bindings = constants_;
+        for (const auto& [name, place] : places_)
+            if (known_[place]) bindings[name] = numbers_[place];
+        return expression.evaluate_integer(bindings);
+    }
+
     void make(const std::string& name, const std::vector<Expression>& shape) {
         Memory memory;
-        for (const Expression& extent : shape) memory.array.shape.push_back(extent.evaluate_integer(bindings_));
+        for (const Expression& extent : shape) memory.array.shape.push_back(whole(extent));
         const auto count = static_cast<size_t>(element_count(memory.array.shape));
         memory.array.values.assign(count, std::numeric_limits<double>::quiet_NaN());
         memory.written.assign(count, 0);
@@ -74,12 +104,14 @@ private:
 
     void each(const std::vector<Axis>& axes, const std::function<void()>& body, size_t from = 0) {
         if (from == axes.size()) return body();
-        const int64_t extent = axes[from].extent.evaluate_integer(bindings_);
+        const int64_t extent = whole(axes[from].extent);
+        const size_t place = place_of(axes[from].name);
         for (int64_t i = 0; i < extent; ++i) {
-            bindings_[axes[from].name] = i;
+            numbers_[place] = i;
+            known_[place] = 1;
             each(axes, body, from + 1);
         }
-        bindings_.erase(axes[from].name);
+        known_[place] = 0;
     }
 
     void at_position() {
@@ -142,13 +174,13 @@ private:
 
     Position positions() const {
         Position result;
-        for (const Axis& axis : step_->axes) result.push_back(std::get<int64_t>(bindings_.at(axis.name)));
+        for (const Axis& axis : step_->axes) result.push_back(numbers_[place_of(axis.name)]);
         return result;
     }
 
     size_t offset(const Array& array, const std::vector<Expression>& at, const std::string& name) const {
         if (at.size() == 1 && array.shape.size() != 1) {
-            const int64_t place = at[0].evaluate_integer(bindings_);
+            const int64_t place = whole(at[0]);
             if (place < 0 || place >= element_count(array.shape))
                 fail(fmt::format("{}: {} is outside of its memory", name, place));
             return static_cast<size_t>(place);
@@ -157,7 +189,7 @@ private:
             fail(fmt::format("'{}' has {} axes, not {}", name, array.shape.size(), at.size()));
         size_t offset = 0;
         for (size_t axis = 0; axis < at.size(); ++axis) {
-            const int64_t place = at[axis].evaluate_integer(bindings_);
+            const int64_t place = whole(at[axis]);
             if (place < 0 || place >= array.shape[axis])
                 fail(fmt::format("{}: {} is outside of axis {} of {}", name, place, axis, array.shape[axis]));
             offset = offset * static_cast<size_t>(array.shape[axis]) + static_cast<size_t>(place);
@@ -192,16 +224,16 @@ private:
         const Links& links = links_of(terms, id);
         if (places)
             for (int place : links.places)
-                bindings_[terms[static_cast<size_t>(place)].place] =
-                    static_cast<int64_t>(evaluate(terms, place, results, true));
+                set(terms[static_cast<size_t>(place)].place,
+                    static_cast<int64_t>(evaluate(terms, place, results, true)));
         switch (term.kind) {
             case Term::Kind::number: return term.value;
-            case Term::Kind::index: return to_double(term.at[0].evaluate(bindings_));
+            case Term::Kind::index: return static_cast<double>(whole(term.at[0]));
             case Term::Kind::parameter: return parameter(term.name);
             case Term::Kind::load: return load(term);
             case Term::Kind::result: return result(term.name, results);
             case Term::Kind::guarded: {
-                const bool holds = truthy(term.at[0].evaluate(bindings_));
+                const bool holds = whole(term.at[0]) != 0;
                 return evaluate(terms, term.operands[holds ? 0 : 1], results, places);
             }
             case Term::Kind::pointwise: break;
@@ -255,7 +287,12 @@ private:
     const Problem& problem_;
     const Schedule& schedule_;
     const Arguments& arguments_;
-    Bindings bindings_;
+    Bindings constants_;
+    // Numbers by name, and expressions over them that were met.
+    mutable std::map<std::string, size_t> places_;
+    mutable std::vector<int64_t> numbers_;
+    mutable std::vector<char> known_;
+    mutable std::unordered_map<const Expression::Node*, std::optional<ExpressionProgram>> programs_;
     std::map<std::string, Memory> memory_;
     const Launch* launch_ = nullptr;
     const Step* step_ = nullptr;
