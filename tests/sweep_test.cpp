@@ -39,17 +39,24 @@ struct Library {
     std::vector<std::optional<Expression>> conditions;
 };
 
-std::vector<Recipe> recipes_of(const DrawnGraph& drawn, const Problem& problem, const Machine& machine) {
+std::vector<Recipe> recipes_of(const Problem& problem, const Graph& graph, const Machine& machine) {
     std::vector<Recipe> all;
-    for (auto emit : {emit_contraction, emit_convolution, emit_loops, emit_windows, emit_places, emit_scan}) {
-        const Recipes found = emit(problem, drawn.graph, machine);
-        for (const Recipe& recipe : found.recipes) {
-            all.push_back(recipe);
-            all.insert(all.end(), recipe.variants.begin(), recipe.variants.end());
-        }
-        if (!all.empty()) return all;
+    for (const Recipe& recipe : emit_structure(problem, graph, machine).recipes) {
+        all.push_back(recipe);
+        all.insert(all.end(), recipe.variants.begin(), recipe.variants.end());
     }
     return all;
+}
+
+// The same over numbers twice as wide.
+void widen(Problem& problem, Graph& graph) {
+    const auto wider = [](DType& dtype) {
+        if (dtype == DType::float32) dtype = DType::float64;
+    };
+    for (std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
+        for (Tensor& tensor : *tensors) wider(tensor.dtype);
+    for (Parameter& parameter : problem.parameters) wider(parameter.dtype);
+    for (Node& node : graph.nodes) wider(node.dtype);
 }
 
 // Other values than the guessed ones: of vectors twice as wide the last one reaches further, and so on.
@@ -71,7 +78,9 @@ std::vector<Library> libraries_of(const DrawnGraph& drawn, const Machine& machin
     std::mt19937 random(static_cast<unsigned>(std::hash<std::string>()(drawn.name)));
     Problem problem = drawn.problem;
     problem.dimensions.push_back(chooser);
-    const std::vector<Recipe> recipes = recipes_of(drawn, problem, machine);
+    Graph graph = drawn.graph;
+    if (random() % 4 == 0) widen(problem, graph);
+    const std::vector<Recipe> recipes = recipes_of(problem, graph, machine);
     EXPECT_FALSE(recipes.empty()) << drawn.name;
     std::vector<Library> libraries;
     for (const Recipe& recipe : recipes) {

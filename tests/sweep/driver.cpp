@@ -33,6 +33,8 @@ Allocation allocate(bool input, size_t element, size_t count, bool shifted) {
         if (element == 1) made.memory[made.lead + i] = static_cast<char>(state >> 31);
         else if (element == 2)  // as bfloat16 and as float16 a normal number
             reinterpret_cast<uint16_t*>(made.tensor())[i] = static_cast<uint16_t>(0x3e00 + (state >> 24));
+        else if (element == 8)
+            reinterpret_cast<double*>(made.tensor())[i] = 0.1 + static_cast<double>(state >> 8) / 2e7;
         else reinterpret_cast<float*>(made.tensor())[i] = 0.1f + static_cast<float>(state >> 8) / 2e7f;
     }
     return made;
