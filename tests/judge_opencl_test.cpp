@@ -86,6 +86,13 @@ TEST_F(OpenClJudge, what_the_driver_refuses_is_not_compiled) {
     EXPECT_THAT(large.evidence, HasSubstr("a launch (error -54)"));
 }
 
+// Of which PoCL compiles another kind, unless the process has met a large one.
+TEST_F(OpenClJudge, small_launches_are_compiled_ahead_though_large_ones_are_named_first) {
+    problem_.points = {{"large", {{"M", 8000}, {"N", 3}}}, {"tiny", {{"M", 2}, {"N", 3}}}};
+    const Evaluation both = judge();
+    EXPECT_EQ(both.verdict, Verdict::ok) << both.evidence;
+}
+
 TEST_F(OpenClJudge, writes_beside_the_tensors_crash) {
     EXPECT_EQ(judge("y[row] = part[0];", "y[row] = part[0], y[M + (1 << 20)] = 1;").verdict, Verdict::crashed);
 }

@@ -1,5 +1,6 @@
 #include "judge/rehearsal.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -16,6 +17,20 @@ namespace {
 constexpr Seconds rehearsal_limit{60};
 constexpr int64_t rehearsal_memory_bytes = int64_t{8} << 30;
 constexpr size_t message_lines = 12;
+
+// Smallest first: a driver may compile small launches in a way of their own, but not in a process that has met a larger
+// one, whose code serves both.
+std::vector<ShapePoint> by_size(const Problem& problem, std::vector<ShapePoint> points) {
+    const auto bytes = [&](const ShapePoint& point) {
+        int64_t sum = 0;
+        for (const auto* tensors : {&problem.inputs, &problem.outputs})
+            for (const Tensor& tensor : *tensors) sum += bytes_of(problem, tensor, point.dims);
+        return sum;
+    };
+    std::stable_sort(points.begin(), points.end(),
+                     [&](const ShapePoint& a, const ShapePoint& b) { return bytes(a) < bytes(b); });
+    return points;
+}
 
 // As strop-candidate reads it: counts, parameters, then dimensions and the tensors' bytes of each point.
 std::string words_of(const Problem& problem, const std::vector<ShapePoint>& points) {
@@ -65,7 +80,7 @@ void rehearse(Built& built, const Problem& problem, const std::vector<ShapePoint
     command.limits.file_bytes = cached_file_bytes;
     command.limits.output_bytes = 1 << 16;
     std::filesystem::create_directories(built.cache);
-    const sandbox::Finished finished = sandbox::run(command, words_of(problem, points));
+    const sandbox::Finished finished = sandbox::run(command, words_of(problem, by_size(problem, points)));
     built.seconds += seconds_since(start);
     // Whoever crashes for another reason, or takes too long, does so again where it is judged.
     if (finished.ok() || finished.err.find("OpenCL: ") == std::string::npos) return;
