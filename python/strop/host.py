@@ -29,7 +29,7 @@ import warnings
 
 REQUEST = struct.Struct("<IIIIII")
 REPLY = struct.Struct("<iIq")
-PREPARE, CALL, EVALUATE, QUIT = 1, 2, 3, 4
+PREPARE, CALL, EVALUATE, QUIT, LOAD = 1, 2, 3, 4, 5
 
 
 def read_exactly(size):
@@ -516,6 +516,9 @@ def main():
         op, payload = request[0], read_exactly(request[5])
         if op == QUIT:
             return
+        if op == LOAD:
+            reply()
+            continue
         if host is None:
             reply(2, failure)
             continue

@@ -27,7 +27,7 @@ namespace strop::judge {
 namespace {
 
 constexpr int64_t usual_windows = 4096;
-constexpr Seconds start_limit{30};  // beside the first call: PyTorch takes seconds to load
+constexpr Seconds start_limit{30};  // of a process that is to evaluate: PyTorch takes seconds to load
 
 // NumPy's own float32 evaluation is one legal order among many; another may differ this much more.
 constexpr double noise_factor = 4;
@@ -139,26 +139,13 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     for (size_t t = 0; t < in.size(); ++t)
         std::memcpy(exchange_.data() + in[t], buffers.input(set, t), static_cast<size_t>(set.inputs[t].data_bytes));
 
-    const Seconds limit = host_ ? limit_ : limit_ + start_limit;
-    if (!host_) start_host();
     crashed_ = false;
-    host_->resume();
-    std::string payload = job.dump();
-    Request request{Op::evaluate};
-    request.payload_bytes = static_cast<uint32_t>(payload.size());
-    host_->send(&request, sizeof request);
-    host_->send(payload.data(), payload.size());
-    Clock::time_point start = Clock::now();
-    Answer answer;
-    sandbox::Child::Wait wait = read_answer(
-        [&](void* data, size_t bytes) { return host_->receive(data, bytes, limit - Seconds(seconds_since(start))); },
-        answer);
-    if (wait != sandbox::Child::Wait::ready) {
-        const std::string why = how_it_ended(wait, dims);
-        throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
-                         crashed_ ? "a kernel's contract holds for it as well: docs/kernels.md"
-                                  : "make it return, or use smaller shapes");
+    if (!host_) {
+        start_host();
+        ask(Op::load, "", start_limit, dims);
     }
+    const Clock::time_point start = Clock::now();
+    const Answer answer = ask(Op::evaluate, job.dump(), limit_, dims);
     buffers.note_reference(Seconds(seconds_since(start)));
     host_->pause();  // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
@@ -177,12 +164,30 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     }
 }
 
-std::string Expectation::how_it_ended(sandbox::Child::Wait wait, const Dimensions& dims) {
+Answer Expectation::ask(Op op, const std::string& payload, Seconds limit, const Dimensions& dims) {
+    host_->resume();
+    Request request{op};
+    request.payload_bytes = static_cast<uint32_t>(payload.size());
+    host_->send(&request, sizeof request);
+    host_->send(payload.data(), payload.size());
+    const Clock::time_point start = Clock::now();
+    Answer answer;
+    const sandbox::Child::Wait wait = read_answer(
+        [&](void* data, size_t bytes) { return host_->receive(data, bytes, limit - Seconds(seconds_since(start))); },
+        answer);
+    if (wait == sandbox::Child::Wait::ready) return answer;
+    const std::string why = how_it_ended(wait, limit, dims);
+    throw UsageError(fmt::format("{}: the reference {}", problem_.reference.string(), why),
+                     crashed_ ? "a kernel's contract holds for it as well: docs/kernels.md"
+                              : "make it return, or use smaller shapes");
+}
+
+std::string Expectation::how_it_ended(sandbox::Child::Wait wait, Seconds limit, const Dimensions& dims) {
     const sandbox::Finished finished = host_->kill();
     host_.reset();
     crashed_ = compiled_ && wait != sandbox::Child::Wait::timed_out;
     if (wait == sandbox::Child::Wait::timed_out)
-        return fmt::format("did not return within {:.0f} s at {}", limit_.count(), describe(dims));
+        return fmt::format("did not return within {:.0f} s at {}", limit.count(), describe(dims));
     if (finished.exit_code != said_why) return "ended by itself: " + finished.describe();
     const std::vector<std::string> lines = split(trim(finished.err), '\n');
     return fmt::format("{} at {}", printable(lines.back()), describe(dims));

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "core/problem.h"
+#include "judge/answer.h"
 #include "judge/buffers.h"
 #include "judge/check.h"
 #include "judge/compiled_reference.h"
@@ -77,7 +78,8 @@ private:
     bool gives_finite_values(Buffers& buffers);
     void check_repeatable(Buffers& buffers);
     void check_float64(Buffers& buffers);
-    std::string how_it_ended(sandbox::Child::Wait wait, const Dimensions& dims);
+    Answer ask(Op op, const std::string& payload, Seconds limit, const Dimensions& dims);
+    std::string how_it_ended(sandbox::Child::Wait wait, Seconds limit, const Dimensions& dims);
     void set_scale(Buffers& buffers, InputSet& set, size_t output, const char* wide) const;
     double difference(Buffers& buffers, const InputSet& set, size_t output, const std::vector<char>& other) const;
     const std::vector<double>& inputs_of_an_output(Buffers& buffers);
