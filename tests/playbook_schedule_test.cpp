@@ -9,6 +9,7 @@
 #include "fakes/called_kernels.h"
 #include "fakes/computations.h"
 #include "fakes/emulated_kernels.h"
+#include "fakes/long_tests.h"
 #include "playbook/playbook.h"
 #include "playbook/scheduled_strategies.h"
 #include "schedule/interpreter.h"
@@ -57,7 +58,9 @@ bool has_opencl() { return dlopen("libOpenCL.so.1", RTLD_LAZY) != nullptr; }
 TEST(Schedules, EveryComputationIsRightInOpenCL) {
     if (kernel_compilers().empty() || !has_opencl()) GTEST_SKIP() << "no OpenCL here";
     CalledKernels kernels;
+    size_t which = 0;
     for (const Computation& one : computations()) {
+        if (!is_in_sample(which++)) continue;
         Playbook playbook(one.problem, one.graph_json, small_machine(), Language::opencl);
         std::vector<Kernel> planned;
         for (const Proposal& proposal : playbook.plan()) {
@@ -81,8 +84,10 @@ TEST(Schedules, EveryStrategyCompilesInCuda) {
         "#include <math.h>\n#include <stdint.h>\n#define LOCAL 128\n#define PARTS 32\n#define TILE_M 64\n"
         "#define TILE_N 64\n#define TILE_K 16\n#define EACH_M 4\n#define EACH_N 4\n#define EACH 4\n";
     int count = 0;
+    size_t which = 0;
     for (const Computation& one : computations())
         for (const ScheduledStrategy& strategy : of_cuda(one)) {
+            if (!is_in_sample(which++)) continue;
             const backend::SourceText text = backend::write_cuda(one.problem, strategy.schedule);
             ASSERT_EQ(text.lacks, "") << one.problem.name;
             std::string source = replace_all(text.source, "extern \"C\" ", "");
@@ -135,14 +140,14 @@ void expect_right_in_the_emulator(EmulatedKernels& emulator, const CudaKernel& k
     }
 }
 
-// Each takes a compiler half a second: all of them with STROP_EMULATE_ALL=1.
+// Each takes a compiler half a second: all of them in a long run.
 TEST(Schedules, CudaKernelsAreRightInTheEmulator) {
     if (!EmulatedKernels::can_be_built()) GTEST_SKIP() << "clang is missing";
     std::vector<CudaKernel> kernels;
     for (const Computation& one : computations())
         for (const ScheduledStrategy& strategy : of_cuda(one)) add_cuda(one, strategy, kernels);
     constexpr size_t usual_count = 8;
-    const size_t step = std::getenv("STROP_EMULATE_ALL") ? 1 : kernels.size() / usual_count;
+    const size_t step = is_long_run() ? 1 : kernels.size() / usual_count;
     EmulatedKernels emulator(small_machine());
     for (size_t i = 0; i < kernels.size(); i += step) expect_right_in_the_emulator(emulator, kernels[i]);
 }

@@ -11,7 +11,7 @@ import time
 import unittest
 import urllib.request
 
-from tests.cli.strop_cli import BINARY, HOME, InFolder, descendants, environment, recorded, strop, wait_until
+from tests.cli.strop_cli import BINARY, HOME, InFolder, descendants, environment, long_test, recorded, strop, wait_until
 
 FAKES = pathlib.Path(HOME) / "tests" / "fakes"
 SCRIPTED = FAKES / "scripted_model.py"
@@ -291,6 +291,7 @@ class Experiments(WithModel):
         self.assertIn("experiment on " + line, shown)
         self.assertIn("  probe no_stores: ", shown)
 
+    @long_test
     def test_twice_the_same(self):
         record = self.record("--model", self.model(), "--evaluations", "40", "--record", "run.json")
         calls = self.calls()
