@@ -33,7 +33,7 @@ from strop.trace_order import element_at, extent_of, in_order, searchsorted, zer
 
 
 @imports("sort")
-def _sort(out, x, axis=-1, descending=False, **_):
+def _sort(out, x, axis=-1, descending=False):
     return in_order(x, axis, None, descending)
 
 
@@ -43,8 +43,13 @@ def _sort_stable(out, x, *, stable=None, dim=-1, descending=False):
 
 
 @imports("argsort")
-def _argsort(out, x, axis=-1, descending=False, **_):
+def _argsort(out, x, axis=-1, descending=False):
     return _sort(out, x, axis, descending)[1]
+
+
+@imports("argsort.stable")
+def _argsort_stable(out, x, *, stable=None, dim=-1, descending=False):
+    return _argsort(out, x, dim, descending)
 
 
 @imports("topk")

@@ -251,10 +251,11 @@ std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& sha
                            const Limit& limit) {
     double allowed = limit.absolute + limit.relative * std::fabs(wrong.want);
     if (is_floating(tensor.dtype)) allowed = most_allowed(wrong.got, wrong.want, limit, float_range(tensor.dtype));
+    const int digits = tensor.dtype == DType::float64 ? 17 : 9;
     std::string got = std::isnan(wrong.got) && !std::isnan(wrong.want) ? "nan (not written, or computed as nan)"
-                                                                       : fmt::format("{:.9g}", wrong.got);
-    return fmt::format("{}[{}] is {}, expected {:.9g} (allowed error {:.2g})", tensor.name,
-                       index_text(wrong.first, shape), got, wrong.want, allowed);
+                                                                       : fmt::format("{:.{}g}", wrong.got, digits);
+    return fmt::format("{}[{}] is {}, expected {:.{}g} (allowed error {:.2g})", tensor.name,
+                       index_text(wrong.first, shape), got, wrong.want, digits, allowed);
 }
 
 template <typename T>

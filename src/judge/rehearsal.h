@@ -18,9 +18,9 @@ std::map<std::string, std::string> driver_environment(const std::filesystem::pat
 inline constexpr const char* driver_list = "/etc/OpenCL";
 inline constexpr int64_t cached_file_bytes = int64_t{64} << 20;  // of each file that a driver keeps
 
-// Calls the kernel once at each of the points, smallest first, in a process that has a compiler's rights, with zeros in place of the
-// inputs, so that the kernel's own process, which may start no compiler, finds everything in `built.cache`. Where the
-// driver refuses the program or a launch, `built` is no longer ok, with the driver's message.
+// Calls the kernel once at each of the points, smallest first, in a process that has a compiler's rights, with zeros in
+// place of the inputs, so that the kernel's own process, which may start no compiler, finds everything in
+// `built.cache`. Where the driver refuses the program or a launch, `built` is no longer ok, with the driver's message.
 void rehearse(Built& built, const Problem& problem, const std::vector<ShapePoint>& points, int threads);
 
 }  // namespace strop::judge

@@ -238,7 +238,7 @@ private:
             Term named = a.strength == atomic ? a : name(a, "square_root_of");
             return infix("*", multiplying, named, named);
         }
-        const Term log2_e = {"1.44269504f", atomic, true, false};
+        const Term log2_e = {literal(1.4426950408889634, DType::float64), atomic, true, false};
         if (op == "log2") return infix("*", multiplying, call("vlog", {a}), log2_e);
         if (op == "ceil") {
             Term negated = {"-" + within(a, atomic), prefixing, a.uniform, false};

@@ -357,6 +357,11 @@ def orders_of_types(a, b, c, d):
     return places, largest, first, middle, np.sort(d, axis=-1), np.cumsum(weights, axis=-1)
 
 
+def logarithms(x):
+    x = np.abs(x) + 1
+    return np.log2(x), np.log1p(x) - np.log(x), np.exp2(x) * np.log10(x)
+
+
 def order_of_a_few(x):
     w = sliding_window_view(np.pad(x, ((0, 0), (1, 1), (1, 1))), (3, 3), axis=(1, 2))
     return np.median(w.reshape(*x.shape, 9), axis=-1), np.sort(x.reshape(x.shape[0], -1)[:, :4], axis=1)
@@ -409,6 +414,7 @@ COMPUTATIONS = {
     "first_of_rows": ("x float32[M,N]", ["M=2,N=131", "M=3,N=7"]),
     "both_orders": ("x float32[M,N]", ["M=3,N=131", "M=2,N=5"]),
     "orders_of_types": ("a float64[M,N]; b int32[M,N]; c float32[M,N]; d uint8[M,N]", ["M=1,N=132", "M=3,N=7", "M=9,N=4"]),
+    "logarithms": ("x float32[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "order_of_a_few": ("x float32[B,H,W]", ["B=2,H=5,W=19", "B=1,H=2,W=2"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),

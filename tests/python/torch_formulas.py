@@ -243,6 +243,7 @@ def ordering(x):
         torch.topk(x, 2, largest=False)[0], torch.topk(x, 1), torch.median(x, dim=1), torch.median(x),
         torch.kthvalue(x, 2, dim=1, keepdim=True), torch.cummax(x, 1), torch.cummin(x.round(), 2),
         torch.bucketize(x, x[0, :3, 0].sort()[0]), torch.searchsorted(x.sort()[0], x[:, :, :2].contiguous(), right=True), torch.sort(torch.round(x), dim=2, stable=True),
+        torch.argsort(x, dim=0, stable=True), torch.argsort(x, stable=True, dim=1, descending=True), torch.sort(x, 0, True),
     )
 
 
