@@ -12,7 +12,7 @@ enum class Op : uint32_t {
     call = 2,      // `calls` calls at `point` with inputs from `set`; 0 is an empty batch
     evaluate = 3,  // reference only: payload is a JSON job
     quit = 4,
-    load = 5,      // reference only: answered as soon as it could evaluate
+    load = 5,  // reference only: answered as soon as it could evaluate
 };
 
 struct Request {
