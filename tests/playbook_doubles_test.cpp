@@ -5,6 +5,7 @@
 #include "fakes/called_kernels.h"
 #include "fakes/computations.h"
 #include "fakes/long_tests.h"
+#include "fakes/widened.h"
 #include "playbook/playbook.h"
 
 namespace strop::playbook {
@@ -14,11 +15,8 @@ using testing::HasSubstr;
 using testing::Not;
 
 Computation in_doubles(Computation one) {
-    for (std::vector<Tensor>* tensors : {&one.problem.inputs, &one.problem.outputs})
-        for (Tensor& tensor : *tensors)
-            if (tensor.dtype == DType::float32) tensor.dtype = DType::float64;
+    widen(one.problem, one.graph);
     one.graph_json = replace_all(one.graph_json, "float32", "float64");
-    one.graph = parse_graph(one.graph_json);
     return one;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "fakes/widened.h"
 #include "language/bundle.h"
 #include "language/contract.h"
 #include "language/cpp.h"
@@ -46,17 +47,6 @@ std::vector<Recipe> recipes_of(const Problem& problem, const Graph& graph, const
         all.insert(all.end(), recipe.variants.begin(), recipe.variants.end());
     }
     return all;
-}
-
-// The same over numbers twice as wide.
-void widen(Problem& problem, Graph& graph) {
-    const auto wider = [](DType& dtype) {
-        if (dtype == DType::float32) dtype = DType::float64;
-    };
-    for (std::vector<Tensor>* tensors : {&problem.inputs, &problem.outputs})
-        for (Tensor& tensor : *tensors) wider(tensor.dtype);
-    for (Parameter& parameter : problem.parameters) wider(parameter.dtype);
-    for (Node& node : graph.nodes) wider(node.dtype);
 }
 
 // Other values than the guessed ones: of vectors twice as wide the last one reaches further, and so on.

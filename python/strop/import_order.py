@@ -247,9 +247,9 @@ def _steps(numbers):
 def _places_in_triangle(out, counts, first):
     """Row and column of each place, row by row: so many of each row, from the first one on."""
     of_rows, places = _steps(counts), layout.arange(sum(counts))
-    row = searchsorted(scan("sum", of_rows, 0), places, "right")
-    before = scan("sum", of_rows, 0) - of_rows
-    column = places - layout.take(before - _steps(first), row, 0)
+    ends = scan("sum", of_rows, 0)
+    row = searchsorted(ends, places, "right")
+    column = places - layout.take(ends - of_rows - _steps(first), row, 0)
     return as_tensor(layout.stack([row, column], 0), out)
 
 
@@ -293,7 +293,8 @@ def _embedding_bag(out, table, indices, offsets, scale=False, mode=0, sparse=Fal
     if length is not None:
         each = layout.reshape(rows, (bags, length, table.shape[1]))
         result = reduce("max" if mode == 2 else "sum", each, 1)
-        result = result * (1 / length) if mode == 1 and is_int(length) else result / length if mode == 1 else result
+        if mode == 1:
+            result = result * (1 / length) if is_int(length) else result / length
     elif mode == 2:
         raise Untraceable("maxima of embedding bags of several lengths have no graph operation")
     else:

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "core/expression_node.h"
-#include "core/floor_division.h"
+#include "core/whole_arithmetic.h"
 
 namespace strop {
 
@@ -38,23 +38,18 @@ int64_t integer_power(int64_t base, int64_t exponent) {
 }
 
 Value integer_arithmetic(const std::string& op, int64_t a, int64_t b) {
-    int64_t result = 0;
-    bool overflow = false;
-    if (op == "+") overflow = __builtin_add_overflow(a, b, &result);
-    else if (op == "-") overflow = __builtin_sub_overflow(a, b, &result);
-    else if (op == "*") overflow = __builtin_mul_overflow(a, b, &result);
-    else if (op == "**") {
-        if (b < 0) return std::pow(static_cast<double>(a), static_cast<double>(b));
-        if (b > 4096 && (a > 1 || a < -1)) fail("integer overflow in '**'");
-        result = a == 1 ? 1 : a == 0 ? (b == 0) : a == -1 ? (b % 2 ? -1 : 1) : integer_power(a, b);
-    } else {
+    if (op == "+") return whole_sum(a, b);
+    if (op == "-") return whole_difference(a, b);
+    if (op == "*") return whole_product(a, b);
+    if (op == "//") return whole_quotient(a, b);
+    if (op == "%") return whole_remainder(a, b);
+    if (op == "/") {
         if (b == 0) fail("division by zero");
-        if (op == "/") return static_cast<double>(a) / static_cast<double>(b);
-        if (b == -1) return op == "%" ? Value(int64_t{0}) : integer_arithmetic("-", 0, a);
-        result = op == "//" ? floor_div(a, b) : floor_remainder(a, b);
+        return static_cast<double>(a) / static_cast<double>(b);
     }
-    if (overflow) fail(fmt::format("integer overflow in '{}'", op));
-    return result;
+    if (b < 0) return std::pow(static_cast<double>(a), static_cast<double>(b));
+    if (b > 4096 && (a > 1 || a < -1)) fail("integer overflow in '**'");
+    return a == 1 ? int64_t{1} : a == 0 ? int64_t{b == 0} : a == -1 ? int64_t{b % 2 ? -1 : 1} : integer_power(a, b);
 }
 
 Value arithmetic(const std::string& op, const Value& a, const Value& b) {

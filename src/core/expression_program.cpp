@@ -7,42 +7,13 @@
 
 #include "base/error.h"
 #include "core/expression_node.h"
-#include "core/floor_division.h"
+#include "core/whole_arithmetic.h"
 
 namespace strop {
 
 namespace {
 
 using Kind = Expression::Node::Kind;
-
-int64_t checked(bool overflow, int64_t result, const char* operation) {
-    if (overflow) throw UsageError(fmt::format("integer overflow in '{}'", operation));
-    return result;
-}
-
-int64_t sum(int64_t a, int64_t b) {
-    int64_t result;
-    const bool overflow = __builtin_add_overflow(a, b, &result);
-    return checked(overflow, result, "+");
-}
-
-int64_t difference(int64_t a, int64_t b) {
-    int64_t result;
-    const bool overflow = __builtin_sub_overflow(a, b, &result);
-    return checked(overflow, result, "-");
-}
-
-int64_t product(int64_t a, int64_t b) {
-    int64_t result;
-    const bool overflow = __builtin_mul_overflow(a, b, &result);
-    return checked(overflow, result, "*");
-}
-
-int64_t divided(int64_t a, int64_t b, bool remainder) {
-    if (b == 0) throw UsageError("division by zero");
-    if (b == -1) return remainder ? 0 : difference(0, a);
-    return remainder ? floor_remainder(a, b) : floor_div(a, b);
-}
 
 bool holds(const std::string& comparison, int64_t a, int64_t b) {
     if (comparison == "<") return a < b;
@@ -115,15 +86,16 @@ int64_t ExpressionProgram::value(size_t at, const std::vector<int64_t>& numbers,
             if (!known[static_cast<size_t>(step.number)])
                 throw UsageError(fmt::format("'{}' is not defined", step.text));
             return numbers[static_cast<size_t>(step.number)];
-        case Operation::negate: return difference(0, operand(0));
+        case Operation::negate: return whole_difference(0, operand(0));
         case Operation::invert: return operand(0) == 0;
-        case Operation::add: return sum(operand(0), operand(1));
-        case Operation::subtract: return difference(operand(0), operand(1));
-        case Operation::multiply: return product(operand(0), operand(1));
-        case Operation::floor_divide: return divided(operand(0), operand(1), false);
-        case Operation::remainder: return divided(operand(0), operand(1), true);
-        case Operation::ceil_divide: return difference(0, divided(difference(0, operand(0)), operand(1), false));
-        case Operation::absolute: return std::max(operand(0), difference(0, operand(0)));
+        case Operation::add: return whole_sum(operand(0), operand(1));
+        case Operation::subtract: return whole_difference(operand(0), operand(1));
+        case Operation::multiply: return whole_product(operand(0), operand(1));
+        case Operation::floor_divide: return whole_quotient(operand(0), operand(1));
+        case Operation::remainder: return whole_remainder(operand(0), operand(1));
+        case Operation::ceil_divide:
+            return whole_difference(0, whole_quotient(whole_difference(0, operand(0)), operand(1)));
+        case Operation::absolute: return std::max(operand(0), whole_difference(0, operand(0)));
         case Operation::either:
             if (const int64_t left = operand(0)) return left;
             return operand(1);

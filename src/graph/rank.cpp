@@ -93,16 +93,20 @@ bool is_count_along_rows(const Graph& graph, const Node& node) {
     return !source.shape.empty() && source.shape.back() == node.shape.back() && is_count_along_rows(graph, source);
 }
 
-std::optional<Rank> order_of(const Graph& graph, const Node& scatter) {
+bool writes_rows(const Graph& graph, const Node& scatter) {
     if (scatter.family != Family::scatter || scatter.op != "sum" ||
         index(scatter.axes.at(0)) + 1 != scatter.shape.size())
-        return std::nullopt;
-    const Node& places = graph.at(scatter.operands[1]);
-    const std::optional<Rank> rank = limited_rank(graph, places);
+        return false;
     const Node* target = &graph.at(scatter.operands[0]);
     while (target->op == "broadcast") target = &graph.at(target->operands[0]);
-    const bool is_zero = target->family == Family::constant && !target->dim && target->value == 0;
-    if (!rank || !is_zero || !is_count_along_rows(graph, graph.at(scatter.operands[2]))) return std::nullopt;
+    return target->family == Family::constant && !target->dim && target->value == 0;
+}
+
+std::optional<Rank> order_of(const Graph& graph, const Node& scatter) {
+    if (!writes_rows(graph, scatter)) return std::nullopt;
+    const Node& places = graph.at(scatter.operands[1]);
+    const std::optional<Rank> rank = limited_rank(graph, places);
+    if (!rank || !is_count_along_rows(graph, graph.at(scatter.operands[2]))) return std::nullopt;
     const Shape& source = graph.at(rank->source).shape;
     if (!(places.shape == source) || !(graph.at(scatter.operands[2]).shape == source)) return std::nullopt;
     return rank;

@@ -33,6 +33,9 @@ std::optional<Sorted> sorted_of(const Graph& graph, const Node& gather);
 // or an order. Several sorts may share comparisons.
 std::vector<int> parts_of_sort(const Graph& graph, const Node& node);
 
+// Whether it writes to places of its rows, all else of which is 0.
+bool writes_rows(const Graph& graph, const Node& scatter);
+
 // Whether it counts 0, 1, 2 ... along the last axis.
 bool is_count_along_rows(const Graph& graph, const Node& node);
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/strings.h"
+#include "judge/buffers.h"
 #include "judge/runner.h"
 #include "sandbox/process.h"
 
@@ -21,14 +22,9 @@ constexpr size_t message_lines = 12;
 // Smallest first: a driver may compile small launches in a way of their own, but not in a process that has met a larger
 // one, whose code serves both.
 std::vector<ShapePoint> by_size(const Problem& problem, std::vector<ShapePoint> points) {
-    const auto bytes = [&](const ShapePoint& point) {
-        int64_t sum = 0;
-        for (const auto* tensors : {&problem.inputs, &problem.outputs})
-            for (const Tensor& tensor : *tensors) sum += bytes_of(problem, tensor, point.dims);
-        return sum;
-    };
-    std::stable_sort(points.begin(), points.end(),
-                     [&](const ShapePoint& a, const ShapePoint& b) { return bytes(a) < bytes(b); });
+    std::stable_sort(points.begin(), points.end(), [&](const ShapePoint& a, const ShapePoint& b) {
+        return tensor_bytes(problem, a.dims) < tensor_bytes(problem, b.dims);
+    });
     return points;
 }
 

@@ -5,6 +5,13 @@ namespace strop::playbook {
 const std::map<std::string, std::string>& double_helpers() {
     static const std::map<std::string, std::string> all = [] {
         std::map<std::string, std::string> texts;
+        // x = n ln 2 + r.
+        const std::string nearest_power =
+            R"(    vec shifted = fma(x, splat(1.4426950408889634), splat(6755399441056766.0));
+    vec n = shifted - 6755399441056766.0;
+    vec r = fma(n, splat(-6.93147180369123816e-1), x);
+    r = fma(n, splat(-1.90821492927058770e-10), r);
+)";
         texts["vabs"] = R"(
 static inline vec vabs(vec v) { return (vec)((vmask)v & 0x7fffffffffffffff); }
 static inline double vabs(double s) { return __builtin_fabs(s); }
@@ -34,11 +41,8 @@ static inline vec twice_exp(vec r) {
 static inline vec vexp(vec x) {
     x = select(splat(710.0) < x, splat(710.0), x);
     x = select(splat(-708.4) > x, splat(-708.4), x);
-    vec shifted = fma(x, splat(1.4426950408889634), splat(6755399441056766.0));
-    vec n = shifted - 6755399441056766.0;
-    vec r = fma(n, splat(-6.93147180369123816e-1), x);
-    r = fma(n, splat(-1.90821492927058770e-10), r);
-    return twice_exp(r) * (vec)((vmask)shifted << 52);
+)" + nearest_power +
+                        R"(    return twice_exp(r) * (vec)((vmask)shifted << 52);
 }
 static inline double vexp(double s) { return vexp(splat(s))[0]; }
 )";
@@ -46,11 +50,8 @@ static inline double vexp(double s) { return vexp(splat(s))[0]; }
 // exp of what is not positive, as vexp without its upper bound.
 static inline vec vexp_nonpositive(vec x) {
     x = select(splat(-708.4) > x, splat(-708.4), x);
-    vec shifted = fma(x, splat(1.4426950408889634), splat(6755399441056766.0));
-    vec n = shifted - 6755399441056766.0;
-    vec r = fma(n, splat(-6.93147180369123816e-1), x);
-    r = fma(n, splat(-1.90821492927058770e-10), r);
-    return twice_exp(r) * (vec)((vmask)shifted << 52);
+)" + nearest_power +
+                                    R"(    return twice_exp(r) * (vec)((vmask)shifted << 52);
 }
 static inline double vexp_nonpositive(double s) { return vexp_nonpositive(splat(s))[0]; }
 )";
@@ -70,11 +71,8 @@ static inline double vexp2(double s) { return vexp2(splat(s))[0]; }
 static inline vec vexpm1(vec x) {
     x = select(splat(710.0) < x, splat(710.0), x);
     x = select(splat(-80.0) > x, splat(-80.0), x);
-    vec shifted = fma(x, splat(1.4426950408889634), splat(6755399441056766.0));
-    vec n = shifted - 6755399441056766.0;
-    vec r = fma(n, splat(-6.93147180369123816e-1), x);
-    r = fma(n, splat(-1.90821492927058770e-10), r);
-    vec p = fma(r, splat(1.6059043836821613e-10), splat(2.08767569878681e-09));
+)" + nearest_power +
+                          R"(    vec p = fma(r, splat(1.6059043836821613e-10), splat(2.08767569878681e-09));
     p = fma(p, r, splat(2.505210838544172e-08));
     p = fma(p, r, splat(2.755731922398589e-07));
     p = fma(p, r, splat(2.7557319223985893e-06));

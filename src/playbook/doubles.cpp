@@ -59,6 +59,22 @@ std::string with_wider_words(const std::string& text) {
     return result;
 }
 
+// Every number but constants. Asked for each stage that is thought of, so nothing is copied for it.
+bool is_of_doubles(const Problem& problem, const Graph& graph) {
+    bool any = false;
+    const auto may_be = [&](DType dtype) {
+        any = any || dtype == DType::float64;
+        return !is_floating(dtype) || dtype == DType::float64;
+    };
+    const auto has_others = [&](const auto& numbers) {
+        return std::any_of(numbers.begin(), numbers.end(), [&](const auto& one) { return !may_be(one.dtype); });
+    };
+    if (has_others(problem.inputs) || has_others(problem.outputs) || has_others(problem.parameters)) return false;
+    for (const Node& node : graph.nodes)
+        if (node.family != Family::constant && !may_be(node.dtype)) return false;
+    return any;
+}
+
 }  // namespace
 
 std::string widened(std::string source) {
@@ -72,11 +88,9 @@ std::string widened(std::string source) {
 }
 
 std::optional<StageProblem> in_single(const Problem& problem, const Graph& graph) {
+    if (!is_of_doubles(problem, graph)) return std::nullopt;
     StageProblem stage{problem, graph};
-    bool any = false, other = false;
-    const auto narrow = [&](DType& dtype) {
-        any = any || dtype == DType::float64;
-        other = other || (is_floating(dtype) && dtype != DType::float64);
+    const auto narrow = [](DType& dtype) {
         if (dtype == DType::float64) dtype = DType::float32;
     };
     for (std::vector<Tensor>* tensors : {&stage.problem.inputs, &stage.problem.outputs})
@@ -84,7 +98,6 @@ std::optional<StageProblem> in_single(const Problem& problem, const Graph& graph
     for (Parameter& parameter : stage.problem.parameters) narrow(parameter.dtype);
     for (Node& node : stage.graph.nodes)
         if (node.family != Family::constant) narrow(node.dtype);
-    if (!any || other) return std::nullopt;
     return stage;
 }
 

@@ -42,7 +42,8 @@ constexpr int most_attempts = 6;                                // to cut a grap
 constexpr double most_buffer_bytes = 6.0 * (int64_t{1} << 30);  // what a kernel may have beside its tensors
 
 bool claimed(const StageProblem& given) {
-    const StageProblem whole = in_single(given.problem, given.graph).value_or(given);
+    const std::optional<StageProblem> single = in_single(given.problem, given.graph);
+    const StageProblem& whole = single ? *single : given;
     if (recurrence_form(whole.problem, whole.graph).lacks.empty()) return true;
     const StageProblem stage = with_merged_axes(whole);
     for (const Node& node : stage.graph.nodes) {

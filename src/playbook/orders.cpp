@@ -33,17 +33,10 @@ private:
         return std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end();
     }
 
-    bool is_zero_everywhere(const Node& node) const {
-        if (node.family != Family::layout || node.op != "broadcast") return false;
-        const Node& source = graph_.at(node.operands[0]);
-        return source.family == Family::constant && !source.dim && source.value == 0;
-    }
-
     // Whether it writes the elements of a row to their places.
     bool sorts(const Node& scatter, const Node& rank) const {
-        return scatter.family == Family::scatter && scatter.op == "sum" && scatter.operands[1] == rank.id &&
-               scatter.operands[2] != rank.id && index(scatter.axes.at(0)) + 1 == scatter.shape.size() &&
-               scatter.shape == rank.shape && is_zero_everywhere(graph_.at(scatter.operands[0]));
+        return writes_rows(graph_, scatter) && scatter.operands[1] == rank.id && scatter.operands[2] != rank.id &&
+               scatter.shape == rank.shape;
     }
 
     // Places that are needed for nothing but to write sorted values, and how much of each row of those is read.

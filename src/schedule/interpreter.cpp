@@ -66,7 +66,7 @@ public:
 private:
     [[noreturn]] static void fail(const std::string& what) { throw UsageError(what, "the schedule has a defect"); }
 
-    size_t place_of(const std::string& name) const {
+    size_t place_of(const std::string& name) {
         const auto [found, is_new] = places_.try_emplace(name, numbers_.size());
         if (is_new) {
             numbers_.push_back(0);
@@ -81,7 +81,7 @@ private:
         known_[place] = 1;
     }
 
-    int64_t whole(const Expression& expression) const {
+    int64_t whole(const Expression& expression) {
         auto [found, is_new] = programs_.try_emplace(&expression.node());
         if (is_new)
             found->second = ExpressionProgram::of(
@@ -172,13 +172,13 @@ private:
         });
     }
 
-    Position positions() const {
+    Position positions() {
         Position result;
         for (const Axis& axis : step_->axes) result.push_back(numbers_[place_of(axis.name)]);
         return result;
     }
 
-    size_t offset(const Array& array, const std::vector<Expression>& at, const std::string& name) const {
+    size_t offset(const Array& array, const std::vector<Expression>& at, const std::string& name) {
         if (at.size() == 1 && array.shape.size() != 1) {
             const int64_t place = whole(at[0]);
             if (place < 0 || place >= element_count(array.shape))
@@ -267,7 +267,7 @@ private:
         fail(fmt::format("'{}' is not a parameter", name));
     }
 
-    double load(const Term& term) const {
+    double load(const Term& term) {
         auto found = memory_.find(term.name);
         if (found == memory_.end()) fail(fmt::format("'{}' is not a tensor", term.name));
         const size_t place = offset(found->second.array, term.at, term.name);
@@ -275,7 +275,7 @@ private:
         return found->second.array.values[place];
     }
 
-    double result(const std::string& name, const Results& results) const {
+    double result(const std::string& name, const Results& results) {
         if (auto found = results.find(name); found != results.end()) return found->second;
         auto kept = kept_.find(name);
         if (kept == kept_.end()) fail(fmt::format("'{}' is read before it is known", name));
@@ -289,10 +289,10 @@ private:
     const Arguments& arguments_;
     Bindings constants_;
     // Numbers by name, and expressions over them that were met.
-    mutable std::map<std::string, size_t> places_;
-    mutable std::vector<int64_t> numbers_;
-    mutable std::vector<char> known_;
-    mutable std::unordered_map<const Expression::Node*, std::optional<ExpressionProgram>> programs_;
+    std::map<std::string, size_t> places_;
+    std::vector<int64_t> numbers_;
+    std::vector<char> known_;
+    std::unordered_map<const Expression::Node*, std::optional<ExpressionProgram>> programs_;
     std::map<std::string, Memory> memory_;
     const Launch* launch_ = nullptr;
     const Step* step_ = nullptr;
