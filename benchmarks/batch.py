@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """One budget that a batch shares by promise, beside equal parts of it; and a batch that is killed.
 
-    benchmarks/batch.py [PROBLEM...] --budget 5m [--kills 2] [--only shared]
+    benchmarks/batch.py [PROBLEM...] --budget 5m [--kills 2] [--only shared] [--seeds 3]
 
 Without problems: the twelve of twelve_problems.py, or with --kernels those of twelve_kernels.py. Runs
-`strop optimize PROBLEM... --jobs auto --budget B`, killed at random moments and begun again as often as --kills says, and
-the same problems with equal parts of the budget. Then the two results of each problem take turns in one judge. Prints for each problem what sharing gained, the geometric mean, how
-much of the budget the batch took, and evaluations that are in the store twice. The exit code is 1 where the mean is below
---least, the budget missed by more than 5%, or something is there twice.
+`strop optimize PROBLEM... --jobs auto --budget B --seed S`, killed at random moments and begun again as often as --kills
+says, and the same problems with the same seed and equal parts of the budget: searches of one seed propose alike, so that
+their luck is not taken for what sharing gained. Then the two results of each problem take turns in one judge. Prints for
+each problem what sharing gained, the geometric mean over problems and seeds, how much of the budget the batch took, and
+evaluations that are in the store twice. The exit code is 1 where the mean is below --least, the budget missed by more than
+5%, or something is there twice.
 """
 
 import argparse
@@ -79,6 +81,36 @@ def gain(problem, before, after):
     return [ratio[key] for key in ("low", "ratio", "high")]
 
 
+def one_seed(place, problems, seed, options):
+    """Whether the batch failed, and what sharing gained for each problem."""
+    budget, draw = in_seconds(options.budget), random.Random(seed)
+    shared, equal = place / "shared", place / "equal"
+    for folder in (shared, equal):
+        folder.mkdir(parents=True)
+    same = ["--seed", str(seed)]
+    took = batch(shared, problems, ["--jobs", "auto", "--budget", options.budget, *same], options.kills, draw, budget)
+    double, open_ = twice(shared / "runs.db"), unfinished(shared / "runs.db")
+    print(f"seed {seed}, shared: {took:.0f} s of {budget:.0f} ({took / budget:.3f}), {double} evaluations twice, "
+          f"{len(open_)} runs unfinished", flush=True)
+    failed = abs(took / budget - 1) > 0.05 or double > 0 or bool(open_)
+    if options.only:
+        return failed, []
+    took = batch(equal, problems, ["--budget", f"{budget / len(problems):.1f}s", *same], 0, draw, budget)
+    print(f"equal parts: {took:.0f} s")
+    gains = []
+    for problem in problems:
+        one = gain(problem, equal, shared)
+        print(f"  {pathlib.Path(problem).name}: " + ("only one has a kernel" if one is None else
+                                                     f"{one[1]:.3f} ({one[0]:.3f} to {one[2]:.3f})"), flush=True)
+        if one:
+            gains.append(one[1])
+    return failed, gains
+
+
+def mean_of(gains):
+    return math.exp(sum(map(math.log, gains)) / len(gains))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*")
@@ -87,36 +119,22 @@ def main():
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--only", choices=["shared"])
     parser.add_argument("--least", type=float, default=1.1)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1, help="the first")
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
     parser.add_argument("--keep", metavar="DIR", help="leave stores and results there")
     options = parser.parse_args()
-    budget, draw = in_seconds(options.budget), random.Random(options.seed)
-    failed = False
+    failed, gains = False, []
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(options.keep or place).absolute()
         problems = ([str(pathlib.Path(problem).absolute()) for problem in options.problems]
                     or (twelve_kernels if options.kernels else twelve_problems).write_problems(place / "problems"))
-        shared, equal = place / "shared", place / "equal"
-        for folder in (shared, equal):
-            folder.mkdir(parents=True)
-        took = batch(shared, problems, ["--jobs", "auto", "--budget", options.budget], options.kills, draw, budget)
-        double, open_ = twice(shared / "runs.db"), unfinished(shared / "runs.db")
-        print(f"shared: {took:.0f} s of {budget:.0f} ({took / budget:.3f}), {double} evaluations twice, {len(open_)} runs unfinished")
-        failed = abs(took / budget - 1) > 0.05 or double > 0 or bool(open_)
-        if options.only:
-            return failed
-        took = batch(equal, problems, ["--budget", f"{budget / len(problems):.1f}s"], 0, draw, budget)
-        print(f"equal parts: {took:.0f} s")
-        gains = []
-        for problem in problems:
-            one = gain(problem, equal, shared)
-            print(f"  {pathlib.Path(problem).name}: " + ("only one has a kernel" if one is None else
-                                                         f"{one[1]:.3f} ({one[0]:.3f} to {one[2]:.3f})"), flush=True)
-            if one:
-                gains.append(one[1])
-        mean = math.exp(sum(map(math.log, gains)) / len(gains))
-        print(f"geometric mean: {mean:.3f}")
-    return failed or mean < options.least
+        for seed in range(options.seed, options.seed + options.seeds):
+            bad, more = one_seed(place / str(seed), problems, seed, options)
+            failed |= bad
+            gains += more
+            if more:
+                print(f"geometric mean: {mean_of(more):.3f}, so far {mean_of(gains):.3f}", flush=True)
+    return failed or bool(gains) and mean_of(gains) < options.least
 
 
 if __name__ == "__main__":

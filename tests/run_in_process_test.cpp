@@ -74,6 +74,21 @@ TEST_F(InProcessRun, TheResultIsCalledFromPythonBesideNumPy) {
     EXPECT_GT(measured.headline.high, measured.headline.low);
 }
 
+// Later baselines run what frameworks keep there.
+TEST_F(InProcessRun, TheKernelCannotWriteWhereCompiledBaselinesAre) {
+    fs::create_directories(cache_folder() / "frameworks");
+    const fs::path planted = cache_folder() / "frameworks/planted";
+    fs::remove(planted);
+    files_.source =
+        "#include <cstdint>\n#include <cstdio>\nextern \"C\" void doubled(const float* x, float* y, int64_t N) {\n"
+        "    if (FILE* file = fopen(\"" +
+        planted.string() +
+        "\", \"w\")) fclose(file);\n"
+        "    for (int64_t n = 0; n < N; ++n) y[n] = 2 * x[n];\n}\n";
+    EXPECT_TRUE(measure("def twice(x):\n    return 2 * x\n").measured());
+    EXPECT_FALSE(fs::exists(planted));
+}
+
 TEST_F(InProcessRun, AFailureIsAReason) {
     const InProcess measured = measure("def twice(x):\n    raise RuntimeError('no luck')\n");
     EXPECT_FALSE(measured.measured());

@@ -1,7 +1,6 @@
 #include "run/in_process.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -48,28 +47,18 @@ Framework best_framework(const Problem& problem, const std::vector<std::string>&
     return of(framework_of(problem.reference), problem.reference, problem.function);  // NumPy's, or PyTorch's
 }
 
-// In the folder that frameworks keep compiled code in: a process may write in one folder only.
-class OwnFolder {
-public:
-    explicit OwnFolder(const fs::path& parent) {
-        fs::create_directories(parent);
-        std::string pattern = (parent / "in_process-XXXXXX").string();
-        if (!mkdtemp(pattern.data()))
-            throw EnvironmentError(pattern + ": cannot create a folder",
-                                   "set STROP_CACHE to a folder that you may write to");
-        path_ = pattern;
-    }
-    ~OwnFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    OwnFolder(const OwnFolder&) = delete;
-    OwnFolder& operator=(const OwnFolder&) = delete;
-    const fs::path& path() const { return path_; }
+// Copied, the code that frameworks compiled before costs nothing again; more than this is not.
+constexpr uintmax_t most_compiled_bytes = uintmax_t{1} << 30;
 
-private:
-    fs::path path_;
-};
+// What frameworks compiled for baselines, as this process's own: a result's kernel runs there, and what it could write
+// is nothing that a later baseline would run.
+void copy_compiled(const fs::path& from, const fs::path& to) {
+    std::error_code failed;
+    uintmax_t bytes = 0;
+    for (fs::recursive_directory_iterator file(from, failed), end; !failed && file != end; file.increment(failed))
+        if (file->is_regular_file(failed)) bytes += file->file_size(failed);
+    if (!failed && bytes <= most_compiled_bytes) fs::copy(from, to, fs::copy_options::recursive, failed);
+}
 
 Json point_json(const Problem& problem, const ShapePoint& point) {
     Json shapes = Json::array(), limits = Json::array(), asked = Json::object();
@@ -111,9 +100,10 @@ std::string last_line(const std::string& text) {
 }
 
 // As a user's process: no threads bound, no memory kept.
-sandbox::Finished run_python(const fs::path& spec, const fs::path& scratch, Seconds limit) {
+sandbox::Finished run_python(const fs::path& scratch, Seconds limit) {
     sandbox::Command command;
-    command.argv = {reference_python(), (home_folder() / "python/strop/in_process.py").string(), spec.string()};
+    command.argv = {reference_python(), (home_folder() / "python/strop/in_process.py").string(),
+                    (scratch / "spec.json").string()};
     command.environment = {{"PYTHONDONTWRITEBYTECODE", "1"},
                            {"TORCHINDUCTOR_COMPILE_THREADS", "1"},
                            {"TORCHINDUCTOR_CACHE_DIR", (scratch / "inductor").string()},
@@ -170,12 +160,12 @@ InProcess measure_in_process(const Problem& problem, const RunRecord& record, co
         return missing;
     }
     try {
-        const fs::path scratch = cache_folder() / "frameworks";
-        const OwnFolder folder(scratch);
+        const TemporaryFolder folder("strop-in-process");
+        copy_compiled(cache_folder() / "frameworks", folder.path());
         write_python_result(folder.path(), problem, record, files);
         write_file(folder.path() / "spec.json",
                    dump(specification(problem, framework, folder.path(), record.settings.seed, limit)));
-        const sandbox::Finished finished = run_python(folder.path() / "spec.json", scratch, limit);
+        const sandbox::Finished finished = run_python(folder.path(), limit);
         if (finished.ok()) return in_process_of(framework.name, last_line(finished.out));
         missing.missing = finished.describe();
         if (const std::string said = last_line(finished.err); !said.empty()) missing.missing += ": " + printable(said);
