@@ -32,7 +32,15 @@ if __name__ == "__main__":
 
 import numpy as np  # noqa: E402
 
-from strop import trace_creation, trace_numpy, trace_order  # noqa: E402, F401  (they fill the table of trace_calls)
+from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
+    trace_arrangement,
+    trace_creation,
+    trace_elementwise,
+    trace_matrices,
+    trace_numpy,
+    trace_order,
+    trace_statistics,
+)
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, extremum  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402

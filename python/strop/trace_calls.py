@@ -15,7 +15,7 @@ METHODS = {
     name: name
     for name in (
         "sum prod max min any all argmax argmin mean var std ptp cumsum cumprod reshape transpose ravel "
-        "squeeze swapaxes clip dot round repeat take"
+        "squeeze swapaxes clip dot round repeat take choose argpartition"
     ).split()
 }
 METHODS |= {
@@ -50,6 +50,24 @@ def name_of(function) -> str:
     return f"{module}.{function.__name__}" if module and not module.startswith("_") else function.__name__
 
 
+# Reductions, by what leaves a result as it is.
+REDUCTIONS: dict = {"sum": 0, "add.reduce": 0, "prod": 1, "multiply.reduce": 1, "any": False, "all": True,
+                    "logical_or.reduce": False, "logical_and.reduce": True, "count_nonzero": 0}
+REDUCTIONS |= dict.fromkeys("max min amax amin maximum.reduce minimum.reduce mean".split())
+
+
+def reduced_where(name: str, where, x, *arguments, **options):
+    """Over the elements where it holds; an extremum of none is the initial value."""
+    if name == "mean":
+        total = call("sum", (x, *arguments), options | {"where": where})
+        kept = HANDLERS["broadcast_to"](HANDLERS["astype"](where, total.dtype), x.shape)
+        return total / call("sum", (kept, *arguments), options)
+    nothing = options.get("initial") if REDUCTIONS[name] is None else REDUCTIONS[name]
+    if nothing is None:
+        raise Untraceable(f"'np.{name}' with where= needs an initial value")
+    return HANDLERS[name](HANDLERS["where"](where, x, nothing), *arguments, **options)
+
+
 def call(name: str, arguments, options):
     options = {key: value for key, value in options.items() if value is not None or key in ("axis", "axes")}
     out = options.pop("out", None)
@@ -57,14 +75,20 @@ def call(name: str, arguments, options):
     for ignored in ("order", "casting", "subok", "optimize", "writeable", "like", "device", "copy"):
         if name != "copy":
             options.pop(ignored, None)
-    if options.get("where", True) is not True:
-        raise Untraceable(f"'np.{name}' with where= has no graph operation")
-    options.pop("where", None)
+    where = options.pop("where", True)
     if name not in HANDLERS:
         raise Untraceable(
             f"'{name if '.' in name and name.startswith('ndarray') else 'np.' + name}' has no graph operation"
         )
-    result = HANDLERS[name](*arguments, **options)
+    if where is not True and name in REDUCTIONS:
+        result = reduced_where(name, where, *arguments, **options)
+        where = True
+    else:
+        result = HANDLERS[name](*arguments, **options)
+    if where is not True:
+        if out is None:
+            raise Untraceable(f"'np.{name}' with where= and without out= has no graph operation")
+        result = HANDLERS["where"](where, result, out)
     if out is None:
         return result
     if not isinstance(out, Traced):

@@ -100,14 +100,6 @@ HANDLERS["atleast_1d"] = lambda x: _at_least(x, 1)
 HANDLERS["atleast_2d"] = lambda x: _at_least(x, 2)
 
 
-@handles("pad")
-def pad(x, pad_width, mode="constant", constant_values=0):
-    if mode != "constant":
-        raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
-    x = lift(x)
-    return layout.pad(x, layout.pad_widths(pad_width, x.ndim), constant_values)
-
-
 @handles("repeat")
 def repeat(x, repeats, axis=None):
     x = lift(x)
@@ -129,16 +121,6 @@ def tile(x, reps):
     mixed = [extent for pair in zip(reps, x.shape) for extent in pair]
     wide = layout.reshape(x, [extent for one in x.shape for extent in (1, one)])
     return layout.reshape(broadcast_to(wide, mixed), [n * extent for n, extent in zip(reps, x.shape)])
-
-
-@handles("roll")
-def roll(x, shift, axis=None):
-    x = lift(x)
-    if axis is None or not layout.is_extent(shift):
-        raise Untraceable("'np.roll' over several axes has no graph operation")
-    lead = (slice(None),) * axis_of(axis, x.ndim)
-    at = -shift
-    return layout.concatenate([x[lead + (slice(at, None),)], x[lead + (slice(None, at),)]], axis)
 
 
 # ---- creation, conversion, questions --------------------------------------------------------------------
@@ -226,16 +208,6 @@ def triu(x, k=0):
 
 
 HANDLERS["diagonal"] = HANDLERS["linalg.diagonal"] = layout.diagonal
-
-
-@handles("diag")
-def diag(x, k=0):
-    x = lift(x)
-    if x.ndim == 2:
-        return layout.diagonal(x, k)
-    if k != 0:
-        raise Untraceable("'np.diag' beside the diagonal has no graph operation")
-    return layout.diagonal_matrix(x)
 
 
 @handles("trace", "linalg.trace")

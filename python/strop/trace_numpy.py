@@ -18,6 +18,7 @@ from strop.trace_array import (
     bitwise,
     broadcast_to,
     inverted,
+    is_number,
     lift,
     mean,
     pointwise,
@@ -310,6 +311,14 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
         return reduce("max", pointwise("absolute", x), axis, keepdims)
     if ord == 1 and count == 1:
         return reduce("sum", pointwise("absolute", x), axis, keepdims)
+    if ord in (1, math.inf) and count == 2:
+        row, column = axes_of(axis, x.ndim)
+        summed, largest = (row, column) if ord == 1 else (column, row)
+        result = reduce("max", reduce("sum", pointwise("absolute", x), summed, True), largest, True)
+        return result if keepdims else layout.squeeze(result, (row, column))
+    if count == 1 and is_number(ord) and ord > 0 and ord != 2:
+        powers = reduce("sum", pointwise("power", pointwise("absolute", x), ord), axis, keepdims)
+        return pointwise("power", powers, 1 / ord)
     if not (ord is None or ord == "fro" or (ord == 2 and count == 1)):
         raise Untraceable(f"'np.linalg.norm' of order {ord} has no graph operation")
     return pointwise("sqrt", reduce("sum", pointwise("square", x), axis, keepdims))
@@ -367,16 +376,6 @@ def _register_scans():
 
 
 _register_scans()
-
-
-@handles("diff")
-def diff(x, n=1, axis=-1):
-    x = lift(x)
-    place = axis_of(axis, x.ndim)
-    lead = (slice(None),) * place
-    for _ in range(n):
-        x = x[lead + (slice(1, None),)] - x[lead + (slice(None, -1),)]
-    return x
 
 
 # ---- products ------------------------------------------------------------------------------------------

@@ -1,0 +1,250 @@
+"""NumPy's functions that arrange arrays: grids, blocks, borders, rotations."""
+
+from __future__ import annotations
+
+from strop import trace_layout as layout
+from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
+from strop.trace_calls import HANDLERS, handles
+from strop.trace_dims import Untraceable, is_int
+
+
+def along(axis: int, begin, end) -> tuple:
+    """The key of a part of an axis."""
+    return (slice(None),) * axis + (slice(begin, end),)
+
+
+def with_rank(x, rank: int) -> Traced:
+    """NumPy's own places for new axes: a vector is a row, a matrix has its depth last."""
+    x = lift(x)
+    for place in (0, 0, 2)[x.ndim : rank] if x.ndim != 1 else (0, 2)[: rank - 1]:
+        x = layout.expand_dims(x, place)
+    return x
+
+
+# ---- borders -------------------------------------------------------------------------------------------
+
+
+def _border(x: Traced, axis: int, width, mode: str, first: bool) -> Traced:
+    extent = x.shape[axis]
+    if mode == "edge":
+        part = x[along(axis, 0, 1)] if first else x[along(axis, extent - 1, extent)]
+        return broadcast_to(part, (*x.shape[:axis], width, *x.shape[axis + 1 :]))
+    if mode == "wrap":
+        return x[along(axis, extent - width, extent)] if first else x[along(axis, 0, width)]
+    skipped = 1 if mode == "reflect" else 0
+    part = (
+        x[along(axis, skipped, width + skipped)]
+        if first
+        else x[along(axis, extent - skipped - width, extent - skipped)]
+    )
+    return layout.reverse(part, axis)
+
+
+@handles("pad")
+def pad(x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
+    x = lift(x)
+    if isinstance(pad_width, dict):
+        by_axis = {axis_of(axis, x.ndim): width for axis, width in pad_width.items()}
+        pad_width = [by_axis.get(axis, (0, 0)) for axis in range(x.ndim)]
+        pad_width = [(width, width) if layout.is_extent(width) else width for width in pad_width]
+    widths = layout.pad_widths(pad_width, x.ndim)
+    if mode == "constant":
+        return layout.pad(x, widths, constant_values)
+    if mode not in ("edge", "reflect", "symmetric", "wrap") or reflect_type != "even":
+        raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
+    for axis, (before, after) in enumerate(widths):
+        most = x.shape[axis] - 1 if mode == "reflect" else x.shape[axis]
+        if mode != "edge" and is_int(most) and any(is_int(width) and width > most for width in (before, after)):
+            raise Untraceable(f"'np.pad' of an extent of {x.shape[axis]} by more than it holds")
+        pieces = [_border(x, axis, before, mode, True), x, _border(x, axis, after, mode, False)]
+        wanted = [piece for piece, width in zip(pieces, (before, 1, after)) if not (is_int(width) and width == 0)]
+        x = layout.concatenate(wanted, axis)
+    return x
+
+
+# ---- grids ---------------------------------------------------------------------------------------------
+
+
+@handles("meshgrid")
+def meshgrid(*vectors, indexing="xy", sparse=False, copy=True):
+    values = [layout.reshape(lift(v), (lift(v).size,)) for v in vectors]
+    places = list(range(len(values)))
+    if indexing == "xy" and len(values) > 1:
+        places[:2] = [1, 0]
+    shape = [values[places.index(axis)].size for axis in range(len(values))]
+    grids = [
+        layout.reshape(value, [value.size if axis == place else 1 for axis in range(len(values))])
+        for place, value in zip(places, values)
+    ]
+    return grids if sparse else [broadcast_to(grid, shape) for grid in grids]
+
+
+@handles("indices")
+def indices(dimensions, dtype=None, sparse=False):
+    shape = layout.shape_of(dimensions)
+    counts = [layout.arange(extent, dtype=dtype) for extent in shape]
+    grids = meshgrid(*counts, indexing="ij", sparse=sparse)
+    return tuple(grids) if sparse else layout.stack(grids, 0)
+
+
+@handles("fromfunction")
+def from_function(function, shape, dtype=None):
+    grids = indices(shape, float if dtype is None else dtype)
+    return function(*(grids[axis] for axis in range(len(layout.shape_of(shape)))))
+
+
+@handles("ix_")
+def open_mesh(*vectors):
+    return tuple(meshgrid(*vectors, indexing="ij", sparse=True))
+
+
+@handles("linspace")
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    if not layout.is_extent(num) or lift(start).ndim or lift(stop).ndim:
+        raise Untraceable("this form of 'np.linspace' has no graph operation")
+    steps = num - 1 if endpoint else num
+    step = pointwise("divide", pointwise("subtract", stop, start), lift(steps))
+    result = pointwise("add", pointwise("multiply", astype(layout.arange(num), GRAPH.working), step), start)
+    result = result if dtype is None else astype(result, dtype)
+    return (result, step) if retstep else result
+
+
+# ---- joining, cutting, turning ---------------------------------------------------------------------------
+
+
+HANDLERS["row_stack"] = lambda arrays: layout.concatenate([with_rank(a, 2) for a in arrays], 0)
+HANDLERS["dstack"] = lambda arrays: layout.concatenate([with_rank(a, 3) for a in arrays], 2)
+HANDLERS["atleast_3d"] = lambda x: with_rank(x, 3)
+HANDLERS["hsplit"] = lambda x, sections: layout.split(x, sections, 0 if lift(x).ndim == 1 else 1)
+HANDLERS["vsplit"] = lambda x, sections: layout.split(x, sections, 0)
+HANDLERS["dsplit"] = lambda x, sections: layout.split(x, sections, 2)
+
+
+@handles("column_stack")
+def column_stack(arrays):
+    columns = [layout.expand_dims(lift(a), -1) if lift(a).ndim == 1 else lift(a) for a in arrays]
+    return layout.concatenate(columns, 1)
+
+
+@handles("append")
+def append(x, values, axis=None):
+    return layout.concatenate([x, values], axis)
+
+
+@handles("block")
+def block(arrays):
+    def depth(nested):
+        return 1 + max(depth(one) for one in nested) if isinstance(nested, list) else 0
+
+    def rank(nested):
+        return max(rank(one) for one in nested) if isinstance(nested, list) else lift(nested).ndim
+
+    levels = depth(arrays)
+    wanted = max(levels, rank(arrays))
+
+    def joined(nested, level):
+        if not isinstance(nested, list):
+            x = lift(nested)
+            return layout.reshape(x, (1,) * (wanted - x.ndim) + x.shape)
+        return layout.concatenate([joined(one, level - 1) for one in nested], -level)
+
+    return joined(arrays, levels)
+
+
+@handles("unstack")
+def unstack(x, axis=0):
+    x = layout.moveaxis(lift(x), axis, 0)
+    return tuple(x)
+
+
+@handles("rollaxis")
+def rollaxis(x, axis, start=0):
+    axis = axis_of(axis, lift(x).ndim)
+    start = start + lift(x).ndim if start < 0 else start
+    return layout.moveaxis(x, axis, start - 1 if axis < start else start)
+
+
+@handles("rot90")
+def rotated(x, k=1, axes=(0, 1)):
+    x = lift(x)
+    first, second = axes_of(axes, x.ndim) if axes[0] < axes[1] else tuple(axis_of(a, x.ndim) for a in axes)
+    order = list(range(x.ndim))
+    order[first], order[second] = second, first
+    turns = k % 4
+    if turns == 0:
+        return x
+    if turns == 2:
+        return layout.reverse(layout.reverse(x, first), second)
+    if turns == 1:
+        return transpose(layout.reverse(x, second), order)
+    return layout.reverse(transpose(x, order), second)
+
+
+@handles("roll")
+def roll(x, shift, axis=None):
+    x = lift(x)
+    if axis is None:
+        return layout.reshape(roll(layout.reshape(x, (x.size,)), shift, 0), x.shape)
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    shifts = shift if isinstance(shift, (tuple, list)) else (shift,) * len(axes)
+    for one, by in zip(axes, shifts):
+        if not layout.is_extent(by):
+            raise Untraceable("'np.roll' by a computed number has no graph operation")
+        place = axis_of(one, x.ndim)
+        if is_int(by) and is_int(x.shape[place]):
+            by = by % x.shape[place]
+        if is_int(by) and by == 0:
+            continue
+        x = layout.concatenate([x[along(place, -by, None)], x[along(place, None, -by)]], place)
+    return x
+
+
+# ---- diagonals and places ------------------------------------------------------------------------------
+
+
+@handles("diag")
+def diag(x, k=0):
+    x = lift(x)
+    if x.ndim == 2:
+        return layout.diagonal(x, k)
+    if not is_int(k):
+        raise Untraceable("a diagonal whose offset is not a literal")
+    return layout.pad(layout.diagonal_matrix(x), [(max(-k, 0), max(k, 0)), (max(k, 0), max(-k, 0))])
+
+
+HANDLERS["diagflat"] = lambda x, k=0: diag(layout.reshape(lift(x), (lift(x).size,)), k)
+
+
+@handles("fill_diagonal")
+def fill_diagonal(x, value, wrap=False):
+    if x.ndim != 2 or wrap:
+        raise Untraceable("this form of 'np.fill_diagonal' has no graph operation")
+    i, j = layout.index_grid(*x.shape)
+    value = lift(value)
+    value = layout.reshape(value, (value.shape[0], 1)) if value.ndim else value
+    x.assign(pointwise("where", pointwise("equal", i, j), astype(value, x.dtype), x))
+
+
+@handles("diag_indices")
+def diag_indices(count, ndim=2):
+    return tuple(layout.arange(count) for _ in range(ndim))
+
+
+@handles("ravel_multi_index")
+def flat_places(places, dimensions):
+    shape = layout.shape_of(dimensions)
+    result = lift(places[0])
+    for place, extent in zip(places[1:], shape[1:]):
+        result = result * extent + place
+    return result
+
+
+@handles("unravel_index")
+def places_of_flat(index, shape):
+    shape, index = layout.shape_of(shape), lift(index)
+    places = []
+    for axis in range(len(shape)):
+        rest = product(shape[axis + 1 :])
+        whole = index if is_int(rest) and rest == 1 else pointwise("floor_divide", index, rest)
+        places.append(whole if axis == 0 else pointwise("remainder", whole, shape[axis]))
+    return tuple(places)

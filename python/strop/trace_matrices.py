@@ -1,0 +1,167 @@
+"""NumPy's linear algebra of small matrices, and products that are layouts: written out over the elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from strop import trace_contraction as product_of
+from strop import trace_layout as layout
+from strop.trace_array import Traced, axis_of, lift, pointwise
+from strop.trace_calls import HANDLERS, handles
+from strop.trace_dims import Untraceable, is_int
+
+LARGEST_MINORS = 4  # a determinant by minors takes n! products
+LARGEST_ROOT = 8
+
+
+def _elements(x, name: str, largest: int) -> list[list[Traced]]:
+    """Rows of the last two axes, of a literal extent."""
+    x = lift(x)
+    rows, columns = x.shape[-2:]
+    if not is_int(rows) or not is_int(columns) or rows != columns or rows > largest:
+        raise Untraceable(f"'np.{name}' of matrices that are larger than {largest} x {largest} has no graph operation")
+    return [[x[..., i, j] for j in range(columns)] for i in range(rows)]
+
+
+def _matrix(rows: list[list[Traced]]) -> Traced:
+    return layout.stack([layout.stack(row, -1) for row in rows], -2)
+
+
+def _without(rows, i: int, j: int):
+    return [row[:j] + row[j + 1 :] for k, row in enumerate(rows) if k != i]
+
+
+def _determinant(rows):
+    if len(rows) == 1:
+        return rows[0][0]
+    if len(rows) == 2:
+        return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
+    total = None
+    for j, first in enumerate(rows[0]):
+        term = first * _determinant(_without(rows, 0, j))
+        total = term if total is None else total - term if j % 2 else total + term
+    return total
+
+
+@handles("linalg.det")
+def determinant(x):
+    return _determinant(_elements(x, "linalg.det", LARGEST_MINORS))
+
+
+@handles("linalg.slogdet")
+def log_determinant(x):
+    value = determinant(x)
+    return pointwise("sign", value), pointwise("log", pointwise("absolute", value))
+
+
+@handles("linalg.inv")
+def inverse(x):
+    rows = _elements(x, "linalg.inv", LARGEST_MINORS)
+    count, whole = len(rows), _determinant(rows)
+    if count == 1:
+        return 1 / lift(x)
+
+    def cofactor(i, j):
+        minor = _determinant(_without(rows, i, j))
+        return -minor if (i + j) % 2 else minor
+
+    return _matrix([[cofactor(j, i) / whole for j in range(count)] for i in range(count)])
+
+
+@handles("linalg.solve")
+def solve(a, b):
+    b = lift(b)
+    found = inverse(a)
+    return product_of.matmul(found, b) if b.ndim != 1 else product_of.matmul(found, layout.expand_dims(b, -1))[..., 0]
+
+
+@handles("linalg.cholesky")
+def cholesky(x, upper=False):
+    """By rows (Cholesky-Banachiewicz), of the lower triangle."""
+    a = _elements(x, "linalg.cholesky", LARGEST_ROOT)
+    zero = a[0][0] * 0
+    root: list[list[Traced]] = [[zero] * len(a) for _ in a]
+    for i in range(len(a)):
+        for j in range(i + 1):
+            rest = a[i][j]
+            for k in range(j):
+                rest = rest - root[i][k] * root[j][k]
+            root[i][j] = pointwise("sqrt", rest) if i == j else rest / root[j][j]
+    return _matrix([list(row) for row in zip(*root)] if upper else root)
+
+
+@handles("linalg.matrix_power")
+def matrix_power(x, n):
+    x = lift(x)
+    if not is_int(n):
+        raise Untraceable("a power of a matrix that is no literal")
+    if n < 0:
+        x, n = inverse(x), -n
+    if n == 0:
+        i, j = layout.index_grid(x.shape[-2], x.shape[-1])
+        return pointwise("where", pointwise("equal", i, j), x * 0 + 1, x * 0)
+    result = None
+    while n:
+        if n & 1:
+            result = x if result is None else product_of.matmul(result, x)
+        n >>= 1
+        x = product_of.matmul(x, x) if n else x
+    return result
+
+
+@handles("kron")
+def kron(a, b):
+    a, b = lift(a), lift(b)
+    rank = max(a.ndim, b.ndim)
+    shapes = [(1,) * (rank - x.ndim) + x.shape for x in (a, b)]
+    one = layout.reshape(a, [extent for e in shapes[0] for extent in (e, 1)])
+    other = layout.reshape(b, [extent for e in shapes[1] for extent in (1, e)])
+    return layout.reshape(one * other, [p * q for p, q in zip(*shapes)])
+
+
+@handles("cross", "linalg.cross")
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    axisa, axisb, axisc = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    a, b = layout.moveaxis(lift(a), axisa, -1), layout.moveaxis(lift(b), axisb, -1)
+    if not all(is_int(x.shape[-1]) and x.shape[-1] == 3 for x in (a, b)):
+        raise Untraceable("'np.cross' of vectors that have not three elements has no graph operation")
+    (x, y, z), (u, v, w) = ([side[..., i] for i in range(3)] for side in (a, b))
+    result = layout.stack([y * w - z * v, z * u - x * w, x * v - y * u], -1)
+    return layout.moveaxis(result, -1, axis_of(axisc, result.ndim))
+
+
+HANDLERS["matvec"] = lambda a, x: product_of.einsum("...ij,...j->...i", a, x)
+HANDLERS["vecmat"] = lambda x, a: product_of.einsum("...i,...ij->...j", x, a)
+
+
+@handles("linalg.matrix_norm")
+def matrix_norm(x, ord="fro", keepdims=False):  # noqa: A002
+    return HANDLERS["linalg.norm"](x, ord, (-2, -1), keepdims)
+
+
+# ---- polynomials ---------------------------------------------------------------------------------------
+
+
+@handles("polyval")
+def polynomial(coefficients, x):
+    """By Horner's rule, the highest power first."""
+    if isinstance(coefficients, Traced) and not is_int(coefficients.shape[0]):
+        raise Untraceable("'np.polyval' with a varying number of coefficients has no graph operation")
+    few = [coefficients[i] for i in range(len(coefficients))]
+    x = lift(x)
+    result = x * 0 + few[0]
+    for coefficient in few[1:]:
+        result = result * x + (coefficient.item() if isinstance(coefficient, np.generic) else coefficient)
+    return result
+
+
+@handles("vander")
+def powers(x, N=None, increasing=False):  # noqa: N803
+    x = lift(x)
+    count = x.shape[0] if N is None else N
+    if not is_int(count):
+        raise Untraceable("'np.vander' with a varying number of columns has no graph operation")
+    columns = [x * 0 + 1]
+    for _ in range(count - 1):
+        columns.append(columns[-1] * x)
+    return layout.stack(columns if increasing else columns[::-1], -1)

@@ -1,0 +1,338 @@
+"""NumPy's statistics, histograms, differences and interpolation, as formulas over the graph's operations."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from strop import trace_contraction as product_of
+from strop import trace_layout as layout
+from strop.trace_array import (
+    GRAPH,
+    Traced,
+    astype,
+    axes_of,
+    axis_of,
+    broadcast_to,
+    full,
+    is_number,
+    lift,
+    mean,
+    pointwise,
+    reduce,
+)
+from strop.trace_arrangement import along
+from strop.trace_calls import HANDLERS, call, handles
+from strop.trace_dims import SymInt, Untraceable, exact_divide, extremum, is_int
+from strop.trace_order import element_at, searchsorted, sort
+
+
+def choose(condition, one, other) -> Traced:
+    return pointwise("where", condition, one, other)
+
+
+# ---- without NaN ---------------------------------------------------------------------------------------
+
+
+def _filled(x, value) -> Traced:
+    x = lift(x)
+    return choose(pointwise("isnan", x), value, x) if x.dtype.kind == "f" else x
+
+
+def _numbers(x, axis, keepdims):
+    """How many are not NaN."""
+    x = lift(x)
+    some = pointwise("equal", x, x)
+    return reduce("sum", astype(some, x.dtype if x.dtype.kind == "f" else np.int64), axis, keepdims)
+
+
+HANDLERS["nansum"] = lambda x, axis=None, keepdims=False: reduce("sum", _filled(x, 0), axis, keepdims)
+HANDLERS["nanprod"] = lambda x, axis=None, keepdims=False: reduce("prod", _filled(x, 1), axis, keepdims)
+HANDLERS["nancumsum"] = lambda x, axis=None: call("cumsum", (_filled(x, 0), axis), {})
+HANDLERS["nancumprod"] = lambda x, axis=None: call("cumprod", (_filled(x, 1), axis), {})
+
+
+def _register_nan_extrema():
+    def extreme(op, fill):
+        def apply(x, axis=None, keepdims=False):
+            found = reduce(op, _filled(x, fill), axis, keepdims)
+            return choose(_numbers(x, axis, keepdims) > 0, found, math.nan)
+
+        return apply
+
+    for name, fill in (("max", -math.inf), ("min", math.inf)):
+        HANDLERS[f"nan{name}"] = extreme(name, fill)
+        HANDLERS[f"nanarg{name}"] = lambda x, axis=None, keepdims=False, op=f"arg{name}", fill=fill: reduce(
+            op, _filled(x, fill), axis, keepdims
+        )
+
+
+_register_nan_extrema()
+
+
+@handles("nanmean")
+def nanmean(x, axis=None, keepdims=False):
+    return reduce("sum", _filled(x, 0), axis, keepdims) / _numbers(x, axis, keepdims)
+
+
+@handles("nanvar")
+def nanvar(x, axis=None, ddof=0, keepdims=False):
+    x = lift(x)
+    centred = _filled(x - nanmean(x, axis, True), 0)
+    return reduce("sum", pointwise("square", centred), axis, keepdims) / (_numbers(x, axis, keepdims) - ddof)
+
+
+@handles("nanstd")
+def nanstd(x, axis=None, ddof=0, keepdims=False):
+    return pointwise("sqrt", nanvar(x, axis, ddof, keepdims))
+
+
+# ---- orders --------------------------------------------------------------------------------------------
+
+
+def _quantile(x, q, axis, keepdims, method):
+    """Between the two elements beside the place (n - 1) q, which is exact for a q with few digits."""
+    q = float(q)
+    if not 0 <= q <= 1:
+        raise Untraceable(f"the quantile {q} is not between 0 and 1")
+    exact = Fraction(q).limit_denominator(100000)
+    if abs(float(exact) - q) > 1e-12:
+        raise Untraceable(f"the quantile {q} has too many digits")
+    last = x.shape[axis_of(axis, x.ndim)] - 1
+    below = last * exact.numerator // exact.denominator
+    above = extremum("min", [below + 1, last])
+    part = lift(last * exact.numerator - below * exact.denominator) / exact.denominator
+    low, high = (element_at(x, axis, place, keepdims)[0] for place in (below, above))
+    if method == "linear":
+        return low + (high - low) * part
+    if method == "midpoint":
+        return choose(part > 0, (low + high) * 0.5, low)
+    if method in ("lower", "higher"):
+        return low if method == "lower" else choose(part > 0, high, low)
+    raise Untraceable(f"'np.quantile' with method '{method}' has no graph operation")
+
+
+@handles("quantile")
+def quantile(x, q, axis=None, method="linear", keepdims=False, interpolation=None):
+    x = lift(x)
+    if isinstance(axis, (tuple, list)):
+        raise Untraceable("'np.quantile' over several axes has no graph operation")
+    if axis is None:
+        rank, x, axis = x.ndim, layout.reshape(x, (x.size,)), 0
+        keepdims = keepdims and rank == 1
+    method = interpolation or method
+    if is_number(q) and not isinstance(q, SymInt):
+        return _quantile(x, q, axis, keepdims, method)
+    if not isinstance(q, (list, tuple, np.ndarray)) or np.ndim(q) != 1:
+        raise Untraceable("a quantile that is computed has no graph operation")
+    return layout.stack([_quantile(x, one, axis, keepdims, method) for one in q], 0)
+
+
+@handles("percentile")
+def percentile(x, q, axis=None, method="linear", keepdims=False, interpolation=None):
+    share = [float(one) / 100 for one in q] if isinstance(q, (list, tuple, np.ndarray)) and np.ndim(q) else q / 100
+    return quantile(x, share, axis, method, keepdims, interpolation)
+
+
+# An order is a partition too; which one NumPy's is depends on its version.
+HANDLERS["partition"] = lambda x, kth, axis=-1, kind=None: sort(x, axis)
+HANDLERS["argpartition"] = lambda x, kth, axis=-1, kind=None: call("argsort", (x, axis), {})
+
+
+# ---- moments of two ------------------------------------------------------------------------------------
+
+
+@handles("cov")
+def covariance(m, y=None, rowvar=True, bias=False, ddof=None):
+    x = lift(m)
+    x = layout.expand_dims(x, 0) if x.ndim < 2 else x if rowvar else x.T
+    if y is not None:
+        other = lift(y)
+        other = layout.expand_dims(other, 0) if other.ndim < 2 else other if rowvar else other.T
+        x = layout.concatenate([x, other], 0)
+    if ddof is None:
+        ddof = 0 if bias else 1
+    centred = x - mean(x, 1, True)
+    result = product_of.matmul(centred, centred.T) / (x.shape[1] - ddof)
+    return layout.squeeze(result)
+
+
+@handles("corrcoef")
+def correlation(m, y=None, rowvar=True):
+    c = covariance(m, y, rowvar)
+    if not c.ndim:
+        return c / c
+    deviations = pointwise("sqrt", layout.diagonal(c))
+    c = c / layout.expand_dims(deviations, 1) / deviations
+    return pointwise("maximum", pointwise("minimum", c, 1), -1)
+
+
+HANDLERS["cumulative_sum"] = lambda x, axis=None, dtype=None: call("cumsum", (x, axis), {"dtype": dtype})
+HANDLERS["cumulative_prod"] = lambda x, axis=None, dtype=None: call("cumprod", (x, axis), {"dtype": dtype})
+
+
+# ---- histograms ----------------------------------------------------------------------------------------
+
+
+def _counted(index, weights, bins) -> Traced:
+    return layout.scatter("sum", full((bins,), 0, weights.dtype), index, weights, 0)
+
+
+@handles("bincount")
+def bincount(x, weights=None, minlength=0):
+    """Of places below `minlength`; without it the result's extent depends on values."""
+    if is_int(minlength) and minlength == 0:
+        raise Untraceable("'np.bincount' without minlength gives a shape that depends on values")
+    x = lift(x)
+    weights = full(x.shape, 1, np.int64) if weights is None else astype(lift(weights), _real(weights))
+    return _counted(x, broadcast_to(weights, x.shape), minlength)
+
+
+def _real(x):
+    return lift(x).dtype if lift(x).dtype.kind == "f" else GRAPH.working
+
+
+@handles("histogram")
+def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
+    if not layout.is_extent(bins):
+        raise Untraceable("'np.histogram' with edges has no graph operation")
+    x = lift(x)
+    x = layout.reshape(x if x.dtype.kind == "f" else astype(x, GRAPH.working), (x.size,))
+    low, high = range if range is not None else (reduce("min", x), reduce("max", x))
+    low, high = astype(lift(low), x.dtype), astype(lift(high), x.dtype)
+    width = (high - low) / lift(bins)
+    edges = astype(layout.arange(bins + 1), x.dtype) * width + low
+    index = astype(pointwise("floor", (x - low) / width), np.int64)
+    index = pointwise("maximum", pointwise("minimum", index, bins - 1), 0)
+    # The quotient is rounded; the edges decide.
+    index = index - astype(pointwise("less", x, layout.take(edges, index)), np.int64)
+    index = pointwise("maximum", index, 0)
+    after = pointwise("logical_and", x >= layout.take(edges, index + 1), index < bins - 1)
+    index = index + astype(after, np.int64)
+    inside = pointwise("logical_and", x >= low, x <= high)
+    counts = full(x.shape, 1, np.int64) if weights is None else layout.reshape(lift(weights), x.shape)
+    counts = _counted(index, choose(inside, counts, 0), bins)
+    return (counts / (reduce("sum", counts) * width) if density else counts), edges
+
+
+# ---- differences and sums ------------------------------------------------------------------------------
+
+
+@handles("diff")
+def diff(x, n=1, axis=-1, prepend=None, append=None):
+    x = lift(x)
+    place = axis_of(axis, x.ndim)
+
+    def slab(values):
+        values = lift(values)
+        shape = (*x.shape[:place], 1, *x.shape[place + 1 :])
+        return astype(values if values.ndim else broadcast_to(values, shape), x.dtype)
+
+    pieces = [slab(prepend)] if prepend is not None else []
+    pieces += [x, *([slab(append)] if append is not None else [])]
+    x = layout.concatenate(pieces, place)
+    for _ in range(n):
+        op = "not_equal" if x.dtype.kind == "b" else "subtract"
+        x = pointwise(op, x[along(place, 1, None)], x[along(place, None, -1)])
+    return x
+
+
+HANDLERS["ediff1d"] = lambda x: diff(layout.reshape(lift(x), (lift(x).size,)))
+
+
+@handles("gradient")
+def gradient(f, *spacing, axis=None, edge_order=1):
+    """Central differences inside, one-sided ones at both ends."""
+    f = lift(f)
+    axes = axes_of(axis, f.ndim)
+    steps = list(spacing) * len(axes) if len(spacing) == 1 else list(spacing) or [1.0] * len(axes)
+    if len(steps) != len(axes) or edge_order != 1 or any(lift(step).ndim for step in steps):
+        raise Untraceable("'np.gradient' over uneven steps has no graph operation")
+    found = [_slope(f, place, step) for place, step in zip(axes, steps)]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _slope(f: Traced, axis: int, step) -> Traced:
+    first, last = f[along(axis, 1, 2)] - f[along(axis, 0, 1)], f[along(axis, -1, None)] - f[along(axis, -2, -1)]
+    inner = (f[along(axis, 2, None)] - f[along(axis, None, -2)]) / pointwise("multiply", step, 2.0)
+    return layout.concatenate([first / step, inner, last / step], axis)
+
+
+@handles("trapezoid", "trapz")
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    y = lift(y)
+    place = axis_of(axis, y.ndim)
+    step = dx
+    if x is not None:
+        x = lift(x)
+        step = diff(x, axis=place if x.ndim == y.ndim else 0)
+        if x.ndim != y.ndim:
+            step = layout.reshape(step, [step.size if i == place else 1 for i in range(y.ndim)])
+    both = y[along(place, 1, None)] + y[along(place, None, -1)]
+    return reduce("sum", both * step, place) * 0.5
+
+
+# ---- filters and interpolation -------------------------------------------------------------------------
+
+
+@handles("convolve")
+def convolve(a, v, mode="full"):
+    a, v = lift(a), lift(v)
+    return _filtered(*((v, layout.reverse(a)) if _is_longer(v, a) else (a, layout.reverse(v))), mode)
+
+
+@handles("correlate")
+def correlate(a, v, mode="valid"):
+    a, v = lift(a), lift(v)
+    if _is_longer(v, a):
+        return layout.reverse(_filtered(v, a, mode))
+    return _filtered(a, v, mode)
+
+
+def _is_longer(one: Traced, other: Traced) -> bool:
+    """A signal of a varying extent is taken to be longer than a filter of a given one."""
+    have, want = one.shape[0], other.shape[0]
+    return have > want if is_int(have) and is_int(want) else is_int(want) and not is_int(have)
+
+
+def _filtered(signal: Traced, taps: Traced, mode: str) -> Traced:
+    count = taps.shape[0]
+    before, after = {
+        "full": (count - 1, count - 1),
+        "same": (count - 1 - (count - 1) // 2, (count - 1) // 2),
+        "valid": (0, 0),
+    }[mode]
+    windows = layout.sliding_window_view(layout.pad(signal, [(before, after)]), count, 0)
+    return product_of.matmul(windows, taps)
+
+
+@handles("interp")
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """At places that increase; outside of them the values at the ends."""
+    if period is not None:
+        raise Untraceable("'np.interp' with a period has no graph operation")
+    x, xp, fp = lift(x), lift(xp), lift(fp)
+    count = xp.shape[0]
+    below = pointwise("maximum", pointwise("minimum", searchsorted(xp, x, "right") - 1, count - 2), 0)
+    x0, x1, y0, y1 = (layout.take(of, below + i) for of, i in ((xp, 0), (xp, 1), (fp, 0), (fp, 1)))
+    inside = y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+    first, last = xp[0], xp[count - 1]
+    result = choose(x < first, fp[0] if left is None else left, inside)
+    return choose(x > last, fp[count - 1] if right is None else right, choose(pointwise("equal", x, last), fp[count - 1], result))
+
+
+@handles("add.reduceat")
+def sums_between(x, places, axis=0):
+    """Where the places are equally far apart and cover the axis."""
+    x, places = lift(x), lift(places)
+    axis = axis_of(axis, x.ndim)
+    step = places.step
+    if step is None or not is_int(step):
+        raise Untraceable("'np.add.reduceat' at uneven places has no graph operation")
+    count = exact_divide(x.shape[axis], step)
+    split = layout.reshape(x, (*x.shape[:axis], count, step, *x.shape[axis + 1 :]))
+    return reduce("sum", split, axis + 1)
+
+

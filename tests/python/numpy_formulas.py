@@ -1,0 +1,270 @@
+"""NumPy's and SciPy's functions that are formulas over others, as users call them; see formulas.py."""
+
+import numpy as np
+import scipy.special
+
+
+def gradient_rows(x):
+    """x: M N"""
+    return np.gradient(x, axis=1)
+
+
+def gradient_both(x):
+    """x: M N"""
+    return np.gradient(x, 0.5, 2.0)
+
+
+def trapezoid_dx(x):
+    """x: M N"""
+    return np.trapezoid(x, dx=0.1, axis=1)
+
+
+def trapezoid_x(y, x):
+    """y: M N, x: N"""
+    return np.trapezoid(y, x)
+
+
+def differences(x):
+    """x: M N"""
+    return np.diff(x, n=2, axis=0), np.diff(x, prepend=0.0), np.ediff1d(x)
+
+
+def borders(x):
+    """x: M N"""
+    return (
+        np.pad(x, 2, mode="edge"),
+        np.pad(x, ((1, 2), (3, 0)), mode="reflect"),
+        np.pad(x, ((2, 1), (0, 3)), mode="symmetric"),
+        np.pad(x, ((0, 0), (2, 2)), mode="wrap"),
+    )
+
+
+def rolled(x):
+    """x: M N"""
+    return np.roll(x, 2), np.roll(x, (1, -2), (0, 1)), np.roll(x, 1, axis=0), np.roll(x, -3, axis=1)
+
+
+def turned(x):
+    """x: M N"""
+    return np.rot90(x), np.rot90(x, 2), np.rot90(x, -1), np.rot90(x, 1, (1, 0))
+
+
+def grids(a, b):
+    """a: M, b: N"""
+    p, q = np.meshgrid(a, b)
+    r, s = np.meshgrid(a, b, indexing="ij", sparse=True)
+    return p * q, r + s
+
+
+def index_grids(x):
+    """x: M N"""
+    rows, columns = np.indices(x.shape)
+    return x * rows + columns, np.fromfunction(lambda i, j: i * 2 + j, x.shape) + x
+
+
+def blocks(a, b):
+    """a: M M, b: M"""
+    return np.block([[a, a.T], [a * 2, a]]), np.column_stack((b, b * 2, a)), np.append(a, a), np.dstack((a, a))
+
+
+def pieces(x):
+    """x: Q C"""
+    top, bottom = np.vsplit(x, 2)
+    left, right = np.hsplit(x, 2)
+    return top + bottom, left - right
+
+
+def diagonals_beside(v, a):
+    """v: M, a: M M"""
+    b = a.copy()
+    np.fill_diagonal(b, 3.0)
+    return np.diag(v, 2), np.diag(v, -1), np.diagflat(v), b
+
+
+def steps_between(x):
+    """x: M N"""
+    return x * np.linspace(0, 1, x.shape[1]) + np.linspace(2, 5, x.shape[1], endpoint=False)
+
+
+def a_long_table(x):
+    """x: M 100"""
+    return x * np.linspace(-1.5, 2, 100).astype(np.float32)
+
+
+def covariances(x, y):
+    """x: M N, y: M N"""
+    return np.cov(x), np.cov(x, rowvar=False, bias=True), np.corrcoef(x), np.cov(x[0]), np.corrcoef(x[0], y[0])
+
+
+def quantiles(x):
+    """x: M N"""
+    return (
+        np.percentile(x, 90, axis=1),
+        np.quantile(x, [0.25, 0.5, 1.0], axis=0),
+        np.quantile(x, 0.3, keepdims=True, axis=1),
+        np.percentile(x, 40),
+        np.quantile(x, 0.3, axis=1, method="lower"),
+        np.quantile(x, 0.3, axis=1, method="higher"),
+    )
+
+
+def smallest(x):
+    """x: M N"""
+    return np.sort(np.partition(x, 2, axis=1)[:, :3], axis=1)
+
+
+def with_holes(x):
+    """x: M N"""
+    y = np.where(x > 1, np.nan, x)
+    return (
+        np.nanmean(y, axis=1),
+        np.nansum(y, axis=0),
+        np.nanmax(y, axis=1),
+        np.nanmin(y, axis=1),
+        np.nanstd(y, axis=1),
+        np.nanvar(y),
+        np.nanprod(y, axis=1),
+        np.nancumsum(y, axis=1),
+        np.nanargmax(y, axis=1),
+    )
+
+
+def where_it_holds(x):
+    """x: M N"""
+    mask = x > 0
+    return (
+        np.sum(x, axis=1, where=mask),
+        x.max(axis=1, where=mask, initial=-9.0),
+        np.mean(x, axis=0, where=x > -9),
+        np.any(x > 1, axis=1, where=mask),
+        np.divide(x, x + 1, out=np.zeros_like(x), where=mask),
+    )
+
+
+def counted(i, w):
+    """i: int64 Q, w: Q"""
+    return np.bincount(i, minlength=5), np.bincount(i, weights=w, minlength=5)
+
+
+def histograms(x):
+    """x: 400"""
+    counts, edges = np.histogram(x, bins=8, range=(-2, 2))
+    density, _ = np.histogram(x, bins=5, density=True)
+    return counts, edges, density
+
+
+def convolved(x, k):
+    """x: 40, k: 5"""
+    return np.convolve(x, k), np.convolve(x, k, "same"), np.convolve(k, x, "valid"), np.correlate(x, k, "full"), np.correlate(x, k[:4], "same")
+
+
+def smoothed(x, k):
+    """x: N, k: 3"""
+    return np.convolve(x, k, mode="same")
+
+
+def interpolated(x):
+    """x: M N"""
+    places = np.linspace(-3, 3, 25)
+    return np.interp(x, places, np.tanh(places)), np.interp(x, [-1.0, 0.0, 2.0], [3.0, 1.0, 2.0], left=-7.0)
+
+
+def sums_of_blocks(x):
+    """x: 24"""
+    return np.add.reduceat(x, np.arange(0, 24, 4))
+
+
+def products(a, b):
+    """a: M K, b: H S"""
+    return np.kron(a, b), np.kron(a[0], b[0])
+
+
+def crossed(a, b):
+    """a: M 3, b: M 3"""
+    return np.cross(a, b), np.cross(a.T, b.T, axis=0)
+
+
+def small_matrices(x, b):
+    """x: B 3 3, b: B 3"""
+    x = x + 4 * np.eye(3, dtype=np.float32)
+    sign, log = np.linalg.slogdet(x)
+    return np.linalg.det(x), np.linalg.inv(x), np.linalg.solve(x, b[..., None]), sign, log, np.linalg.matrix_power(x, 5)
+
+
+def roots_of_matrices(x):
+    """x: B 4 4"""
+    return np.linalg.cholesky(x @ x.transpose(0, 2, 1) + 2 * np.eye(4, dtype=np.float32))
+
+
+def orders_of_norms(x):
+    """x: M N"""
+    return np.linalg.norm(x, 1), np.linalg.norm(x, np.inf), np.linalg.norm(x, 3, axis=1), np.linalg.norm(x, axis=0)
+
+
+def polynomials(x):
+    """x: M N"""
+    return np.polyval([0.1, -0.2, 0.3, 0.5], x), np.vander(x[0], 4), np.vander(x[1], 3, increasing=True)
+
+
+def chosen(x):
+    """x: M N"""
+    i = (x > 0).astype(np.int64) + (x > 1)
+    return (
+        np.choose(i, [x, -x, x * 2]),
+        np.piecewise(x, [x < -1, x > 1], [lambda v: v * 0.1, 3.0, lambda v: v * v]),
+        np.piecewise(x, [x < 0], [lambda v: v * 2]),
+        np.isin(i, [0, 2]),
+    )
+
+
+def parts_of_numbers(x, y):
+    """x: M N, y: M N"""
+    fraction, whole = np.modf(x * 3)
+    quotient, rest = np.divmod(x, y)
+    return (
+        np.trunc(x * 3),
+        np.fix(x * 3),
+        np.fmod(x * 3, y),
+        fraction,
+        whole,
+        quotient,
+        rest,
+        np.copysign(x, y),
+        np.signbit(x),
+        np.heaviside(x, 0.5),
+        np.cbrt(x),
+        np.ldexp(x, 3),
+    )
+
+
+def extrema_without_nan(x, y):
+    """x: M N, y: M N"""
+    x = np.where(x > 1, np.nan, x)
+    return np.fmax(x, y), np.fmin(y, x), np.isclose(y, y + 1e-9), np.isclose(x, y, equal_nan=True)
+
+
+def degrees_and_sinc(x, y):
+    """x: M N, y: M N"""
+    return np.deg2rad(x), np.degrees(x), np.sinc(x), np.logaddexp2(x, y)
+
+
+def of_probabilities(x, y):
+    """x: M N, y: M N"""
+    p, q = scipy.special.expit(x), scipy.special.expit(y)
+    return (
+        scipy.special.xlogy(p, q),
+        scipy.special.entr(p),
+        scipy.special.rel_entr(p, q),
+        scipy.special.kl_div(p, q),
+        scipy.special.logit(p),
+        scipy.special.log_expit(x),
+        scipy.special.ndtr(x),
+        scipy.special.huber(0.7, x),
+    )
+
+
+def places(x):
+    """x: M N"""
+    flat = np.argmax(x)
+    row, column = np.unravel_index(flat, x.shape)
+    return row, column, np.ravel_multi_index((row, column), x.shape)
