@@ -160,8 +160,8 @@ report::CheckedResult run_check(const Checked& checked, const Course& course) {
     if (checked.kernel.language == Language::cuda) command.device = "cuda";
     judge::WorkerClient worker = started(command);
     const Held held = held_to(checked, course.baseline, course.baseline_file, worker.machine_fingerprint());
-    worker.open(checked.problem, labels_of(checked.problem), std::random_device{}());
-    const PromiseCheck check = check_promise(worker, checked.problem, held.promise, checked.kernel,
+    const Problem problem = worker.open(checked.problem, labels_of(checked.problem), std::random_device{}());
+    const PromiseCheck check = check_promise(worker, problem, held.promise, checked.kernel,
                                              {course.per_shape, course.tolerance, std::random_device{}()});
     report::CheckedResult result;
     result.given = checked.given;

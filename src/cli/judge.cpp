@@ -193,11 +193,11 @@ int command_judge(const Arguments& arguments) {
     if (device == "cuda" && arguments.has("--sanitize"))
         throw UsageError("--sanitize and --device cuda: sanitizers see nothing of a device",
                          "leave --sanitize out; --device emulated watches every access");
-    const Problem problem = problem_of_judged(arguments);
+    const Problem given = problem_of_judged(arguments);
     std::vector<Kernel> kernels;
     std::vector<Configuration> configurations;
     for (const std::string& file : files) {
-        kernels.push_back(read_judged_kernel(file, problem, device));
+        kernels.push_back(read_judged_kernel(file, given, device));
         configurations.push_back(configuration_of(kernels.back(), arguments));
     }
     judge::WorkerCommand command = worker_of(arguments);
@@ -206,7 +206,7 @@ int command_judge(const Arguments& arguments) {
     Phases phases(arguments.has("--progress"));
     phases.tell("the reference is evaluated");
     judge::WorkerClient worker = started(command);
-    worker.open(problem, {}, std::random_device{}());
+    const Problem problem = worker.open(given, {}, std::random_device{}());
     phases.clear();
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
     std::vector<Contender> right;

@@ -286,7 +286,7 @@ std::optional<Ratio> against_original(judge::WorkerClient& worker, const Problem
     return speedup_over_best(worker.compare(request));  // the original is the only one beside it
 }
 
-void judge_all(std::vector<Translation>& translations, Language to, const Problem& problem,
+void judge_all(std::vector<Translation>& translations, Language to, const Problem& given,
                const Arguments& arguments) {
     const std::string why = arguments.has("--no-judge") ? "as asked" : why_not_judged(to);
     const bool any = std::any_of(translations.begin(), translations.end(),
@@ -295,7 +295,7 @@ void judge_all(std::vector<Translation>& translations, Language to, const Proble
     if (!why.empty() || !any) return;
     install_interrupt_handler();
     judge::WorkerClient worker = started(worker_of(arguments));
-    worker.open(problem, {}, std::random_device{}());
+    const Problem problem = worker.open(given, {}, std::random_device{}());
     const Seconds per_shape = arguments.duration("--per-shape");
     for (Translation& one : translations) {
         if (!one.refused.empty()) continue;

@@ -57,6 +57,7 @@ std::string describe(const Dimensions& dims);  // "M=64,N=128"
 
 struct Range {
     int64_t low = 1, high = 1;
+    bool declared = false;  // by the problem: a promise
 };
 
 struct Tolerance {

@@ -150,7 +150,11 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     buffers.note_reference(Seconds(seconds_since(start)));
     host_->pause();  // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
-        throw UsageError(answer.text, fmt::format("the reference failed at {}", describe(dims)));
+        throw UsageError(answer.text, in_sweep(problem_, dims)
+                                          ? fmt::format("the reference failed at {}", describe(dims))
+                                          : fmt::format("the reference failed at {}: where it cannot be called, say so "
+                                                        "with `range` or `require` (docs/problems.md)",
+                                                        describe(dims)));
 
     if (!answer.text.empty() && notes_.insert(answer.text).second) spdlog::warn("{}", answer.text);
 
@@ -332,7 +336,10 @@ bool Expectation::expect(Buffers& buffers, size_t index) {
         if (!finite && index == 0 && set.distribution == Distribution::declared)
             throw UsageError(fmt::format("{}: the reference returns nan or infinity in '{}' at {}",
                                          problem_.reference.string(), tensor.name, describe(buffers.point().dims)),
-                             "choose a `fill` of the inputs on which it is finite (positive, uniform)");
+                             in_sweep(problem_, buffers.point().dims)
+                                 ? "choose a `fill` of the inputs on which it is finite (positive, uniform)"
+                                 : "choose a `fill` of the inputs on which it is finite, or leave such shapes out with "
+                                   "`range` or `require` (docs/problems.md)");
         set.scale[t] = root_mean_square(wide, count, tensor.dtype);
         // Where everything cancels, what is left of a rounding error is as large as anything else.
         const double least = float_range(tensor.dtype).least_subnormal;

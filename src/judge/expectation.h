@@ -26,6 +26,9 @@ public:
     Expectation(const Problem& problem, uint64_t seed, Seconds limit);
     ~Expectation();
 
+    // The problem's range; of dimensions for which it declares none, from where the reference can be called and is finite
+    // (a deviation of one sample is not). As it is where the reference does not work at the sweep either.
+    std::map<std::string, Range> possible_range();
     // Before anything else, where the reference is in C or C++.
     void use(CompiledReference compiled) { compiled_ = std::move(compiled); }
     // What a reader of results must know of the reference.
@@ -76,6 +79,7 @@ private:
     const ShapePoint* smallest_point() const;
     ShapePoint smaller_than(const ShapePoint& point);
     bool gives_finite_values(Buffers& buffers);
+    bool works_at(const Dimensions& dims);
     void check_repeatable(Buffers& buffers);
     void check_float64(Buffers& buffers);
     Answer ask(Op op, const std::string& payload, Seconds limit, const Dimensions& dims);

@@ -90,6 +90,47 @@ bool Expectation::gives_finite_values(Buffers& buffers) {
     return true;
 }
 
+bool Expectation::works_at(const Dimensions& dims) {
+    try {
+        if (!admits(problem_, dims)) return true;  // nobody calls it there
+        Buffers buffers(problem_, {describe(dims), dims}, {Distribution::declared}, 0, mix64(seed_ + 17));
+        return gives_finite_values(buffers);
+    } catch (const UsageError&) {
+        if (!host_ && !crashed_) throw;  // it never returned
+        return false;
+    }
+}
+
+std::map<std::string, Range> Expectation::possible_range() {
+    std::map<std::string, Range> range = problem_.range;
+    const ShapePoint* smallest = smallest_point();
+    std::map<std::string, int64_t> most;  // of open dimensions: the least extent of the sweep
+    Dimensions least = smallest ? smallest->dims : Dimensions{};
+    for (const ShapePoint& point : problem_.points)
+        for (const auto& [name, extent] : point.dims)
+            if (!range.at(name).declared && extent > range.at(name).low)
+                most[name] = most.contains(name) ? std::min(most[name], extent) : extent;
+    for (const auto& [name, extent] : most) least[name] = range.at(name).low;
+    if (most.empty() || works_at(least) || !works_at(smallest->dims)) return range;
+    for (const auto& [name, extent] : most) {
+        Dimensions one = smallest->dims;
+        int64_t& low = one[name] = range.at(name).low;
+        while (low < extent && !works_at(one)) low = std::min(extent, low < 8 ? low + 1 : 2 * low);
+        least[name] = low;
+    }
+    // Each may be so small by itself; together they may be too few.
+    while (!works_at(least)) {
+        bool raised = false;
+        for (const auto& [name, extent] : most) {
+            raised = raised || least[name] < extent;
+            least[name] = std::min(extent, 2 * least[name]);
+        }
+        if (!raised) break;
+    }
+    for (const auto& [name, extent] : most) range.at(name).low = least[name];
+    return range;
+}
+
 // The same inputs again, in the same process and in a fresh one: a reference that draws numbers, counts its calls or
 // reads a clock answers otherwise. Threads of a library may add up in another order.
 void Expectation::check_repeatable(Buffers& buffers) {

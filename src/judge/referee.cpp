@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "base/strings.h"
 #include "core/half.h"
@@ -41,6 +42,29 @@ Referee::Referee(const Problem& problem, const Machine& machine, const RefereeOp
       random_(mix64(options.seed)) {
     if (is_cpp(problem_.reference))
         expectation_.use(compile_reference(problem_, toolchain_, folder_.path() / "reference"));
+    leave_out_impossible_shapes();
+}
+
+void Referee::leave_out_impossible_shapes() {
+    std::map<std::string, Range> possible = problem_.range;
+    try {
+        possible = expectation_.possible_range();
+    } catch (const UsageError&) {
+        return;  // said when it is evaluated in earnest
+    }
+    std::vector<std::string> least;
+    for (const auto& [name, range] : possible)
+        if (range.low > problem_.range.at(name).low) least.push_back(fmt::format("{} >= {}", name, range.low));
+    if (!least.empty())
+        range_note_ = fmt::format("shapes are taken from {}: below, the reference fails or is not finite (`range` says "
+                                  "otherwise)",
+                                  join(least, ", "));
+    problem_.range = std::move(possible);
+}
+
+std::string Referee::reference_note() const {
+    const std::string note = expectation_.note();
+    return note.empty() || range_note_.empty() ? note + range_note_ : note + "; " + range_note_;
 }
 
 Referee::~Referee() = default;

@@ -64,7 +64,9 @@ public:
     // Starts and checks the baselines that are installed; their names. Slow the first time (frameworks compile).
     const std::vector<std::string>& baselines();
     const std::vector<MissingBaseline>& missing_baselines() const { return missing_; }
-    std::string reference_note() const { return expectation_.note(); }
+    std::string reference_note() const;
+    // The problem's, without shapes at which the reference does not work (Expectation::possible_range).
+    const std::map<std::string, Range>& range() const { return problem_.range; }
     // Inputs, expected values and allowed errors at a small shape, for a test that runs without Strop.
     TestVector test_vector(const ShapePoint& point);
     // Fresh inputs from now on.
@@ -77,6 +79,7 @@ public:
     std::string compiled_by() const;
 
 private:
+    void leave_out_impossible_shapes();
     struct Timing;  // one contender at one point while it is compared
     struct Baseline {
         std::string name;
@@ -252,6 +255,7 @@ private:
     uint64_t random() { return random_(); }
 
     Problem problem_;
+    std::string range_note_;
     Machine machine_;
     RefereeOptions options_;
     CppToolchain toolchain_;

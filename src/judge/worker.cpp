@@ -106,9 +106,13 @@ private:
         options.reference_limit = message.reference_limit;
         referee_ = std::make_unique<Referee>(problem, machine, options);
         problem_ = std::move(problem);
+        problem_.range = referee_->range();
+        Json least = Json::object();
+        for (const auto& [name, range] : problem_.range) least[name] = range.low;
         return {{"toolchain", referee_->compiled_by()},
                 {"toolchains", referee_->toolchain().descriptions()},
-                {"note", referee_->reference_note()}};
+                {"note", referee_->reference_note()},
+                {"least", least}};
     }
 
     template <typename Asked>

@@ -7,9 +7,9 @@
 //   older
 //   {"op": "open", "folder": FOLDER, "files": {NAME: MARK}, "points": [LABEL...], "seed": N, "reference_limit":
 //   SECONDS}
-//                                                 -> {"toolchain", "toolchains", "note"}, or {"wanted": true} where
-//                                                 there is no such
-//                                                    folder with these files: `files`, then `open` again
+//                                                 -> {"toolchain", "toolchains", "note", "least": {DIMENSION: N}}, or
+//                                                 {"wanted": true} where there is no such folder with these files:
+//                                                 `files`, then `open` again
 //   {"op": "files", "files": {NAME: BASE64}}      -> {}
 //   {"op": "baselines"}                           -> {"baselines": [...], "missing": [{name, how}]}
 //   {"op": "evaluate", "kernels": [...], "requests": [...]}

@@ -62,7 +62,14 @@ std::vector<std::string> WorkerClient::languages() {
     return ask_for<std::vector<std::string>>("languages", {{"op", "languages"}});
 }
 
-void WorkerClient::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
+Problem with_least_extents(Problem problem, const std::map<std::string, int64_t>& least) {
+    for (auto& [name, range] : problem.range)
+        if (const auto found = least.find(name); found != least.end() && !range.declared)
+            range.low = std::clamp(found->second, range.low, range.high);
+    return problem;
+}
+
+Problem WorkerClient::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
                         Seconds reference_limit) {
     opening_ = Opening{problem,
                        reference_limit,
@@ -77,6 +84,9 @@ void WorkerClient::open(const Problem& problem, const std::vector<std::string>& 
     toolchain_ = part_of<std::string>(*reply, "toolchain");
     toolchains_ = part_of<std::map<std::string, std::string>>(*reply, "toolchains");
     reference_note_ = reply->contains("note") ? part_of<std::string>(*reply, "note") : "";
+    least_.clear();
+    if (reply->contains("least")) least_ = part_of<std::map<std::string, int64_t>>(*reply, "least");
+    return with_least_extents(problem, least_);
 }
 
 std::optional<Json> WorkerClient::open_once() {

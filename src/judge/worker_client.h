@@ -43,8 +43,9 @@ public:
     Machine machine(Seconds lasting);
 
     // What comes after needs an open problem. The worker sees the problem's folder or gets its files. `points`: labels
-    // of the sweep's shapes that matter; empty: all. `reference_limit`: what one call of the reference may take.
-    void open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
+    // of the sweep's shapes that matter; empty: all. `reference_limit`: what one call of the reference may take. As it is
+    // opened: the range of dimensions for which the problem declares none begins where the reference works.
+    Problem open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
               Seconds reference_limit = Seconds(60));
 
     std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
@@ -63,6 +64,7 @@ public:
     Seconds round_trip();                  // of the shortest question, the least of a few
     std::vector<std::string> languages();  // whose kernels can run there
 
+    const std::map<std::string, int64_t>& least_extents() const { return least_; }  // that the reference takes
     const std::string& toolchain() const { return toolchain_; }
     const std::string& reference_note() const { return reference_note_; }  // what readers of results must know of it
     // With a compiler of that name; empty, or unknown: with the usual one.
@@ -103,7 +105,11 @@ private:
     size_t losses_in_a_row_ = 0;  // without an answer between
     int losses_ = 0;
     std::map<std::string, std::string> toolchains_;  // by compiler
+    std::map<std::string, int64_t> least_;           // by dimension
     double reference_seconds_ = 0, earlier_reference_seconds_ = 0;
 };
+
+// Of dimensions for which the problem declares no range.
+Problem with_least_extents(Problem problem, const std::map<std::string, int64_t>& least);
 
 }  // namespace strop::judge

@@ -165,7 +165,7 @@ Machine WorkerPool::machine(Seconds lasting) {
     return ask_first<Machine>([=](WorkerClient& client) { return client.machine(lasting); });
 }
 
-void WorkerPool::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
+Problem WorkerPool::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
                       Seconds reference_limit) {
     Lock lock(mutex_);
     const std::vector<size_t> idle = idle_seats(lock);
@@ -174,10 +174,11 @@ void WorkerPool::open(const Problem& problem, const std::vector<std::string>& po
     run_on(lock, idle, [=, this](WorkerClient& client, size_t number) {
         client.open(problem, points, seed, reference_limit);
         seats_[number].seed = seed;
-        (*opened)[number] = {client.toolchain(), client.toolchains(), client.reference_note()};
+        (*opened)[number] = {client.toolchain(), client.toolchains(), client.reference_note(), client.least_extents()};
     });
     check_toolchains(*opened);
     opened_ = (*opened)[idle_seats(lock).front()];
+    return with_least_extents(problem, opened_.least);
 }
 
 void WorkerPool::check_toolchains(const std::vector<Opened>& opened) const {

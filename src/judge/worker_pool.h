@@ -40,7 +40,7 @@ public:
     const Greeting& greeting() const { return greeting_; }  // the first one's, with all that any is weaker in
     const std::string& machine_fingerprint() const { return greeting_.machine.fingerprint; }
     Machine machine(Seconds lasting);
-    void open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
+    Problem open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
               Seconds reference_limit = Seconds(60));
     std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
@@ -51,6 +51,7 @@ public:
     std::vector<TestVector> test_vectors(const std::vector<ShapePoint>& points);
     void reseed(uint64_t seed);
     const std::string& toolchain() const { return opened_.toolchain; }
+    const std::map<std::string, int64_t>& least_extents() const { return opened_.least; }
     const std::string& reference_note() const { return opened_.reference_note; }
     const std::string& toolchain(const std::string& compiler) const;
 
@@ -91,6 +92,7 @@ private:
         std::string toolchain;
         std::map<std::string, std::string> toolchains;  // by compiler
         std::string reference_note;
+        std::map<std::string, int64_t> least;
     };
     using Lock = std::unique_lock<std::mutex>;
 

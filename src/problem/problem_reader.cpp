@@ -419,7 +419,7 @@ void ProblemReader::read_range() {
         if (ends.size() != 2)
             yaml_.fail(entry.at, fmt::format("range of '{}' has {} values", entry.key, ends.size()),
                        "write it as [lowest, highest]");
-        Range limits{yaml_.integer(ends[0], entry.key), yaml_.integer(ends[1], entry.key)};
+        Range limits{yaml_.integer(ends[0], entry.key), yaml_.integer(ends[1], entry.key), true};
         if (limits.low < 0 || limits.high < std::max<int64_t>(limits.low, 1))
             yaml_.fail(entry.at,
                        fmt::format("range [{}, {}] of '{}' is empty or negative", limits.low, limits.high, entry.key),

@@ -241,6 +241,7 @@ private:
         record_.machine = machine_->machine();
         if (!has_waited)
             worker_->open(problem_, record_.settings.points, mix64(record_.settings.seed), budget_.for_a_reference());
+        problem_ = judge::with_least_extents(std::move(problem_), worker_->least_extents());
         record_.compiler = worker_->toolchain();
         if (!worker_->reference_note().empty()) view_.note(worker_->reference_note());
     }

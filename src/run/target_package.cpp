@@ -102,20 +102,20 @@ report::ChoiceCheck TargetPackage::judge(const TargetRun& run, Store& store, con
 report::ChoiceCheck TargetPackage::measured(const TargetRun& run, const std::function<void()>& idle) const {
     const uint64_t seed = mix64(run.record.settings.seed + 0xc401ce);
     judge::WorkerPool worker(run.workers.commands, idle);
-    worker.open(problem_, run.record.settings.points, seed);
+    const Problem problem = worker.open(problem_, run.record.settings.points, seed);
     report::ChoiceCheck check;
     ComparisonRequest request;
     request.effort = Effort::full;
     request.contenders = {{"choice", "", kernel(), kernel().initial},
                           {"alone", "", run.part.alone, run.part.alone.initial}};
-    request.points = problem_.points;
+    request.points = problem.points;
     request.seconds_per_point = seconds_to_compare;
     const Comparison sweep = worker.compare(request);
     check.shapes = static_cast<int>(sweep.points.size());
     check.correct = count_right(sweep, check.failure);
     check.over_alone = speedup_over_best(sweep).value_or(Ratio{1, 0, 1});
     request.contenders.pop_back();
-    request.points = search::held_out_shapes(problem_, most_held_out, probe_bytes, seed, problem_.points);
+    request.points = search::held_out_shapes(problem, most_held_out, probe_bytes, seed, problem.points);
     request.seconds_per_point = seconds_to_check;
     const Comparison held_out = request.points.empty() ? Comparison{} : worker.compare(request);
     check.held_out = static_cast<int>(held_out.points.size());
