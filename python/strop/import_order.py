@@ -27,6 +27,7 @@ from strop.trace_array import (
     reduce,
 )
 from strop.trace_dims import Untraceable, is_int, same
+from strop.trace_statistics import histogram
 from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
 
 # ---- order -----------------------------------------------------------------------------------------------
@@ -116,10 +117,35 @@ SCATTERED = {"sum": "sum", "add": "sum", "amax": "max", "amin": "min"}
 
 @imports("scatter_reduce")
 def _scatter_reduce(out, x, axis, index, source, how, *, include_self=True):
-    if how not in SCATTERED or not include_self or (how != "sum" and out.kind != "f"):
+    if how == "mean":
+        return _scatter_mean(out, x, axis, index, source, include_self)
+    if how not in SCATTERED or (how not in ("sum", "add") and out.kind != "f"):
         raise Untraceable(f"'aten.scatter_reduce' with '{how}' has no graph operation here")
     axis = axis_of(axis, x.ndim)
-    return layout.scatter(SCATTERED[how], x, index, _source_of(x, axis, index, source), axis)
+    source = _source_of(x, axis, index, source)
+    if include_self:
+        return layout.scatter(SCATTERED[how], x, index, source, axis)
+    nothing = {"sum": 0, "max": -math.inf, "min": math.inf}[SCATTERED[how]]
+    written = layout.scatter(SCATTERED[how], full(x.shape, nothing, out), index, source, axis)
+    return pointwise("where", _last(x.shape, axis, index) < 0, x, written)
+
+
+@imports("histc")
+def _histc(out, x, bins=100, min=0, max=0):  # noqa: A002
+    return as_tensor(histogram(x, bins, None if min == max else (min, max))[0], out)
+
+
+def _scatter_mean(out, x, axis, index, source, include_self):
+    """What is not written to stays."""
+    if out.kind != "f":
+        raise Untraceable("'aten.scatter_reduce' with 'mean' of whole numbers has no graph operation")
+    axis = axis_of(axis, x.ndim)
+    source = _source_of(x, axis, index, source)
+    own = 1 if include_self else 0
+    total = layout.scatter("sum", x if include_self else full(x.shape, 0, out), index, source, axis)
+    ones = full(source.shape, 1, out)
+    count = layout.scatter("sum", full(x.shape, own, out), index, ones, axis)
+    return pointwise("where", count > own, total / pointwise("maximum", count, 1), x)
 
 
 OPERATIONS["scatter_add"] = lambda out, x, axis, index, source: _scatter_reduce(out, x, axis, index, source, "sum")

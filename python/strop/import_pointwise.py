@@ -10,6 +10,8 @@ from strop.import_values import OPERATIONS, as_dtype, as_tensor, compute, import
 from strop.trace_angles import angle_of, arc_cosine, arc_sine, area_cosine, area_sine, area_tangent
 from strop.trace_array import Traced, astype, bitwise, inverted, lift, pointwise
 from strop.trace_dims import Untraceable
+from strop.trace_elementwise import has_sign, truncated_remainder, with_sign
+from strop.trace_numpy import hypot
 
 # ---- one operand, same name or another ---------------------------------------------------------------
 
@@ -63,11 +65,7 @@ def _div(out, a, b, rounding_mode=None):
 
 @imports("fmod")
 def _fmod(out, a, b):
-    a, b = as_dtype(a, out), as_dtype(b, out)
-    if out.kind != "f":
-        size = compute("remainder", out, pointwise("absolute", a), pointwise("absolute", b))
-        return pointwise("where", a < 0, -size, size)
-    return a - _truncated(a / b) * b
+    return truncated_remainder(as_dtype(a, out), as_dtype(b, out))
 
 
 def _truncated(x) -> Traced:
@@ -203,7 +201,9 @@ OPERATIONS["tanhshrink"] = lambda out, x: x - pointwise("tanh", x)
 OPERATIONS["addcmul"] = lambda out, x, a, b, value=1: x + _scaled(a * b, value)
 OPERATIONS["addcdiv"] = lambda out, x, a, b, value=1: x + _scaled(a / b, value)
 OPERATIONS["lerp"] = lambda out, a, b, weight: a + as_dtype(weight, out) * (b - a)
-OPERATIONS["hypot"] = lambda out, a, b: pointwise("sqrt", pointwise("square", a) + pointwise("square", b))
+OPERATIONS["hypot"] = lambda out, a, b: hypot(as_dtype(a, out), as_dtype(b, out))
+OPERATIONS["copysign"] = lambda out, x, sign: with_sign(as_dtype(x, out), sign)
+OPERATIONS["signbit"] = lambda out, x: has_sign(x)
 OPERATIONS["logaddexp"] = lambda out, a, b: pointwise("maximum", a, b) + pointwise(
     "log1p", pointwise("exp", -pointwise("absolute", a - b))
 )

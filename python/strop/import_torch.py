@@ -19,7 +19,13 @@ import warnings
 import numpy as np
 import torch
 
-from strop import import_layout, import_order, import_pointwise, import_products  # noqa: F401  (fill the table)
+from strop import (  # noqa: F401  (fill the table)
+    import_layout,
+    import_matrices,
+    import_order,
+    import_pointwise,
+    import_products,
+)
 from strop import import_reductions  # noqa: F401
 from strop.import_recurrent import recurrences_kept
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
 from strop.trace_calls import HANDLERS, handles
-from strop.trace_dims import Untraceable, is_int
+from strop.trace_dims import Untraceable, extremum, is_int
 
 
 def along(axis: int, begin, end) -> tuple:
@@ -40,6 +40,19 @@ def _border(x: Traced, axis: int, width, mode: str, first: bool) -> Traced:
     return layout.reverse(part, axis)
 
 
+def _places_around(extent, before, after, mode: str) -> Traced:
+    """Where the elements of a border of any width are, however few there are inside."""
+    place = layout.arange(extent + before + after) - before
+    if mode == "wrap":
+        return pointwise("remainder", place, extent)
+    last = extent - 1 if mode == "reflect" else extent
+    period = extremum("max", [2 * last, 1])
+    turned = pointwise("remainder", place, period)
+    if mode == "reflect":
+        return last - pointwise("absolute", last - turned)
+    return pointwise("minimum", turned, period - 1 - turned)
+
+
 @handles("pad")
 def pad(x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     x = lift(x)
@@ -53,6 +66,9 @@ def pad(x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     if mode not in ("edge", "reflect", "symmetric", "wrap") or reflect_type != "even":
         raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
     for axis, (before, after) in enumerate(widths):
+        if mode != "edge" and not is_int(x.shape[axis]) and not (is_int(before) and before == after == 0):
+            x = layout.take(x, _places_around(x.shape[axis], before, after, mode), axis)
+            continue
         most = x.shape[axis] - 1 if mode == "reflect" else x.shape[axis]
         if mode != "edge" and is_int(most) and any(is_int(width) and width > most for width in (before, after)):
             raise Untraceable(f"'np.pad' of an extent of {x.shape[axis]} by more than it holds")
@@ -191,11 +207,11 @@ def roll(x, shift, axis=None):
         if not layout.is_extent(by):
             raise Untraceable("'np.roll' by a computed number has no graph operation")
         place = axis_of(one, x.ndim)
-        if is_int(by) and is_int(x.shape[place]):
-            by = by % x.shape[place]
+        by = by % x.shape[place]
         if is_int(by) and by == 0:
             continue
-        x = layout.concatenate([x[along(place, -by, None)], x[along(place, None, -by)]], place)
+        begin = x.shape[place] - by
+        x = layout.concatenate([x[along(place, begin, None)], x[along(place, None, begin)]], place)
     return x
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from strop import trace_contraction as product_of
 from strop import trace_layout as layout
-from strop.trace_array import Traced, axis_of, lift, pointwise
+from strop.trace_array import Traced, astype, axis_of, lift, pointwise
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import Untraceable, is_int
 
@@ -16,10 +16,10 @@ LARGEST_ROOT = 8
 
 def _elements(x, name: str, largest: int) -> list[list[Traced]]:
     """Rows of the last two axes, of a literal extent."""
-    x = lift(x)
+    x = astype(lift(x), np.float64)  # minors cancel
     rows, columns = x.shape[-2:]
     if not is_int(rows) or not is_int(columns) or rows != columns or rows > largest:
-        raise Untraceable(f"'np.{name}' of matrices that are larger than {largest} x {largest} has no graph operation")
+        raise Untraceable(f"'{name}' of matrices that are larger than {largest} x {largest} has no graph operation")
     return [[x[..., i, j] for j in range(columns)] for i in range(rows)]
 
 
@@ -45,13 +45,17 @@ def _determinant(rows):
 
 @handles("linalg.det")
 def determinant(x):
-    return _determinant(_elements(x, "linalg.det", LARGEST_MINORS))
+    return astype(_determinant(_elements(x, "linalg.det", LARGEST_MINORS)), _kind(x))
 
 
 @handles("linalg.slogdet")
 def log_determinant(x):
     value = determinant(x)
     return pointwise("sign", value), pointwise("log", pointwise("absolute", value))
+
+
+def _kind(x):
+    return lift(x).dtype if lift(x).dtype.kind == "f" else np.dtype(np.float64)
 
 
 @handles("linalg.inv")
@@ -65,7 +69,7 @@ def inverse(x):
         minor = _determinant(_without(rows, i, j))
         return -minor if (i + j) % 2 else minor
 
-    return _matrix([[cofactor(j, i) / whole for j in range(count)] for i in range(count)])
+    return astype(_matrix([[cofactor(j, i) / whole for j in range(count)] for i in range(count)]), _kind(x))
 
 
 @handles("linalg.solve")
@@ -87,7 +91,7 @@ def cholesky(x, upper=False):
             for k in range(j):
                 rest = rest - root[i][k] * root[j][k]
             root[i][j] = pointwise("sqrt", rest) if i == j else rest / root[j][j]
-    return _matrix([list(row) for row in zip(*root)] if upper else root)
+    return astype(_matrix([list(row) for row in zip(*root)] if upper else root), _kind(x))
 
 
 @handles("linalg.matrix_power")

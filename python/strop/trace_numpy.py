@@ -173,9 +173,14 @@ def logaddexp(a, b):
     return top + pointwise("log1p", pointwise("exp", -pointwise("absolute", pointwise("subtract", a, b))))
 
 
-@handles("hypot")
+@handles("hypot", "math.hypot")
 def hypot(a, b):
-    return pointwise("sqrt", pointwise("square", a) + pointwise("square", b))
+    """Without squares of large values, which do not fit."""
+    a, b = pointwise("absolute", a), pointwise("absolute", b)
+    large, small = pointwise("maximum", a, b), pointwise("minimum", a, b)
+    scaled = large * pointwise("sqrt", 1 + pointwise("square", small / large))
+    same = pointwise("logical_or", pointwise("equal", small, 0), pointwise("equal", large, math.inf))
+    return pointwise("where", same, large, scaled)
 
 
 @handles("logical_xor")

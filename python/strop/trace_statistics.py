@@ -25,8 +25,11 @@ from strop.trace_array import (
 )
 from strop.trace_arrangement import along
 from strop.trace_calls import HANDLERS, call, handles
-from strop.trace_dims import SymInt, Untraceable, exact_divide, extremum, is_int
+from strop.trace_dims import SymInt, Untraceable, extremum, is_int, same
 from strop.trace_order import element_at, searchsorted, sort
+
+
+FEW_TAPS = 64  # of a filter that is written out
 
 
 def choose(condition, one, other) -> Traced:
@@ -146,10 +149,10 @@ HANDLERS["argpartition"] = lambda x, kth, axis=-1, kind=None: call("argsort", (x
 
 @handles("cov")
 def covariance(m, y=None, rowvar=True, bias=False, ddof=None):
-    x = lift(m)
+    x = astype(lift(m), np.float64)  # as NumPy does: squares of large values fit
     x = layout.expand_dims(x, 0) if x.ndim < 2 else x if rowvar else x.T
     if y is not None:
-        other = lift(y)
+        other = astype(lift(y), np.float64)
         other = layout.expand_dims(other, 0) if other.ndim < 2 else other if rowvar else other.T
         x = layout.concatenate([x, other], 0)
     if ddof is None:
@@ -186,12 +189,8 @@ def bincount(x, weights=None, minlength=0):
     if is_int(minlength) and minlength == 0:
         raise Untraceable("'np.bincount' without minlength gives a shape that depends on values")
     x = lift(x)
-    weights = full(x.shape, 1, np.int64) if weights is None else astype(lift(weights), _real(weights))
+    weights = full(x.shape, 1, np.int64) if weights is None else astype(lift(weights), np.float64)
     return _counted(x, broadcast_to(weights, x.shape), minlength)
-
-
-def _real(x):
-    return lift(x).dtype if lift(x).dtype.kind == "f" else GRAPH.working
 
 
 @handles("histogram")
@@ -304,8 +303,14 @@ def _filtered(signal: Traced, taps: Traced, mode: str) -> Traced:
         "same": (count - 1 - (count - 1) // 2, (count - 1) // 2),
         "valid": (0, 0),
     }[mode]
-    windows = layout.sliding_window_view(layout.pad(signal, [(before, after)]), count, 0)
-    return product_of.matmul(windows, taps)
+    padded = layout.pad(signal, [(before, after)])
+    if not is_int(count) or count > FEW_TAPS:
+        return product_of.matmul(layout.sliding_window_view(padded, count, 0), taps)
+    extent = signal.shape[0] + before + after - count + 1
+    total = padded[along(0, 0, extent)] * taps[0]
+    for i in range(1, count):
+        total = total + padded[along(0, i, i + extent)] * taps[i]
+    return total
 
 
 @handles("interp")
@@ -313,7 +318,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     """At places that increase; outside of them the values at the ends."""
     if period is not None:
         raise Untraceable("'np.interp' with a period has no graph operation")
-    x, xp, fp = lift(x), lift(xp), lift(fp)
+    x, xp, fp = (astype(lift(one), np.float64) for one in (x, xp, fp))
     count = xp.shape[0]
     below = pointwise("maximum", pointwise("minimum", searchsorted(xp, x, "right") - 1, count - 2), 0)
     x0, x1, y0, y1 = (layout.take(of, below + i) for of, i in ((xp, 0), (xp, 1), (fp, 0), (fp, 1)))
@@ -329,9 +334,9 @@ def sums_between(x, places, axis=0):
     x, places = lift(x), lift(places)
     axis = axis_of(axis, x.ndim)
     step = places.step
-    if step is None or not is_int(step):
-        raise Untraceable("'np.add.reduceat' at uneven places has no graph operation")
-    count = exact_divide(x.shape[axis], step)
+    if step is None or not is_int(step) or not same(places.shape[0] * step, x.shape[axis]):
+        raise Untraceable("'np.add.reduceat' at places that do not cover the axis evenly has no graph operation")
+    count = places.shape[0]
     split = layout.reshape(x, (*x.shape[:axis], count, step, *x.shape[axis + 1 :]))
     return reduce("sum", split, axis + 1)
 

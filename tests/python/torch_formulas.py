@@ -370,3 +370,42 @@ def recurrent_cells(x, h, w, u, b):
         torch.rnn_tanh_cell(x, h, w[:n], u[:n], b[:n], b[:n]),
         torch.rnn_relu_cell(x, h, w[:n], u[:n]),
     )
+
+
+def small_matrices(x, b):
+    """x: B 3 3, b: B 3 2"""
+    x = x + 4 * torch.eye(3)
+    spd = x @ x.transpose(1, 2)
+    sign, log = torch.linalg.slogdet(x)
+    return (
+        torch.linalg.det(x), torch.linalg.inv(x), torch.linalg.solve(x, b), torch.linalg.cholesky(spd), sign, log,
+        torch.linalg.matrix_power(x, 3), torch.linalg.solve(x, b[..., 0]),
+    )
+
+
+def signs(x, y):
+    """x: M N, y: M N"""
+    return torch.copysign(x, y), torch.signbit(x), torch.fmod(x * 3, y), torch.hypot(x * 1e30, y * 1e30) * 1e-30
+
+
+def windows_of_signals(x):
+    """x: M 16"""
+    return (
+        x * torch.hann_window(16), x * torch.hamming_window(16), x * torch.blackman_window(16),
+        x * torch.hann_window(16, periodic=False),
+    )
+
+
+def scattered_without_targets(x, y):
+    """x: M 8, y: M N"""
+    index = (torch.arange(y.shape[1]) % 5).expand(y.shape[0], y.shape[1])
+    return (
+        x.scatter_reduce(1, index, y, "amax", include_self=False), x.scatter_reduce(1, index, y, "amin"),
+        x.scatter_reduce(1, index, y, "sum", include_self=False), x.scatter_reduce(1, index, y, "mean"),
+        x.scatter_reduce(1, index, y, "mean", include_self=False),
+    )
+
+
+def histogram_of_all(x):
+    """x: M N"""
+    return torch.histc(x, 8, -2, 2)
