@@ -40,9 +40,19 @@ def _border(x: Traced, axis: int, width, mode: str, first: bool) -> Traced:
     return layout.reverse(part, axis)
 
 
-def _places_around(extent, before, after, mode: str) -> Traced:
-    """Where the elements of a border of any width are, however few there are inside."""
-    place = layout.arange(extent + before + after) - before
+def _with_any_borders(x: Traced, axis: int, before, after, mode: str) -> Traced:
+    """However few there are inside."""
+    extent = x.shape[axis]
+    pieces = [x]
+    if not (is_int(before) and before == 0):
+        pieces.insert(0, layout.take(x, _places_around(layout.arange(before) - before, extent, mode), axis))
+    if not (is_int(after) and after == 0):
+        pieces.append(layout.take(x, _places_around(layout.arange(after) + extent, extent, mode), axis))
+    return layout.concatenate(pieces, axis)
+
+
+def _places_around(place: Traced, extent, mode: str) -> Traced:
+    """Where the elements of a border are, whose places count from the first one inside."""
     if mode == "wrap":
         return pointwise("remainder", place, extent)
     last = extent - 1 if mode == "reflect" else extent
@@ -67,7 +77,7 @@ def pad(x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
         raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
     for axis, (before, after) in enumerate(widths):
         if mode != "edge" and not is_int(x.shape[axis]) and not (is_int(before) and before == after == 0):
-            x = layout.take(x, _places_around(x.shape[axis], before, after, mode), axis)
+            x = _with_any_borders(x, axis, before, after, mode)
             continue
         most = x.shape[axis] - 1 if mode == "reflect" else x.shape[axis]
         if mode != "edge" and is_int(most) and any(is_int(width) and width > most for width in (before, after)):
