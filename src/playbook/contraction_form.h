@@ -20,6 +20,7 @@ public:
     explicit Product(const Expression& extent);
 
     bool is(int64_t number) const { return factors_.empty() && number_ == number; }
+    bool is_at_most(int64_t number) const { return factors_.empty() && number_ <= number; }
     std::string cpp() const;  // "K * N"
     // The offset of `index` along an axis of this stride; empty when the stride is 0.
     std::string times(const std::string& index) const;

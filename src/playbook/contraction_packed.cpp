@@ -122,6 +122,8 @@ void add_tile(const KernelText& text, Body& body) {
     body.require.push_back(text.fits_registers("MR * NRV + NRV + 1"));
 }
 
+constexpr int64_t small_extent = 48;  // known to be no larger
+
 Recipe packed(const KernelText& text, bool prefetch) {
     Recipe recipe;
     recipe.strategy.id = "packed_tiled";
@@ -130,8 +132,10 @@ Recipe packed(const KernelText& text, bool prefetch) {
         "the first cache with unit strides; the copies cost O(1/size) of the work.";
     recipe.strategy.bottleneck = "compute";
     recipe.strategy.excludes = {"direct_tiled", "packed_right", "dot_products", "row_streaming", "split_inner"};
-    // What is packed for a single row or column is used once.
-    recipe.strategy.confidence = text.form().m.is(1) || text.form().n.is(1) ? 0.3 : 0.8;
+    // What is packed for a single row or column is used once; of small matrices copies take as long as the products.
+    const ContractionForm& form = text.form();
+    const bool small = form.m.is_at_most(small_extent) && form.n.is_at_most(small_extent);
+    recipe.strategy.confidence = form.m.is(1) || form.n.is(1) ? 0.3 : small ? 0.5 : 0.8;
     Body body;
     body.about =
         "// A contraction as matrix product, packed and tiled as in BLIS: the tile's sums stay in registers, "
