@@ -5,7 +5,7 @@ from __future__ import annotations
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
 from strop.trace_calls import HANDLERS, handles
-from strop.trace_dims import Untraceable, extremum, is_int
+from strop.trace_dims import Untraceable, is_int
 
 
 def along(axis: int, begin, end) -> tuple:
@@ -56,7 +56,7 @@ def _places_around(place: Traced, extent, mode: str) -> Traced:
     if mode == "wrap":
         return pointwise("remainder", place, extent)
     last = extent - 1 if mode == "reflect" else extent
-    period = extremum("max", [2 * last, 1])
+    period = pointwise("maximum", 2 * last, 1)
     turned = pointwise("remainder", place, period)
     if mode == "reflect":
         return last - pointwise("absolute", last - turned)

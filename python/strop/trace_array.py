@@ -369,6 +369,9 @@ def lift(value) -> Traced:
     raise Untraceable(f"a {type(value).__name__} as an array")
 
 
+LARGEST_TABLE = 1024  # elements of an array of the reference that are written into the graph
+
+
 def constant_array(value: np.ndarray) -> Traced:
     from strop.trace_layout import arange, concatenate, reshape
 
@@ -380,7 +383,7 @@ def constant_array(value: np.ndarray) -> Traced:
         return arange(flat[0].item(), flat[-1].item() + 1, steps[0].item())
     if value.ndim == 1 and value.dtype.kind == "f" and (even := _evenly_spaced(value)) is not None:
         return even
-    if not 1 <= flat.size <= 64:
+    if not 1 <= flat.size <= LARGEST_TABLE:
         raise Untraceable(f"a constant array of {flat.size} elements")
     return reshape(concatenate([full((1,), item.item(), value.dtype) for item in flat], 0), value.shape)
 

@@ -25,7 +25,7 @@ from strop.trace_array import (
 )
 from strop.trace_arrangement import along
 from strop.trace_calls import HANDLERS, call, handles
-from strop.trace_dims import SymInt, Untraceable, extremum, is_int, same
+from strop.trace_dims import SymInt, Untraceable, is_int, same
 from strop.trace_order import element_at, searchsorted, sort
 
 
@@ -105,7 +105,7 @@ def _quantile(x, q, axis, keepdims, method):
         raise Untraceable(f"the quantile {q} has too many digits")
     last = x.shape[axis_of(axis, x.ndim)] - 1
     below = last * exact.numerator // exact.denominator
-    above = extremum("min", [below + 1, last])
+    above = (last * exact.numerator + exact.denominator - 1) // exact.denominator
     part = lift(last * exact.numerator - below * exact.denominator) / exact.denominator
     low, high = (element_at(x, axis, place, keepdims)[0] for place in (below, above))
     if method == "linear":

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "graph/operations.h"
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "graph/work.h"
@@ -26,6 +27,7 @@
 #include "playbook/recurrence_form.h"
 #include "playbook/scan_form.h"
 #include "playbook/short_reductions.h"
+#include "playbook/table_text.h"
 #include "playbook/value_names.h"
 #include "playbook/window_form.h"
 
@@ -36,6 +38,7 @@ namespace {
 constexpr size_t most_nodes = 4000;      // of a graph that is searched for large stages
 constexpr size_t most_fast_stages = 64;  // that differ: each has code of its own
 constexpr size_t most_stages = 400;
+constexpr double most_plain_cost = 4;    // of an operation, in additions, that compilers have vectors for
 constexpr size_t most_tuned_stages = 8;  // of a program whose plain stages have a tunable of their own each
 constexpr size_t most_variants = 8;
 constexpr int most_attempts = 6;                                // to cut a graph into stages
@@ -100,6 +103,13 @@ private:
             problem_, graph_, stage, names_, "compute_" + names_[static_cast<size_t>(stage.outputs.back())]));
         StageKernel kernel;
         kernel.problem = part.problem;
+        if (is_between(stage)) kernel.source = table_text(part.problem, part.graph);
+        if (!kernel.source.empty()) {
+            kernel.is_table = true;
+            draft.kernels.push_back(std::move(kernel));
+            draft.alternatives.emplace_back();
+            return true;
+        }
         kernel.seconds = estimate(part, stage.plain);
         const auto [known, is_new] = draft.known.try_emplace(content_of(part, stage.plain), draft.kernels.size());
         if (!is_new) {
@@ -132,11 +142,17 @@ private:
         return true;
     }
 
+    bool is_between(const Stage& stage) const {
+        return std::none_of(stage.outputs.begin(), stage.outputs.end(), [&](int id) {
+            return std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end();
+        });
+    }
+
     // Of a program with too many kernels of their own, those that should take least become plain loops.
     bool leave_quickest_plain(const std::vector<Stage>& stages, const Draft& draft) {
         std::vector<size_t> fast;
         for (size_t k = 0; k < draft.kernels.size(); ++k)
-            if (!stages[k].plain && !draft.kernels[k].same_as) fast.push_back(k);
+            if (!stages[k].plain && !draft.kernels[k].same_as && !draft.kernels[k].is_table) fast.push_back(k);
         if (fast.size() <= most_fast_stages) return true;
         std::stable_sort(fast.begin(), fast.end(),
                          [&](size_t a, size_t b) { return draft.kernels[a].seconds > draft.kernels[b].seconds; });
@@ -186,7 +202,17 @@ private:
                            half_types(part.problem), plain_helpers(loops.helpers), loops.body);
     }
 
-    // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either.
+    // Whether a compiler makes vectors of it by itself.
+    static bool is_plainly_fast(const Graph& graph) {
+        return std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+            if (node.family == Family::pointwise) return operation_of(node)->cost <= most_plain_cost;
+            return node.family == Family::input || node.family == Family::constant || node.family == Family::parameter ||
+                   node.op == "broadcast" || node.op == "reshape";
+        });
+    }
+
+    // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either, if they are more than
+    // a few additions.
     double estimate(const StageProblem& part, bool plain) const {
         if (problem_.points.empty()) return 0;
         const Dimensions& dims = problem_.points.front().dims;
@@ -195,14 +221,14 @@ private:
             for (const Tensor& tensor : *tensors) bytes += static_cast<double>(bytes_of(problem_, tensor, dims));
         double rate = machine_.ceilings.fma_flops_all_cores > 0 ? machine_.ceilings.fma_flops_all_cores : 1e11;
         double bandwidth = machine_.ceilings.memory_read > 0 ? machine_.ceilings.memory_read : 2e10;
-        return std::max(bytes / bandwidth, flops / rate) * (plain ? 10 : 1);
+        return std::max(bytes / bandwidth, flops / rate) * (!plain ? 1 : is_plainly_fast(part.graph) ? 1.5 : 10);
     }
 
     void find_buffers(const std::vector<Stage>& stages, Draft& draft) const {
         std::set<int> outputs(graph_.outputs.begin(), graph_.outputs.end());
         for (size_t k = 0; k < stages.size() && draft.lacks.empty(); ++k)
             for (int id : stages[k].outputs) {
-                if (outputs.contains(id)) continue;
+                if (outputs.contains(id) || draft.kernels[k].is_table) continue;
                 const Node& node = graph_.at(id);
                 Buffer buffer{names_[static_cast<size_t>(id)], node.dtype, node.shape, k, k};
                 for (size_t later = k; later < stages.size(); ++later)

@@ -294,6 +294,12 @@ private:
 
     std::string stage(size_t k) {
         const Parts& parts = parts_[k];
+        if (stages_[k].is_table) {
+            std::string text;
+            for (const std::string& comment : parts.comments) text += "// " + comment + "\n";
+            for (const std::string& piece : parts.pieces) text += piece + "\n\n";
+            return text;
+        }
         const std::map<std::string, std::string> names = renamed(k);
         for (const std::string& setting : parts.settings)
             if (names.contains("VL") || !setting.starts_with("strop:tune VL ")) add_setting(with_names(setting, names));
@@ -337,7 +343,9 @@ private:
         std::string text;
         for (size_t k = 0; k < stages_.size(); ++k)
             text += fmt::format("//   {}. {}{}\n", k + 1, stages_[k].problem.name,
-                                stages_[k].same_as ? fmt::format(" as in {}", *stages_[k].same_as + 1) : "");
+                                stages_[k].is_table  ? " as a table"
+                                : stages_[k].same_as ? fmt::format(" as in {}", *stages_[k].same_as + 1)
+                                                     : "");
         return text;
     }
 
@@ -404,6 +412,7 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
     }
 
     void call(size_t k, Lines& lines) const {
+        if (stages_[k].is_table) return;
         const size_t of = stages_[k].same_as.value_or(k);
         const StageKernel& stage = stages_[of];
         auto call_in = [&](const std::string& place) {

@@ -19,6 +19,7 @@ struct StageKernel {
     double seconds = 0;                   // estimated; where a program has too many tunables, the least keep none
     std::optional<Expression> condition;  // where it may be called; elsewhere `otherwise` is
     std::string otherwise;                // source of the same function, without tunables; empty without a condition
+    bool is_table = false;                // the source defines arrays that hold its outputs: nothing is called
     std::optional<size_t> same_as;        // an earlier stage that computes the same: its function is called again
 };
 

@@ -373,6 +373,42 @@ def joint_attention(x, w):
     return (softmax(q @ k.swapaxes(-1, -2) * np.float32(0.5)) @ v).swapaxes(1, 2).reshape(batch, length, width)
 
 
+# Tables that no input changes, in NumPy's own type.
+WINDOW = np.hanning(32)
+CURVE = np.tanh(np.linspace(-3, 3, 80))
+
+
+def windowed(x):
+    return x * WINDOW
+
+
+def interpolated(x):
+    return np.interp(x, np.linspace(-3, 3, 80), CURVE)
+
+
+def spectrum_of_windows(x):
+    frames = sliding_window_view(x, 32, axis=1)[:, ::8] * WINDOW
+    return (frames * frames).sum(axis=2)
+
+
+def reflected(x):
+    y = np.pad(x, ((0, 0), (2, 3)), mode="reflect")
+    return (y[:, :-5] + y[:, 1:-4] + y[:, 5:]) / 3
+
+
+def small_inverses(x):
+    y = x.reshape(-1, 3, 3) + 4 * np.eye(3, dtype=np.float32)
+    return np.linalg.inv(y), np.linalg.det(y)
+
+
+def quantiles_of_rows(x):
+    return np.quantile(x, 0.9, axis=1), np.percentile(x, 25, axis=0)
+
+
+def correlations(x):
+    return np.corrcoef(x)
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -439,4 +475,11 @@ COMPUTATIONS = {
     "bytes_that_wrap": ("x int8[M,N]; y int8[M,N]", ["M=5,N=300", "M=1,N=1"]),
     "joint_attention": ("x float32[B,S,4*D]; w float32[4*D,12*D]", ["B=2,S=7,D=5", "B=1,S=1,D=1"]),
     "messages": ("x float32[V,D]; sources int64<V[E]; targets int64<V[E]; w float32[D,D]", ["V=11,D=19,E=64", "V=1,D=1,E=1"]),
+    "windowed": ("x float32[M,32]", ["M=5", "M=1"]),
+    "interpolated": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "spectrum_of_windows": ("x float32[M,N]", ["M=3,N=75", "M=1,N=32"]),
+    "reflected": ("x float32[M,N]", ["M=3,N=37", "M=2,N=4"]),
+    "small_inverses": ("x float32[M,9]", ["M=19", "M=1"]),
+    "quantiles_of_rows": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "correlations": ("x float32[M,N]", ["M=5,N=37", "M=2,N=3"]),
 }
