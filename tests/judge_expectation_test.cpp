@@ -48,6 +48,41 @@ TEST(Expectation, of_many_outputs_has_their_own_scale) {
     EXPECT_DOUBLE_EQ(set.scale[0], std::sqrt(squares / 300));
 }
 
+Problem with_reference(const TemporaryFolder& folder, const std::string& body, const std::string& more = "") {
+    write_file(folder.path() / "problem.yaml",
+               "name: f\nreference: reference.py\ninputs:\n  x: {dtype: float32, shape: [M, N]}\noutputs:\n"
+               "  y: {dtype: float32, shape: [N]}\nshapes:\n  one: {M: 40, N: 50}\n  other: {M: 7, N: 90}\n" +
+                   more);
+    write_file(folder.path() / "reference.py", "import numpy as np\n\n\ndef f(x):\n    return " + body + "\n");
+    return load_problem(folder.path().string());
+}
+
+std::map<std::string, int64_t> least_extents(const Problem& problem) {
+    Expectation expectation(problem, 1, Seconds(60));
+    std::map<std::string, int64_t> least;
+    for (const auto& [name, range] : expectation.possible_range()) least[name] = range.low;
+    return least;
+}
+
+// A deviation of one sample is no number, and some functions refuse what is too short: nobody means such shapes.
+TEST(Expectation, begins_where_the_reference_works) {
+    using Least = std::map<std::string, int64_t>;
+    TemporaryFolder folder;
+    EXPECT_EQ(least_extents(with_reference(folder, "x.sum(axis=0)")), (Least{{"M", 1}, {"N", 1}}));
+    EXPECT_EQ(least_extents(with_reference(folder, "x.std(axis=0, ddof=1)")), (Least{{"M", 2}, {"N", 1}}));
+    EXPECT_EQ(least_extents(with_reference(folder, "np.gradient(x.mean(axis=0))")), (Least{{"M", 1}, {"N", 2}}));
+    EXPECT_EQ(least_extents(with_reference(folder, "np.partition(x, 4, axis=0)[4] / (x.size > 9)")),
+              (Least{{"M", 5}, {"N", 2}}));
+    // Together they are too few where each alone is not.
+    Least together = least_extents(with_reference(folder, "np.sqrt(float(x.size - 40)) + x[0]"));
+    EXPECT_GE(together["M"] * together["N"], 40);
+    EXPECT_LT(together["M"] * together["N"], 400);
+    // What a problem declares is a promise, and a reference that fails everywhere has no range.
+    EXPECT_EQ(least_extents(with_reference(folder, "x.std(axis=0, ddof=1)", "range: {M: [1, 100]}\n")),
+              (Least{{"M", 1}, {"N", 1}}));
+    EXPECT_EQ(least_extents(with_reference(folder, "x[0] / 0.0")), (Least{{"M", 1}, {"N", 1}}));
+}
+
 // Near the antipode a distance on a sphere hardly depends on how its formula goes, whose arc sine near 1 does: float32
 // loses half of its digits, on the way, at one element of thousands.
 TEST(Expectation, an_element_whose_formula_loses_digits_has_room_of_its_own) {

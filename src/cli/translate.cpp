@@ -286,8 +286,7 @@ std::optional<Ratio> against_original(judge::WorkerClient& worker, const Problem
     return speedup_over_best(worker.compare(request));  // the original is the only one beside it
 }
 
-void judge_all(std::vector<Translation>& translations, Language to, const Problem& given,
-               const Arguments& arguments) {
+void judge_all(std::vector<Translation>& translations, Language to, const Problem& given, const Arguments& arguments) {
     const std::string why = arguments.has("--no-judge") ? "as asked" : why_not_judged(to);
     const bool any = std::any_of(translations.begin(), translations.end(),
                                  [](const Translation& one) { return one.refused.empty(); });

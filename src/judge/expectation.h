@@ -26,8 +26,9 @@ public:
     Expectation(const Problem& problem, uint64_t seed, Seconds limit);
     ~Expectation();
 
-    // The problem's range; of dimensions for which it declares none, from where the reference can be called and is finite
-    // (a deviation of one sample is not). As it is where the reference does not work at the sweep either.
+    // The problem's range; of dimensions for which it declares none, from where the reference can be called and is
+    // finite (a deviation of one sample is not). As it is where the reference does not work at the sweep either, which
+    // is said when it is evaluated there; a reference that never returns or dies is a UsageError.
     std::map<std::string, Range> possible_range();
     // Before anything else, where the reference is in C or C++.
     void use(CompiledReference compiled) { compiled_ = std::move(compiled); }

@@ -70,7 +70,7 @@ Problem with_least_extents(Problem problem, const std::map<std::string, int64_t>
 }
 
 Problem WorkerClient::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
-                        Seconds reference_limit) {
+                           Seconds reference_limit) {
     opening_ = Opening{problem,
                        reference_limit,
                        {{"op", "open"},

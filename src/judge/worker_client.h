@@ -43,10 +43,10 @@ public:
     Machine machine(Seconds lasting);
 
     // What comes after needs an open problem. The worker sees the problem's folder or gets its files. `points`: labels
-    // of the sweep's shapes that matter; empty: all. `reference_limit`: what one call of the reference may take. As it is
-    // opened: the range of dimensions for which the problem declares none begins where the reference works.
+    // of the sweep's shapes that matter; empty: all. `reference_limit`: what one call of the reference may take. As it
+    // is opened: the range of dimensions for which the problem declares none begins where the reference works.
     Problem open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
-              Seconds reference_limit = Seconds(60));
+                 Seconds reference_limit = Seconds(60));
 
     std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     // The same, but nothing when the worker was lost meanwhile: `revive` starts it again.

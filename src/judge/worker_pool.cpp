@@ -166,7 +166,7 @@ Machine WorkerPool::machine(Seconds lasting) {
 }
 
 Problem WorkerPool::open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
-                      Seconds reference_limit) {
+                         Seconds reference_limit) {
     Lock lock(mutex_);
     const std::vector<size_t> idle = idle_seats(lock);
     seed_ = seed;

@@ -41,7 +41,7 @@ public:
     const std::string& machine_fingerprint() const { return greeting_.machine.fingerprint; }
     Machine machine(Seconds lasting);
     Problem open(const Problem& problem, const std::vector<std::string>& points, uint64_t seed,
-              Seconds reference_limit = Seconds(60));
+                 Seconds reference_limit = Seconds(60));
     std::vector<Evaluation> evaluate(std::vector<EvaluationRequest> requests) override;
     std::vector<ProbeResult> probe(const std::vector<EvaluationRequest>& requests) override;
     Comparison compare(const ComparisonRequest& request) override;

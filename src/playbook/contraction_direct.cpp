@@ -148,7 +148,11 @@ void add_direct_choices(const KernelText& text, Body& body) {
     const bool one_vector = text.form().n.is_at_most(text.machine().vector_bytes / 4);
     body.choices = {text.vector_length(),
                     {"MR", {"2", "4", "6", "8"}, wide ? "8" : "6"},
-                    {"NRV", {"1", "2", "3", "4"}, one_vector ? "1" : wide && neon ? "3" : "2"},
+                    {"NRV",
+                     {"1", "2", "3", "4"},
+                     one_vector     ? "1"
+                     : wide && neon ? "3"
+                                    : "2"},
                     {"UNROLL", {"1", "2", "4"}, "2"}};
     body.helpers = {"load_tail"};
     body.require = {text.fits_registers("MR * NRV + NRV + 1")};

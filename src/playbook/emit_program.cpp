@@ -206,13 +206,13 @@ private:
     static bool is_plainly_fast(const Graph& graph) {
         return std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
             if (node.family == Family::pointwise) return operation_of(node)->cost <= most_plain_cost;
-            return node.family == Family::input || node.family == Family::constant || node.family == Family::parameter ||
-                   node.op == "broadcast" || node.op == "reshape";
+            return node.family == Family::input || node.family == Family::constant ||
+                   node.family == Family::parameter || node.op == "broadcast" || node.op == "reshape";
         });
     }
 
-    // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either, if they are more than
-    // a few additions.
+    // The larger of arithmetic and traffic, at the first shape; plain loops use a tenth of either, if they are more
+    // than a few additions.
     double estimate(const StageProblem& part, bool plain) const {
         if (problem_.points.empty()) return 0;
         const Dimensions& dims = problem_.points.front().dims;

@@ -52,8 +52,9 @@ std::string table_text(const Problem& problem, const Graph& graph) {
             if (i % a_line == 0) lines.emplace_back();
             lines.back() += (i % a_line == 0 ? "    " : " ") + literal(values[t].values[i], tensor.dtype) + ",";
         }
-        text += fmt::format("// {}: values that no input changes\n\nalignas(64) static const {} {}[{}] = {{\n{}\n}};\n\n",
-                            tensor.name, c_type(tensor.dtype), tensor.name, values[t].values.size(), join(lines, "\n"));
+        text +=
+            fmt::format("// {}: values that no input changes\n\nalignas(64) static const {} {}[{}] = {{\n{}\n}};\n\n",
+                        tensor.name, c_type(tensor.dtype), tensor.name, values[t].values.size(), join(lines, "\n"));
     }
     return text;
 }

@@ -156,6 +156,19 @@ class References(BadInput):
         self.wrong("import os; os._exit(3)", "/.*/reference.py: the reference ended by itself: .*3.*",
                    "make it return")
 
+    def test_fails_where_nobody_asked(self):
+        """Extents below those of the sweep are left out where the reference fails, unless the problem declares them."""
+        self.problem("shifted", "return np.gradient(x, axis=0) * 0 + x + b", range=None)
+        done = strop("optimize", "shifted", *QUICK, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(strop("report", "shifted", "--format", "json", cwd=self.folder).stdout)
+        self.assertRegex(report["note"], "shapes are taken from M >= 2: below, the reference fails")
+        self.problem("shifted", "return np.gradient(x, axis=0) * 0 + x + b")
+        done = strop("optimize", "shifted", *QUICK, cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, "ValueError: Shape of array too small")
+        self.assertRegex(done.stderr, "hint: the reference failed at M=1,N=\\d+: .*`range` or `require`")
+
     def test_does_not_parse(self):
         self.problem("shifted", "return (x")
         self.refused(["optimize", "shifted", *QUICK], 2, "/.*/reference.py:?.*: SyntaxError: .*", ".")
