@@ -421,8 +421,8 @@ TEST(Programs, LongComputationsArePlainOrRefusedWithANumber) {
     std::vector<Proposal> proposals = Playbook(one.problem, long_graph(4200, 50), small_machine()).plan();
     ASSERT_EQ(proposals.size(), 1u);
     EXPECT_EQ(proposals[0].strategy.id, "plain_stages");
-    Playbook refused(one.problem, long_graph(10000, 10), small_machine());
-    EXPECT_THAT(refused.why_nothing(), HasSubstr("stages (at most 400): cut the reference into several problems"));
+    Playbook refused(one.problem, long_graph(10000, 4), small_machine());
+    EXPECT_THAT(refused.why_nothing(), HasSubstr("stages (at most 2000): cut the reference into several problems"));
 }
 
 // STROP_TEST_COMPUTATION=NAME: that one only.

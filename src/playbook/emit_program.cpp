@@ -37,7 +37,7 @@ namespace {
 
 constexpr size_t most_nodes = 4000;      // of a graph that is searched for large stages
 constexpr size_t most_fast_stages = 64;  // that differ: each has code of its own
-constexpr size_t most_stages = 400;
+constexpr size_t most_stages = 2000;
 constexpr double most_plain_cost = 4;    // of an operation, in additions, that compilers have vectors for
 constexpr size_t most_tuned_stages = 8;  // of a program whose plain stages have a tunable of their own each
 constexpr size_t most_variants = 8;
