@@ -83,6 +83,23 @@ TEST(Expectation, begins_where_the_reference_works) {
     EXPECT_EQ(least_extents(with_reference(folder, "x[0] / 0.0")), (Least{{"M", 1}, {"N", 1}}));
 }
 
+// The entropy of one class is 0, however its only share was rounded.
+TEST(Expectation, of_outputs_that_vanish_has_the_scale_of_others) {
+    TemporaryFolder folder;
+    const Problem problem =
+        with_reference(folder, "-(np.abs(x) / np.abs(x).sum(0) * np.log(np.abs(x) / np.abs(x).sum(0))).sum(0)");
+    Expectation expectation(problem, 1, Seconds(60));
+    EXPECT_GT(expectation.at(problem.points[0]).sets().front().scale[0], 0.1);
+    Buffers& one = expectation.at({"one class", {{"M", 1}, {"N", 300}}});
+    const InputSet& set = one.sets().front();
+    EXPECT_GT(set.scale[0], 0.1);
+    float* y = reinterpret_cast<float*>(one.output(set, 0));
+    std::fill(y, y + 300, 6e-8f);
+    EXPECT_EQ(wrong_output(problem, one, set, {}), "");
+    y[7] = 1e-2f;
+    EXPECT_NE(wrong_output(problem, one, set, {}), "");
+}
+
 // Near the antipode a distance on a sphere hardly depends on how its formula goes, whose arc sine near 1 does: float32
 // loses half of its digits, on the way, at one element of thousands.
 TEST(Expectation, an_element_whose_formula_loses_digits_has_room_of_its_own) {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from strop import trace_contraction as product_of
 from strop import trace_layout as layout
 from strop import trace_matrices as matrices
 from strop.import_values import OPERATIONS, as_tensor, imports
@@ -29,8 +28,7 @@ def _solve(out, a, b, *, left=True, check_errors=False):
     if not left:
         raise Untraceable("'aten._linalg_solve_ex' from the right has no graph operation")
     vector = b.ndim == 1 or (b.ndim + 1 == a.ndim and b.shape == a.shape[:-1])
-    right = layout.expand_dims(b, -1) if vector else b
-    found = product_of.matmul(matrices.inverse(a), right)
+    found = matrices.solve(a, layout.expand_dims(b, -1) if vector else b)
     return layout.squeeze(found, -1) if vector else found, None, None, None
 
 

@@ -7,7 +7,16 @@ import math
 import numpy as np
 
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, compute, imports, promoted
-from strop.trace_angles import angle_of, arc_cosine, arc_sine, area_cosine, area_sine, area_tangent
+from strop.trace_angles import (
+    angle_of,
+    arc_cosine,
+    arc_sine,
+    area_cosine,
+    area_sine,
+    area_tangent,
+    hyperbolic_cosine,
+    hyperbolic_sine,
+)
 from strop.trace_array import Traced, astype, bitwise, inverted, lift, pointwise
 from strop.trace_dims import Untraceable
 from strop.trace_elementwise import has_sign, truncated_remainder, with_sign
@@ -81,8 +90,8 @@ OPERATIONS["frac"] = lambda out, x: x - _truncated(x)
 OPERATIONS["log10"] = lambda out, x: compute("multiply", out, compute("log", out, x), 1 / math.log(10))
 OPERATIONS["tan"] = lambda out, x: compute("sin", out, x) / compute("cos", out, x)
 OPERATIONS["erfc"] = OPERATIONS["special_erfc"] = lambda out, x: 1 - compute("erf", out, x)
-OPERATIONS["sinh"] = lambda out, x: (compute("exp", out, x) - compute("exp", out, -x)) * 0.5
-OPERATIONS["cosh"] = lambda out, x: (compute("exp", out, x) + compute("exp", out, -x)) * 0.5
+OPERATIONS["sinh"] = lambda out, x: hyperbolic_sine(as_dtype(x, out))
+OPERATIONS["cosh"] = lambda out, x: hyperbolic_cosine(as_dtype(x, out))
 OPERATIONS["asin"] = lambda out, x: arc_sine(as_dtype(x, out))
 OPERATIONS["acos"] = lambda out, x: arc_cosine(as_dtype(x, out))
 OPERATIONS["atan2"] = lambda out, y, x: angle_of(as_dtype(y, out), as_dtype(x, out))

@@ -38,6 +38,20 @@ def angle_of(y, x) -> Traced:
     return pointwise("where", infinite, diagonal, angle)
 
 
+def hyperbolic_sine(x) -> Traced:
+    """By expm1, which keeps what is small; exp(x) may be too large where half of it is not."""
+    size = pointwise("absolute", x)
+    above = pointwise("expm1", size)
+    usual = 0.5 * (above + above / (above + 1))
+    return pointwise("sign", x) * pointwise("where", size > 15, pointwise("exp", size - math.log(2)), usual)
+
+
+def hyperbolic_cosine(x) -> Traced:
+    size = pointwise("absolute", x)
+    usual = 0.5 * (pointwise("exp", size) + pointwise("exp", -size))
+    return pointwise("where", size > 15, pointwise("exp", size - math.log(2)), usual)
+
+
 def area_sine(x) -> Traced:
     """asinh, by log1p, which keeps what is small."""
     x = lift(x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
 from strop.trace_calls import HANDLERS, handles
-from strop.trace_dims import Untraceable, is_int
+from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
 
 
 def along(axis: int, begin, end) -> tuple:
@@ -113,6 +113,24 @@ def indices(dimensions, dtype=None, sparse=False):
     return tuple(grids) if sparse else layout.stack(grids, 0)
 
 
+class Mesh:
+    """np.mgrid and np.ogrid over extents that vary."""
+
+    def __init__(self, real, sparse: bool):
+        self.real, self.sparse = real, sparse
+
+    def __getitem__(self, key):
+        slices = key if isinstance(key, tuple) else (key,)
+        bounds = [(one.start or 0, one.stop, 1 if one.step is None else one.step) for one in slices]
+        if not any(isinstance(number, SymInt) for one in bounds for number in one):
+            return self.real[key]
+        counts = [layout.arange(*one) for one in bounds]
+        if len(counts) == 1 and not isinstance(key, tuple):
+            return counts[0]
+        grids = meshgrid(*counts, indexing="ij", sparse=self.sparse)
+        return grids if self.sparse else layout.stack(grids, 0)
+
+
 @handles("fromfunction")
 def from_function(function, shape, dtype=None):
     grids = indices(shape, float if dtype is None else dtype)
@@ -128,8 +146,8 @@ def open_mesh(*vectors):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     if not layout.is_extent(num) or lift(start).ndim or lift(stop).ndim:
         raise Untraceable("this form of 'np.linspace' has no graph operation")
-    steps = num - 1 if endpoint else num
-    step = pointwise("divide", pointwise("subtract", stop, start), lift(steps))
+    steps = pointwise("maximum", num - 1, 1) if endpoint else lift(num)
+    step = pointwise("divide", pointwise("subtract", stop, start), steps)
     result = pointwise("add", pointwise("multiply", astype(layout.arange(num), GRAPH.working), step), start)
     result = result if dtype is None else astype(result, dtype)
     return (result, step) if retstep else result
@@ -217,10 +235,10 @@ def roll(x, shift, axis=None):
         if not layout.is_extent(by):
             raise Untraceable("'np.roll' by a computed number has no graph operation")
         place = axis_of(one, x.ndim)
-        by = by % x.shape[place]
-        if is_int(by) and by == 0:
+        extent = x.shape[place]
+        begin = -by % extent if looks_negative(by) else extent - by % extent
+        if is_int(begin) and begin in (0, extent):
             continue
-        begin = x.shape[place] - by
         x = layout.concatenate([x[along(place, begin, None)], x[along(place, None, begin)]], place)
     return x
 

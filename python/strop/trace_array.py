@@ -140,6 +140,7 @@ class Traced:
         self.fill = fill  # the value of every element, for what np.zeros and the like made
         self.iota = None  # the extent, for what np.arange(n) made
         self.step = None  # for what np.arange(0, n, step) made
+        self.key = None  # of another array, for a view of a part of it
         self._storage = view_of._storage if view_of is not None else Storage()
         self._version = self._storage.version
 
@@ -222,11 +223,18 @@ class Traced:
     def __getitem__(self, key):
         from strop.trace_layout import getitem
 
-        return getitem(self, key)
+        part = getitem(self, key)
+        if part is not self:
+            part.key = key
+        return part
 
     def __setitem__(self, key, value):
         from strop.trace_layout import setitem
 
+        # x[key] += y changes a view first, which is then stored where it came from.
+        if isinstance(value, Traced) and value.key is key and value._storage is self._storage:
+            if self._version + 1 == value._version == self._storage.version:
+                self._version = value._version
         setitem(self, key, value)
 
     def __getattr__(self, name):
@@ -365,43 +373,10 @@ def lift(value) -> Traced:
             raise Untraceable("an empty list as an array")
         return stack([lift(item) for item in value], 0)
     if isinstance(value, np.ndarray):
+        from strop.trace_constants import constant_array
+
         return constant_array(value)
     raise Untraceable(f"a {type(value).__name__} as an array")
-
-
-LARGEST_TABLE = 1024  # elements of an array of the reference that are written into the graph
-
-
-def constant_array(value: np.ndarray) -> Traced:
-    from strop.trace_layout import arange, concatenate, reshape
-
-    flat = value.reshape(-1)
-    if flat.size and (flat == flat[0]).all():
-        return full(value.shape, flat[0].item(), value.dtype)
-    steps = np.diff(flat) if value.ndim == 1 and value.dtype.kind == "i" else np.array([0])
-    if steps[0] > 0 and (steps == steps[0]).all():
-        return arange(flat[0].item(), flat[-1].item() + 1, steps[0].item())
-    if value.ndim == 1 and value.dtype.kind == "f" and (even := _evenly_spaced(value)) is not None:
-        return even
-    if not 1 <= flat.size <= LARGEST_TABLE:
-        raise Untraceable(f"a constant array of {flat.size} elements")
-    return reshape(concatenate([full((1,), item.item(), value.dtype) for item in flat], 0), value.shape)
-
-
-def _evenly_spaced(value: np.ndarray) -> Traced | None:
-    """What np.linspace computes, in float64 as NumPy does, where that gives every element."""
-    from strop.trace_layout import arange
-
-    count = value.size
-    if count < 4:
-        return None
-    first, last = float(value[0]), float(value[-1])
-    for start in (first, round(first, 6)):
-        step = (round(last, 6) - start if start != first else last - start) / (count - 1)
-        if (np.arange(count) * step + start).astype(value.dtype).tobytes() == value.tobytes():
-            counts = astype(arange(count), np.float64)
-            return astype(counts * full((), step, np.float64) + full((), start, np.float64), value.dtype)
-    return None
 
 
 def full(shape, value, dtype) -> Traced:

@@ -466,15 +466,19 @@ def _assign_region(target: Traced, value, begins, ends, dropped):
         target.assign(Traced(padded.node, target.shape, target.dtype))
         return
     partial = [axis for axis, extent in enumerate(target.shape) if not same(block[axis], extent)]
-    if len(partial) != 1:
-        raise Untraceable("assignment to a part of an array")
-    axis = partial[0]
-    extent = target.shape[axis]
     old = full(target.shape, 0, target.dtype) if target.fill == "empty" else target
-    parts = [_range(old, axis, 0, begins[axis]), value, _range(old, axis, ends[axis], extent)]
-    parts = [part for part in parts if not same(part.shape[axis], 0)]
-    joined = concatenate(parts, axis)
+    joined = _with_region(old, value, begins, ends, partial)
     target.assign(Traced(joined.node, target.shape, target.dtype))
+
+
+def _with_region(old: Traced, value: Traced, begins, ends, axes) -> Traced:
+    """The region in place of what it covers, one axis inside the other."""
+    if not axes:
+        return value
+    axis, inner = axes[0], axes[1:]
+    middle = _with_region(_range(old, axis, begins[axis], ends[axis]), value, begins, ends, inner)
+    parts = [_range(old, axis, 0, begins[axis]), middle, _range(old, axis, ends[axis], old.shape[axis])]
+    return concatenate([part for part in parts if not same(part.shape[axis], 0)], axis)
 
 
 def _range(value: Traced, axis: int, begin, end) -> Traced:

@@ -6,17 +6,17 @@ import numpy as np
 
 from strop import trace_contraction as product_of
 from strop import trace_layout as layout
-from strop.trace_array import Traced, astype, axis_of, lift, pointwise
+from strop.trace_array import Traced, astype, axis_of, full, lift, pointwise, result_type
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import Untraceable, is_int
 
-LARGEST_MINORS = 4  # a determinant by minors takes n! products
+LARGEST = 6  # what is written out grows as the cube
 LARGEST_ROOT = 8
 
 
 def _elements(x, name: str, largest: int) -> list[list[Traced]]:
     """Rows of the last two axes, of a literal extent."""
-    x = astype(lift(x), np.float64)  # minors cancel
+    x = astype(lift(x), np.float64)  # what is left of the pivots loses digits
     rows, columns = x.shape[-2:]
     if not is_int(rows) or not is_int(columns) or rows != columns or rows > largest:
         raise Untraceable(f"'{name}' of matrices that are larger than {largest} x {largest} has no graph operation")
@@ -27,31 +27,51 @@ def _matrix(rows: list[list[Traced]]) -> Traced:
     return layout.stack([layout.stack(row, -1) for row in rows], -2)
 
 
-def _without(rows, i: int, j: int):
-    return [row[:j] + row[j + 1 :] for k, row in enumerate(rows) if k != i]
+def _eliminated(rows, right):
+    """Gauss-Jordan with the largest pivot of each column: the pivots, the sign of the exchanges, and `right` in the same
+    steps, which becomes the solution."""
+    count, pivots, sign = len(rows), [], None
+    rows = [list(row) + list(more) for row, more in zip(rows, right)]
+    for k in range(count):
+        for i in range(k + 1, count):
+            exchanged = pointwise("absolute", rows[i][k]) > pointwise("absolute", rows[k][k])
+            turn = pointwise("where", exchanged, -1.0, 1.0)
+            sign = turn if sign is None else sign * turn
+            both = [(pointwise("where", exchanged, b, a), pointwise("where", exchanged, a, b))
+                    for a, b in zip(rows[k], rows[i])]
+            rows[k], rows[i] = [one for one, _ in both], [other for _, other in both]
+        pivots.append(rows[k][k])
+        rest = range(k + 1, len(rows[k]))
+        for j in rest:
+            rows[k][j] = rows[k][j] / pivots[k]
+        for i in range(count):
+            if i == k or (not right[0] and i < k):
+                continue
+            for j in rest:
+                rows[i][j] = rows[i][j] - rows[i][k] * rows[k][j]
+    return pivots, sign, [row[count:] for row in rows]
 
 
-def _determinant(rows):
+def _determinant(x, name: str) -> Traced:
+    rows = _elements(x, name, LARGEST)
     if len(rows) == 1:
         return rows[0][0]
-    if len(rows) == 2:
-        return rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0]
-    total = None
-    for j, first in enumerate(rows[0]):
-        term = first * _determinant(_without(rows, 0, j))
-        total = term if total is None else total - term if j % 2 else total + term
-    return total
+    pivots, result, _ = _eliminated(rows, [[] for _ in rows])
+    for pivot in pivots:
+        result = result * pivot
+    return result
 
 
 @handles("linalg.det")
 def determinant(x):
-    return astype(_determinant(_elements(x, "linalg.det", LARGEST_MINORS)), _kind(x))
+    return astype(_determinant(x, "linalg.det"), _kind(x))
 
 
 @handles("linalg.slogdet")
 def log_determinant(x):
-    value = determinant(x)
-    return pointwise("sign", value), pointwise("log", pointwise("absolute", value))
+    value = _determinant(x, "linalg.slogdet")
+    log = pointwise("log", pointwise("absolute", value))
+    return astype(pointwise("sign", value), _kind(x)), astype(log, _kind(x))
 
 
 def _kind(x):
@@ -60,23 +80,22 @@ def _kind(x):
 
 @handles("linalg.inv")
 def inverse(x):
-    rows = _elements(x, "linalg.inv", LARGEST_MINORS)
-    count, whole = len(rows), _determinant(rows)
-    if count == 1:
-        return 1 / lift(x)
-
-    def cofactor(i, j):
-        minor = _determinant(_without(rows, i, j))
-        return -minor if (i + j) % 2 else minor
-
-    return astype(_matrix([[cofactor(j, i) / whole for j in range(count)] for i in range(count)]), _kind(x))
+    rows = _elements(x, "linalg.inv", LARGEST)
+    unit = [[full((), 1.0 if i == j else 0.0, np.float64) for j in range(len(rows))] for i in range(len(rows))]
+    return astype(_matrix(_eliminated(rows, unit)[2]), _kind(x))
 
 
 @handles("linalg.solve")
 def solve(a, b):
     b = lift(b)
-    found = inverse(a)
-    return product_of.matmul(found, b) if b.ndim != 1 else product_of.matmul(found, layout.expand_dims(b, -1))[..., 0]
+    matrix = layout.expand_dims(b, -1) if b.ndim == 1 else b
+    rows = _elements(a, "linalg.solve", LARGEST)
+    columns = matrix.shape[-1]
+    if not is_int(columns) or columns > LARGEST:
+        return product_of.matmul(inverse(a), b)
+    right = [[astype(matrix[..., i, j], np.float64) for j in range(columns)] for i in range(len(rows))]
+    found = astype(_matrix(_eliminated(rows, right)[2]), result_type([lift(a), b])[0])
+    return found[..., 0] if b.ndim == 1 else found
 
 
 @handles("linalg.cholesky")

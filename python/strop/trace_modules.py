@@ -11,6 +11,7 @@ import types
 
 import numpy as np
 
+from strop.trace_arrangement import Mesh
 from strop.trace_array import Traced, astype, lift
 from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
@@ -128,6 +129,8 @@ class Module(types.ModuleType):
             return scalar_type(real) if real.__module__ == "numpy" and _is_concrete(real) else real
         if self._prefix + name in CREATION or (callable(real) and not isinstance(real, type)):
             return Function(self._prefix + name, real)
+        if name in ("mgrid", "ogrid"):
+            return Mesh(real, sparse=name == "ogrid")
         return _IndexJoin(name) if name in ("c_", "r_") else real
 
 

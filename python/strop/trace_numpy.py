@@ -8,7 +8,16 @@ import numpy as np
 
 from strop import trace_contraction as product_of
 from strop import trace_layout as layout
-from strop.trace_angles import angle_of, arc_cosine, arc_sine, area_cosine, area_sine, area_tangent
+from strop.trace_angles import (
+    angle_of,
+    arc_cosine,
+    arc_sine,
+    area_cosine,
+    area_sine,
+    area_tangent,
+    hyperbolic_cosine,
+    hyperbolic_sine,
+)
 from strop.trace_array import (
     GRAPH,
     Traced,
@@ -127,16 +136,6 @@ def tan(x):
     return pointwise("divide", pointwise("sin", x), pointwise("cos", x))
 
 
-@handles("sinh")
-def sinh(x):
-    return (pointwise("exp", x) - pointwise("exp", -lift(x))) * 0.5
-
-
-@handles("cosh")
-def cosh(x):
-    return (pointwise("exp", x) + pointwise("exp", -lift(x))) * 0.5
-
-
 @handles("special.erfc", "math.erfc")
 def erfc(x):
     return 1 - pointwise("erf", x)
@@ -198,6 +197,8 @@ for _spellings, _function in (
     ("arcsin asin math.asin", arc_sine),
     ("arccos acos math.acos", arc_cosine),
     ("arctan2 atan2 math.atan2", angle_of),
+    ("sinh math.sinh", hyperbolic_sine),
+    ("cosh math.cosh", hyperbolic_cosine),
     ("arcsinh asinh math.asinh", area_sine),
     ("arccosh acosh math.acosh", area_cosine),
     ("arctanh atanh math.atanh", area_tangent),

@@ -201,6 +201,8 @@ def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
     x = layout.reshape(x if x.dtype.kind == "f" else astype(x, GRAPH.working), (x.size,))
     low, high = range if range is not None else (reduce("min", x), reduce("max", x))
     low, high = astype(lift(low), x.dtype), astype(lift(high), x.dtype)
+    one_value = pointwise("equal", low, high)
+    low, high = choose(one_value, low - 0.5, low), choose(one_value, high + 0.5, high)
     width = (high - low) / lift(bins)
     edges = astype(layout.arange(bins + 1), x.dtype) * width + low
     index = astype(pointwise("floor", (x - low) / width), np.int64)

@@ -320,6 +320,16 @@ void Expectation::set_scale(Buffers& buffers, InputSet& set, size_t output, cons
                                                   element_count(problem_, tensor, buffers.point().dims), tensor.dtype));
 }
 
+// Where all outputs are 0 (the entropy of one class, the deviation of one sample) a rounding error is measured against
+// what they are elsewhere.
+double Expectation::at_least_usual_scale(const Buffers& buffers, size_t output, double scale) {
+    usual_scale_.resize(problem_.outputs.size());
+    double& usual = usual_scale_[output];
+    if (!in_sweep(problem_, buffers.point().dims)) return scale > 0 ? scale : usual;
+    if (scale > 0 && (usual == 0 || scale < usual)) usual = scale;
+    return scale;
+}
+
 // Expected values and their scale; whether all are finite, which for the first set, as declared, they have to be, and
 // of unusual ones not all are 0.
 bool Expectation::expect(Buffers& buffers, size_t index) {
@@ -341,6 +351,7 @@ bool Expectation::expect(Buffers& buffers, size_t index) {
                                  : "choose a `fill` of the inputs on which it is finite, or leave such shapes out with "
                                    "`range` or `require` (docs/problems.md)");
         set.scale[t] = root_mean_square(wide, count, tensor.dtype);
+        if (set.distribution == Distribution::declared) set.scale[t] = at_least_usual_scale(buffers, t, set.scale[t]);
         // Where everything cancels, what is left of a rounding error is as large as anything else.
         const double least = float_range(tensor.dtype).least_subnormal;
         if (set.distribution != Distribution::declared &&

@@ -73,6 +73,7 @@ private:
     Distribution draw(std::mt19937_64& random);
     void expect_all(Buffers& buffers, bool estimate);
     bool expect(Buffers& buffers, size_t index);
+    double at_least_usual_scale(const Buffers& buffers, size_t output, double scale);
     bool has_few_outputs(const Dimensions& dims) const;  // of some output so few elements that chance decides
     std::vector<double> widen_scale(Buffers& buffers, size_t index);
     bool estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise);
@@ -104,6 +105,7 @@ private:
     // Unusual distributions on which the reference is finite and well-conditioned, at the smallest shape; and those
     // that have not been dealt yet, in secret order.
     std::vector<Distribution> benign_, deck_;
+    std::vector<double> usual_scale_;  // of each output, the least at a shape of the sweep; 0: not known
     bool benign_known_ = false;
     bool slow_ = false;     // the reference, even at the smallest shape
     uint64_t outside_ = 0;  // shapes outside the sweep so far

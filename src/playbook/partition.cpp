@@ -36,7 +36,10 @@ public:
           is_output_(graph.nodes.size(), 0) {
         for (const Node& node : graph.nodes)
             for (int operand : node.operands) users_[at(operand)].push_back(node.id);
-        for (int id : graph.outputs) is_output_[at(id)] = 1;
+        for (int id : graph.outputs) {
+            is_output_[at(id)] = 1;
+            free_[at(id)] = 0;  // one that is generated is written all the same
+        }
         for (const Node& node : graph.nodes) names_.push_back("value_" + std::to_string(node.id));
         for (const Node& node : graph.nodes) sources_.push_back(sources_of(node));
     }
@@ -386,7 +389,7 @@ private:
     const Fusion fusion_;
     const Claims& claims_;
     const std::vector<char>& plain_only_;
-    const std::vector<char> free_;
+    std::vector<char> free_;
     std::vector<int> group_of_;
     std::vector<std::vector<int>> users_;
     std::vector<char> is_output_;

@@ -147,7 +147,10 @@ bool is_library_function(const std::string& name) {
         "sqrt",    "srand",  "strlen",  "system",  "tan",       "tanh",   "tgamma",  "time",      "trunc",  "write",
         "y0",      "y1",     "yn",
     };
-    return functions.count(name) > 0;
+    // In float and long double, and what generated sources call their own.
+    const bool narrower = !name.empty() && (name.back() == 'f' || name.back() == 'l') &&
+                          functions.count(name.substr(0, name.size() - 1)) > 0;
+    return narrower || functions.count(name) > 0 || name == "vec" || name == "team" || name == "vmask";
 }
 
 }  // namespace strop

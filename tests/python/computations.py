@@ -409,6 +409,20 @@ def correlations(x):
     return np.corrcoef(x)
 
 
+def constants_beside(x):
+    return x * 2, np.ones(5, dtype=x.dtype), np.linspace(0, 1, x.shape[0], dtype=x.dtype)
+
+
+def rolled_back(x):
+    return np.roll(x, -1, axis=1) - np.roll(x, (-2, 3), axis=(0, 1))
+
+
+def inner_part(x):
+    y = x.copy()
+    y[1:-1, 1:-1] += 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:])
+    return y
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -482,4 +496,7 @@ COMPUTATIONS = {
     "small_inverses": ("x float32[M,9]", ["M=19", "M=1"]),
     "quantiles_of_rows": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
     "correlations": ("x float32[M,N]", ["M=5,N=37", "M=2,N=3"]),
+    "constants_beside": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "rolled_back": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "inner_part": ("x float32[M,N]", ["M=5,N=37", "M=3,N=3"]),
 }

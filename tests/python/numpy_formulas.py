@@ -44,6 +44,47 @@ def rolled(x):
     return np.roll(x, 2), np.roll(x, (1, -2), (0, 1)), np.roll(x, 1, axis=0), np.roll(x, -3, axis=1)
 
 
+def rolled_back(x):
+    """x: M N"""
+    return np.roll(x, -1), np.roll(x, (-(x.shape[0] // 2), -(x.shape[1] // 2)), axis=(0, 1)), np.roll(x, -9, axis=1)
+
+
+def constants_beside(x):
+    """x: M N"""
+    return x * 2, np.ones(5, dtype=x.dtype), np.linspace(0, 1, x.shape[0]), np.full(x.shape[1], 3)
+
+
+def inner_part(x):
+    """x: M N"""
+    y = x.copy()
+    y[1:-1, 1:-1] += 0.25 * (x[:-2, 1:-1] + x[2:, 1:-1])
+    y[0, 2:4] = 7
+    return y
+
+
+def meshes(x):
+    """x: M N"""
+    m, n = x.shape
+    i, j = np.mgrid[0:m, 0:n]
+    p, q = np.ogrid[0:m, 1 : n + 1]
+    return x * i + j, (x + p) / q
+
+
+def hyperbolic(x):
+    """x: M N"""
+    return np.sinh(x), np.cosh(x), np.sinh(x * 1e-4) * 1e4, np.sinh(x * 40), np.cosh(x * 40)
+
+
+def larger_systems(x, b):
+    """x: B 6 6, b: B 6 2"""
+    return np.linalg.det(x), np.linalg.solve(x, b), np.linalg.inv(x)
+
+
+def a_histogram_of_one_value(x):
+    """x: 30"""
+    return np.histogram(np.round(x * 0.01), bins=4)[0]
+
+
 def turned(x):
     """x: M N"""
     return np.rot90(x), np.rot90(x, 2), np.rot90(x, -1), np.rot90(x, 1, (1, 0))
