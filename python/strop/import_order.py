@@ -20,12 +20,12 @@ from strop.trace_array import (
     axis_of,
     broadcast_shapes,
     broadcast_to,
-    constant_array,
     full,
     pointwise,
     product,
     reduce,
 )
+from strop.trace_constants import constant_array
 from strop.trace_dims import Untraceable, is_int, same
 from strop.trace_statistics import histogram
 from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero

@@ -30,7 +30,8 @@ from strop import import_reductions  # noqa: F401
 from strop.import_recurrent import recurrences_kept
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
 from strop.import_values import HALVES, OPERATIONS, as_tensor, numpy_dtype
-from strop.trace_array import GRAPH, Traced, broadcast_to, constant_array, pointwise
+from strop.trace_array import GRAPH, Traced, broadcast_to, pointwise
+from strop.trace_constants import constant_array
 from strop.trace_dims import SymInt, Untraceable, extremum, text
 from strop.trace_layout import triangle
 
