@@ -27,11 +27,11 @@ TEST(Reference, a_reference_that_fails_is_one_phrase) {
         Problem problem = scale_problem(folder, python);
         RefereeOptions options;
         options.reference_limit = Seconds(3);
-        Referee referee(problem, detect_machine(), options);
         EvaluationRequest request;
         request.kernel.source = kernel_source(right_body);
         request.points = problem.points;
         try {
+            Referee referee(problem, detect_machine(), options);
             referee.evaluate({request});
         } catch (const UsageError& error) {
             return error.what();

@@ -157,8 +157,19 @@ def phrase(error: BaseException) -> str:
     return f"the reference fails: {type(error).__name__}: {first}"
 
 
+def place_in(path: str, error: BaseException) -> str:
+    """" (reference.py:5)": the reference's own line that led there; nothing where another one is named already."""
+    line, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == path:
+            line = step.tb_lineno
+        step = step.tb_next
+    return f" ({os.path.basename(path)}:{line})" if line is not None else ""
+
+
 def document(read_spec) -> dict:
     """The graph, or why there is none. What the reference prints goes to standard error."""
+    spec = None
     try:
         with contextlib.redirect_stdout(sys.stderr):
             sys.path.insert(1, "")
@@ -166,7 +177,9 @@ def document(read_spec) -> dict:
             sys.path[1] = os.path.dirname(os.path.abspath(spec["reference"]))
             return trace(spec)
     except BaseException as error:  # whatever the reference does must end as data
-        return {"untraceable": phrase(error)}
+        said = phrase(error)
+        path = spec.get("reference", "") if isinstance(spec, dict) else ""
+        return {"untraceable": said if said.endswith(")") else said + place_in(path, error)}
 
 
 def main(arguments) -> int:

@@ -243,6 +243,16 @@ def roll(x, shift, axis=None):
     return x
 
 
+HANDLERS["fft.fftshift"] = lambda x, axes=None: _shifted(lift(x), axes, 1)
+HANDLERS["fft.ifftshift"] = lambda x, axes=None: _shifted(lift(x), axes, -1)
+
+
+def _shifted(x: Traced, axes, sign: int) -> Traced:
+    """Half of each extent, rounded down; back: rounded up."""
+    places = axes_of(axes, x.ndim)
+    return roll(x, [x.shape[axis] // 2 * sign for axis in places], list(places))
+
+
 # ---- diagonals and places ------------------------------------------------------------------------------
 
 

@@ -73,7 +73,13 @@ def scaled_by_power(x, exponent):
 
 @handles("cbrt", "special.cbrt", "math.cbrt")
 def cube_root(x):
-    return pointwise("sign", x) * pointwise("power", pointwise("absolute", x), 1 / 3)
+    """By a logarithm, and a step of Newton's for the digits that it lost."""
+    x = lift(x)
+    size = pointwise("absolute", x)
+    root = pointwise("exp", pointwise("log", size) * (1 / 3))
+    better = root - (root - size / pointwise("square", root)) * (1 / 3)
+    alone = pointwise("logical_or", pointwise("equal", size, 0), pointwise("equal", size, math.inf))
+    return choose(alone, x, pointwise("sign", x) * better)
 
 
 # ---- choices and questions -----------------------------------------------------------------------------

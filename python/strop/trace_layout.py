@@ -297,10 +297,21 @@ def is_mask(entry) -> bool:
     return isinstance(entry, (Traced, np.ndarray)) and entry.dtype == np.bool_ and entry.ndim > 0
 
 
+def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
+    """x[k, 0] for a k that is computed: of that axis the one element is left."""
+    key, axis = list(key), 0
+    for place, entry in enumerate(key):
+        if isinstance(entry, Traced) and entry.ndim == 0 and entry.dtype.kind in "iu":
+            value = take(value, reshape(astype(entry, np.int64), (1,)), axis)
+            key[place] = 0
+        axis += entry is not None
+    return value, key
+
+
 def getitem(value: Traced, key) -> Traced:
     if not isinstance(key, tuple) and isinstance(key, (Traced, np.ndarray)) and is_mask(key):
         raise Untraceable("boolean mask indexing gives a shape that depends on values")
-    key = expand_key(key, value.ndim)
+    value, key = _at_computed_places(value, expand_key(key, value.ndim))
     begins: list = []
     ends: list = []
     steps: list = []

@@ -15,6 +15,7 @@ from strop.trace_arrangement import Mesh
 from strop.trace_array import Traced, astype, lift
 from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
+from strop.trace_layout import getitem
 
 PREFIXES = {"numpy": "", "math": "math.", "scipy": ""}
 # Made traced even from plain numbers, since traced values are stored into them later.
@@ -40,6 +41,18 @@ def plain(value):
     return value
 
 
+class Constant(np.ndarray):
+    """An array that the reference made, which may be read at traced places."""
+
+    def __getitem__(self, key):
+        return getitem(lift(np.asarray(self)), key) if is_traced(key) else super().__getitem__(key)
+
+    def take(self, indices, *arguments, **options):
+        if is_traced(indices):
+            return call("take", (np.asarray(self), indices, *arguments), options)
+        return super().take(indices, *arguments, **options)
+
+
 class Function:
     """A function or ufunc of a module."""
 
@@ -52,7 +65,8 @@ class Function:
             options = {key: plain(value) for key, value in options.items()}
             arguments = [value if callable(value) else plain(value) for value in arguments]
             return call(self.name, arguments, options)
-        return self.real(*plain(arguments), **{key: plain(value) for key, value in options.items()})
+        result = self.real(*plain(arguments), **{key: plain(value) for key, value in options.items()})
+        return result.view(Constant) if type(result) is np.ndarray else result
 
     def __getattr__(self, attribute):
         member = getattr(self.real, attribute)

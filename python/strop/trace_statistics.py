@@ -80,6 +80,21 @@ def nanmean(x, axis=None, keepdims=False):
     return reduce("sum", _filled(x, 0), axis, keepdims) / _numbers(x, axis, keepdims)
 
 
+@handles("nanmedian")
+def nanmedian(x, axis=None, keepdims=False):
+    x = lift(x)
+    if axis is None:
+        rank, x, axis = x.ndim, layout.reshape(x, (x.size,)), 0
+        keepdims = keepdims and rank == 1
+    ordered, count = sort(_filled(x, math.inf), axis), astype(_numbers(x, axis, True), np.int64)
+    low, high = (
+        layout.take_along_axis(ordered, pointwise("maximum", pointwise("floor_divide", count - less, 2), 0), axis)
+        for less in (1, 0)
+    )
+    middle = choose(count > 0, (low + high) * 0.5, math.nan)
+    return middle if keepdims else layout.squeeze(middle, axis)
+
+
 @handles("nanvar")
 def nanvar(x, axis=None, ddof=0, keepdims=False):
     x = lift(x)
@@ -195,9 +210,9 @@ def bincount(x, weights=None, minlength=0):
 
 @handles("histogram")
 def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
-    if not layout.is_extent(bins):
-        raise Untraceable("'np.histogram' with edges has no graph operation")
     x = lift(x)
+    if not layout.is_extent(bins):
+        return _histogram_between(x, lift(bins), density, weights)
     x = layout.reshape(x if x.dtype.kind == "f" else astype(x, GRAPH.working), (x.size,))
     low, high = range if range is not None else (reduce("min", x), reduce("max", x))
     low, high = astype(lift(low), x.dtype), astype(lift(high), x.dtype)
@@ -216,6 +231,19 @@ def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
     counts = full(x.shape, 1, np.int64) if weights is None else layout.reshape(lift(weights), x.shape)
     counts = _counted(index, choose(inside, counts, 0), bins)
     return (counts / (reduce("sum", counts) * width) if density else counts), edges
+
+
+def _histogram_between(x: Traced, edges: Traced, density, weights):
+    """Edges that increase; the last one belongs to the last bin."""
+    x = layout.reshape(x, (x.size,))
+    bins = edges.shape[0] - 1
+    index = searchsorted(edges, x, "right") - 1
+    index = index - astype(pointwise("equal", x, edges[bins]), np.int64)
+    inside = pointwise("logical_and", index >= 0, index < bins)
+    counts = full(x.shape, 1, np.int64) if weights is None else layout.reshape(lift(weights), x.shape)
+    index = pointwise("maximum", pointwise("minimum", index, bins - 1), 0)
+    counts = _counted(index, choose(inside, counts, 0), bins)
+    return (counts / (reduce("sum", counts) * diff(edges)) if density else counts), edges
 
 
 # ---- differences and sums ------------------------------------------------------------------------------
@@ -249,14 +277,17 @@ def gradient(f, *spacing, axis=None, edge_order=1):
     f = lift(f)
     axes = axes_of(axis, f.ndim)
     steps = list(spacing) * len(axes) if len(spacing) == 1 else list(spacing) or [1.0] * len(axes)
-    if len(steps) != len(axes) or edge_order != 1 or any(lift(step).ndim for step in steps):
+    if len(steps) != len(axes) or any(lift(step).ndim for step in steps):
         raise Untraceable("'np.gradient' over uneven steps has no graph operation")
-    found = [_slope(f, place, step) for place, step in zip(axes, steps)]
+    found = [_slope(f, place, step, edge_order) for place, step in zip(axes, steps)]
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def _slope(f: Traced, axis: int, step) -> Traced:
+def _slope(f: Traced, axis: int, step, edge_order: int) -> Traced:
     first, last = f[along(axis, 1, 2)] - f[along(axis, 0, 1)], f[along(axis, -1, None)] - f[along(axis, -2, -1)]
+    if edge_order == 2:
+        first = -1.5 * f[along(axis, 0, 1)] + 2 * f[along(axis, 1, 2)] - 0.5 * f[along(axis, 2, 3)]
+        last = 1.5 * f[along(axis, -1, None)] - 2 * f[along(axis, -2, -1)] + 0.5 * f[along(axis, -3, -2)]
     inner = (f[along(axis, 2, None)] - f[along(axis, None, -2)]) / pointwise("multiply", step, 2.0)
     return layout.concatenate([first / step, inner, last / step], axis)
 
@@ -273,6 +304,39 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
             step = layout.reshape(step, [step.size if i == place else 1 for i in range(y.ndim)])
     both = y[along(place, 1, None)] + y[along(place, None, -1)]
     return reduce("sum", both * step, place) * 0.5
+
+
+@handles("unwrap")
+def unwrapped(p, discont=None, axis=-1, period=2 * math.pi):
+    p = lift(p)
+    place, half = axis_of(axis, p.ndim), period / 2
+    step = diff(p, axis=place)
+    nearest = pointwise("remainder", step + half, period) - half
+    turned = pointwise("logical_and", pointwise("equal", nearest, -half), step > 0)
+    jump = choose(turned, half, nearest) - step
+    jump = choose(pointwise("absolute", step) < (half if discont is None else discont), 0.0, jump)
+    return layout.concatenate([p[along(place, 0, 1)], p[along(place, 1, None)] + call("cumsum", (jump, place), {})], place)
+
+
+def _register_windows():
+    """Sums of cosines over an extent that varies."""
+    coefficients = {"hanning": (0.5, -0.5), "hamming": (0.54, -0.46), "blackman": (0.42, -0.5, 0.08)}
+
+    def window(name):
+        def apply(count):
+            angle = astype(layout.arange(count), GRAPH.working) * (2 * math.pi) / pointwise("maximum", count - 1, 1)
+            result = coefficients[name][0]
+            for k, factor in enumerate(coefficients[name][1:], 1):
+                result = result + pointwise("cos", angle * k) * factor
+            return choose(pointwise("equal", lift(count), 1), 1.0, result)
+
+        return apply
+
+    for name in coefficients:
+        HANDLERS[name] = window(name)
+
+
+_register_windows()
 
 
 # ---- filters and interpolation -------------------------------------------------------------------------

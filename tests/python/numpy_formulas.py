@@ -309,3 +309,52 @@ def places(x):
     flat = np.argmax(x)
     row, column = np.unravel_index(flat, x.shape)
     return row, column, np.ravel_multi_index((row, column), x.shape)
+
+
+TABLE = np.array([0.1, 0.5, 0.9, 2.0], dtype=np.float32)
+
+
+def looked_up(x):
+    """x: M N"""
+    i = np.clip((x * 2).astype(np.int64), 0, 3)
+    return TABLE[i], np.asarray([1.0, 3.0, 2.0, 5.0], dtype=np.float32).take(i), TABLE[1:][i % 3], TABLE[0] * x
+
+
+def at_computed_places(x):
+    """x: M N"""
+    row, column = np.unravel_index(np.argmax(x), x.shape)
+    best = np.argmax(x[:, 0])
+    return x[best], x[row, column], x[:, np.argmin(x[2])], x[best, 1:], x[best, :, None]
+
+
+def median_without_holes(x):
+    """x: M N"""
+    y = np.where(x > 1, np.nan, x)
+    return np.nanmedian(y, axis=1), np.nanmedian(y), np.nanmedian(y, axis=0, keepdims=True)
+
+
+def histogram_between(x, w):
+    """x: 60, w: 60"""
+    edges = [-1.0, -0.5, 0.25, 0.5, 2.0]
+    return np.histogram(x, bins=edges)[0], np.histogram(x, bins=np.array(edges), weights=w)[0]
+
+
+def slopes_of_second_order(x):
+    """x: M N"""
+    return np.gradient(x, 0.5, axis=1, edge_order=2), np.gradient(x, axis=0, edge_order=2)
+
+
+def unwrapped_phase(x):
+    """x: M N"""
+    return np.unwrap(x * 5, axis=1), np.unwrap(x * 3)
+
+
+def shifted_spectrum(x):
+    """x: M N"""
+    return np.fft.fftshift(x), np.fft.ifftshift(x, axes=1)
+
+
+def windows_of_extents(x):
+    """x: M N"""
+    n = x.shape[1]
+    return x * np.hanning(n), x * np.hamming(n), x * np.blackman(n)
