@@ -94,6 +94,8 @@ struct Labelled {
     }
 };
 
+constexpr int64_t few_terms = 4;  // as in short_reductions
+
 class Finder {
 public:
     Finder(const Problem& problem, const Graph& graph) : problem_(problem) { form_.graph = graph; }
@@ -136,6 +138,8 @@ private:
         if (problem.empty()) problem = read_extents();
         if (problem.empty()) problem = read_operands();
         if (problem.empty()) problem = assign_axes();
+        if (problem.empty() && form_.k.is_at_most(few_terms) && form_.n.is(1))
+            return "a product of few terms with a vector, which is quicker written out";
         return problem;
     }
 

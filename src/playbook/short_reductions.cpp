@@ -46,6 +46,7 @@ private:
 
     int placed(const Node& node) {
         if (const int64_t elements = elements_of(node)) return unrolled(node, elements);
+        if (const int64_t elements = terms_of(node)) return unrolled_product(node, elements);
         Node copy = node;
         for (int& operand : copy.operands) operand = places_[index(operand)];
         return out_.add(std::move(copy));
@@ -68,6 +69,31 @@ private:
         for (int64_t place = 1; place < elements; ++place)
             total = out_.pointwise(operation_of_two().at(node.op), {total, element(node.operands[0], along, place)},
                                    node.dtype);
+        return out_.reshape(total, node.shape);
+    }
+
+    // Of a product with a vector along an axis of few elements (three colours, weighted); 0: not to be unrolled.
+    int64_t terms_of(const Node& node) const {
+        if (node.family != Family::contraction || node.labels[1].size() != 1) return 0;
+        const Node &left = graph_.at(node.operands[0]), &right = graph_.at(node.operands[1]);
+        std::string rest = node.labels[0];
+        const size_t along = rest.find(node.labels[1]);
+        if (along == std::string::npos || rest.find(node.labels[1], along + 1) != std::string::npos) return 0;
+        const Expression& extent = left.shape[along];
+        if (rest.erase(along, 1) != node.labels[2] || !extent.is_literal() || reads_windows_[index(left.id)]) return 0;
+        if (left.dtype != node.dtype || right.dtype != node.dtype) return 0;
+        const int64_t terms = extent.evaluate_integer({});
+        return terms >= 2 && terms <= most_elements ? terms : 0;
+    }
+
+    int unrolled_product(const Node& node, int64_t terms) {
+        const size_t along = node.labels[0].find(node.labels[1]);
+        int total = -1;
+        for (int64_t place = 0; place < terms; ++place) {
+            const int term = out_.pointwise(
+                "multiply", {element(node.operands[0], along, place), element(node.operands[1], 0, place)}, node.dtype);
+            total = total < 0 ? term : out_.pointwise("add", {total, term}, node.dtype);
+        }
         return out_.reshape(total, node.shape);
     }
 

@@ -423,6 +423,10 @@ def inner_part(x):
     return y
 
 
+def shades_of_grey(x, w):
+    return np.sqrt(np.abs(x @ w)), np.tensordot(w, x, axes=([0], [2]))
+
+
 COMPUTATIONS = {
     "attention": ("q float32[B,H,S,D]; k float32[B,H,T,D]; v float32[B,H,T,D]", ["B=2,H=2,S=7,T=9,D=5", "B=1,H=3,S=1,T=1,D=1"]),
     "causal_attention": ("q float32[B,H,S,D]; k float32[B,H,S,D]; v float32[B,H,S,D]", ["B=2,H=2,S=7,D=5", "B=1,H=1,S=1,D=3"]),
@@ -499,4 +503,5 @@ COMPUTATIONS = {
     "constants_beside": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
     "rolled_back": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
     "inner_part": ("x float32[M,N]", ["M=5,N=37", "M=3,N=3"]),
+    "shades_of_grey": ("x float32[H,W,3]; w float32[3]", ["H=5,W=37", "H=1,W=1"]),
 }
