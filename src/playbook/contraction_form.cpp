@@ -138,7 +138,7 @@ private:
         if (problem.empty()) problem = read_extents();
         if (problem.empty()) problem = read_operands();
         if (problem.empty()) problem = assign_axes();
-        if (problem.empty() && form_.k.is_at_most(few_terms) && form_.n.is(1))
+        if (problem.empty() && form_.k.is_at_most(few_terms) && (form_.m.is(1) || form_.n.is(1)))
             return "a product of few terms with a vector, which is quicker written out";
         return problem;
     }
