@@ -14,13 +14,14 @@ from strop.trace_array import (
     broadcast_to,
     full,
     is_one,
-    lift,
     pointwise,
     product,
     reduce,
     transpose,
 )
+from strop.trace_arrangement import bordered, roll
 from strop.trace_dims import Untraceable, is_int, same
+from strop.trace_layout import part
 
 # ---- shapes ----------------------------------------------------------------------------------------------
 
@@ -110,24 +111,10 @@ def _repeat_interleave(out, x, count, axis=None, **_):
 @imports("roll")
 def _roll(out, x, shifts, axes=()):
     shifts = per_axis(shifts, 1)
-    if not axes:
-        return layout.reshape(_roll(out, layout.reshape(x, (x.size,)), shifts, [0]), x.shape)
-    for shift, axis in zip(shifts, per_axis(axes, 1)):
-        axis, extent = axis_of(axis, x.ndim), x.shape[axis_of(axis, x.ndim)]
-        at = extent - shift % extent if is_int(extent) else extent - shift if shift > 0 else -shift
-        if is_int(at) and is_int(extent) and at == extent:
-            continue
-        x = layout.concatenate([part(x, axis, at, extent), part(x, axis, 0, at)], axis)
-    return x
+    return roll(x, shifts, per_axis(axes, 1)) if axes else roll(x, shifts[0])
 
 
 # ---- parts -----------------------------------------------------------------------------------------------
-
-
-def part(x: Traced, axis: int, begin, end, step=1) -> Traced:
-    begins = [begin if i == axis else 0 for i in range(x.ndim)]
-    ends = [end if i == axis else extent for i, extent in enumerate(x.shape)]
-    return layout.slice_axes(x, begins, ends, [step if i == axis else 1 for i in range(x.ndim)])
 
 
 def _bounds(x, axis, start, end):
@@ -238,43 +225,23 @@ def _constant_pad(out, x, widths, value=0):
     return pad_or_crop(x, _pairs(x, widths), value)
 
 
-@imports("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def _reflection_pad(out, x, widths):
-    for axis, (before, after) in enumerate(_pairs(x, widths)):
-        extent = x.shape[axis]
-        pieces = [layout.reverse(part(x, axis, 1, before + 1), axis)] if before else []
-        pieces += [x]
-        pieces += [layout.reverse(part(x, axis, extent - after - 1, extent - 1), axis)] if after else []
-        x = layout.concatenate(pieces, axis)
-    return x
+def _register_borders():
+    def pads(mode):
+        return lambda out, x, widths: bordered(x, _pairs(x, widths), mode)
+
+    for name, mode in (("reflection", "reflect"), ("replication", "edge")):
+        for count in (1, 2, 3):
+            OPERATIONS[f"{name}_pad{count}d"] = pads(mode)
 
 
-@imports("replication_pad1d", "replication_pad2d", "replication_pad3d")
-def _replication_pad(out, x, widths):
-    for axis, (before, after) in enumerate(_pairs(x, widths)):
-        extent = x.shape[axis]
-
-        def edge(at, width, x=x, axis=axis):
-            return broadcast_to(part(x, axis, at, at + 1), x.shape[:axis] + (width,) + x.shape[axis + 1 :])
-
-        pieces = ([edge(0, before)] if before else []) + [x] + ([edge(extent - 1, after)] if after else [])
-        x = layout.concatenate(pieces, axis)
-    return x
+_register_borders()
 
 
 @imports("pad")
 def _pad(out, x, widths, mode="constant", value=None):
     if mode == "constant":
         return _constant_pad(out, x, widths, 0 if value is None else value)
-    if mode == "reflect":
-        return _reflection_pad(out, x, widths)
-    if mode == "replicate":
-        return _replication_pad(out, x, widths)
-    for axis, (before, after) in enumerate(_pairs(x, widths)):
-        extent = x.shape[axis]
-        pieces = ([part(x, axis, extent - before, extent)] if before else []) + [x]
-        x = layout.concatenate(pieces + ([part(x, axis, 0, after)] if after else []), axis)
-    return x
+    return bordered(x, _pairs(x, widths), {"reflect": "reflect", "replicate": "edge"}.get(mode, "wrap"))
 
 
 # ---- creation --------------------------------------------------------------------------------------------

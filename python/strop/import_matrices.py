@@ -7,8 +7,8 @@ import math
 from strop import trace_layout as layout
 from strop import trace_matrices as matrices
 from strop.import_values import OPERATIONS, as_tensor, imports
-from strop.trace_array import pointwise
 from strop.trace_dims import Untraceable, is_int
+from strop.trace_windows import COEFFICIENTS, sum_of_cosines
 
 # ---- matrices: what else PyTorch's operations return (factors, pivots, whether it worked) is not there -----------
 
@@ -46,27 +46,21 @@ def _slogdet(out, x):
 
 
 def _register_windows():
-    """Sums of cosines: the coefficients of cos(2 pi k i / n)."""
-    coefficients = {"hann": (0.5, -0.5), "hamming": (0.54, -0.46), "blackman": (0.42, -0.5, 0.08)}
-
-    def window(name):
+    def window(name, coefficients):
         def apply(out, count, periodic=True, *given, **_):
-            terms = coefficients[name]
-            if name == "hamming" and given:
-                terms = (given[0], -given[1] if len(given) > 1 else -0.46)
             if not is_int(count) or count < 2:
                 raise Untraceable(f"'aten.{name}_window' of a length that varies has no graph operation")
-            angle = as_tensor(layout.arange(count), out) * (2 * math.pi / (count if periodic else count - 1))
-            result = terms[0]
-            for k, factor in enumerate(terms[1:], 1):
-                result = result + pointwise("cos", angle * k) * factor
-            return result
+            terms = coefficients
+            if name == "hamming" and given:
+                terms = (given[0], -given[1] if len(given) > 1 else terms[1])
+            step = 2 * math.pi / (count if periodic else count - 1)
+            return sum_of_cosines(terms, as_tensor(layout.arange(count), out) * step)
 
         return apply
 
-    for name in coefficients:
+    for name, coefficients in COEFFICIENTS.items():
         for overload in ("", ".periodic", ".periodic_alpha", ".periodic_alpha_beta"):
-            OPERATIONS[f"{name}_window{overload}"] = window(name)
+            OPERATIONS[f"{name}_window{overload}"] = window(name, coefficients)
 
 
 _register_windows()

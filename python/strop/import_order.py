@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.import_layout import _from_front, part
+from strop.import_layout import _from_front
 from strop.import_reductions import scan
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
 from strop.trace_array import (
@@ -27,8 +27,9 @@ from strop.trace_array import (
 )
 from strop.trace_constants import constant_array
 from strop.trace_dims import Untraceable, is_int, same
-from strop.trace_statistics import histogram
+from strop.trace_layout import part
 from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
+from strop.trace_statistics import histogram
 
 # ---- order -----------------------------------------------------------------------------------------------
 

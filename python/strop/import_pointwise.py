@@ -6,21 +6,12 @@ import math
 
 import numpy as np
 
+from strop import trace_angles as angles
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, compute, imports, promoted
-from strop.trace_angles import (
-    angle_of,
-    arc_cosine,
-    arc_sine,
-    area_cosine,
-    area_sine,
-    area_tangent,
-    hyperbolic_cosine,
-    hyperbolic_sine,
-)
 from strop.trace_array import Traced, astype, bitwise, inverted, lift, pointwise
 from strop.trace_dims import Untraceable
-from strop.trace_elementwise import has_sign, truncated_remainder, with_sign
-from strop.trace_numpy import hypot
+from strop.trace_elementwise import has_sign, logit, truncated, truncated_remainder, with_sign, x_log_y
+from strop.trace_numpy import hypot, logaddexp
 
 # ---- one operand, same name or another ---------------------------------------------------------------
 
@@ -68,7 +59,7 @@ def _div(out, a, b, rounding_mode=None):
     if rounding_mode == "floor":
         return compute("floor_divide", out, a, b)
     if rounding_mode == "trunc":
-        return as_tensor(_truncated(compute("divide", np.dtype(np.float32) if out.kind != "f" else out, a, b)), out)
+        return as_tensor(truncated(compute("divide", np.dtype(np.float32) if out.kind != "f" else out, a, b)), out)
     return compute("divide", out, a, b)
 
 
@@ -77,27 +68,19 @@ def _fmod(out, a, b):
     return truncated_remainder(as_dtype(a, out), as_dtype(b, out))
 
 
-def _truncated(x) -> Traced:
-    return pointwise("where", pointwise("less", x, 0), pointwise("ceil", x), pointwise("floor", x))
-
-
-@imports("trunc", "fix")
-def _trunc(out, x):
-    return _truncated(x) if out.kind == "f" else x
-
-
-OPERATIONS["frac"] = lambda out, x: x - _truncated(x)
+OPERATIONS["trunc"] = OPERATIONS["fix"] = lambda out, x: truncated(x)
+OPERATIONS["frac"] = lambda out, x: x - truncated(x)
 OPERATIONS["log10"] = lambda out, x: compute("multiply", out, compute("log", out, x), 1 / math.log(10))
 OPERATIONS["tan"] = lambda out, x: compute("sin", out, x) / compute("cos", out, x)
 OPERATIONS["erfc"] = OPERATIONS["special_erfc"] = lambda out, x: 1 - compute("erf", out, x)
-OPERATIONS["sinh"] = lambda out, x: hyperbolic_sine(as_dtype(x, out))
-OPERATIONS["cosh"] = lambda out, x: hyperbolic_cosine(as_dtype(x, out))
-OPERATIONS["asin"] = lambda out, x: arc_sine(as_dtype(x, out))
-OPERATIONS["acos"] = lambda out, x: arc_cosine(as_dtype(x, out))
-OPERATIONS["atan2"] = lambda out, y, x: angle_of(as_dtype(y, out), as_dtype(x, out))
-OPERATIONS["asinh"] = lambda out, x: area_sine(as_dtype(x, out))
-OPERATIONS["acosh"] = lambda out, x: area_cosine(as_dtype(x, out))
-OPERATIONS["atanh"] = lambda out, x: area_tangent(as_dtype(x, out))
+OPERATIONS["sinh"] = lambda out, x: angles.hyperbolic_sine(as_dtype(x, out))
+OPERATIONS["cosh"] = lambda out, x: angles.hyperbolic_cosine(as_dtype(x, out))
+OPERATIONS["asin"] = lambda out, x: angles.arc_sine(as_dtype(x, out))
+OPERATIONS["acos"] = lambda out, x: angles.arc_cosine(as_dtype(x, out))
+OPERATIONS["atan2"] = lambda out, y, x: angles.angle_of(as_dtype(y, out), as_dtype(x, out))
+OPERATIONS["asinh"] = lambda out, x: angles.area_sine(as_dtype(x, out))
+OPERATIONS["acosh"] = lambda out, x: angles.area_cosine(as_dtype(x, out))
+OPERATIONS["atanh"] = lambda out, x: angles.area_tangent(as_dtype(x, out))
 OPERATIONS["logit"] = lambda out, x, eps=None: _logit(x, eps)
 OPERATIONS["deg2rad"] = lambda out, x: compute("multiply", out, x, math.pi / 180)
 OPERATIONS["rad2deg"] = lambda out, x: compute("multiply", out, x, 180 / math.pi)
@@ -105,7 +88,7 @@ OPERATIONS["rad2deg"] = lambda out, x: compute("multiply", out, x, 180 / math.pi
 
 def _logit(x, eps):
     x = x if eps is None else pointwise("minimum", pointwise("maximum", x, eps), 1 - eps)
-    return pointwise("log", x / (1 - x))
+    return logit(x)
 
 
 # ---- questions and logic -------------------------------------------------------------------------------
@@ -213,12 +196,8 @@ OPERATIONS["lerp"] = lambda out, a, b, weight: a + as_dtype(weight, out) * (b - 
 OPERATIONS["hypot"] = lambda out, a, b: hypot(as_dtype(a, out), as_dtype(b, out))
 OPERATIONS["copysign"] = lambda out, x, sign: with_sign(as_dtype(x, out), sign)
 OPERATIONS["signbit"] = lambda out, x: has_sign(x)
-OPERATIONS["logaddexp"] = lambda out, a, b: pointwise("maximum", a, b) + pointwise(
-    "log1p", pointwise("exp", -pointwise("absolute", a - b))
-)
-OPERATIONS["xlogy"] = lambda out, a, b: _where(
-    out, pointwise("equal", a, 0), 0.0, compute("multiply", out, a, compute("log", out, b))
-)
+OPERATIONS["logaddexp"] = lambda out, a, b: logaddexp(a, b)
+OPERATIONS["xlogy"] = lambda out, a, b: as_tensor(x_log_y(as_dtype(a, out), as_dtype(b, out)), out)
 
 
 def _scaled(x, factor):

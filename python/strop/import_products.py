@@ -6,11 +6,12 @@ import math
 
 from strop import trace_contraction as contraction
 from strop import trace_layout as layout
-from strop.import_layout import pad_or_crop, part
+from strop.import_layout import pad_or_crop
 from strop.import_reductions import mean, softmax
 from strop.import_values import OPERATIONS, as_dtype, imports, per_axis
 from strop.trace_array import Traced, boolean, full, lift, pointwise, product, reduce, transpose
 from strop.trace_dims import Untraceable, is_int
+from strop.trace_layout import part
 
 # ---- products --------------------------------------------------------------------------------------------
 

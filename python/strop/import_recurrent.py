@@ -11,11 +11,11 @@ import contextlib
 import torch
 
 from strop import trace_layout as layout
-from strop.import_layout import part
 from strop.import_products import _linear
 from strop.import_values import OPERATIONS
 from strop.trace_array import Traced, pointwise, transpose
 from strop.trace_dims import Untraceable, is_int
+from strop.trace_layout import part
 
 LIBRARY = torch.library.Library("strop", "FRAGMENT")
 LAYER = "Tensor[] weights, bool biases, int layers, float dropout, bool train, bool bidirectional, bool batch_first"

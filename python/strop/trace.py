@@ -40,6 +40,7 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
     trace_numpy,
     trace_order,
     trace_statistics,
+    trace_windows,
 )
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, extremum  # noqa: E402

@@ -6,19 +6,12 @@ from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
+from strop.trace_layout import part
 
 
 def along(axis: int, begin, end) -> tuple:
     """The key of a part of an axis."""
     return (slice(None),) * axis + (slice(begin, end),)
-
-
-def with_rank(x, rank: int) -> Traced:
-    """NumPy's own places for new axes: a vector is a row, a matrix has its depth last."""
-    x = lift(x)
-    for place in (0, 0, 2)[x.ndim : rank] if x.ndim != 1 else (0, 2)[: rank - 1]:
-        x = layout.expand_dims(x, place)
-    return x
 
 
 # ---- borders -------------------------------------------------------------------------------------------
@@ -27,26 +20,35 @@ def with_rank(x, rank: int) -> Traced:
 def _border(x: Traced, axis: int, width, mode: str, first: bool) -> Traced:
     extent = x.shape[axis]
     if mode == "edge":
-        part = x[along(axis, 0, 1)] if first else x[along(axis, extent - 1, extent)]
-        return broadcast_to(part, (*x.shape[:axis], width, *x.shape[axis + 1 :]))
+        edge = part(x, axis, 0, 1) if first else part(x, axis, extent - 1, extent)
+        return broadcast_to(edge, (*x.shape[:axis], width, *x.shape[axis + 1 :]))
     if mode == "wrap":
-        return x[along(axis, extent - width, extent)] if first else x[along(axis, 0, width)]
-    skipped = 1 if mode == "reflect" else 0
-    part = (
-        x[along(axis, skipped, width + skipped)]
-        if first
-        else x[along(axis, extent - skipped - width, extent - skipped)]
-    )
-    return layout.reverse(part, axis)
+        return part(x, axis, extent - width, extent) if first else part(x, axis, 0, width)
+    begin = 1 if mode == "reflect" else 0
+    end = extent - begin
+    return layout.reverse(part(x, axis, begin, begin + width) if first else part(x, axis, end - width, end), axis)
+
+
+def bordered(x: Traced, widths, mode: str) -> Traced:
+    """By what lies inside ("edge", "reflect", "symmetric" or "wrap"), of which there is enough."""
+    for axis, (before, after) in enumerate(widths):
+        pieces = [] if _is_zero(before) else [_border(x, axis, before, mode, True)]
+        pieces += [x] if _is_zero(after) else [x, _border(x, axis, after, mode, False)]
+        x = layout.concatenate(pieces, axis)
+    return x
+
+
+def _is_zero(width) -> bool:
+    return is_int(width) and width == 0
 
 
 def _with_any_borders(x: Traced, axis: int, before, after, mode: str) -> Traced:
     """However few there are inside."""
     extent = x.shape[axis]
     pieces = [x]
-    if not (is_int(before) and before == 0):
+    if not _is_zero(before):
         pieces.insert(0, layout.take(x, _places_around(layout.arange(before) - before, extent, mode), axis))
-    if not (is_int(after) and after == 0):
+    if not _is_zero(after):
         pieces.append(layout.take(x, _places_around(layout.arange(after) + extent, extent, mode), axis))
     return layout.concatenate(pieces, axis)
 
@@ -76,15 +78,14 @@ def pad(x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
     if mode not in ("edge", "reflect", "symmetric", "wrap") or reflect_type != "even":
         raise Untraceable(f"'np.pad' with mode '{mode}' has no graph operation")
     for axis, (before, after) in enumerate(widths):
-        if mode != "edge" and not is_int(x.shape[axis]) and not (is_int(before) and before == after == 0):
+        extent = x.shape[axis]
+        most = extent - 1 if mode == "reflect" else extent
+        if mode != "edge" and not is_int(extent):
             x = _with_any_borders(x, axis, before, after, mode)
             continue
-        most = x.shape[axis] - 1 if mode == "reflect" else x.shape[axis]
-        if mode != "edge" and is_int(most) and any(is_int(width) and width > most for width in (before, after)):
-            raise Untraceable(f"'np.pad' of an extent of {x.shape[axis]} by more than it holds")
-        pieces = [_border(x, axis, before, mode, True), x, _border(x, axis, after, mode, False)]
-        wanted = [piece for piece, width in zip(pieces, (before, 1, after)) if not (is_int(width) and width == 0)]
-        x = layout.concatenate(wanted, axis)
+        if mode != "edge" and any(is_int(width) and width > most for width in (before, after)):
+            raise Untraceable(f"'np.pad' of an extent of {extent} by more than it holds")
+        x = bordered(x, [(before, after) if i == axis else (0, 0) for i in range(x.ndim)], mode)
     return x
 
 
@@ -156,9 +157,14 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 # ---- joining, cutting, turning ---------------------------------------------------------------------------
 
 
-HANDLERS["row_stack"] = lambda arrays: layout.concatenate([with_rank(a, 2) for a in arrays], 0)
-HANDLERS["dstack"] = lambda arrays: layout.concatenate([with_rank(a, 3) for a in arrays], 2)
-HANDLERS["atleast_3d"] = lambda x: with_rank(x, 3)
+@handles("atleast_3d")
+def at_least_3d(x):
+    """A vector is a row, a matrix has its depth last."""
+    x = lift(x)
+    return layout.reshape(x, {0: (1, 1, 1), 1: (1, *x.shape, 1), 2: (*x.shape, 1)}.get(x.ndim, x.shape))
+
+
+HANDLERS["dstack"] = lambda arrays: layout.concatenate([at_least_3d(a) for a in arrays], 2)
 HANDLERS["hsplit"] = lambda x, sections: layout.split(x, sections, 0 if lift(x).ndim == 1 else 1)
 HANDLERS["vsplit"] = lambda x, sections: layout.split(x, sections, 0)
 HANDLERS["dsplit"] = lambda x, sections: layout.split(x, sections, 2)
@@ -239,7 +245,7 @@ def roll(x, shift, axis=None):
         begin = -by % extent if looks_negative(by) else extent - by % extent
         if is_int(begin) and begin in (0, extent):
             continue
-        x = layout.concatenate([x[along(place, begin, None)], x[along(place, None, begin)]], place)
+        x = layout.concatenate([part(x, place, begin, extent), part(x, place, 0, begin)], place)
     return x
 
 

@@ -84,7 +84,7 @@ def concatenate(arrays, axis=0, dtype=None):
 
 
 HANDLERS["stack"] = lambda arrays, axis=0: layout.stack(arrays, axis)
-HANDLERS["vstack"] = lambda arrays: layout.concatenate([_at_least(a, 2) for a in arrays], 0)
+HANDLERS["vstack"] = HANDLERS["row_stack"] = lambda arrays: layout.concatenate([_at_least(a, 2) for a in arrays], 0)
 HANDLERS["hstack"] = lambda arrays: layout.concatenate(
     [_at_least(a, 1) for a in arrays], 0 if lift(arrays[0]).ndim <= 1 else 1
 )

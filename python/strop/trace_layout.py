@@ -222,6 +222,13 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
     return Traced(node, shape, value.dtype, view_of=value)
 
 
+def part(value: Traced, axis: int, begin, end, step=1) -> Traced:
+    """Of one axis, by bounds that count from the front."""
+    begins = [begin if i == axis else 0 for i in range(value.ndim)]
+    ends = [end if i == axis else extent for i, extent in enumerate(value.shape)]
+    return slice_axes(value, begins, ends, [step if i == axis else 1 for i in range(value.ndim)])
+
+
 def diagonal(value, offset=0, axis1=0, axis2=1) -> Traced:
     """The diagonal of two axes, as the last axis: every (columns + 1)-th element of both, flattened."""
     value = lift(value)
@@ -487,16 +494,9 @@ def _with_region(old: Traced, value: Traced, begins, ends, axes) -> Traced:
     if not axes:
         return value
     axis, inner = axes[0], axes[1:]
-    middle = _with_region(_range(old, axis, begins[axis], ends[axis]), value, begins, ends, inner)
-    parts = [_range(old, axis, 0, begins[axis]), middle, _range(old, axis, ends[axis], old.shape[axis])]
-    return concatenate([part for part in parts if not same(part.shape[axis], 0)], axis)
-
-
-def _range(value: Traced, axis: int, begin, end) -> Traced:
-    begins = [begin if a == axis else 0 for a in range(value.ndim)]
-    ends = [end if a == axis else extent for a, extent in enumerate(value.shape)]
-    part = slice_axes(value, begins, ends, [1] * value.ndim)
-    return Traced(part.node, part.shape, part.dtype)
+    middle = _with_region(part(old, axis, begins[axis], ends[axis]), value, begins, ends, inner)
+    pieces = [part(old, axis, 0, begins[axis]), middle, part(old, axis, ends[axis], old.shape[axis])]
+    return concatenate([piece for piece in pieces if not same(piece.shape[axis], 0)], axis)
 
 
 def split(value, sections, axis=0) -> list:
@@ -510,12 +510,7 @@ def split(value, sections, axis=0) -> list:
         raise Untraceable(f"the number of arrays depends on '{sections}'")
     else:
         bounds = [0, *(_bound(at, extent, 0) for at in sections), extent]
-    parts = []
-    for begin, end in zip(bounds, bounds[1:]):
-        begins = [begin if a == axis else 0 for a in range(value.ndim)]
-        ends = [end if a == axis else e for a, e in enumerate(value.shape)]
-        parts.append(slice_axes(value, begins, ends, [1] * value.ndim))
-    return parts
+    return [part(value, axis, begin, end) for begin, end in zip(bounds, bounds[1:])]
 
 
 def arange(begin, end=None, step=1, dtype=None) -> Traced:

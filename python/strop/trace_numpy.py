@@ -6,18 +6,9 @@ import math
 
 import numpy as np
 
+from strop import trace_angles as angles
 from strop import trace_contraction as product_of
 from strop import trace_layout as layout
-from strop.trace_angles import (
-    angle_of,
-    arc_cosine,
-    arc_sine,
-    area_cosine,
-    area_sine,
-    area_tangent,
-    hyperbolic_cosine,
-    hyperbolic_sine,
-)
 from strop.trace_array import (
     GRAPH,
     Traced,
@@ -194,14 +185,14 @@ HANDLERS["invert"] = HANDLERS["bitwise_not"] = HANDLERS["bitwise_invert"] = inve
 for _name in ("left_shift", "right_shift"):
     HANDLERS[_name] = HANDLERS[f"bitwise_{_name}"] = lambda a, b, op=_name: pointwise(op, a, b)
 for _spellings, _function in (
-    ("arcsin asin math.asin", arc_sine),
-    ("arccos acos math.acos", arc_cosine),
-    ("arctan2 atan2 math.atan2", angle_of),
-    ("sinh math.sinh", hyperbolic_sine),
-    ("cosh math.cosh", hyperbolic_cosine),
-    ("arcsinh asinh math.asinh", area_sine),
-    ("arccosh acosh math.acosh", area_cosine),
-    ("arctanh atanh math.atanh", area_tangent),
+    ("arcsin asin math.asin", angles.arc_sine),
+    ("arccos acos math.acos", angles.arc_cosine),
+    ("arctan2 atan2 math.atan2", angles.angle_of),
+    ("sinh math.sinh", angles.hyperbolic_sine),
+    ("cosh math.cosh", angles.hyperbolic_cosine),
+    ("arcsinh asinh math.asinh", angles.area_sine),
+    ("arccosh acosh math.acosh", angles.area_cosine),
+    ("arctanh atanh math.atanh", angles.area_tangent),
 ):
     for _name in _spellings.split():
         HANDLERS[_name] = _function

@@ -26,14 +26,11 @@ from strop.trace_array import (
 from strop.trace_arrangement import along
 from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import SymInt, Untraceable, is_int, same
+from strop.trace_elementwise import choose
 from strop.trace_order import element_at, searchsorted, sort
 
 
 FEW_TAPS = 64  # of a filter that is written out
-
-
-def choose(condition, one, other) -> Traced:
-    return pointwise("where", condition, one, other)
 
 
 # ---- without NaN ---------------------------------------------------------------------------------------
@@ -164,12 +161,11 @@ HANDLERS["argpartition"] = lambda x, kth, axis=-1, kind=None: call("argsort", (x
 
 @handles("cov")
 def covariance(m, y=None, rowvar=True, bias=False, ddof=None):
-    x = astype(lift(m), np.float64)  # as NumPy does: squares of large values fit
-    x = layout.expand_dims(x, 0) if x.ndim < 2 else x if rowvar else x.T
-    if y is not None:
-        other = astype(lift(y), np.float64)
-        other = layout.expand_dims(other, 0) if other.ndim < 2 else other if rowvar else other.T
-        x = layout.concatenate([x, other], 0)
+    def variables(of):
+        x = astype(lift(of), np.float64)  # as NumPy does: squares of large values fit
+        return layout.expand_dims(x, 0) if x.ndim < 2 else x if rowvar else x.T
+
+    x = variables(m) if y is None else layout.concatenate([variables(m), variables(y)], 0)
     if ddof is None:
         ddof = 0 if bias else 1
     centred = x - mean(x, 1, True)
@@ -228,9 +224,7 @@ def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
     after = pointwise("logical_and", x >= layout.take(edges, index + 1), index < bins - 1)
     index = index + astype(after, np.int64)
     inside = pointwise("logical_and", x >= low, x <= high)
-    counts = full(x.shape, 1, np.int64) if weights is None else layout.reshape(lift(weights), x.shape)
-    counts = _counted(index, choose(inside, counts, 0), bins)
-    return (counts / (reduce("sum", counts) * width) if density else counts), edges
+    return _counts_inside(index, inside, bins, weights, width if density else None), edges
 
 
 def _histogram_between(x: Traced, edges: Traced, density, weights):
@@ -240,10 +234,15 @@ def _histogram_between(x: Traced, edges: Traced, density, weights):
     index = searchsorted(edges, x, "right") - 1
     index = index - astype(pointwise("equal", x, edges[bins]), np.int64)
     inside = pointwise("logical_and", index >= 0, index < bins)
-    counts = full(x.shape, 1, np.int64) if weights is None else layout.reshape(lift(weights), x.shape)
     index = pointwise("maximum", pointwise("minimum", index, bins - 1), 0)
+    return _counts_inside(index, inside, bins, weights, diff(edges) if density else None), edges
+
+
+def _counts_inside(index: Traced, inside: Traced, bins, weights, widths):
+    """With widths of the bins: densities."""
+    counts = full(index.shape, 1, np.int64) if weights is None else layout.reshape(lift(weights), index.shape)
     counts = _counted(index, choose(inside, counts, 0), bins)
-    return (counts / (reduce("sum", counts) * diff(edges)) if density else counts), edges
+    return counts if widths is None else counts / (reduce("sum", counts) * widths)
 
 
 # ---- differences and sums ------------------------------------------------------------------------------
@@ -316,27 +315,6 @@ def unwrapped(p, discont=None, axis=-1, period=2 * math.pi):
     jump = choose(turned, half, nearest) - step
     jump = choose(pointwise("absolute", step) < (half if discont is None else discont), 0.0, jump)
     return layout.concatenate([p[along(place, 0, 1)], p[along(place, 1, None)] + call("cumsum", (jump, place), {})], place)
-
-
-def _register_windows():
-    """Sums of cosines over an extent that varies."""
-    coefficients = {"hanning": (0.5, -0.5), "hamming": (0.54, -0.46), "blackman": (0.42, -0.5, 0.08)}
-
-    def window(name):
-        def apply(count):
-            angle = astype(layout.arange(count), GRAPH.working) * (2 * math.pi) / pointwise("maximum", count - 1, 1)
-            result = coefficients[name][0]
-            for k, factor in enumerate(coefficients[name][1:], 1):
-                result = result + pointwise("cos", angle * k) * factor
-            return choose(pointwise("equal", lift(count), 1), 1.0, result)
-
-        return apply
-
-    for name in coefficients:
-        HANDLERS[name] = window(name)
-
-
-_register_windows()
 
 
 # ---- filters and interpolation -------------------------------------------------------------------------

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "playbook/short_reductions.h"
+
 namespace strop::playbook {
 
 namespace {
@@ -94,8 +96,6 @@ struct Labelled {
     }
 };
 
-constexpr int64_t few_terms = 4;  // as in short_reductions
-
 class Finder {
 public:
     Finder(const Problem& problem, const Graph& graph) : problem_(problem) { form_.graph = graph; }
@@ -138,7 +138,7 @@ private:
         if (problem.empty()) problem = read_extents();
         if (problem.empty()) problem = read_operands();
         if (problem.empty()) problem = assign_axes();
-        if (problem.empty() && form_.k.is_at_most(few_terms) && (form_.m.is(1) || form_.n.is(1)))
+        if (problem.empty() && form_.k.is_at_most(most_unrolled) && (form_.m.is(1) || form_.n.is(1)))
             return "a product of few terms with a vector, which is quicker written out";
         return problem;
     }

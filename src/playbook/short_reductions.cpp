@@ -11,8 +11,6 @@ namespace strop::playbook {
 
 namespace {
 
-constexpr int64_t most_elements = 4;
-
 const std::map<std::string, std::string>& operation_of_two() {
     static const std::map<std::string, std::string> operations = {
         {"sum", "add"}, {"prod", "multiply"}, {"max", "maximum"}, {"min", "minimum"}};
@@ -60,7 +58,7 @@ private:
         const Expression& extent = source.shape[index(node.axes[0])];
         if (!extent.is_literal() || source.dtype != node.dtype || reads_windows_[index(source.id)]) return 0;
         const int64_t elements = extent.evaluate_integer({});
-        return elements >= 2 && elements <= most_elements ? elements : 0;
+        return elements >= 2 && elements <= most_unrolled ? elements : 0;
     }
 
     int unrolled(const Node& node, int64_t elements) {
@@ -83,7 +81,7 @@ private:
         if (rest.erase(along, 1) != node.labels[2] || !extent.is_literal() || reads_windows_[index(left.id)]) return 0;
         if (left.dtype != node.dtype || right.dtype != node.dtype) return 0;
         const int64_t terms = extent.evaluate_integer({});
-        return terms >= 2 && terms <= most_elements ? terms : 0;
+        return terms >= 2 && terms <= most_unrolled ? terms : 0;
     }
 
     int unrolled_product(const Node& node, int64_t terms) {

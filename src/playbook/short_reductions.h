@@ -2,11 +2,16 @@
 // are read where they are needed, and what they give need not be stored.
 #pragma once
 
+#include <cstdint>
+
 #include "graph/graph.h"
 
 namespace strop::playbook {
 
-// The graph with each sum, product, maximum and minimum over one axis of at most four elements unrolled.
+inline constexpr int64_t most_unrolled = 4;  // elements
+
+// The graph with each sum, product, maximum and minimum over one axis of so few elements unrolled, and each product
+// with a vector of so few.
 Graph unrolled_short_reductions(const Graph& graph);
 
 }  // namespace strop::playbook

@@ -8,6 +8,7 @@
 
 #include "base/strings.h"
 #include "graph/interpreter.h"
+#include "playbook/plain_value.h"
 
 namespace strop::playbook {
 
@@ -29,14 +30,6 @@ bool may_be_table(const Problem& problem, const Graph& graph) {
     });
 }
 
-std::string literal(double value, DType dtype) {
-    if (dtype == DType::boolean) return value != 0 ? "true" : "false";
-    if (!is_floating(dtype)) return fmt::format("{}", static_cast<int64_t>(value));
-    std::string text = dtype == DType::float64 ? fmt::format("{:.17g}", value) : fmt::format("{:.9g}", value);
-    if (text.find_first_of(".e") == std::string::npos) text += ".0";
-    return dtype == DType::float64 ? text : text + "f";
-}
-
 }  // namespace
 
 std::string table_text(const Problem& problem, const Graph& graph) {
@@ -50,7 +43,7 @@ std::string table_text(const Problem& problem, const Graph& graph) {
         std::vector<std::string> lines;
         for (size_t i = 0; i < values[t].values.size(); ++i) {
             if (i % a_line == 0) lines.emplace_back();
-            lines.back() += (i % a_line == 0 ? "    " : " ") + literal(values[t].values[i], tensor.dtype) + ",";
+            lines.back() += (i % a_line == 0 ? "    " : " ") + plain_literal(values[t].values[i], tensor.dtype) + ",";
         }
         text +=
             fmt::format("// {}: values that no input changes\n\nalignas(64) static const {} {}[{}] = {{\n{}\n}};\n\n",

@@ -1,0 +1,35 @@
+"""Windows of signals: sums of cosines."""
+
+from __future__ import annotations
+
+import math
+
+from strop import trace_layout as layout
+from strop.trace_array import GRAPH, Traced, astype, lift, pointwise
+from strop.trace_calls import HANDLERS
+
+# Of cos(k angle), where the angle goes round once.
+COEFFICIENTS = {"hann": (0.5, -0.5), "hamming": (0.54, -0.46), "blackman": (0.42, -0.5, 0.08)}
+
+
+def sum_of_cosines(coefficients, angle: Traced) -> Traced:
+    result = lift(coefficients[0])
+    for k, factor in enumerate(coefficients[1:], 1):
+        result = result + pointwise("cos", angle * k) * factor
+    return result
+
+
+def _register():
+    def window(coefficients):
+        def apply(count):
+            places = astype(layout.arange(count), GRAPH.working)
+            values = sum_of_cosines(coefficients, places * (2 * math.pi) / pointwise("maximum", count - 1, 1))
+            return pointwise("where", pointwise("equal", lift(count), 1), 1.0, values)
+
+        return apply
+
+    for name, coefficients in COEFFICIENTS.items():
+        HANDLERS["hanning" if name == "hann" else name] = window(coefficients)
+
+
+_register()
