@@ -211,8 +211,9 @@ bool Expectation::tries(Buffers& buffers, const InputSet& set, const Job& job,
 }
 
 // The largest difference of two evaluations, as a share of |expected| + scale; infinite where only one is finite. Of
-// values that the output's type does not hold nothing can be learned; inputs that nobody declared and that lead to
-// values beyond it are not worth a check, because sums on the way may be infinite of either sign.
+// values that the output's type does not hold only what its steps do not explain says something (another element was
+// chosen); inputs that nobody declared and that lead to values beyond it are not worth a check, because sums on the way
+// may be infinite of either sign.
 double Expectation::difference(Buffers& buffers, const InputSet& set, size_t output,
                                const std::vector<char>& other) const {
     const double* wide = buffers.expected(set, output);
@@ -223,9 +224,11 @@ double Expectation::difference(Buffers& buffers, const InputSet& set, size_t out
     for (int64_t i = 0; i < count; ++i) {
         if (set.distribution != Distribution::declared && std::fabs(wide[i]) > range.largest)
             return std::numeric_limits<double>::infinity();
-        if (wide[i] != 0 && !range.holds(wide[i])) continue;
         double error = std::fabs(rough[i] - wide[i]);
         if (!(error > 0) && !std::isnan(error)) continue;
+        if (std::fabs(wide[i]) > range.largest) continue;
+        const bool vanishes = wide[i] != 0 && std::fabs(wide[i]) < range.least_normal;
+        if (vanishes && (rough[i] == 0 || error <= set.steps[output] * range.least_subnormal)) continue;
         double share = error / (std::fabs(wide[i]) + set.scale[output]);
         if (!std::isfinite(share)) return std::numeric_limits<double>::infinity();
         worst = std::max(worst, share);
@@ -407,6 +410,13 @@ std::vector<double> Expectation::widen_scale(Buffers& buffers, size_t index) {
 // an output adds one. Whether the tolerance still tells right from wrong.
 bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise) {
     InputSet& set = buffers.sets()[index];
+    const bool equal = has_equal_values(set.distribution);
+    std::vector<double> growth;
+    for (double length : inputs_of_an_output(buffers))
+        growth.push_back(std::max(order_factor * std::sqrt(length), equal ? equal_terms_factor * length : 0));
+    // Each term is rounded to a step, however small it is.
+    set.steps.clear();
+    for (double steps : growth) set.steps.push_back(std::max(least_ulps, steps));
     std::vector<std::vector<char>> results;
     std::vector<double> condition(problem_.outputs.size());
     auto note = [&](const Job& job, std::vector<double>& worst, int64_t outputs) {
@@ -433,7 +443,6 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
     // orders of a sum explain. Of equal terms it may be exact by chance, because they add up to short numbers, but not
     // beside such inputs. How far another order is off one evaluation does not tell then: the declared distribution is
     // kept, with the worst of several.
-    const bool equal = has_equal_values(set.distribution);
     bool explained = true;
     auto explain = [&](size_t t, double error, double terms) {
         const double epsilon = epsilon_of(computed_in(problem_.outputs[t].dtype));
@@ -451,16 +460,11 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
         const DType dtype = problem_.outputs[t].dtype;
         const double epsilon = epsilon_of(computed_in(dtype)),
                      stored = is_half(dtype) ? stored_ulps * epsilon_of(dtype) : 0;
-        double length = inputs_of_an_output(buffers)[t], growth = order_factor * std::sqrt(length);
-        if (equal) growth = std::max(growth, equal_terms_factor * length);
-        double orders = growth * (condition[t] + epsilon / 2), own = noise_factor * std::max(noise[t], nearby[t]);
+        double orders = growth[t] * (condition[t] + epsilon / 2), own = noise_factor * std::max(noise[t], nearby[t]);
         // The function jumps, or is hopeless: what float32 gave is all that can be known.
         if (orders > largest_tolerance) orders = noise_factor * own;
-        usable = usable && growth * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
+        usable = usable && growth[t] * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
         if (compiled_ && !compiled_->note.empty()) orders *= float32_only_factor;
-        // Each term is rounded to a step, however small it is.
-        set.steps.resize(problem_.outputs.size(), least_ulps);
-        set.steps[t] = std::max(least_ulps, growth);
         set.tolerance[t] = stored + std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
     }
     return usable && explained;
