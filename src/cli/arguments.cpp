@@ -1,6 +1,7 @@
 #include "cli/flags.h"
 
 #include <algorithm>
+#include <random>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -39,6 +40,10 @@ std::string Arguments::text(const std::string& name) const {
 }
 
 int64_t Arguments::integer(const std::string& name) const { return std::stoll(text(name)); }
+
+uint64_t Arguments::seed() const {
+    return has("--seed") ? static_cast<uint64_t>(integer("--seed")) : std::random_device{}();
+}
 
 double Arguments::number(const std::string& name) const { return std::stod(text(name)); }
 

@@ -63,6 +63,7 @@ void print_emulated_json(const Problem& problem, const std::string& file, const 
                            {"configuration", configuration_to_json(evaluation.configuration)},
                            {"shapes", shapes},
                            {"not_run", left_out(problem, judgement)},
+                           {"seed", judgement.seed},
                            {"seconds", judgement.seconds}};
     fmt::print("{}\n", one_of_several ? dump(document) : dump(document, 2));
 }

@@ -1,7 +1,6 @@
 #include "cli/finish.h"
 
 #include <algorithm>
-#include <random>
 
 #include <unistd.h>
 
@@ -62,8 +61,7 @@ RunOptions run_options(const Arguments& arguments, const Problem& problem, const
     settings.budget_seconds = arguments.duration("--budget").count();
     settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
     // Without --seed the inputs are those that nobody could foresee.
-    settings.seed =
-        arguments.has("--seed") ? static_cast<uint64_t>(arguments.integer("--seed")) : std::random_device{}();
+    settings.seed = arguments.seed();
     settings.points = arguments.all("--point");
     settings.winners = static_cast<int>(arguments.integer("--winners"));
     settings.share = shares_work(arguments);

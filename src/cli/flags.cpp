@@ -169,6 +169,8 @@ CommandSpec judge() {
           false,
           true},
          {"--sanitize", "", "run it under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer too"},
+         {"--seed", "N", "of the inputs and of the shapes that nobody listed: as they were in an earlier judgement",
+          Kind::whole, ""},
          worker_flag,
          worker_wait_flag,
          {"--progress", "", "say what is being done, also where standard error is no terminal"},

@@ -76,6 +76,7 @@ public:
     std::string text(const std::string& name) const;
     std::vector<std::string> all(const std::string& name) const;  // of a repeated one, in order
     int64_t integer(const std::string& name) const;
+    uint64_t seed() const;  // --seed; without it one that nobody could foresee
     double number(const std::string& name) const;
     Seconds duration(const std::string& name) const;
 

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <random>
 
 #include <fmt/format.h>
 
@@ -62,6 +61,7 @@ void print_json(const std::string& file, const Judgement& judgement, bool one_of
                      {"shapes", shapes},
                      {"speedup", judgement.speedup ? Json(*judgement.speedup) : Json()},
                      {"sanitizers", judgement.sanitizers},
+                     {"seed", judgement.seed},
                      {"seconds", judgement.seconds}};
     fmt::print("{}\n", one_of_several ? dump(document) : dump(document, 2));
 }
@@ -102,6 +102,8 @@ void print(const std::string& file, const Problem& problem, const Judgement& jud
     if (one_of_several) fmt::print("{}{}\n", file == arguments.all("KERNEL").front() ? "" : "\n", file);
     if (emulated) print_emulated(problem, file, judgement);
     else print_text(judgement);
+    if (judgement.evaluation.verdict == Verdict::wrong_output && !arguments.has("--seed"))
+        fmt::print("\nthe same inputs again: --seed {}\n", judgement.seed);
 }
 
 // As it was given; a file that is given again (what does the judge say of a kernel against itself?) is numbered.
@@ -206,15 +208,16 @@ int command_judge(const Arguments& arguments) {
     Phases phases(arguments.has("--progress"));
     phases.tell("the reference is evaluated");
     judge::WorkerClient worker = started(command);
-    const Problem problem = worker.open(given, {}, std::random_device{}());
+    const uint64_t seed = arguments.seed();
+    const Problem problem = worker.open(given, {}, seed);
     phases.clear();
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
     std::vector<Contender> right;
     for (size_t i = 0; i < kernels.size(); ++i) {
         const JudgementOptions options{
-            std::random_device{}(), true, arguments.duration("--per-shape"), arguments.has("--sanitize"),
+            seed, true, arguments.duration("--per-shape"), arguments.has("--sanitize"),
             [&](const std::string& what) { phases.tell(fmt::format("{} is {}", files[i], what)); }};
-        Judgement judgement = emulated ? emulate_kernel(worker, problem, kernels[i], configurations[i], options.seed)
+        Judgement judgement = emulated ? emulate_kernel(worker, problem, kernels[i], configurations[i], seed)
                                        : judge_kernel(worker, problem, kernels[i], configurations[i], options);
         phases.clear();
         judgement.evaluation.evidence = with_file_name(judgement.evaluation.evidence, files[i]);

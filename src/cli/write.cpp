@@ -36,6 +36,10 @@ Json to_json(const std::vector<Tensor>& tensors) {
     return document;
 }
 
+fs::path file_of(const Written& one, const std::string& language, const fs::path& folder) {
+    return folder / (one.id + file_ending(written_language(language)));
+}
+
 // What whoever calls the sources has to know of the problem.
 Json call_of(const Problem& problem) {
     Json parameters = Json::array(), shapes = Json::object();
@@ -51,12 +55,15 @@ Json call_of(const Problem& problem) {
             {"function", problem.function}};
 }
 
-void print_json(const Problem& problem, const std::string& language, const std::vector<Written>& written) {
+// `folder`: that the sources were written to, if any.
+void print_json(const Problem& problem, const std::string& language, const std::vector<Written>& written,
+                const fs::path& folder) {
     Json strategies = Json::array();
     for (const Written& one : written) {
         Json entry = {{"id", one.id}, {"hypothesis", one.hypothesis}, {"source", one.source}};
         if (!one.parent.empty()) entry["parent"] = one.parent;
         if (one.condition) entry["condition"] = one.condition->text();
+        if (!folder.empty()) entry["file"] = file_of(one, language, folder).string();
         strategies.push_back(std::move(entry));
     }
     fmt::print(
@@ -66,13 +73,8 @@ void print_json(const Problem& problem, const std::string& language, const std::
             2));
 }
 
-void write_files(Language language, const std::vector<Written>& written, const fs::path& folder) {
-    const std::string ending = file_ending(language);
-    for (const Written& one : written) {
-        const fs::path file = folder / (one.id + ending);
-        write_file(file, one.source);
-        fmt::print("{}\n", file.string());
-    }
+void print_files(const std::string& language, const std::vector<Written>& written, const fs::path& folder) {
+    for (const Written& one : written) fmt::print("{}\n", file_of(one, language, folder).string());
 }
 
 void print_list(const std::vector<Written>& written) {
@@ -93,8 +95,11 @@ int command_write(const Arguments& arguments) {
         return static_cast<int>(Exit::no_improvement);
     }
     const std::vector<Written> written = chosen(std::move(sources.written), id);
-    if (arguments.has("--out")) write_files(written_language(language), written, arguments.text("--out"));
-    else if (arguments.has("--json")) print_json(problem, language, written);
+    const fs::path folder = arguments.has("--out") ? arguments.text("--out") : "";
+    for (const Written& one : written)
+        if (!folder.empty()) write_file(file_of(one, language, folder), one.source);
+    if (arguments.has("--json")) print_json(problem, language, written, folder);
+    else if (!folder.empty()) print_files(language, written, folder);
     else if (!id.empty()) fmt::print("{}", written[0].source);
     else print_list(written);
     return 0;

@@ -71,6 +71,7 @@ Judgement emulate_kernel(judge::WorkerClient& worker, const Problem& problem, co
                          const Configuration& configuration, uint64_t seed) {
     Clock::time_point start = Clock::now();
     Judgement judgement;
+    judgement.seed = seed;
     EvaluationRequest request{kernel, configuration, problem.points, Effort::full, {}};
     for (const ShapePoint& point :
          search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, seed, problem.points))
@@ -86,6 +87,7 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
                        const Configuration& configuration, const JudgementOptions& options) {
     Clock::time_point start = Clock::now();
     Judgement judgement;
+    judgement.seed = options.seed;
     const auto tell = [&](const std::string& what) {
         if (options.phase) options.phase(what);
     };

@@ -18,6 +18,7 @@ struct Judgement {
     Comparison comparison;                 // empty after a failure
     std::vector<SanitizerRun> sanitizers;  // empty unless asked for
     std::optional<Ratio> speedup;          // over the best baseline of each shape; nothing when no baseline ran
+    uint64_t seed = 0;                     // of the shapes that nobody listed
     double seconds = 0;
 };
 

@@ -277,7 +277,7 @@ class Judging(InFolder):
         done = strop("judge", "mine.cpp", "--problem", "shifted", "--json", *words, cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual(set(document), {"kernel", "verdict", "evidence", "configuration", "shapes", "speedup", "sanitizers",
+        self.assertEqual(set(document), {"kernel", "verdict", "evidence", "configuration", "shapes", "speedup", "sanitizers", "seed",
                                          "seconds"})
         self.assertEqual(done.returncode, 0 if document["verdict"] == "ok" else 1)
         return document

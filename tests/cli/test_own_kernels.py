@@ -42,6 +42,18 @@ class OwnKernels(InFolder):
             self.assertIn("your kernel", shape["speedups"])
         self.assertIn("your kernel", record["verification"])
 
+    def test_the_inputs_of_a_wrong_output_can_be_had_again(self):
+        (self.folder / "wrong.cpp").write_text(KERNEL.replace("sum > 0", "sum > 2.5"), encoding="utf-8")
+        judge = ["judge", "wrong.cpp", "--problem", "shifted"]
+        first = strop(*judge, cwd=self.folder)
+        self.assertEqual(first.returncode, 1, first.stderr)
+        given = first.stdout.splitlines()[-1].rpartition("--seed ")[2]
+        evidence = first.stdout.splitlines()[1]
+        again, other = [strop(*judge, "--seed", seed, cwd=self.folder).stdout for seed in (given, "1")]
+        self.assertEqual(again.splitlines()[1], evidence)
+        self.assertNotEqual(other.splitlines()[1], evidence)
+        self.assertNotIn("--seed", again)
+
     def test_a_second_run_begins_with_the_winner_of_the_first(self):
         first = self.optimize("--kernel", "mine.cpp", "--evaluations", "12", "--winners", "1")
         winner = first["regimes"][0]

@@ -36,6 +36,12 @@ class Write(InFolder):
         self.assertEqual(found["block_keeps_row"]["condition"], "N <= 4096")
         self.assertNotIn("condition", found["block_per_row"])
 
+    def test_json_names_the_files(self):
+        done = strop("write", SOFTMAX, "--out", "sources", "--json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for one in json.loads(done.stdout)["strategies"]:
+            self.assertEqual(pathlib.Path(self.folder, one["file"]).read_text(), one["source"])
+
     def test_sources_say_where_they_may_be_used(self):
         for language, comment, most in (("opencl", "//", 4096), ("cuda", "//", 24576), ("triton", "#", 4096),
                                         ("tilelang", "#", 4096)):
