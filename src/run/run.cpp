@@ -460,24 +460,14 @@ private:
         worker_->reseed(mix64(record_.settings.seed + 0x5eed));
         extra_reference_ += worker_->reference_seconds() - before;
         auto who = [this](const Dimensions& dims) { return final_.kernel_at(problem_, dims); };
-        std::string failure = note_verification(compare_with_baselines(final_.kernel()), who, record_);
+        const VerificationTime time{budget_.for_verification(), patience_share * budget_.total()};
+        const Comparison comparison = compare_with_baselines(final_.kernel(), baselines_.contenders, record_.shapes,
+                                                             problem_.points, time, *recorder_);
+        std::string failure = note_verification(comparison, who, record_);
         if (failure.empty()) failure = final_.finding;
         record_.verified = failure.empty() && record_.dispatch.correct == record_.dispatch.shapes;
         record_.verification = !failure.empty() ? failure : held_out_.failure;
         if (record_.verified) record_.verification = what_was_verified(record_, problem_, baselines_.names);
-    }
-
-    // Until every case is decided or the time is over; what is far behind needs a short look only.
-    Comparison compare_with_baselines(const Kernel& kernel) {
-        VerificationRequests requests =
-            verification_requests(kernel, baselines_.contenders, record_.shapes, problem_.points);
-        Comparison slow;
-        if (requests.far.contenders.size() > 1) slow = recorder_->compare(requests.far);
-        const double left = budget_.for_verification();
-        const double points = static_cast<double>(problem_.points.size());
-        requests.near.seconds_per_point = std::max(0.7 * left / points, requests.far.seconds_per_point);
-        requests.near.patience_seconds = patience_share * budget_.total();
-        return joined(recorder_->compare(requests.near), slow);
     }
 
     std::string sanitize(const Kernel& kernel) {

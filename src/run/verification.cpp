@@ -15,7 +15,8 @@ namespace strop {
 namespace {
 
 constexpr double far_factor = 10;
-constexpr double least_seconds = 0.2;  // at a shape
+constexpr double least_seconds = 0.2;   // at a shape
+constexpr double measured_share = 0.7;  // of the time; processes have to start, and baselines to be checked
 
 void note_baselines(const PointComparison& point, ShapeReport& shape) {
     shape.baselines.clear();
@@ -59,24 +60,6 @@ std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes) {
     return far;
 }
 
-VerificationRequests verification_requests(const Kernel& kernel, const std::vector<Contender>& compared,
-                                           const std::vector<ShapeReport>& shapes,
-                                           const std::vector<ShapePoint>& points) {
-    const std::set<std::string> far = far_behind(shapes);
-    VerificationRequests requests;
-    for (ComparisonRequest* request : {&requests.near, &requests.far}) {
-        request->contenders.push_back({"strop", "", kernel, kernel.initial});
-        for (const Contender& contender : compared)
-            if ((far.count(contender.name) > 0) == (request == &requests.far)) request->contenders.push_back(contender);
-        request->points = points;
-        request->effort = Effort::full;
-        request->cold = true;
-        request->seconds_per_point = least_seconds;
-    }
-    requests.near.prove = true;
-    return requests;
-}
-
 Comparison joined(Comparison near, const Comparison& far) {
     for (size_t p = 0; p < std::min(near.points.size(), far.points.size()); ++p) {
         const std::vector<ContenderResult>& others = far.points[p].results;
@@ -85,6 +68,29 @@ Comparison joined(Comparison near, const Comparison& far) {
         near.points[p].results.insert(near.points[p].results.end(), others.begin() + 1, others.end());
     }
     return near;
+}
+
+Comparison compare_with_baselines(const Kernel& kernel, const std::vector<Contender>& baselines,
+                                  const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points,
+                                  const VerificationTime& time, Evaluator& evaluator) {
+    const std::set<std::string> names_far = far_behind(shapes);
+    ComparisonRequest near, far;
+    for (ComparisonRequest* request : {&near, &far}) {
+        request->contenders.push_back({"strop", "", kernel, kernel.initial});
+        for (const Contender& baseline : baselines)
+            if ((names_far.count(baseline.name) > 0) == (request == &far)) request->contenders.push_back(baseline);
+        request->points = points;
+        request->effort = Effort::full;
+        request->cold = true;
+        request->seconds_per_point = least_seconds;
+    }
+    Comparison slow;
+    if (far.contenders.size() > 1) slow = evaluator.compare(far);
+    near.prove = true;
+    near.seconds_per_point =
+        std::max(measured_share * time.seconds / static_cast<double>(points.size()), least_seconds);
+    near.patience_seconds = time.patience_seconds;
+    return joined(evaluator.compare(near), slow);
 }
 
 std::vector<MissingBaseline> lost_baselines(const Comparison& comparison) {

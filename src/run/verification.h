@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/evaluator.h"
 #include "core/record.h"
 #include "search/search.h"
 
@@ -19,14 +20,14 @@ std::string what_was_verified(const RunRecord& record, const Problem& problem,
 // Baselines that took ten times as long as the best one at every shape, in the first look at them: they need no more
 // than a short one.
 std::set<std::string> far_behind(const std::vector<ShapeReport>& shapes);
-// What the last look asks for: the dispatching function with those that are near, for as long as there is time, and
-// shortly with those that are far behind, if any.
-struct VerificationRequests {
-    ComparisonRequest near, far;
+struct VerificationTime {
+    double seconds = 0, patience_seconds = 0;  // patience: beside them, for loud moments
 };
-VerificationRequests verification_requests(const Kernel& kernel, const std::vector<Contender>& compared,
-                                           const std::vector<ShapeReport>& shapes,
-                                           const std::vector<ShapePoint>& points);
+// The dispatching function, named first, with those that are near, until every case is decided or the time is over, and
+// shortly with those that are far behind, if any.
+Comparison compare_with_baselines(const Kernel& kernel, const std::vector<Contender>& baselines,
+                                  const std::vector<ShapeReport>& shapes, const std::vector<ShapePoint>& points,
+                                  const VerificationTime& time, Evaluator& evaluator);
 // Of the first contender with some others, and with the rest of them, at the same points.
 Comparison joined(Comparison near, const Comparison& far);
 // The fastest of those after the first that ran; null where none did, and where one failed, which might have been it.
