@@ -21,3 +21,6 @@ function(strop_precompiled name)
 endfunction()
 
 strop_precompiled(strop_precompiled)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  strop_precompiled(strop_precompiled_computing OPTIONS -O1)
+endif()

@@ -238,7 +238,10 @@ extern "C" void scale(const float* x, float* y, float* total, float factor, int6
         EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
         EXPECT_NE(evaluation.evidence.find("depends on earlier inputs"), std::string::npos) << evaluation.evidence;
     }
-    EXPECT_NE(evaluation.evidence.find("inputs changed while"), std::string::npos) << evaluation.evidence;
+    // Or a look at the outputs inside of a batch came first.
+    const bool seen_inside = evaluation.evidence.find("of a batch of") != std::string::npos;
+    EXPECT_TRUE(seen_inside || evaluation.evidence.find("inputs changed while") != std::string::npos)
+        << evaluation.evidence;
 }
 
 INSTANTIATE_TEST_SUITE_P(Sums, CarriedState,

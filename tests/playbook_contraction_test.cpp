@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/dirty_memory.h"
+#include "fakes/long_tests.h"
 #include "graph/interpreter.h"
 #include "language/contract.h"
 #include "language/cpp.h"
@@ -139,8 +140,11 @@ protected:
         std::vector<Recipe> all = flattened(recipes);
         std::vector<Build> builds;
         for (const Recipe& recipe : all) {
-            Build build{
-                recipe.source, recipe.initial, parse_tunables(recipe.source, recipe.strategy.id), {"-O1"}, false};
+            Build build{recipe.source,
+                        recipe.initial,
+                        parse_tunables(recipe.source, recipe.strategy.id),
+                        {kernel_optimization()},
+                        false};
             for (const auto& [name, value] : change)
                 if (build.configuration.contains(name)) build.configuration[name] = value;
             builds.push_back(build);

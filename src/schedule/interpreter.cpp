@@ -1,5 +1,6 @@
 #include "schedule/interpreter.h"
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -15,6 +16,8 @@ namespace strop::schedule {
 
 namespace {
 
+constexpr size_t most_operands = 3;
+
 struct Memory {
     Array array;
     std::vector<char> written;
@@ -24,10 +27,39 @@ struct Memory {
 struct Links {
     std::vector<int> places;  // earlier terms whose places its expressions read
     const Operation* operation = nullptr;
+    const Memory* memory = nullptr;
+    size_t result = 0;
 };
 
 using Position = std::vector<int64_t>;
-using Results = std::map<std::string, double>;  // of folds, scans and dots at this position of the grid
+
+// Of folds, scans and dots at this position of the grid, or the states that a law merges, by the numbers of their
+// names.
+class Results {
+public:
+    void set(size_t name, double value) {
+        if (name >= known_.size()) {
+            known_.resize(name + 1);
+            values_.resize(name + 1);
+        }
+        known_[name] = 1;
+        values_[name] = value;
+    }
+    const double* find(size_t name) const { return name < known_.size() && known_[name] ? &values_[name] : nullptr; }
+    void erase(size_t name) { known_[name] = 0; }
+    void clear() { known_.clear(); }
+
+private:
+    std::vector<double> values_;
+    std::vector<char> known_;
+};
+
+// The numbers of the parts' names, in the state so far and in the one that joins it.
+struct LawNames {
+    std::vector<size_t> earlier, joining;
+};
+
+using State = std::vector<double>;
 
 class Interpreter {
 public:
@@ -124,40 +156,42 @@ private:
     }
 
     void run(const FoldStep& step) {
-        std::vector<std::vector<double>> states;
+        std::vector<State> states;
         for (const Fold& fold : step.folds) {
             states.emplace_back();
             for (const Law::Part& part : fold.law.parts) states.back().push_back(part.start);
         }
+        State element;
         each(step_->axes, [&] {
             for (size_t k = 0; k < step.folds.size(); ++k) {
-                std::vector<double> element;
+                element.clear();
                 for (int term : step.folds[k].terms) element.push_back(value(term));
-                states[k] = merge(step.folds[k].law, states[k], element);
+                merge(step.folds[k].law, states[k], element);
             }
         });
         for (size_t k = 0; k < step.folds.size(); ++k)
             for (size_t part = 0; part < states[k].size(); ++part)
-                results_[step.folds[k].names[part]] = states[k][part];
+                results_.set(name_of(step.folds[k].names[part]), states[k][part]);
     }
 
     void run(const ScanStep& step) {
         std::vector<Axis> outer(step_->axes.begin(), step_->axes.end() - 1);
+        const size_t name = name_of(step.name);
         each(outer, [&] {
-            std::vector<double> state = {step.law.parts[0].start};
+            State state = {step.law.parts[0].start};
             each({step_->axes.back()}, [&] {
-                state = merge(step.law, state, {value(step.term)});
-                results_[step.name] = state[0];
+                merge(step.law, state, {value(step.term)});
+                results_.set(name, state[0]);
                 for (const Store& store : step.stores) write(store);
             });
         });
-        results_.erase(step.name);
+        results_.erase(name);
     }
 
     void run(const DotStep& step) {
         double total = 0;
         each(step_->axes, [&] { total += value(step.a) * value(step.b); });
-        results_[step.name] = total;
+        results_.set(name_of(step.name), total);
     }
 
     void run(const KeepStep& step) {
@@ -208,15 +242,25 @@ private:
 
     double value(int term) { return evaluate(launch_->terms, term, results_, true); }
 
-    std::vector<double> merge(const Law& law, const std::vector<double>& a, const std::vector<double>& b) {
-        Results states;
-        for (size_t k = 0; k < law.parts.size(); ++k) {
-            states["a_" + law.parts[k].name] = a[k];
-            states["b_" + law.parts[k].name] = b[k];
+    size_t name_of(const std::string& result) { return names_.try_emplace(result, names_.size()).first->second; }
+
+    const LawNames& names_of(const Law& law) {
+        auto [found, is_new] = law_names_.try_emplace(&law);
+        for (size_t k = 0; is_new && k < law.parts.size(); ++k) {
+            found->second.earlier.push_back(name_of("a_" + law.parts[k].name));
+            found->second.joining.push_back(name_of("b_" + law.parts[k].name));
         }
-        std::vector<double> merged;
-        for (int term : law.merged) merged.push_back(evaluate(law.terms, term, states, false));
-        return merged;
+        return found->second;
+    }
+
+    void merge(const Law& law, State& state, const State& joining) {
+        const LawNames& names = names_of(law);
+        states_.clear();
+        for (size_t k = 0; k < law.parts.size(); ++k) {
+            states_.set(names.earlier[k], state[k]);
+            states_.set(names.joining[k], joining[k]);
+        }
+        for (size_t k = 0; k < law.parts.size(); ++k) state[k] = evaluate(law.terms, law.merged[k], states_, false);
     }
 
     double evaluate(const std::vector<Term>& terms, int id, const Results& results, bool places) {
@@ -230,16 +274,19 @@ private:
             case Term::Kind::number: return term.value;
             case Term::Kind::index: return static_cast<double>(whole(term.at[0]));
             case Term::Kind::parameter: return parameter(term.name);
-            case Term::Kind::load: return load(term);
-            case Term::Kind::result: return result(term.name, results);
+            case Term::Kind::load: return load(term, links.memory);
+            case Term::Kind::result:
+                if (const double* known = results.find(links.result)) return *known;
+                return kept(term.name);
             case Term::Kind::guarded: {
                 const bool holds = whole(term.at[0]) != 0;
                 return evaluate(terms, term.operands[holds ? 0 : 1], results, places);
             }
             case Term::Kind::pointwise: break;
         }
-        std::vector<double> operands;
-        for (int operand : term.operands) operands.push_back(evaluate(terms, operand, results, places));
+        std::array<double, most_operands> operands;
+        for (size_t k = 0; k < term.operands.size(); ++k)
+            operands[k] = evaluate(terms, term.operands[k], results, places);
         if (term.name == "cast") return is_floating(term.dtype) ? operands[0] : as_stored(operands[0], term.dtype);
         const double value = links.operation->in_double(operands.data());
         return is_floating(term.dtype) ? value : as_stored(value, term.dtype);
@@ -251,6 +298,9 @@ private:
         Links& links = found->second;
         if (!is_new) return links;
         if (term.kind == Term::Kind::pointwise) links.operation = find_operation(Family::pointwise, term.name);
+        if (term.kind == Term::Kind::result) links.result = name_of(term.name);
+        if (auto memory = memory_.find(term.name); term.kind == Term::Kind::load && memory != memory_.end())
+            links.memory = &memory->second;
         for (const Expression& expression : term.at)
             for (const std::string& symbol : expression.symbols())
                 for (int earlier = 0; earlier < id; ++earlier)
@@ -267,16 +317,14 @@ private:
         fail(fmt::format("'{}' is not a parameter", name));
     }
 
-    double load(const Term& term) {
-        auto found = memory_.find(term.name);
-        if (found == memory_.end()) fail(fmt::format("'{}' is not a tensor", term.name));
-        const size_t place = offset(found->second.array, term.at, term.name);
-        if (!found->second.written[place]) fail(fmt::format("'{}' is read before it is written", term.name));
-        return found->second.array.values[place];
+    double load(const Term& term, const Memory* memory) {
+        if (!memory) fail(fmt::format("'{}' is not a tensor", term.name));
+        const size_t place = offset(memory->array, term.at, term.name);
+        if (!memory->written[place]) fail(fmt::format("'{}' is read before it is written", term.name));
+        return memory->array.values[place];
     }
 
-    double result(const std::string& name, const Results& results) {
-        if (auto found = results.find(name); found != results.end()) return found->second;
+    double kept(const std::string& name) {
         auto kept = kept_.find(name);
         if (kept == kept_.end()) fail(fmt::format("'{}' is read before it is known", name));
         auto at = kept->second.find(positions());
@@ -296,7 +344,9 @@ private:
     std::map<std::string, Memory> memory_;
     const Launch* launch_ = nullptr;
     const Step* step_ = nullptr;
-    Results results_;
+    Results results_, states_;
+    std::map<std::string, size_t> names_;  // of results
+    std::unordered_map<const Law*, LawNames> law_names_;
     std::map<std::string, std::map<Position, double>> kept_;
     std::unordered_map<const Term*, Links> links_;
 };

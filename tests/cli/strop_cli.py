@@ -23,10 +23,6 @@ BINARY = os.environ.get("STROP_BINARY", "build/release/strop")
 HOME = os.environ.get("STROP_HOME", str(pathlib.Path(__file__).resolve().parents[2]))
 
 
-# Repeats in another way what others check: scripts/test --long.
-long_test = unittest.skipUnless(os.environ.get("STROP_LONG_TESTS"), "a long test")
-
-
 def environment(**changes):
     result = {**os.environ, "STROP_HOME": HOME, "LC_ALL": "C.UTF-8"}
     for name in ("STROP_STORE", "NO_COLOR", "STROP_LOG", "COLUMNS"):

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/computations.h"
+#include "fakes/long_tests.h"
 #include "fakes/typed_memory.h"
 #include "language/contract.h"
 #include "language/cpp.h"
@@ -33,9 +34,10 @@ public:
     void check(const Computation& one, const std::vector<Kernel>& kernels) {
         std::vector<Build> builds;
         for (const Kernel& kernel : kernels)
-            builds.push_back({kernel.source, kernel.initial, kernel.space, {"-O1"}, false});
+            builds.push_back({kernel.source, kernel.initial, kernel.space, {kernel_optimization()}, false});
         std::filesystem::path folder = folder_ / std::to_string(count_++);
         std::filesystem::create_directories(folder);
+        take_team_along(folder);
         std::vector<Built> built = CppToolchain(small_machine()).build(one.problem, builds, folder, 2);
         for (size_t i = 0; i < built.size(); ++i) {
             ASSERT_TRUE(built[i].ok) << kernels[i].id << ": " << built[i].message << "\n" << kernels[i].source;
@@ -59,6 +61,14 @@ protected:
     }
 
 private:
+    // The threads that kernels ask for are compiled once for all.
+    void take_team_along(const std::filesystem::path& folder) const {
+        if (count_ < 2) return;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_ / std::to_string(count_ - 2)))
+            if (entry.path().filename().string().starts_with("team"))
+                std::filesystem::copy_file(entry.path(), folder / entry.path().filename());
+    }
+
     void call(const Computation& one, const Kernel& kernel, KernelEntry entry, const Point& point) {
         constexpr size_t guard = 64;
         std::vector<std::vector<char>> memory;

@@ -1,12 +1,14 @@
 """A worker that judges nothing: times follow from kernel, configuration and shape, so that any number of these agree.
 
     fake_worker.py --greeting FILE [--log FILE] [--state FILE] [--evaluate ACTION,...] [--meets FILE]...
-                   [--set KEY=VALUE]... [--then KEY=VALUE]...
+                   [--set KEY=VALUE]... [--then KEY=VALUE]... [--verdict VERDICT=TEXT]...
 
 `--greeting` holds what a real one says first. `--state` counts starts and batches of all processes that share it:
 batch number N does the N-th ACTION (the last one for all that follow), and `--then` changes the greeting from the second
 start on, `--set` from the first. A batch waits until those whose states are `--meets` have begun one
 (FILE:N: and have started N times). What was answered is a line of `--log`: the process, kernel, configuration.
+
+A kernel whose source holds TEXT has that VERDICT, "compile_failed", the first that fits; all others are right.
 
 ACTIONs: ok, dies, garbage (a line that is no JSON), other (an answer to another question), short (too few evaluations),
 hangs (says nothing), works (says that it works, for ever), floods (the same without a pause), slowly (says so three times, then answers),
@@ -45,13 +47,16 @@ def measurement(time_ns):
     return {"samples_ns": [time_ns], "median_ns": time_ns, "low_ns": 0.99 * time_ns, "high_ns": 1.01 * time_ns}
 
 
-def evaluation(request):
+def evaluation(request, verdict="ok"):
     kernel, configuration = request["kernel"], request["configuration"]
     key = hashlib.md5(json.dumps([kernel["source"], configuration, request["points"], request["effort"]],
                                  sort_keys=True).encode()).hexdigest()
     points = [{"point": point, "verdict": "ok", "time": measurement(nanoseconds(kernel["id"], configuration, point))}
               for point in request["points"]]
-    return {"key": key, "kernel": kernel["id"], "configuration": configuration, "verdict": "ok", "points": points,
+    if verdict != "ok":
+        points = [{"point": point, "verdict": verdict, "evidence": "it was planted"} for point in request["points"]]
+    return {"key": key, "kernel": kernel["id"], "configuration": configuration, "verdict": verdict, "points": points,
+            "evidence": "" if verdict == "ok" else "it was planted",
             "compile_seconds": 0.1, "check_seconds": 0.1, "time_seconds": 0.1}
 
 
@@ -155,7 +160,16 @@ class Worker:
             return {"evaluations": [evaluation(request) for request in requests[1:]]}
         for request in requests:
             self.log(request["kernel"]["id"], request["configuration"])
-        return {"evaluations": [evaluation(request) for request in requests]}
+        return {"evaluations": [evaluation(request, self.verdict_of(request)) for request in requests]}
+
+    def verdict_of(self, request):
+        planted = (verdict.split("=", 1) for verdict in self.arguments.verdict)
+        return next((verdict for verdict, text in planted if text in request["kernel"]["source"]), "ok")
+
+    def probe(self, request):
+        found = evaluation(request, self.verdict_of(request))
+        self.log("probe", found["key"])
+        return {name: found[name] for name in ("verdict", "evidence", "points", "compile_seconds", "time_seconds")}
 
     def answer(self, message):
         op = message["op"]
@@ -178,6 +192,10 @@ class Worker:
             return {"comparison": comparison(message["request"])}
         if op == "sanitize":
             return {"sanitizers": []}
+        if op == "probe":
+            return {"probes": [self.probe(request) for request in message["requests"]]}
+        if op == "profile":
+            return {"profile": {"verdict": "ok", "points": [], "missing": ["this worker measures nothing"]}}
         if op == "vectors":
             return {"vectors": []}
         if op == "reseed":
@@ -197,6 +215,7 @@ def main():
     parser.add_argument("--meets", action="append", default=[])
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--then", action="append", default=[])
+    parser.add_argument("--verdict", action="append", default=[])
     worker = Worker(parser.parse_args())
     for line in sys.stdin:
         say(json.dumps(worker.answer(json.loads(line))))

@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "core/half.h"
 #include "fakes/graph_builder.h"
+#include "fakes/long_tests.h"
 #include "fakes/with_team.h"
 #include "graph/interpreter.h"
 #include "playbook/recipe.h"
@@ -62,13 +63,14 @@ public:
         std::string base = fmt::format("{}/strop_loops_{}_{}", ::testing::TempDir(), getpid(), count++);
         std::ofstream(base + ".cpp") << with_team(recipe.source) << wrapper(problem);
         // The last: clang 19 says so of any source on processors with AVX10.
-        std::string command = compiler() +
-                              " -std=c++17 -O1 -march=native -shared -fPIC -Wall -Wextra "
+        std::string command = compiler() + " " + kernel_optimization() +
+                              " -std=c++17 -march=native -shared -fPIC -Wall -Wextra "
                               "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter "
                               "-Wno-invalid-feature-combination";
         // An index outside an array of the kernel's own ends the tests, and so does a pointer made from no array.
         if (compiler().find("clang") != std::string::npos)
-            command += " -fsanitize=array-bounds,pointer-overflow -fsanitize-trap=array-bounds,pointer-overflow";
+            command +=
+                " -fuse-ld=lld -fsanitize=array-bounds,pointer-overflow -fsanitize-trap=array-bounds,pointer-overflow";
         for (const std::pair<const std::string, Value>& tunable : configuration)
             command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
         if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;
