@@ -13,7 +13,7 @@ import numpy as np
 from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
 
 DTYPES = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
-MAX_NODES = 4000
+MAX_NODES = 20000
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
@@ -141,6 +141,7 @@ class Traced:
         self.iota = None  # the extent, for what np.arange(n) made
         self.step = None  # for what np.arange(0, n, step) made
         self.key = None  # of another array, for a view of a part of it
+        self.pieces = None  # what was written part by part and not put together yet (trace_pieces)
         self._storage = view_of._storage if view_of is not None else Storage()
         self._version = self._storage.version
 
@@ -148,6 +149,8 @@ class Traced:
     def node(self) -> int:
         if self._version != self._storage.version:
             raise Untraceable("an array is changed through another view of it")
+        if self.pieces is not None:
+            self._node, self.pieces = self.pieces.whole().node, None
         if self.fill == "empty":
             raise Untraceable("np.empty is read before it is written")
         return self._node
@@ -160,10 +163,15 @@ class Traced:
         if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):
             raise Untraceable(f"could not assign shape {show(value.shape)} to {show(self.shape)}")
         self._node = cast(value, self.dtype)
+        self.pieces = None
+        self.changed()
+        return self
+
+    def changed(self):
+        """It is nothing anymore that was known of it, and its views are not what they were."""
         self.fill = self.iota = self.step = None
         self._storage.version += 1
         self._version = self._storage.version
-        return self
 
     # ---- properties ----
 

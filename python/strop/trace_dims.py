@@ -50,7 +50,7 @@ class SymInt:
 
     def __mul__(self, other):
         if isinstance(other, (tuple, list)):
-            raise Untraceable(f"control flow depends on {blame(self)}")
+            raise undecided(self)
         return _arithmetic(self, other, _multiply, "__mul__")
 
     def __rmul__(self, other):
@@ -128,7 +128,7 @@ class SymInt:
         return hash(frozenset(self.terms.items()))
 
     def _undecidable(self, *_):
-        raise Untraceable(f"control flow depends on {blame(self)}")
+        raise undecided(self)
 
     __index__ = __int__ = __float__ = __bool__ = __trunc__ = __complex__ = _undecidable
 
@@ -302,7 +302,7 @@ def extremum(name: str, values):
 def _compare(a, b, decide, by_sign):
     """Decides on a - b when that is a number or of one sign; `by_sign`: {1: when >= 0, -1: when <= 0}."""
     if isinstance(b, float):
-        raise Untraceable(f"control flow depends on {blame(a)}")
+        raise undecided(a)
     if not isinstance(b, SymInt) and not is_int(b):
         return NotImplemented
     difference = a - b
@@ -320,7 +320,13 @@ def _compare(a, b, decide, by_sign):
             return decide(-1)
         if by_sign.get(-1) is not None:
             return by_sign[-1]
-    raise Untraceable(f"control flow depends on {blame(difference)}")
+    raise undecided(difference)
+
+
+def undecided(value: SymInt) -> Untraceable:
+    what = blame(value)
+    fix = ": write its extent in `shape` as a number where it has one value" if what.startswith("dimension") else ""
+    return Untraceable(f"control flow depends on {what}{fix}")
 
 
 def blame(value: SymInt) -> str:

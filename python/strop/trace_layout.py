@@ -209,6 +209,10 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
         shape.append(length if is_one(step) else (length - 1) // step + 1)
     if all(same(a, b) for a, b in zip(shape, value.shape)) and all(is_one(step) for step in steps):
         return value
+    if value.pieces is not None:
+        written = value.pieces.read(begins, ends, steps)
+        if written is not None:
+            return Traced(written.node, shape, value.dtype, view_of=value)
     node = GRAPH.add(
         "layout",
         "slice",
@@ -473,28 +477,42 @@ def setitem(target: Traced, key, value):
 
 
 def _assign_region(target: Traced, value, begins, ends, dropped):
-    """A block written into zeros is padding; into anything else, a concatenation when one axis is partial."""
     block = [end - begin for begin, end in zip(begins, ends)]
     inner = [extent for axis, extent in enumerate(block) if axis not in dropped]
     value = reshape(broadcast_to(lift(value), inner), block)
-    value = Traced(cast(value, target.dtype), block, target.dtype)
-    if is_number(target.fill) and not isinstance(target.fill, SymInt):
-        after = [extent - end for extent, end in zip(target.shape, ends)]
-        padded = pad(value, list(zip(begins, after)), target.fill)
-        target.assign(Traced(padded.node, target.shape, target.dtype))
+    assign_region(target, Traced(cast(value, target.dtype), block, target.dtype), begins, ends)
+
+
+def assign_region(target: Traced, value: Traced, begins, ends):
+    """A block in an array: remembered where its bounds are literals (trace_pieces), else put in at once."""
+    from strop.trace_pieces import begun
+
+    partial = [axis for axis, extent in enumerate(target.shape) if not same(value.shape[axis], extent)]
+    if not partial:
+        target.assign(value)
         return
-    partial = [axis for axis, extent in enumerate(target.shape) if not same(block[axis], extent)]
-    old = full(target.shape, 0, target.dtype) if target.fill == "empty" else target
-    joined = _with_region(old, value, begins, ends, partial)
-    target.assign(Traced(joined.node, target.shape, target.dtype))
+    if target.pieces is None or not target.pieces.takes(begins, ends, partial):
+        pieces = begun(target, begins, ends, partial)
+        if pieces is None:
+            target.assign(with_region(target, value, begins, ends, partial))
+            return
+        target.pieces = pieces
+    target.pieces.write(value, begins, ends)
+    target.changed()
 
 
-def _with_region(old: Traced, value: Traced, begins, ends, axes) -> Traced:
-    """The region in place of what it covers, one axis inside the other."""
+def with_region(old: Traced, value: Traced, begins, ends, axes) -> Traced:
+    """A block in zeros is padding; in anything else it takes the place of what it covers, one axis inside the other."""
+    if is_number(old.fill) and not isinstance(old.fill, SymInt):
+        return pad(value, [(begin, extent - end) for begin, end, extent in zip(begins, ends, old.shape)], old.fill)
+    return _replaced(full(old.shape, 0, old.dtype) if old.fill == "empty" else old, value, begins, ends, axes)
+
+
+def _replaced(old: Traced, value: Traced, begins, ends, axes) -> Traced:
     if not axes:
         return value
     axis, inner = axes[0], axes[1:]
-    middle = _with_region(part(old, axis, begins[axis], ends[axis]), value, begins, ends, inner)
+    middle = _replaced(part(old, axis, begins[axis], ends[axis]), value, begins, ends, inner)
     pieces = [part(old, axis, 0, begins[axis]), middle, part(old, axis, ends[axis], old.shape[axis])]
     return concatenate([piece for piece in pieces if not same(piece.shape[axis], 0)], axis)
 

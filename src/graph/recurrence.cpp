@@ -84,11 +84,12 @@ public:
         if (result.carries.empty() || (!something && result.moves.empty())) return {};
         Recurrence other = result;
         follow(result);
-        while (begin_later(other)) {
-            Recurrence longer = other;
-            follow(longer);
-            if (longer.steps.size() <= result.steps.size()) break;
-            result = std::move(longer);
+        for (size_t k = 0; k < other.body.size() && begin_later(other); ++k) {
+            Recurrence later = other;
+            follow(later);
+            const bool is_longer = later.steps.size() > result.steps.size();
+            const bool ends = later.steps.size() == result.steps.size() && !ends_a_join(result) && ends_a_join(later);
+            if (is_longer || ends) result = std::move(later);
         }
         if (result.steps.size() < least_steps) return {};
         for (const Node& node : graph_.nodes)
@@ -151,6 +152,18 @@ private:
         return false;
     }
 
+    // Whether the last value that a concatenation puts side by side is of the last step.
+    bool ends_a_join(const Recurrence& result) const {
+        const std::vector<int>& last = result.steps.back();
+        return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& node) {
+            if (node.op != "concatenate") return false;
+            int value = node.operands.back();
+            while (graph_.at(value).family == Family::layout && graph_.at(value).operands.size() == 1)
+                value = graph_.at(value).operands[0];
+            return std::count(last.begin(), last.end(), value) > 0;
+        });
+    }
+
     // What a concatenation puts side by side, where it is made of each step in one way: an output layer.
     void add_made_of_steps(const Node& join, Recurrence& result) const {
         for (bool backwards : {false, true}) {
@@ -175,8 +188,11 @@ private:
                 made.push_back(id);
                 return true;
             };
-            if (!collect(collect, join.operands[place]) || made.empty()) continue;
-            if (append(made, result)) return;
+            if (!collect(collect, join.operands[place])) continue;
+            const bool is_view = std::all_of(made.begin(), made.end(), [&](int id) {
+                return graph_.at(id).family == Family::layout && graph_.at(id).op == "reshape";
+            });
+            if (!is_view && append(made, result)) return;
         }
     }
 

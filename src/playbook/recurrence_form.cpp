@@ -18,6 +18,7 @@ namespace strop::playbook {
 namespace {
 
 constexpr std::ptrdiff_t most_single_outputs = 32;
+constexpr size_t most_leads = 8;
 
 size_t at(int id) { return static_cast<size_t>(id); }
 
@@ -191,6 +192,12 @@ private:
         std::optional<int64_t> step;  // after this one only
     };
 
+    struct Lead {
+        int node = 0;  // that no step changes
+        Shape shape;   // of the values that follow it, as a step makes them
+        RowResult::Place place;
+    };
+
     void find_outputs() {
         for (size_t k = 0; k < graph_.outputs.size(); ++k) {
             const Tensor& tensor = form_.problem.outputs[k];
@@ -226,7 +233,7 @@ private:
     }
 
     // One value of every step, in order or from the last to the first, side by side along an axis; perhaps turned round
-    // and copied.
+    // and copied. Before those in order there may be a few values that no step makes: where a loop began.
     bool joined_output(int id, const Tensor& tensor) {
         std::vector<const Node*> views;
         const Node* node = &graph_.at(id);
@@ -235,22 +242,33 @@ private:
             if (node->family != Family::layout || (node->op != "reshape" && node->op != "transpose")) return false;
             views.insert(views.begin(), node);
         }
-        if (static_cast<int64_t>(node->operands.size()) != form_.steps) return false;
+        const size_t steps = loop_.steps.size(), count = node->operands.size();
+        if (count < steps || count - steps > most_leads) return false;
+        const size_t leads = count - steps;
         std::optional<Joined> first;
         bool backwards = false;
-        for (size_t k = 0; k < node->operands.size(); ++k) {
-            std::optional<Joined> one = joined_part(node->operands[k]);
+        for (size_t k = 0; k < steps; ++k) {
+            std::optional<Joined> one = joined_part(node->operands[leads + k], static_cast<int64_t>(count));
             if (!one) return false;
             if (k == 0) backwards = one->step != 0;
-            if (one->step != (backwards ? node->operands.size() - 1 - k : k)) return false;
+            if (one->step != (backwards ? steps - 1 - k : k)) return false;
             if (first && one->place != first->place) return false;
             if (!first) first = one;
         }
+        for (size_t k = 0; k < leads; ++k)
+            if (backwards || graph_.at(node->operands[k]).shape != graph_.at(node->operands[leads]).shape) return false;
         first->axes.join(at(node->axes[0]));
         for (const Node* view : views)
             if (!first->axes.see_through(*view)) return false;
-        const std::string step = backwards ? fmt::format("{} - {}", form_.steps - 1, form_.step) : form_.step;
-        written_.push_back({loop_.body[first->place], {tensor.name, element(tensor, first->axes, step)}, {}});
+        const std::string step = backwards    ? fmt::format("{} - {}", steps - 1, form_.step)
+                                 : leads == 0 ? form_.step
+                                              : fmt::format("{} + {}", form_.step, leads);
+        const int made = loop_.body[first->place];
+        written_.push_back({made, {tensor.name, element(tensor, first->axes, step)}, {}});
+        for (size_t k = 0; k < leads; ++k)
+            leads_.push_back({node->operands[k],
+                              graph_.at(made).shape,
+                              {tensor.name, element(tensor, first->axes, std::to_string(k))}});
         return true;
     }
 
@@ -259,7 +277,7 @@ private:
         size_t step, place;
         StepAxes axes;
     };
-    std::optional<Joined> joined_part(int id) const {
+    std::optional<Joined> joined_part(int id, int64_t joined) const {
         std::vector<const Node*> views;
         const Node* value = &graph_.at(id);
         for (; !place_in_body_.contains(value->id); value = &graph_.at(value->operands[0])) {
@@ -267,7 +285,7 @@ private:
             views.insert(views.begin(), value);
         }
         const auto [step, place] = place_in_body_.at(value->id);
-        Joined result{step, place, StepAxes(value->shape, form_.rows, form_.steps)};
+        Joined result{step, place, StepAxes(value->shape, form_.rows, joined)};
         for (const Node* view : views)
             if (!result.axes.see_through(*view)) return {};
         return result;
@@ -384,6 +402,16 @@ private:
             return outside_[id] = append(node);
         }
 
+        int shaped(int place, const Shape& shape) {
+            if (graph_.at(place).shape == shape) return place;
+            Node view;
+            view.family = Family::layout;
+            view.op = "reshape";
+            view.operands = {place};
+            view.shape = shape;
+            return append(view);
+        }
+
         Graph take(std::vector<int> outputs) {
             graph_.outputs = std::move(outputs);
             return std::move(graph_);
@@ -391,7 +419,7 @@ private:
         // The rows of a block of a value that has all of them.
         int rows_of(int place) {
             const Shape shape = graph_.at(place).shape;
-            if (shape.empty()) return place;
+            if (shape.empty() || self_.form_.rows.is_literal(1)) return place;
             const auto axis = row_axis(shape);
             if (!axis || !*axis) return place;
             Node slice = whole_slice(graph_.at(place));
@@ -517,6 +545,15 @@ private:
             loop.results.push_back({value, state_[carry_place(carry)], {}});
             form_.initial.push_back(std::move(loop));
         }
+        for (const Lead& lead : leads_) {
+            RowLoop loop;
+            loop.columns = lead.shape.back();
+            Copier copier(*this, 0);
+            const int value = copier.rows_of(copier.shaped(copier.outside(lead.node), lead.shape));
+            loop.graph = copier.take({value});
+            loop.results.push_back({value, {}, {lead.place}});
+            form_.initial.push_back(std::move(loop));
+        }
     }
 
     void build_readings() {
@@ -540,6 +577,7 @@ private:
     std::map<int, int> phase_;
     std::vector<int> held_;  // of the body: what is kept in memory
     std::vector<Written> written_;
+    std::vector<Lead> leads_;
     std::vector<size_t> state_;                 // buffers, one a carry
     std::map<int, std::vector<size_t>> after_;  // carries, by what they become
     std::map<int, size_t> buffer_of_, sums_;

@@ -358,3 +358,79 @@ def windows_of_extents(x):
     """x: M N"""
     n = x.shape[1]
     return x * np.hanning(n), x * np.hamming(n), x * np.blackman(n)
+
+
+def filter_written_step_by_step(x, a):
+    """x: M 9, a: M"""
+    y = np.empty_like(x)
+    h = np.zeros(x.shape[0], dtype=x.dtype)
+    for t in range(x.shape[1]):
+        h = a * h + x[:, t]
+        y[:, t] = h
+    return y
+
+
+def filter_that_reads_what_it_wrote(x):
+    """x: M 9"""
+    y = np.zeros_like(x)
+    y[:, 0] = x[:, 0]
+    for t in range(1, 9):
+        y[:, t] = 0.5 * y[:, t - 1] + x[:, t]
+    return y, y.sum(axis=1), y[:, 3]
+
+
+def filter_in_place(x):
+    """x: 9 N"""
+    y = x.copy()
+    for t in range(2, 9):
+        y[t] += 0.3 * y[t - 1] - 0.2 * y[t - 2]
+    return y
+
+
+def table_of_distances(x, y):
+    """x: B 4, y: B 5"""
+    d = np.zeros((x.shape[0], 5, 6), dtype=np.float32)
+    for i in range(1, 5):
+        d[:, i, 0] = d[:, i - 1, 0] + 1
+    for j in range(1, 6):
+        d[:, 0, j] = d[:, 0, j - 1] + 1
+    for i in range(1, 5):
+        for j in range(1, 6):
+            cost = np.abs(x[:, i - 1] - y[:, j - 1])
+            d[:, i, j] = np.minimum(np.minimum(d[:, i - 1, j], d[:, i, j - 1]), d[:, i - 1, j - 1]) + cost
+    return d[:, -1, -1], d
+
+
+def parts_that_overlap(x):
+    """x: 10 N"""
+    y = np.ones_like(x)
+    y[2:5] = x[0:3]
+    y[3] = 7
+    y[3:4] *= x[3:4]
+    y[4:8] = y[3:7] + 1
+    z = y.copy()
+    z[0] = y[1] + y[9]
+    y[0] = 3
+    return y, z, z[1:3] + y[7:9]
+
+
+def parts_of_two_axes(x, y):
+    """x: M N, y: 6 7"""
+    a = np.zeros((6, 7), dtype=np.float32)
+    a[1:3, 2:5] = y[:2, :3]
+    a[1:3, 5] = y[3, 3]
+    a[4, 2:5] = y[4, 4:7]
+    a[2:5, 1] = 1
+    b = np.zeros((x.shape[0] + 2, x.shape[1] + 3), dtype=np.float32)
+    b[1:-1, 2:-1] = x
+    b[0, 1:-2] = x[0]
+    return a, b
+
+
+def parts_of_lists(x):
+    """x: 3 N"""
+    out = np.full((4, x.shape[1]), -1.0, dtype=np.float32)
+    for k, row in enumerate(x):
+        out[k] = row * k
+    out[0] = 5
+    return out, out[1, 0:1]

@@ -81,6 +81,29 @@ def linear_recurrence(a, b):
     return np.stack(states)
 
 
+def filter_of_rows(x, a):
+    y, h = np.empty_like(x), np.zeros(x.shape[0], dtype=x.dtype)
+    for t in range(40):
+        h = a * h + x[:, t]
+        y[:, t] = h
+    return y
+
+
+def filter_in_place(x, a):
+    y = x.copy()
+    for t in range(1, 40):
+        y[:, t] += np.tanh(y[:, t - 1]) * a
+    return y
+
+
+def filter_of_channels(x, a):
+    y = np.zeros_like(x)
+    y[:, 0] = x[:, 0]
+    for t in range(1, 30):
+        y[:, t] = a * y[:, t - 1] + (1 - a) * x[:, t]
+    return y
+
+
 def every_other_step(x, w):
     state = x[0]
     for step in range(2, 12, 2):
@@ -168,6 +191,9 @@ COMPUTATIONS = {
     "stacked_networks": ("x float32[5,B,N]; lower float32[N,N]; upper float32[N,N]; out float32[N,K]", ["B=6,N=11,K=3", "B=1,N=1,K=1"]),
     "one_row_network": ("x float32[6,N]; w float32[N,N]; h float32[N]", ["N=23", "N=1"]),
     "linear_recurrence": ("a float32[8,B,N]; b float32[8,B,N]", ["B=3,N=37", "B=1,N=1"]),
+    "filter_of_rows": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
+    "filter_in_place": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
+    "filter_of_channels": ("x float32[B,30,N]; a float32[N]", ["B=5,N=19", "B=1,N=1"]),
     "every_other_step": ("x float32[12,B,N]; w float32[N,N]", ["B=5,N=9", "B=1,N=1"]),
     "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
     "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
