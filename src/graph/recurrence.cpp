@@ -75,7 +75,8 @@ public:
         Recurrence result;
         for (const auto& [node, next] : match.next) result.body.push_back(node);
         for (const auto& [before, after] : match.carried) {
-            if (!match.next.contains(after)) return {};  // of two steps before
+            // Of two steps before: what the step before has read of its own predecessor.
+            if (!match.next.contains(after) && !match.carried.contains(after)) return {};
             result.carries.push_back({before, after, before});
         }
         result.moves = match.moves;
@@ -118,49 +119,86 @@ private:
         }
     }
 
-    // Where a step ends with an operation on one of its values that only the next step needs, the next begins with it:
-    // the last step has no such operation.
+    // Where a step ends with an operation that only the next step needs, the next begins with it: the last step has no
+    // such operation.
     bool begin_later(Recurrence& result) const {
-        for (Recurrence::Carry& carry : result.carries) {
-            const Node &end = graph_.at(carry.after), &start = graph_.at(carry.before);
-            if (end.operands.size() != start.operands.size() ||
-                key_without_operands(end) != key_without_operands(start))
-                continue;
-            std::vector<int> ours, theirs;  // operands that differ
-            for (int id : end.operands)
-                if (std::count(start.operands.begin(), start.operands.end(), id) == 0) ours.push_back(id);
-            for (int id : start.operands)
-                if (std::count(end.operands.begin(), end.operands.end(), id) == 0) theirs.push_back(id);
-            const bool read_inside = std::any_of(result.body.begin(), result.body.end(), [&](int id) {
-                const std::vector<int>& operands = graph_.at(id).operands;
-                return std::count(operands.begin(), operands.end(), carry.after) > 0;
-            });
-            if (ours.size() != 1 || theirs.size() != 1 || read_inside || result.moves.contains(carry.after) ||
-                !std::binary_search(result.body.begin(), result.body.end(), ours[0]))
-                continue;
-            std::replace(result.body.begin(), result.body.end(), carry.after, carry.before);
-            std::sort(result.body.begin(), result.body.end());
-            const Recurrence::Carry earlier = {theirs[0], ours[0], theirs[0]};
-            const bool known =
-                std::any_of(result.carries.begin(), result.carries.end(), [&](const Recurrence::Carry& one) {
-                    return one.before == earlier.before && one.after == earlier.after;
-                });
-            if (known) result.carries.erase(result.carries.begin() + (&carry - result.carries.data()));
-            else carry = earlier;
-            return true;
-        }
+        for (size_t k = 0; k < result.carries.size(); ++k)
+            if (std::optional<Recurrence> later = without_end(result, k)) {
+                result = std::move(*later);
+                return true;
+            }
         return false;
     }
 
-    // Whether the last value that a concatenation puts side by side is of the last step.
+    std::optional<Recurrence> without_end(const Recurrence& loop, size_t k) const {
+        const Recurrence::Carry& carry = loop.carries[k];
+        const Node &end = graph_.at(carry.after), &start = graph_.at(carry.before);
+        if (end.operands.size() != start.operands.size() || key_without_operands(end) != key_without_operands(start))
+            return {};
+        const std::vector<int> ours = others(end.operands, start.operands),
+                               theirs = others(start.operands, end.operands);
+        if (ours.empty() || ours.size() != theirs.size() || reads_inside(loop, carry.after, carry.after) ||
+            loop.moves.contains(carry.after) || leaves(carry.after))
+            return {};
+        Recurrence later = loop;
+        later.carries.erase(later.carries.begin() + static_cast<std::ptrdiff_t>(k));
+        std::replace(later.body.begin(), later.body.end(), carry.after, carry.before);
+        for (size_t i = 0; i < ours.size(); ++i) {
+            const bool is_carried = std::any_of(loop.carries.begin(), loop.carries.end(),
+                                                [&](const Recurrence::Carry& one) { return one.before == ours[i]; });
+            if (!is_carried && !std::binary_search(loop.body.begin(), loop.body.end(), ours[i])) return {};
+            if (auto move = loop.moves.find(ours[i]);
+                move != loop.moves.end() && !reads_inside(loop, ours[i], carry.after)) {
+                std::replace(later.body.begin(), later.body.end(), ours[i], theirs[i]);
+                later.moves.erase(ours[i]);
+                later.moves[theirs[i]] = move->second;
+                continue;
+            }
+            auto known = std::find_if(later.carries.begin(), later.carries.end(),
+                                      [&](const Recurrence::Carry& one) { return one.before == theirs[i]; });
+            if (known == later.carries.end()) later.carries.push_back({theirs[i], ours[i], theirs[i]});
+            else if (known->after != ours[i]) return {};
+        }
+        std::sort(later.body.begin(), later.body.end());
+        return later;
+    }
+
+    // Whether it is a result, or is put side by side with those of other steps.
+    bool leaves(int id) const {
+        if (std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0) return true;
+        return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& user) {
+            if (std::count(user.operands.begin(), user.operands.end(), id) == 0) return false;
+            if (user.family != Family::layout && user.op != "cast") return false;
+            return user.operands.size() > 1 || leaves(user.id);
+        });
+    }
+
+    static std::vector<int> others(const std::vector<int>& ids, const std::vector<int>& known) {
+        std::vector<int> result;
+        for (int id : ids)
+            if (std::count(known.begin(), known.end(), id) == 0 && std::count(result.begin(), result.end(), id) == 0)
+                result.push_back(id);
+        return result;
+    }
+
+    // Whether a node of the body reads a value, beside one that does.
+    bool reads_inside(const Recurrence& loop, int value, int beside) const {
+        return std::any_of(loop.body.begin(), loop.body.end(), [&](int id) {
+            const std::vector<int>& operands = graph_.at(id).operands;
+            return id != beside && std::count(operands.begin(), operands.end(), value) > 0;
+        });
+    }
+
+    // Whether the last value that a concatenation puts side by side, or the first one, is of the last step.
     bool ends_a_join(const Recurrence& result) const {
         const std::vector<int>& last = result.steps.back();
-        return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& node) {
-            if (node.op != "concatenate") return false;
-            int value = node.operands.back();
+        const auto is_last = [&](int value) {
             while (graph_.at(value).family == Family::layout && graph_.at(value).operands.size() == 1)
                 value = graph_.at(value).operands[0];
             return std::count(last.begin(), last.end(), value) > 0;
+        };
+        return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& node) {
+            return node.op == "concatenate" && (is_last(node.operands.front()) || is_last(node.operands.back()));
         });
     }
 
@@ -303,10 +341,9 @@ private:
     }
 
     std::optional<std::vector<int>> step_after(const Recurrence& result) const {
-        const std::vector<int>& last = result.steps.back();
         std::map<int, int> now;  // of a node of the body
         for (const Recurrence::Carry& carry : result.carries)
-            now[carry.before] = last[at(place_in(result.body, carry.after))];
+            now[carry.before] = left_for(result, carry, result.steps.size());
         std::vector<int> step;
         const int64_t distance = static_cast<int64_t>(result.steps.size() - result.body_step);
         for (int id : result.body) {
@@ -319,6 +356,16 @@ private:
             step.push_back(found->second);
         }
         return step;
+    }
+
+    // What a step, not before the body's, reads of those before it.
+    static int left_for(const Recurrence& result, const Recurrence::Carry& carry, size_t step) {
+        if (step == result.body_step) return carry.before;
+        const size_t place = at(place_in(result.body, carry.after));
+        if (place < result.body.size()) return result.steps[step - 1][place];
+        for (const Recurrence::Carry& other : result.carries)
+            if (other.before == carry.after) return left_for(result, other, step - 1);
+        return -1;
     }
 
     static int place_in(const std::vector<int>& body, int id) {

@@ -12,7 +12,7 @@ namespace strop {
 struct Recurrence {
     struct Carry {
         int before = 0;    // what `body` reads of the step before it
-        int after = 0;     // what it leaves in its place
+        int after = 0;     // what it leaves in its place: of `body`, or the `before` of another carry
         int initial = -1;  // what the first step reads; -1: zero
     };
     std::vector<int> body;  // the nodes of one step, operands first, with the views that it reads through

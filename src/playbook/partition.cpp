@@ -70,12 +70,13 @@ private:
 
     std::vector<Source> sources_of(const Node& node) const {
         std::vector<Source> result;
+        std::set<std::pair<int, bool>> walked;  // a chain of generated values may reach one in very many ways
         auto walk = [&](auto&& self, const Node& user, bool in_order) -> void {
             for (int id : user.operands) {
                 bool direct = in_order && !reads_from_memory(graph_, user, id);
                 const Node& source = graph_.at(id);
                 if (!free_[at(id)]) result.push_back({id, direct});
-                else if (!is_leaf(source)) self(self, source, direct);
+                else if (!is_leaf(source) && walked.emplace(id, direct).second) self(self, source, direct);
             }
         };
         walk(walk, node, true);

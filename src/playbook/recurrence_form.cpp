@@ -97,7 +97,8 @@ private:
         }
         for (int id : loop_.body) {
             const Node& node = graph_.at(id);
-            if (node.dtype != DType::float32) return void(lacking("a recurrence in another type than float32"));
+            if (node.dtype != DType::float32 && !is_condition(id))
+                return void(lacking("a recurrence in another type than float32"));
             if (node.family == Family::layout && !is_view(graph_, node))
                 return void(lacking("a recurrence with '" + node.op + "'"));
             if (node.family == Family::contraction) check_product(node);
@@ -106,6 +107,13 @@ private:
         for (const auto* tensors : {&form_.problem.inputs, &form_.problem.outputs})
             for (const Tensor& tensor : *tensors)
                 if (is_half(tensor.dtype)) return void(lacking("a recurrence over 16-bit values"));
+    }
+
+    // What is decided within a step and kept nowhere.
+    bool is_condition(int id) const {
+        const bool carried = std::any_of(loop_.carries.begin(), loop_.carries.end(),
+                                         [&](const Recurrence::Carry& carry) { return carry.after == id; });
+        return graph_.at(id).dtype == DType::boolean && !carried;
     }
 
     void check_columns(const Node& node) {
@@ -156,7 +164,8 @@ private:
             phase_[id] = phase + (node.family == Family::contraction);
         }
         std::set<int> held;
-        for (const Recurrence::Carry& carry : loop_.carries) held.insert(carry.after);
+        for (const Recurrence::Carry& carry : loop_.carries)
+            if (in_body(carry.after)) held.insert(carry.after);
         for (const Written& written : written_) held.insert(written.node);
         for (int id : loop_.body)
             if (const Node& node = graph_.at(id); node.family == Family::contraction) {
@@ -233,7 +242,7 @@ private:
     }
 
     // One value of every step, in order or from the last to the first, side by side along an axis; perhaps turned round
-    // and copied. Before those in order there may be a few values that no step makes: where a loop began.
+    // and copied. Before that of the first step there may be a few values that no step makes: where a loop began.
     bool joined_output(int id, const Tensor& tensor) {
         std::vector<const Node*> views;
         const Node* node = &graph_.at(id);
@@ -245,18 +254,19 @@ private:
         const size_t steps = loop_.steps.size(), count = node->operands.size();
         if (count < steps || count - steps > most_leads) return false;
         const size_t leads = count - steps;
+        const std::optional<Joined> foremost = joined_part(node->operands[0], static_cast<int64_t>(count));
+        const bool backwards = foremost && foremost->step > 0;
+        const size_t first_step = backwards ? 0 : leads;  // in the concatenation
         std::optional<Joined> first;
-        bool backwards = false;
         for (size_t k = 0; k < steps; ++k) {
-            std::optional<Joined> one = joined_part(node->operands[leads + k], static_cast<int64_t>(count));
-            if (!one) return false;
-            if (k == 0) backwards = one->step != 0;
-            if (one->step != (backwards ? steps - 1 - k : k)) return false;
+            std::optional<Joined> one = joined_part(node->operands[first_step + k], static_cast<int64_t>(count));
+            if (!one || one->step != (backwards ? steps - 1 - k : k)) return false;
             if (first && one->place != first->place) return false;
             if (!first) first = one;
         }
-        for (size_t k = 0; k < leads; ++k)
-            if (backwards || graph_.at(node->operands[k]).shape != graph_.at(node->operands[leads]).shape) return false;
+        const size_t first_lead = backwards ? steps : 0;
+        for (size_t k = first_lead; k < first_lead + leads; ++k)
+            if (graph_.at(node->operands[k]).shape != graph_.at(node->operands[first_step]).shape) return false;
         first->axes.join(at(node->axes[0]));
         for (const Node* view : views)
             if (!first->axes.see_through(*view)) return false;
@@ -265,7 +275,7 @@ private:
                                               : fmt::format("{} + {}", form_.step, leads);
         const int made = loop_.body[first->place];
         written_.push_back({made, {tensor.name, element(tensor, first->axes, step)}, {}});
-        for (size_t k = 0; k < leads; ++k)
+        for (size_t k = first_lead; k < first_lead + leads; ++k)
             leads_.push_back({node->operands[k],
                               graph_.at(made).shape,
                               {tensor.name, element(tensor, first->axes, std::to_string(k))}});
@@ -297,12 +307,16 @@ private:
         for (const Recurrence::Carry& carry : loop_.carries) {
             const Expression columns = graph_.at(carry.after).shape.back();
             state_.push_back(add_buffer("state", columns));
-            after_[carry.after].push_back(state_.size() - 1);
+            if (in_body(carry.after)) after_[carry.after].push_back(state_.size() - 1);
         }
+        for (const Recurrence::Carry& carry : loop_.carries)  // what is one step older, before it is replaced
+            if (const Recurrence::Carry* newer = carry_before(carry.after))
+                form_.copies.push_back({state_[carry_place(*newer)], state_[carry_place(carry)]});
         for (const auto& [node, carries] : after_) {
             const bool read_by_others =
                 form_.share == RecurrenceShare::columns && is_multiplied(loop_.carries[carries[0]].before);
-            const bool safe = carries.size() == 1 && !read_by_others && can_be_written_over(loop_.carries[carries[0]]);
+            const bool safe = carries.size() == 1 && !read_by_others && !is_kept(loop_.carries[carries[0]]) &&
+                              can_be_written_over(loop_.carries[carries[0]]);
             buffer_of_[node] = safe ? state_[carries[0]] : add_buffer("next", graph_.at(node).shape.back());
             for (size_t k : carries)
                 if (state_[k] != buffer_of_[node]) form_.copies.push_back({buffer_of_[node], state_[k]});
@@ -317,6 +331,12 @@ private:
     size_t add_buffer(const std::string& name, const Expression& columns, bool padded = false) {
         form_.buffers.push_back({unique(name), columns, padded});
         return form_.buffers.size() - 1;
+    }
+
+    // Whether the step after the next reads it too.
+    bool is_kept(const Recurrence::Carry& carry) const {
+        return std::any_of(loop_.carries.begin(), loop_.carries.end(),
+                           [&](const Recurrence::Carry& other) { return other.after == carry.before; });
     }
 
     // Whether nothing needs the state of the step before once the new one stands in its place: element by element in

@@ -104,6 +104,32 @@ def filter_of_channels(x, a):
     return y
 
 
+def discounted(r, d):
+    y, g = np.zeros_like(r), np.zeros(r.shape[0], dtype=r.dtype)
+    for t in reversed(range(40)):
+        g = r[:, t] + 0.9 * g * (d[:, t] < 1)
+        y[:, t] = g
+    return y
+
+
+def gains(z):
+    x, p, y = np.zeros(z.shape[0], dtype=z.dtype), np.ones(z.shape[0], dtype=z.dtype), np.zeros_like(z)
+    for t in range(30):
+        p = p + 0.01
+        k = p / (p + 0.1)
+        x = x + k * (z[:, t] - x)
+        p = (1 - k) * p
+        y[:, t] = x
+    return y
+
+
+def two_steps_back(x, a):
+    y = x.copy()
+    for t in range(2, 40):
+        y[:, t] = a * y[:, t - 1] - 0.2 * y[:, t - 2] + x[:, t]
+    return y
+
+
 def every_other_step(x, w):
     state = x[0]
     for step in range(2, 12, 2):
@@ -194,6 +220,9 @@ COMPUTATIONS = {
     "filter_of_rows": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
     "filter_in_place": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
     "filter_of_channels": ("x float32[B,30,N]; a float32[N]", ["B=5,N=19", "B=1,N=1"]),
+    "discounted": ("r float32[B,40]; d float32[B,40]", ["B=37", "B=1"]),
+    "gains": ("z float32[B,30]", ["B=37", "B=1"]),
+    "two_steps_back": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
     "every_other_step": ("x float32[12,B,N]; w float32[N,N]", ["B=5,N=9", "B=1,N=1"]),
     "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
     "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
