@@ -18,6 +18,7 @@ namespace {
 constexpr size_t largest_stage = 48;    // nodes; more would take the emitters long
 constexpr size_t largest_plain = 160;   // of plain loops, which take their nodes as they come
 constexpr size_t longest_search = 400;  // stages looked at for one circle
+constexpr size_t most_steps_apart = 2;  // of a loop, before those that are one stage
 
 size_t at(int id) { return static_cast<size_t>(id); }
 
@@ -88,9 +89,15 @@ private:
     // All steps, with the node that puts their values side by side and the copy that turns it round, if that is
     // claimed.
     void place_recurrence(const Recurrence& loop) {
+        for (size_t first = 0; first <= most_steps_apart; ++first)
+            if (place_steps(loop, first)) return;
+    }
+
+    // Those from the first one on: what it makes may be needed for what the second begins with.
+    bool place_steps(const Recurrence& loop, size_t first) {
         std::set<int> steps;
-        for (const std::vector<int>& step : loop.steps)
-            for (int id : step)
+        for (size_t k = first; k < loop.steps.size(); ++k)
+            for (int id : loop.steps[k])
                 if (!free_[at(id)]) steps.insert(id);
         std::vector<std::vector<int>> choices(1);
         for (int join : joins_of(steps)) {
@@ -104,9 +111,26 @@ private:
             std::sort(nodes.begin(), nodes.end());
             const bool plain_only =
                 std::any_of(nodes.begin(), nodes.end(), [&](int id) { return plain_only_[at(id)]; });
-            if (!plain_only && claims_(stage_problem(problem_, graph_, stage_of(nodes), names_, "stage")))
-                return open({nodes, false, true});
+            if (plain_only || needs_itself(nodes)) continue;
+            if (!claims_(stage_problem(problem_, graph_, stage_of(nodes), names_, "stage"))) continue;
+            open({nodes, false, true});
+            return true;
         }
+        return false;
+    }
+
+    // Whether others that read what these make are read by these.
+    bool needs_itself(const std::vector<int>& nodes) const {
+        std::vector<char> after(graph_.nodes.size(), 0);  // others that cannot run before these have
+        for (const Node& node : graph_.nodes) {
+            const bool ours = std::binary_search(nodes.begin(), nodes.end(), node.id);
+            for (int operand : node.operands) {
+                const bool of_ours = std::binary_search(nodes.begin(), nodes.end(), operand);
+                if (ours && after[at(operand)]) return true;
+                if (!ours && (of_ours || after[at(operand)])) after[at(node.id)] = 1;
+            }
+        }
+        return false;
     }
 
     // Concatenations of nothing but these.
