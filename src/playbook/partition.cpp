@@ -119,15 +119,19 @@ private:
         return false;
     }
 
-    // Whether others that read what these make are read by these.
+    // Whether others that read what these make, perhaps through views, are read by these.
     bool needs_itself(const std::vector<int>& nodes) const {
-        std::vector<char> after(graph_.nodes.size(), 0);  // others that cannot run before these have
+        enum : char { before, view, after };
+        std::vector<char> stands(graph_.nodes.size(), before);
         for (const Node& node : graph_.nodes) {
             const bool ours = std::binary_search(nodes.begin(), nodes.end(), node.id);
             for (int operand : node.operands) {
-                const bool of_ours = std::binary_search(nodes.begin(), nodes.end(), operand);
-                if (ours && after[at(operand)]) return true;
-                if (!ours && (of_ours || after[at(operand)])) after[at(node.id)] = 1;
+                char from = stands[at(operand)];
+                if (ours && from == after) return true;
+                if (ours) continue;
+                if (std::binary_search(nodes.begin(), nodes.end(), operand)) from = view;
+                if (from == view && !free_[at(node.id)]) from = after;
+                stands[at(node.id)] = std::max(stands[at(node.id)], from);
             }
         }
         return false;
