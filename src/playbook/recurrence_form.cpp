@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "base/strings.h"
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/argument_names.h"
@@ -270,9 +269,8 @@ private:
         first->axes.join(at(node->axes[0]));
         for (const Node* view : views)
             if (!first->axes.see_through(*view)) return false;
-        const std::string step = backwards    ? fmt::format("{} - {}", steps - 1, form_.step)
-                                 : leads == 0 ? form_.step
-                                              : fmt::format("{} + {}", form_.step, leads);
+        std::string step = leads == 0 ? form_.step : fmt::format("{} + {}", form_.step, leads);
+        if (backwards) step = fmt::format("{} - {}", steps - 1, form_.step);
         const int made = loop_.body[first->place];
         written_.push_back({made, {tensor.name, element(tensor, first->axes, step)}, {}});
         for (size_t k = first_lead; k < first_lead + leads; ++k)
@@ -359,7 +357,6 @@ private:
     }
 
     bool same_columns(int one, int other) const { return graph_.at(one).shape.back() == graph_.at(other).shape.back(); }
-
     // Through pointwise operations and views, before anything in memory.
     bool reads(int id, int value) const {
         if (id == value) return true;
@@ -399,7 +396,8 @@ private:
                        held != self_.buffer_of_.end() && self_.phase_of(id) < phase_) {
                 place = buffer(held->second, node.shape);
             } else if (auto move = self_.loop_.moves.find(id); move != self_.loop_.moves.end()) {
-                Node slice = moved(node, move->second);
+                Node slice = moved_with_step(node, move->second, Expression::symbol(self_.form_.step),
+                                             static_cast<int64_t>(self_.loop_.body_step));
                 slice.operands = {outside(node.operands[0])};
                 place = rows_of(append(slice));
             } else {
@@ -470,21 +468,6 @@ private:
             Node slice = whole_slice(graph_.at(place));
             slice.shape.back() = slice.end.back() = columns;
             return append(slice);
-        }
-
-        Node moved(Node slice, const std::vector<int64_t>& move) const {
-            const Expression step = Expression::symbol(self_.form_.step);
-            for (size_t axis = 0; axis < move.size(); ++axis) {
-                if (move[axis] == 0) continue;
-                const auto body_step = static_cast<int64_t>(self_.loop_.body_step);
-                const Expression first = slice.begin[axis] - Expression(move[axis] * body_step);
-                const Expression by =
-                    move[axis] == 1 || move[axis] == -1 ? step : Expression(std::abs(move[axis])) * step;
-                const Expression length = slice.end[axis] - slice.begin[axis];
-                slice.begin[axis] = move[axis] < 0 ? first - by : first.is_literal(0) ? by : by + first;
-                slice.end[axis] = slice.begin[axis] + length;
-            }
-            return slice;
         }
 
         Former& self_;
@@ -604,16 +587,6 @@ private:
 };
 
 }  // namespace
-
-const std::set<std::string>& recurrence_kernel_names() {
-    static const std::vector<std::string> all = split(
-        "ROWS ROWS_AT_ONCE TILE NR NRV VL PARALLEL_MIN Recurrence vec load store splat i j k n v "
-        "row first last begin end to panel local states start take turn call me team threads "
-        "tiles blocks task multiply total left right depth columns in_panels free scratch",
-        ' ');
-    static const std::set<std::string> names(all.begin(), all.end());
-    return names;
-}
 
 RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph, RecurrenceShare share) {
     // Most graphs that are asked about have none: nothing is copied for them.

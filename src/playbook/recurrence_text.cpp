@@ -413,6 +413,16 @@ private:
 
 }  // namespace
 
+const std::set<std::string>& recurrence_kernel_names() {
+    static const std::vector<std::string> all = split(
+        "ROWS ROWS_AT_ONCE TILE NR NRV VL PARALLEL_MIN Recurrence vec load store splat i j k n v "
+        "row first last begin end to panel local states start take turn call me team threads "
+        "tiles blocks task multiply total left right depth columns in_panels free scratch",
+        ' ');
+    static const std::set<std::string> names(all.begin(), all.end());
+    return names;
+}
+
 KernelParts write_recurrence(const RecurrenceForm& form) { return Writer(form).write(); }
 
 }  // namespace strop::playbook

@@ -1,5 +1,7 @@
 #include "playbook/step_axes.h"
 
+#include <cstdlib>
+
 #include "playbook/plain_value.h"
 
 namespace strop::playbook {
@@ -12,6 +14,18 @@ std::optional<std::optional<size_t>> row_axis(const Shape& shape) {
         found = axis;
     }
     return std::optional<std::optional<size_t>>(found);
+}
+
+Node moved_with_step(Node slice, const std::vector<int64_t>& move, const Expression& step, int64_t body_step) {
+    for (size_t axis = 0; axis < move.size(); ++axis) {
+        if (move[axis] == 0) continue;
+        const Expression first = slice.begin[axis] - Expression(move[axis] * body_step);
+        const Expression by = move[axis] == 1 || move[axis] == -1 ? step : Expression(std::abs(move[axis])) * step;
+        const Expression length = slice.end[axis] - slice.begin[axis];
+        slice.begin[axis] = move[axis] < 0 ? first - by : first.is_literal(0) ? by : by + first;
+        slice.end[axis] = slice.begin[axis] + length;
+    }
+    return slice;
 }
 
 StepAxes::StepAxes(const Shape& shape, const Expression& rows, int64_t steps)

@@ -14,6 +14,10 @@ namespace strop::playbook {
 // The axis before the last that is longer than 1; none: the shape has one row only. Two of them: nothing.
 std::optional<std::optional<size_t>> row_axis(const Shape& shape);
 
+// A slice as each step takes it: `slice` is that of the step `body_step`, and begins `move` later with each further
+// one.
+Node moved_with_step(Node slice, const std::vector<int64_t>& move, const Expression& step, int64_t body_step);
+
 class StepAxes {
 public:
     // Of one step's value.
