@@ -497,7 +497,7 @@ def assign_region(target: Traced, value: Traced, begins, ends):
             target.assign(with_region(target, value, begins, ends, partial))
             return
         target.pieces = pieces
-    target.pieces.write(value, begins, ends)
+    target.pieces.write(value, begins, ends, partial)
     target.changed()
 
 

@@ -7,8 +7,8 @@ together before. The array itself is put together when it is used as a whole.
 from __future__ import annotations
 
 from strop import trace_layout as layout
-from strop.trace_array import Traced, cast, full, is_number
-from strop.trace_dims import SymInt, is_int, same
+from strop.trace_array import Traced, full
+from strop.trace_dims import is_int, same
 
 MOST_FIRST_VALUES = 8
 
@@ -20,7 +20,7 @@ class Pieces:
         self.base = base
         self.axis = axis
         self.parts: dict[tuple[int, int], Traced] = {}
-        self.only: tuple[Traced, list, list] | None = None  # value, begins and ends of the only write so far
+        self.only: tuple[Traced, list, list, list] | None = None  # what `write` got, while it is the only write
 
     def takes(self, begins, ends, partial) -> bool:
         """Whether a write into these axes only is one of these parts, or beside all of them."""
@@ -29,9 +29,9 @@ class Pieces:
             return False
         return (begin, end) in self.parts or not self._touched(begin, end)
 
-    def write(self, value: Traced, begins, ends):
+    def write(self, value: Traced, begins, ends, partial):
         bounds = (begins[self.axis], ends[self.axis])
-        self.only = (value, begins, ends) if not self.parts else None
+        self.only = (value, begins, ends, partial) if not self.parts else None
         if bounds not in self.parts:
             self.parts[bounds] = self._old(*bounds)
         begins, ends = list(begins), list(ends)
@@ -50,10 +50,9 @@ class Pieces:
         return None if self._touched(begin, end) else layout.slice_axes(self.base, begins, ends, steps)
 
     def whole(self) -> Traced:
-        """A block in zeros is padding, anything else a concatenation."""
-        fill = self.base.fill
-        if self.only and is_number(fill) and not isinstance(fill, SymInt):
-            return layout.with_region(self.base, *self.only, [])
+        """All parts with what is left of the base between them."""
+        if self.only:
+            return layout.with_region(self.base, *self.only)
         pieces, done = [], 0
         step_by_step = all(end - begin == 1 for begin, end in self.parts)
         for (begin, end), part in sorted(self.parts.items()):

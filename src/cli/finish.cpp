@@ -60,7 +60,6 @@ RunOptions run_options(const Arguments& arguments, const Problem& problem, const
     settings.batch_workers = static_cast<int>(options.workers.commands.size());
     settings.budget_seconds = arguments.duration("--budget").count();
     settings.evaluations = static_cast<int>(arguments.integer("--evaluations"));
-    // Without --seed the inputs are those that nobody could foresee.
     settings.seed = arguments.seed();
     settings.points = arguments.all("--point");
     settings.winners = static_cast<int>(arguments.integer("--winners"));

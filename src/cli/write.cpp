@@ -96,8 +96,8 @@ int command_write(const Arguments& arguments) {
     }
     const std::vector<Written> written = chosen(std::move(sources.written), id);
     const fs::path folder = arguments.has("--out") ? arguments.text("--out") : "";
-    for (const Written& one : written)
-        if (!folder.empty()) write_file(file_of(one, language, folder), one.source);
+    if (!folder.empty())
+        for (const Written& one : written) write_file(file_of(one, language, folder), one.source);
     if (arguments.has("--json")) print_json(problem, language, written, folder);
     else if (!folder.empty()) print_files(language, written, folder);
     else if (!id.empty()) fmt::print("{}", written[0].source);

@@ -154,7 +154,7 @@ private:
     void pointwise(const Node& node, Array& result) const {
         const Operation& meaning = operation(node);
         each_index(result.shape, [&](const Index& index, size_t flat) {
-            double operands[3];
+            double operands[most_operands];
             for (size_t i = 0; i < node.operands.size(); ++i) operands[i] = broadcast_at(operand(node, i), index);
             result.values[flat] = apply(meaning, node, operands, node.operands.size());
         });

@@ -33,6 +33,8 @@ struct Operation {
     double start = 0;  // of a fold
 };
 
+inline constexpr size_t most_operands = 3;  // of a pointwise operation
+
 std::span<const Operation> operations();
 // nullptr when there is no such operation; layouts, gathers and products have no row.
 const Operation* find_operation(Family family, const std::string& name);

@@ -166,8 +166,9 @@ private:
     // Whether it is a result, or is put side by side with those of other steps.
     bool leaves(int id) const {
         if (std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0) return true;
-        return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& user) {
-            if (std::count(user.operands.begin(), user.operands.end(), id) == 0) return false;
+        const std::vector<int> users = graph_.users(id);
+        return std::any_of(users.begin(), users.end(), [&](int one) {
+            const Node& user = graph_.at(one);
             if (user.family != Family::layout && user.op != "cast") return false;
             return user.operands.size() > 1 || leaves(user.id);
         });

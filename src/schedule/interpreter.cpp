@@ -16,8 +16,6 @@ namespace strop::schedule {
 
 namespace {
 
-constexpr size_t most_operands = 3;
-
 struct Memory {
     Array array;
     std::vector<char> written;

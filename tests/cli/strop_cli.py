@@ -10,10 +10,12 @@ import pathlib
 import pty
 import re
 import select
+import shlex
 import socket
 import sqlite3
 import struct
 import subprocess
+import sys
 import tempfile
 import termios
 import time
@@ -72,6 +74,16 @@ class InFolder(unittest.TestCase):
     def problem(self, name, reference=None, **changes):
         """Writes a small problem under the name into ./problems; its folder."""
         return write_problem(self.folder, name, reference, **changes)
+
+    def fake_worker(self, *words):
+        """The command of a worker that judges nothing (tests/fakes/fake_worker.py) and greets as a real one does."""
+        greeting = self.folder / "greeting.json"
+        if not greeting.exists():
+            said = subprocess.run([os.path.abspath(BINARY), "worker"], input='{"op": "hello"}\n', text=True, check=True,
+                                  capture_output=True, env=environment()).stdout
+            greeting.write_text(said, encoding="utf-8")
+        script = os.path.join(HOME, "tests/fakes/fake_worker.py")
+        return shlex.join([sys.executable, script, "--greeting", str(greeting), *words])
 
     def fails(self, words, code, phrase, hint):
         done = strop(*words, cwd=self.folder)

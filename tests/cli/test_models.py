@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import random
-import shlex
 import signal
 import subprocess
 import sys
@@ -67,18 +66,13 @@ class WithModel(InFolder):
         super().setUp()
         self.problem("shifted")
         self.write_script(SCRIPT)
-        if not self.judged:
-            greeting = subprocess.run([os.path.abspath(BINARY), "worker"], input='{"op": "hello"}\n', text=True,
-                                      check=True, capture_output=True, env=environment()).stdout
-            (self.folder / "greeting.json").write_text(greeting, encoding="utf-8")
 
     def worker(self):
         if self.judged:
             return []
         planted = (f"compile_failed={BROKEN_LINE}", f"wrong_output={WRONG_LINE}", f"cheated={CHEAT_LINE}")
-        command = [sys.executable, str(FAKES / "fake_worker.py"), "--greeting", str(self.folder / "greeting.json"),
-                   "--log", str(self.folder / "worker.log")]
-        return ["--worker", shlex.join(command + [word for one in planted for word in ("--verdict", one)])]
+        log = str(self.folder / "worker.log")
+        return ["--worker", self.fake_worker("--log", log, *(word for one in planted for word in ("--verdict", one)))]
 
     def worked(self):
         """What the worker that takes the judge's place has done."""

@@ -264,15 +264,10 @@ class WithFakes(Workers):
 
     def setUp(self):
         super().setUp()
-        greeting = subprocess.run([os.path.abspath(BINARY), "worker"], input='{"op": "hello"}\n', text=True, check=True,
-                                  capture_output=True, env=environment()).stdout
-        (self.folder / "greeting.json").write_text(greeting, encoding="utf-8")
         (self.folder / "kernel.cpp").write_text(self.TUNED, encoding="utf-8")
 
     def fake(self, name, actions="ok", *more):
-        script = os.path.join(environment()["STROP_HOME"], "tests/fakes/fake_worker.py")
-        return " ".join([sys.executable, script, "--greeting", "greeting.json", "--log", "log", "--state", f"{name}.json",
-                         "--evaluate", actions, *more])
+        return self.fake_worker("--log", "log", "--state", f"{name}.json", "--evaluate", actions, *more)
 
 
 class Several(WithFakes):

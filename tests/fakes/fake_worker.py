@@ -51,13 +51,12 @@ def evaluation(request, verdict="ok"):
     kernel, configuration = request["kernel"], request["configuration"]
     key = hashlib.md5(json.dumps([kernel["source"], configuration, request["points"], request["effort"]],
                                  sort_keys=True).encode()).hexdigest()
-    points = [{"point": point, "verdict": "ok", "time": measurement(nanoseconds(kernel["id"], configuration, point))}
-              for point in request["points"]]
-    if verdict != "ok":
-        points = [{"point": point, "verdict": verdict, "evidence": "it was planted"} for point in request["points"]]
-    return {"key": key, "kernel": kernel["id"], "configuration": configuration, "verdict": verdict, "points": points,
-            "evidence": "" if verdict == "ok" else "it was planted",
-            "compile_seconds": 0.1, "check_seconds": 0.1, "time_seconds": 0.1}
+    evidence = "" if verdict == "ok" else "it was planted"
+    points = [{"point": point, "verdict": verdict, "evidence": evidence} for point in request["points"]]
+    for result in points if verdict == "ok" else []:
+        result["time"] = measurement(nanoseconds(kernel["id"], configuration, result["point"]))
+    return {"key": key, "kernel": kernel["id"], "configuration": configuration, "verdict": verdict, "evidence": evidence,
+            "points": points, "compile_seconds": 0.1, "check_seconds": 0.1, "time_seconds": 0.1}
 
 
 def contender_ns(contender, point):
