@@ -1,5 +1,6 @@
 #include "base/interrupt.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 
@@ -11,7 +12,8 @@ namespace strop {
 
 namespace {
 
-volatile std::sig_atomic_t signals_seen = 0;
+std::atomic<int> signals_seen = 0;  // two threads may be given one each at the same moment
+static_assert(std::atomic<int>::is_always_lock_free);
 
 void say(const char* text) {
     ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
@@ -19,8 +21,7 @@ void say(const char* text) {
 }
 
 void on_signal(int) {
-    signals_seen = signals_seen + 1;
-    if (signals_seen == 1) {
+    if (++signals_seen == 1) {
         say("\ninterrupted: saving the state (once more to stop at once)\n");
         return;
     }

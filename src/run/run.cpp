@@ -497,16 +497,17 @@ private:
         });
     }
 
+    // From here on nothing is saved before the files are written: what has an outcome counts as finished.
     void conclude() {
         record_.outcome = outcome_of(record_);
         record_.result = record_.settings.out;
         mark_winners(record_);
-        phase("drawing lessons");
+        view_.phase("drawing lessons");
         draw_lessons(store_, record_,
                      advisers_ ? advisers_->agent().reflect(record_) : std::vector<agent::DrawnLesson>{},
                      options_.replay.has_value());
         save_marks(store_, record_.run, reached_);
-        phase("writing the result");
+        view_.phase("writing the result");
         const search::DispatchPlan& dispatch = final_.dispatch;
         BundleNotes notes = final_.notes;
         notes.header = header_note(record_);  // names the run, which what is judged does not: a replay has another

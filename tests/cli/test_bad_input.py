@@ -1,6 +1,7 @@
 """What is wrong with the input, the store or the machine is said in one line that names it, with a hint and an exit code;
 nothing is left behind broken."""
 
+import ctypes
 import json
 import os
 import shutil
@@ -10,8 +11,8 @@ import subprocess
 import sys
 import unittest
 
-from tests.cli.strop_cli import (BINARY, InFolder, WithRuns, descendants, environment, lives, recorded, strop,
-                                 wait_until)
+from tests.cli.strop_cli import (BINARY, InFolder, WithRuns, descendants, environment, lives, process_stat,
+                                 recorded, strop, wait_until)
 
 QUICK = ["--budget", "3s", "--evaluations", "6", "--quiet"]
 
@@ -380,9 +381,11 @@ class Interrupts(WithRuns):
 
     def test_twice_ends_at_once(self):
         process = self.start_and_wait(*self.words, "--quiet")
-        process.send_signal(signal.SIGSTOP)     # both arrive before it can do anything about the first
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGTERM)
+        # Both arrive before it can do anything about the first, and at one thread: of two, one may save before the other ends.
+        process.send_signal(signal.SIGSTOP)
+        self.assertTrue(wait_until(lambda: process_stat(process.pid)[0] == "T"))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            ctypes.CDLL(None).tgkill(process.pid, process.pid, number)
         process.send_signal(signal.SIGCONT)
         out, _ = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (130, ""))

@@ -72,6 +72,23 @@ class Killed(WithRuns):
         self.assertEqual(recorded(self.store), keys)
         self.assertEqual(json.loads((out / "report.json").read_text(encoding="utf-8")), json.loads(done.stdout))
 
+    def test_between_its_verdict_and_its_result(self):
+        self.problem("shifted")
+        log = self.folder / "worker.log"
+        # A long verification: what was saved before it is old.
+        slow = self.fake_worker("--log", str(log), "--seconds", "compare=2.5", "--seconds", "vectors=60")
+        process = self.start("optimize", "shifted", "--budget", "6s", "--evaluations", "3", "--quiet", "--worker", slow)
+        self.assertTrue(wait_until(lambda: log.exists() and '"vectors"' in log.read_text(encoding="utf-8")))
+        self.kill_after(process, 0)
+        [run] = self.runs()
+        self.assertEqual(run["outcome"], "running")
+        out = self.folder / "strop-out" / "shifted"
+        self.assertFalse(out.exists())
+        done = strop("resume", run["run"], "--json", "--quiet", "--store", "runs.db", "--worker", self.fake_worker(),
+                     cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(json.loads((out / "report.json").read_text(encoding="utf-8")), json.loads(done.stdout))
+
     def test_a_budget_of_the_users_is_not_cut_by_what_a_batch_took(self):
         self.problem("shifted")
         process = self.start_and_wait("optimize", "shifted", "--budget", "8s", "--evaluations", "8", "--quiet")

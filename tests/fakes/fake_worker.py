@@ -2,11 +2,14 @@
 
     fake_worker.py --greeting FILE [--log FILE] [--state FILE] [--evaluate ACTION,...] [--meets FILE]...
                    [--set KEY=VALUE]... [--then KEY=VALUE]... [--verdict VERDICT=TEXT]...
+                   [--seconds OP=SECONDS]...
 
 `--greeting` holds what a real one says first. `--state` counts starts and batches of all processes that share it:
 batch number N does the N-th ACTION (the last one for all that follow), and `--then` changes the greeting from the second
 start on, `--set` from the first. A batch waits until those whose states are `--meets` have begun one
 (FILE:N: and have started N times). What was answered is a line of `--log`: the process, kernel, configuration.
+
+An answer to OP takes SECONDS, and a line of `--log` says before that it was asked: the process, OP.
 
 A kernel whose source holds TEXT has that VERDICT, "compile_failed", the first that fits; all others are right.
 
@@ -82,6 +85,7 @@ def comparison(request):
 class Worker:
     def __init__(self, arguments):
         self.arguments = arguments
+        self.seconds = {op: float(seconds) for op, seconds in (one.split("=") for one in arguments.seconds)}
         with open(arguments.greeting, encoding="utf-8") as file:
             self.greeting = json.load(file)
         self.change(arguments.set)
@@ -172,6 +176,9 @@ class Worker:
 
     def answer(self, message):
         op = message["op"]
+        if op in self.seconds:
+            self.log(op)
+            time.sleep(self.seconds[op])
         if op == "hello":
             return self.greeting
         if op == "machine":
@@ -215,6 +222,7 @@ def main():
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--then", action="append", default=[])
     parser.add_argument("--verdict", action="append", default=[])
+    parser.add_argument("--seconds", action="append", default=[])
     worker = Worker(parser.parse_args())
     for line in sys.stdin:
         say(json.dumps(worker.answer(json.loads(line))))
