@@ -31,6 +31,7 @@ constexpr std::pair<Family, const char*> families[] = {
     {Family::layout, "layout"},
     {Family::gather, "gather"},
     {Family::scatter, "scatter"},
+    {Family::repeat, "repeat"},
 };
 
 // ---- reading -----------------------------------------------------------------------------------------
@@ -57,6 +58,18 @@ std::vector<Expression> read_expressions(const Json& json, const char* key) {
     std::vector<Expression> result;
     for (const Json& item : json.value(key, Json::array())) result.push_back(read_expression(item));
     return result;
+}
+
+Graph read_graph(const Json& json);
+std::string attributes(const Node& node);
+
+std::shared_ptr<const Repeat> read_loop(const Json& json) {
+    Repeat loop;
+    loop.body = read_graph(json.at("body"));
+    loop.step = json.at("step").get<std::string>();
+    loop.count = read_expression(json.at("count"));
+    loop.states = json.at("states").get<int>();
+    return std::make_shared<const Repeat>(std::move(loop));
 }
 
 Node read_node(const Json& json, size_t index) {
@@ -87,6 +100,8 @@ Node read_node(const Json& json, size_t index) {
     node.padding = read_expressions(json, "padding");
     node.dilation = read_expressions(json, "dilation");
     if (json.contains("groups")) node.groups = read_expression(json["groups"]);
+    if (node.family == Family::repeat) node.loop = read_loop(json);
+    node.result = json.value("result", 0);
     return node;
 }
 
@@ -124,6 +139,31 @@ void check_operation(const Node& node, size_t index) {
         malformed(index, fmt::format("{} operands for '{}'", node.operands.size(), node.op));
 }
 
+void check_loop(const Graph& graph, const Node& node, size_t index) {
+    const Repeat& loop = *node.loop;
+    const auto is_one_of = [](int place, size_t count) { return place >= 0 && static_cast<size_t>(place) < count; };
+    const size_t states = static_cast<size_t>(loop.states);
+    if (loop.states < 0 || states > node.operands.size() || states > loop.body.outputs.size())
+        malformed(index, fmt::format("{} states", loop.states));
+    if (!is_one_of(node.result, node.op == "last" ? states : loop.body.outputs.size()) ||
+        (node.op != "last" && node.op != "stack"))
+        malformed(index, fmt::format("no result '{} {}'", node.op, node.result));
+    const auto same = [&](const Node& one, const Node& other) {
+        if (one.shape != other.shape || one.dtype != other.dtype)
+            malformed(index, "what a step reads or leaves has another shape or type");
+    };
+    for (size_t k = 0; k < states; ++k)
+        same(graph.at(node.operands[k]), loop.body.at(loop.body.outputs[k]));
+    for (const Node& one : loop.body.nodes) {
+        if (one.family != Family::input) continue;
+        const int place = one.op.size() < 6 && !one.op.empty() && one.op.find_first_not_of("0123456789") == std::string::npos
+                              ? std::stoi(one.op)
+                              : -1;
+        if (!is_one_of(place, node.operands.size())) malformed(index, "the body reads no operand '" + one.op + "'");
+        same(graph.at(node.operands[static_cast<size_t>(place)]), one);
+    }
+}
+
 // What the rewriters and emitters rely on without looking.
 void check_node(const Graph& graph, const Node& node, size_t index) {
     static const std::map<Family, size_t> counts = {
@@ -135,6 +175,7 @@ void check_node(const Graph& graph, const Node& node, size_t index) {
     auto expected = counts.find(node.family);
     bool known = expected == counts.end() || expected->second == node.operands.size();
     bool some = node.family != Family::pointwise && node.family != Family::layout;
+    if (node.family == Family::repeat) return check_loop(graph, node, index);
     if (!known || (!some && node.operands.empty()))
         malformed(index, fmt::format("{} operands for a {}", node.operands.size(), name_of(node.family)));
     if (node.family == Family::iota && node.axes.size() != 1) malformed(index, "one axis is needed");
@@ -157,6 +198,28 @@ void check_node(const Graph& graph, const Node& node, size_t index) {
         for (size_t i = 0; fits && i < 2; ++i) fits = node.labels[i].size() == graph.at(node.operands[i]).shape.size();
         if (!fits) malformed(index, "labels do not fit the operands");
     }
+}
+
+Graph read_graph(const Json& json) {
+    Graph graph;
+    std::map<std::string, std::shared_ptr<const Repeat>> loops;  // results of one loop share it
+    for (const Json& item : json.at("nodes")) {
+        size_t index = graph.nodes.size();
+        Node node = read_node(item, index);
+        check_node(graph, node, index);
+        if (node.loop) {
+            Node shared = node;
+            shared.operands.clear();
+            shared.result = 0;
+            node.loop = loops.try_emplace(attributes(shared), node.loop).first->second;
+        }
+        graph.nodes.push_back(std::move(node));
+    }
+    graph.outputs = json.at("outputs").get<std::vector<int>>();
+    for (int id : graph.outputs)
+        if (id < 0 || static_cast<size_t>(id) >= graph.nodes.size())
+            throw UsageError(fmt::format("the graph is malformed: output {} is no node", id));
+    return graph;
 }
 
 // ---- writing -----------------------------------------------------------------------------------------
@@ -182,6 +245,9 @@ std::string attributes(const Node& node) {
     if (!node.padding.empty()) text += " padding=" + list(node.padding);
     if (!node.dilation.empty()) text += " dilation=" + list(node.dilation);
     if (!node.groups.is_literal(1)) text += " groups=" + node.groups.text();
+    if (node.loop)
+        text += fmt::format(" {} of {} steps '{}', {} states {{{}}}", node.result, node.loop->count.text(),
+                            node.loop->step, node.loop->states, replace_all(describe(node.loop->body), "\n", "; "));
     return text;
 }
 
@@ -193,6 +259,51 @@ std::optional<Family> parse_family(const std::string& name) {
     for (const auto& [family, text] : families)
         if (name == text) return family;
     return std::nullopt;
+}
+
+bool are_of_one_loop(const Node& a, const Node& b) {
+    return a.loop && a.loop == b.loop && a.operands == b.operands;
+}
+
+Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols) {
+    std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;
+    for (Node& node : graph.nodes) {
+        for (std::vector<Expression>* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window,
+                                              &node.stride, &node.padding, &node.dilation})
+            for (Expression& expression : *list) expression = expression.substitute(symbols);
+        if (node.dim) node.dim = node.dim->substitute(symbols);
+        if (!node.loop) continue;
+        std::shared_ptr<const Repeat>& known = loops[node.loop.get()];
+        if (!known) {
+            std::map<std::string, Expression> inside = symbols;
+            inside.erase(node.loop->step);
+            known = std::make_shared<const Repeat>(Repeat{with_symbols(node.loop->body, inside), node.loop->step,
+                                                          node.loop->count.substitute(symbols), node.loop->states});
+        }
+        node.loop = known;
+    }
+    return graph;
+}
+
+std::set<std::string> symbols_of(const Graph& graph) {
+    std::set<std::string> symbols;
+    const auto add = [&](const std::vector<Expression>& expressions) {
+        for (const Expression& expression : expressions) symbols.merge(expression.symbols());
+    };
+    for (const Node& node : graph.nodes) {
+        for (const auto* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window, &node.stride,
+                                 &node.padding, &node.dilation})
+            add(*list);
+        add({node.groups});
+        if (node.dim) add({*node.dim});
+        if (node.family == Family::parameter) symbols.insert(node.op);
+        if (!node.loop) continue;
+        std::set<std::string> inside = symbols_of(node.loop->body);
+        inside.erase(node.loop->step);
+        symbols.merge(inside);
+        add({node.loop->count});
+    }
+    return symbols;
 }
 
 std::vector<int> Graph::users(int id) const {
@@ -211,21 +322,11 @@ Graph parse_graph(const std::string& json_text) {
             if (graph.untraceable.empty()) graph.untraceable = "the reference was not traced";
             return graph;
         }
-        for (const Json& item : json.at("nodes")) {
-            size_t index = graph.nodes.size();
-            Node node = read_node(item, index);
-            check_node(graph, node, index);
-            graph.nodes.push_back(std::move(node));
-        }
-        graph.outputs = json.at("outputs").get<std::vector<int>>();
+        return read_graph(json);
     } catch (const Json::exception& error) {
         throw UsageError(fmt::format("the graph is malformed: {}", error.what()),
                          "the graph comes from python/strop/trace.py");
     }
-    for (int id : graph.outputs)
-        if (id < 0 || static_cast<size_t>(id) >= graph.nodes.size())
-            throw UsageError(fmt::format("the graph is malformed: output {} is no node", id));
-    return graph;
 }
 
 std::string describe_node(const Node& node) {
@@ -245,6 +346,26 @@ std::string describe(const Graph& graph) {
     return text + fmt::format("outputs: {}\n", fmt::join(graph.outputs, ", "));
 }
 
+namespace {
+
+Graph with_simple_bodies(const Graph& graph) {
+    Graph result = graph;
+    std::map<const Repeat*, std::shared_ptr<const Repeat>> simple;
+    for (Node& node : result.nodes) {
+        if (!node.loop) continue;
+        std::shared_ptr<const Repeat>& known = simple[node.loop.get()];
+        if (!known) {
+            Repeat loop = *node.loop;
+            loop.body = simplify(loop.body);
+            known = std::make_shared<const Repeat>(std::move(loop));
+        }
+        node.loop = known;
+    }
+    return result;
+}
+
+}  // namespace
+
 Graph simplify(const Graph& graph) {
     // Each pass works bottom-up and may open the way for another; formulas settle within a few.
     constexpr int max_passes = 20;
@@ -259,7 +380,7 @@ Graph simplify(const Graph& graph) {
         return current;
     };
     if (!graph.untraceable.empty()) return graph;
-    return settle(raise_convolutions(settle(graph)));
+    return settle(raise_convolutions(settle(with_simple_bodies(graph))));
 }
 
 }  // namespace strop

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,11 +32,14 @@ enum class Family {
     scatter,      // op: sum, max, min; operands target, indices, source: each element of the source is combined
                   // with the target's where indices say along axes[0]. Indices have the source's rank, an extent of
                   // 1 where they are the same for all
+    repeat,       // op: last, stack; a loop over time, below
 };
 std::string name_of(Family family);
 std::optional<Family> parse_family(const std::string& name);
 
 // The pointwise operations, reductions and scans, with their meaning: graph/operations.cpp.
+
+struct Repeat;
 
 struct Node {
     int id = 0;  // its index in Graph::nodes; operands have smaller ids
@@ -57,6 +62,8 @@ struct Node {
                                                // appended behind x's, as in sliding_window_view
     std::vector<Expression> stride, padding, dilation;  // convolution: one a spatial axis
     Expression groups = 1;                              // convolution
+    std::shared_ptr<const Repeat> loop;                 // repeat
+    int result = 0;                                     // repeat: which of the body's outputs
 };
 
 struct Graph {
@@ -68,9 +75,29 @@ struct Graph {
     std::vector<int> users(int id) const;
 };
 
+// A loop of `count` steps. Its results are nodes that have the loop and the operands in common: the state `result` after
+// the last step (its first value where there is no step), or the values of all steps along a new first axis.
+struct Repeat {
+    Graph body;        // of one step. The op of an input is the operand that it stands for: "0", "1", ...
+    std::string step;  // a symbol of the body's expressions, but not of its shapes: 0 to count - 1
+    Expression count;
+    // As many of the first operands are what states are before the first step. In the body these inputs are what the step
+    // before has left, and the first outputs of the body are what this step leaves, of the same shapes and types. Its
+    // further outputs are values that may be stacked.
+    int states = 0;
+};
+bool are_of_one_loop(const Node& a, const Node& b);
+
+// With other symbols in its expressions; the step of a loop in it stays.
+Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols);
+
+// The dimensions and integer parameters of all its expressions, and its parameters.
+std::set<std::string> symbols_of(const Graph& graph);
+
 // From the tracer's document: {"untraceable": "..."} or {"nodes": [{"family", "op", "operands", "shape", "dtype",
 // and the attributes under the field names above}], "outputs": [ids]};
-// infinities and NaN are the texts "inf", "-inf", "nan". UsageError when malformed.
+// infinities and NaN are the texts "inf", "-inf", "nan"; of a loop "body", "step", "count", "states", "result".
+// UsageError when malformed.
 Graph parse_graph(const std::string& json_text);
 
 // Removes what nobody uses, folds constants, merges equal nodes, drops layout operations that change nothing,

@@ -70,6 +70,8 @@ private:
     const Arguments& arguments_;
     Precision precision_;
     std::vector<Array> values_;
+    struct Steps;
+    mutable std::map<std::pair<const Repeat*, std::vector<int>>, Steps> loops_;  // of which several results may be read
 
     const Array& operand(const Node& node, size_t i) const { return values_[static_cast<size_t>(node.operands.at(i))]; }
     int64_t integer(const Expression& expression) const { return expression.evaluate_integer(arguments_.bindings); }
@@ -103,6 +105,7 @@ private:
             case Family::layout: layout(node, result); break;
             case Family::gather: gather(node, result); break;
             case Family::scatter: scatter(node, result); break;
+            case Family::repeat: return repeat(node, result.shape);
             case Family::iota:
                 each_index(result.shape, [&](const Index& index, size_t flat) {
                     result.values[flat] = static_cast<double>(index[static_cast<size_t>(node.axes[0])]);
@@ -364,6 +367,46 @@ private:
             from[axis] = at;
             result.values[flat] = source.values[offset_of(source.shape, from)];
         });
+    }
+
+    // ---- loops -------------------------------------------------------------------------------------------
+
+    Array repeat(const Node& node, const Index& shape) const {
+        const std::pair<const Repeat*, std::vector<int>> key(node.loop.get(), node.operands);
+        auto known = loops_.find(key);
+        if (known == loops_.end()) known = loops_.emplace(key, all_steps(node)).first;
+        const size_t result = static_cast<size_t>(node.result);
+        Array value = node.op == "last" ? known->second.last[result] : known->second.stacks[result];
+        value.shape = shape;  // a stack of no steps knows its own from the node alone
+        if (value.values.size() != static_cast<size_t>(element_count(shape))) fail(node, "a loop of another shape");
+        return value;
+    }
+
+    struct Steps {
+        std::vector<Array> last, stacks;
+    };
+
+    Steps all_steps(const Node& node) const {
+        const Repeat& loop = *node.loop;
+        const size_t states = static_cast<size_t>(loop.states);
+        const int64_t count = integer(loop.count);
+        Arguments inside{{}, arguments_.bindings};
+        for (size_t k = 0; k < node.operands.size(); ++k) inside.inputs[std::to_string(k)] = operand(node, k);
+        Steps steps;
+        for (size_t k = 0; k < states; ++k) steps.last.push_back(operand(node, k));
+        steps.stacks.resize(loop.body.outputs.size());
+        for (int64_t step = 0; step < count; ++step) {
+            inside.bindings[loop.step] = step;
+            std::vector<Array> made = Interpreter(loop.body, inside, precision_).run(loop.body.outputs);
+            for (size_t k = 0; k < made.size(); ++k)
+                steps.stacks[k].values.insert(steps.stacks[k].values.end(), made[k].values.begin(),
+                                              made[k].values.end());
+            for (size_t k = 0; k < states; ++k) {
+                inside.inputs[std::to_string(k)] = made[k];
+                steps.last[k] = std::move(made[k]);
+            }
+        }
+        return steps;
     }
 
     void scatter(const Node& node, Array& result) const {

@@ -1,5 +1,7 @@
 #include "graph/signature.h"
 
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,6 +39,7 @@ std::string operation_of(const Graph& graph, const Node& node) {
         case Family::contraction: return fmt::format("contraction {}", renamed(node.labels));
         case Family::convolution: return fmt::format("convolution {}", node.stride.size());
         case Family::pointwise: return "pointwise " + node.op;
+        case Family::repeat: return "repeat " + node.op;
         default: return fmt::format("{} {} [{}]", name_of(node.family), node.op, axes_from_the_last(node, rank));
     }
 }
@@ -51,11 +54,18 @@ Signature signature_of(const Graph& graph) {
     if (!graph.untraceable.empty() || graph.nodes.empty()) return {};
     Signature signature;
     std::map<int, std::string> digests;
+    std::set<std::pair<const Repeat*, std::vector<int>>> loops;
     for (const Node& node : graph.nodes) {
         const std::string operation = operation_of(graph, node);
         std::string text = fmt::format("{} {}", operation, name_of(node.dtype));
         // Which input it is says its first use: two of them are told apart, whatever their names are.
         if (node.family == Family::input) text += fmt::format(" {} of {}", node.id, node.shape.size());
+        if (node.loop) {
+            const Signature body = signature_of(node.loop->body);
+            text += fmt::format(" {} {} {}", node.result, node.loop->states, body.exact);
+            if (loops.emplace(node.loop.get(), node.operands).second)
+                for (const auto& [of_step, count] : body.operations) signature.operations[of_step] += count;
+        }
         for (int operand : node.operands) text += "(" + digests[operand] + ")";
         digests[node.id] = content_hash(text);
         if (!is_leaf(node)) ++signature.operations[operation];

@@ -1,5 +1,6 @@
 #include "playbook/argument_names.h"
 
+#include <utility>
 #include <vector>
 
 #include "playbook/halves.h"
@@ -21,11 +22,8 @@ std::map<std::string, Expression> free_names(Problem& problem, Graph& graph, con
         for (Tensor& tensor : *tensors) free(tensor.name, false);
     for (Node& node : graph.nodes) {
         if (node.family == Family::input || node.family == Family::parameter) free(node.op, false);
-        for (std::vector<Expression>* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window,
-                                              &node.stride, &node.padding, &node.dilation})
-            for (Expression& expression : *list) expression = expression.substitute(renamed);
-        if (node.dim) node.dim = node.dim->substitute(renamed);
     }
+    if (!renamed.empty()) graph = with_symbols(std::move(graph), renamed);
     return original;
 }
 

@@ -71,7 +71,7 @@ class Drafter {
 public:
     Drafter(const Problem& problem, const Graph& graph, const Machine& machine)
         : problem_(problem),
-          graph_(own_outputs(problem, arranged_operands(widened_operands(problem, graph)))),
+          graph_(own_outputs(problem, own_first_values(problem, arranged_operands(widened_operands(problem, graph))))),
           machine_(machine),
           plain_only_(graph_.nodes.size(), 0) {}
 
@@ -121,7 +121,12 @@ private:
         }
         std::vector<Recipe> recipes;
         if (!stage.plain) {
-            recipes = emit_structure(part.problem, part.graph, machine_).recipes;
+            Recipes found = emit_structure(part.problem, part.graph, machine_);
+            recipes = std::move(found.recipes);
+            if (recipes.empty() && graph_.at(stage.outputs[0]).loop) {
+                draft.lacks = found.lacks;
+                return false;
+            }
             if (recipes.empty()) {
                 for (int id : stage.nodes) plain_only_[static_cast<size_t>(id)] = 1;
                 return false;

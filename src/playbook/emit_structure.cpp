@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "playbook/doubles.h"
@@ -26,6 +27,9 @@ Recipes first_that_takes(const Problem& problem, const Graph& graph, const Machi
 }  // namespace
 
 Recipes emit_structure(const Problem& problem, const Graph& graph, const Machine& machine) {
+    const bool loops =
+        std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
+    if (loops) return emit_repeat(problem, graph, machine);
     const std::optional<StageProblem> single = in_single(problem, graph);
     if (!single) return first_that_takes(problem, graph, machine);
     Recipes found = first_that_takes(single->problem, single->graph, in_doubles(machine));

@@ -46,6 +46,8 @@ public:
     }
 
     std::vector<Stage> run() {
+        for (const Node& node : graph_.nodes)
+            if (node.loop && group_of_[at(node.id)] < 0) place_loop(node);
         if (fusion_ != Fusion::plain)
             for (const Recurrence& loop : find_recurrences(graph_)) place_recurrence(loop);
         for (const Node& node : graph_.nodes)
@@ -85,6 +87,13 @@ private:
     }
 
     // ---- loops over time ---------------------------------------------------------------------------------
+
+    void place_loop(const Node& node) {
+        Group group{{}, false, true};
+        for (const Node& other : graph_.nodes)
+            if (are_of_one_loop(node, other)) group.nodes.push_back(other.id);
+        open(std::move(group));
+    }
 
     // All steps, with the node that puts their values side by side and the copy that turns it round, if that is
     // claimed.
@@ -449,7 +458,7 @@ public:
             const Node& node = graph_.at(id);
             result_.problem.outputs.push_back({names_[at(id)], stored(node), node.shape, Fill::normal, {}});
         }
-        keep_used();
+        keep_used(result_);
         return std::move(result_);
     }
 
@@ -483,24 +492,6 @@ private:
         return half ? input->second : node.dtype;
     }
 
-    // Dimensions and parameters that the stage does not mention are not passed.
-    void keep_used() {
-        std::set<std::string> used;
-        auto use = [&](const std::vector<Expression>& expressions) {
-            for (const Expression& expression : expressions) used.merge(expression.symbols());
-        };
-        for (const Node& node : result_.graph.nodes) {
-            for (const auto* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window, &node.stride,
-                                     &node.padding, &node.dilation})
-                use(*list);
-            use({node.groups});
-            if (node.dim) use({*node.dim});
-            if (node.family == Family::parameter) used.insert(node.op);
-        }
-        std::erase_if(result_.problem.dimensions, [&](const std::string& name) { return !used.contains(name); });
-        std::erase_if(result_.problem.parameters, [&](const Parameter& one) { return !used.contains(one.name); });
-    }
-
     const Graph& graph_;
     const std::vector<std::string>& names_;
     std::set<int> own_;
@@ -512,6 +503,12 @@ private:
 };
 
 }  // namespace
+
+void keep_used(StageProblem& stage) {
+    const std::set<std::string> used = symbols_of(stage.graph);
+    std::erase_if(stage.problem.dimensions, [&](const std::string& name) { return !used.contains(name); });
+    std::erase_if(stage.problem.parameters, [&](const Parameter& one) { return !used.contains(one.name); });
+}
 
 StageProblem stage_problem(const Problem& problem, const Graph& graph, const Stage& stage,
                            const std::vector<std::string>& names, const std::string& function) {
@@ -564,6 +561,21 @@ std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion 
     return Partitioner(problem, graph, fusion, claims, plain_only).run();
 }
 
+namespace {
+
+Node copy_of(const Graph& graph, int id, DType dtype) {
+    Node copy;
+    copy.id = static_cast<int>(graph.nodes.size());
+    copy.family = Family::pointwise;
+    copy.op = "cast";
+    copy.operands = {id};
+    copy.shape = graph.at(id).shape;
+    copy.dtype = dtype;
+    return copy;
+}
+
+}  // namespace
+
 Graph own_outputs(const Problem& problem, const Graph& graph) {
     Graph result = graph;
     const std::vector<char> free = free_nodes(graph);
@@ -572,20 +584,45 @@ Graph own_outputs(const Problem& problem, const Graph& graph) {
         int id = result.outputs[k];
         DType dtype = problem.outputs.at(k).dtype;
         const Node& node = graph.at(id);
-        // Who reads on reads what was computed; a convolution writes float32 only, and what is scattered meets there.
-        const bool whole = node.family == Family::convolution || node.family == Family::scatter;
+        // Who reads on reads what was computed; some write their own type only, and what is scattered meets there.
+        const bool whole = node.family == Family::convolution || node.family == Family::scatter || node.loop;
         const bool apart = is_half(dtype) && (whole || !graph.users(id).empty());
         if (!free[at(id)] && !apart && taken.insert(id).second && node.dtype == computed_in(dtype)) continue;
-        Node copy;
-        copy.id = static_cast<int>(result.nodes.size());
-        copy.family = Family::pointwise;
-        copy.op = "cast";
-        copy.operands = {id};
-        copy.shape = graph.at(id).shape;
-        copy.dtype = computed_in(dtype);
-        result.outputs[k] = copy.id;
-        result.nodes.push_back(std::move(copy));
+        result.nodes.push_back(copy_of(result, id, computed_in(dtype)));
+        result.outputs[k] = result.nodes.back().id;
     }
+    return result;
+}
+
+Graph own_first_values(const Problem& problem, const Graph& graph) {
+    const std::vector<char> free = free_nodes(graph);
+    const auto is_in_memory = [&](const Node& node) {
+        if (node.family != Family::input) return !free[at(node.id)];
+        return std::none_of(problem.inputs.begin(), problem.inputs.end(), [&](const Tensor& input) {
+            return input.name == node.op && input.dtype != node.dtype;  // of 16 bits
+        });
+    };
+    Graph result;
+    std::map<int, int> places, copies;
+    const auto append = [&](Node node) {
+        node.id = static_cast<int>(result.nodes.size());
+        result.nodes.push_back(std::move(node));
+        return result.nodes.back().id;
+    };
+    for (const Node& node : graph.nodes) {
+        Node moved = node;
+        for (size_t k = 0; k < moved.operands.size(); ++k) {
+            const Node& source = graph.at(node.operands[k]);
+            moved.operands[k] = places.at(source.id);
+            const bool state = node.loop && k < at(node.loop->states);
+            if (!node.loop || is_in_memory(source) || (!state && source.family != Family::input)) continue;
+            const auto [copy, is_new] = copies.try_emplace(source.id, 0);
+            if (is_new) copy->second = append(copy_of(result, places.at(source.id), source.dtype));
+            moved.operands[k] = copy->second;
+        }
+        places[node.id] = append(std::move(moved));
+    }
+    for (int id : graph.outputs) result.outputs.push_back(places.at(id));
     return result;
 }
 

@@ -32,6 +32,9 @@ struct StageProblem {
 StageProblem stage_problem(const Problem& problem, const Graph& graph, const Stage& stage,
                            const std::vector<std::string>& names, const std::string& function);
 
+// Dimensions and parameters that the stage does not mention are not passed.
+void keep_used(StageProblem& stage);
+
 // The same over the same memory, with fewer axes (graph/merge_axes.h): for stages that pass each other pointers only.
 StageProblem with_merged_axes(StageProblem stage);
 
@@ -50,5 +53,9 @@ std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion 
 // The graph with a copy for every output that is an input, a view, generated, of another type than the
 // problem wants, or an output twice.
 Graph own_outputs(const Problem& problem, const Graph& graph);
+
+// The graph with a copy for everything that a loop (Family::repeat) starts from and that is not in memory as it is
+// computed: views, generated values, inputs of 16 bits.
+Graph own_first_values(const Problem& problem, const Graph& graph);
 
 }  // namespace strop::playbook

@@ -10,122 +10,11 @@
 #include "base/strings.h"
 #include "language/contract.h"
 #include "playbook/loop_text.h"
+#include "playbook/source_parts.h"
 
 namespace strop::playbook {
 
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-// Whole words only.
-std::string with_names(const std::string& text, const std::map<std::string, std::string>& names) {
-    std::string result;
-    for (size_t i = 0; i < text.size();) {
-        size_t end = i;
-        while (end < text.size() && is_word(text[end])) ++end;
-        if (end == i) {
-            result += text[i++];
-            continue;
-        }
-        std::string word = text.substr(i, end - i);
-        auto name = names.find(word);
-        result += name == names.end() ? word : name->second;
-        i = end;
-    }
-    return result;
-}
-
-// Whether one of these is a word of the text, or begins one when it is all in capitals ("STAGE").
-bool mentions_any(const std::string& text, const std::set<std::string>& names) {
-    for (size_t i = 0; i < text.size();) {
-        if (text.compare(i, 2, "//") == 0) i = std::min(text.find('\n', i), text.size());
-        size_t end = i;
-        while (end < text.size() && is_word(text[end])) ++end;
-        if (end > i &&
-            (names.contains(text.substr(i, end - i)) || (names.contains("STAGE") && text.compare(i, 5, "STAGE") == 0)))
-            return true;
-        i = std::max(end, i + 1);
-    }
-    return false;
-}
-
-// Behind the brace that closes the one at `open`.
-size_t after_block(const std::string& text, size_t open) {
-    int depth = 0;
-    for (size_t i = open; i < text.size(); ++i) {
-        depth += (text[i] == '{') - (text[i] == '}');
-        if (depth == 0) return i;
-    }
-    return text.size();
-}
-
-// The names that a piece of a file's top level may define: what stands before a parenthesis, a brace, a
-// semicolon or an equals sign outside of bodies and values.
-std::set<std::string> defined_names(const std::string& piece) {
-    static const std::set<std::string> words = {"__attribute__", "always_inline", "vector_size", "aligned", "static"};
-    std::set<std::string> names;
-    bool comment = false;
-    for (size_t i = 0; i < piece.size(); ++i) {
-        if (piece.compare(i, 2, "//") == 0) comment = true;
-        if (piece[i] == '\n') comment = false;
-        if (comment) continue;
-        if (piece[i] == '(' || piece[i] == '{' || piece[i] == ';' || piece[i] == '=') {
-            size_t end = i;
-            while (end > 0 && piece[end - 1] == ' ') --end;
-            size_t begin = end;
-            while (begin > 0 && is_word(piece[begin - 1])) --begin;
-            std::string name = piece.substr(begin, end - begin);
-            if (!name.empty() && !words.contains(name)) names.insert(name);
-        }
-        if (piece[i] == '{') i = std::min(after_block(piece, i), piece.size() - 1);
-        if (piece[i] == '=') i = std::min(piece.find(';', i), piece.size() - 1);
-        if (piece.compare(i, 8, "typedef ") != 0) continue;
-        size_t type = piece.find(' ', i), name = piece.find(' ', type + 1) + 1, end = name;
-        while (end < piece.size() && is_word(piece[end])) ++end;
-        names.insert(piece.substr(name, end - name));
-    }
-    return names;
-}
-
-// A kernel's source, taken apart.
-struct Parts {
-    std::vector<std::string> comments;  // before anything else
-    std::vector<std::string> settings;  // "strop:" comments
-    std::vector<std::string> includes;
-    std::vector<std::string> pieces;  // of the file's top level: a function, a type, a macro with its conditions
-};
-
-Parts taken_apart(const std::string& source) {
-    Parts parts;
-    std::string piece;
-    int depth = 0;
-    auto flush = [&] {
-        std::string text(trim(piece));
-        if (!text.empty()) parts.pieces.push_back(text);
-        piece.clear();
-    };
-    bool head = true;
-    for (const std::string& line : split(source, '\n')) {
-        if (line.starts_with("// strop:")) {
-            parts.settings.push_back(line.substr(3));
-        } else if (line.starts_with("#include")) {
-            parts.includes.push_back(line);
-            head = false;
-        } else if (head && line.starts_with("//")) {
-            std::string comment(trim(line.substr(2)));
-            if (!comment.empty()) parts.comments.push_back(comment);
-        } else {
-            head = head && trim(line).empty();
-            if (line.starts_with("#if")) ++depth;
-            if (line.starts_with("#endif")) --depth;
-            for (char c : line) depth += (c == '{') - (c == '}');
-            if (depth == 0 && trim(line).empty()) flush();
-            else piece += line + "\n";
-        }
-    }
-    flush();
-    return parts;
-}
 
 constexpr double most_bits = 56;  // of the number of a program's configurations
 
@@ -293,7 +182,7 @@ private:
     }
 
     std::string stage(size_t k) {
-        const Parts& parts = parts_[k];
+        const SourceParts& parts = parts_[k];
         if (stages_[k].is_table) {
             std::string text;
             for (const std::string& comment : parts.comments) text += "// " + comment + "\n";
@@ -306,7 +195,7 @@ private:
         for (const std::string& setting : fallback_[k].settings) add_setting(setting);
         for (const auto& [name, value] : stages_[k].initial)
             if (!fixed_.contains({k, name})) initial_[names.contains(name) ? names.at(name) : name] = value;
-        for (const Parts* one : std::initializer_list<const Parts*>{&parts, &fallback_[k]})
+        for (const SourceParts* one : std::initializer_list<const SourceParts*>{&parts, &fallback_[k]})
             for (const std::string& include : one->includes)
                 if (std::find(includes_.begin(), includes_.end(), include) == includes_.end())
                     includes_.push_back(include);
@@ -314,24 +203,13 @@ private:
         for (const std::string& comment : parts.comments) text += "// " + comment + "\n";
         text += fmt::format("namespace {} {{\n\n", place_of(k));
         for (const std::string& piece : stage_pieces(k))
-            if (!shared_.contains(piece)) text += local(piece) + "\n\n";
+            if (!shared_.contains(piece)) text += as_own_function(piece) + "\n\n";
         text += fmt::format("}}  // namespace {}\n\n", place_of(k));
         if (!stages_[k].condition) return text;
         text += fmt::format("namespace {}_otherwise {{\n\n", place_of(k));
         for (const std::string& piece : fallback_[k].pieces)
-            if (!shared_.contains(piece)) text += local(piece) + "\n\n";
+            if (!shared_.contains(piece)) text += as_own_function(piece) + "\n\n";
         return text + fmt::format("}}  // namespace {}_otherwise\n\n", place_of(k));
-    }
-
-    // A stage's function is the file's own; the lines of a long list of parameters move with its shorter
-    // beginning.
-    static std::string local(const std::string& piece) {
-        constexpr std::string_view outer = "extern \"C\" void";
-        size_t begin = piece.find(outer);
-        if (begin == std::string::npos) return piece;
-        size_t body = piece.find('{', begin);
-        std::string head = "static void" + piece.substr(begin + outer.size(), body - begin - outer.size());
-        return piece.substr(0, begin) + replace_all(head, "\n    ", "\n") + piece.substr(body);
     }
 
     void add_setting(const std::string& setting) {
@@ -428,7 +306,7 @@ __attribute__((noinline)) static void* buffer(int64_t bytes) {
     const Problem& problem_;
     const std::vector<StageKernel>& stages_;
     const std::vector<Buffer>& buffers_;
-    std::vector<Parts> parts_, fallback_;
+    std::vector<SourceParts> parts_, fallback_;
     std::vector<TunableSpace> spaces_;
     std::set<std::pair<size_t, std::string>> fixed_;  // tunables of stages that are constants here
     size_t late_ = 0;                                 // tunables that are not

@@ -40,6 +40,7 @@ Recipes emit_windows(const Problem& problem, const Graph& graph, const Machine& 
 Recipes emit_places(const Problem& problem, const Graph& graph, const Machine& machine);       // argmax, argmin
 Recipes emit_scan(const Problem& problem, const Graph& graph, const Machine& machine);         // cumsum, cummax
 Recipes emit_recurrence(const Problem& problem, const Graph& graph, const Machine& machine);   // loops over time
+Recipes emit_repeat(const Problem& problem, const Graph& graph, const Machine& machine);       // loops of any length
 // The first of these that takes the whole, over float64 too (doubles.h).
 Recipes emit_structure(const Problem& problem, const Graph& graph, const Machine& machine);
 // What none of them takes whole: programs of several of their kernels, with plain loops where all of them refuse.

@@ -23,6 +23,7 @@ std::string memory_name(const Node& node) {
         case Family::scatter: return values("scattered");
         case Family::layout: return values(layouts.contains(node.op) ? layouts.at(node.op) : "arranged");
         case Family::reduction: return values(node.op);
+        case Family::repeat: return values(node.op == "last" ? "last" : "step");
         default: return values(word_for(node.op));
     }
 }

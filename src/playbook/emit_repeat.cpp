@@ -1,0 +1,282 @@
+// Loops of any length, step by step: one step is a program of its own, called as often as there are steps.
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/strings.h"
+#include "language/contract.h"
+#include "playbook/loop_text.h"
+#include "playbook/partition.h"
+#include "playbook/pointwise_part.h"
+#include "playbook/recipe.h"
+#include "playbook/source_parts.h"
+
+namespace strop::playbook {
+
+namespace {
+
+// Kept between calls, as the buffers of a program are.
+const char* const memory_helper = R"(// Memory for the states of two steps, kept between calls, aligned to a cache line.
+template <int slot>
+__attribute__((noinline)) static void* state_memory(int64_t bytes) {
+    static thread_local std::vector<char> memory;
+    if ((int64_t)memory.size() < bytes + 64) memory.resize(bytes + 64);
+    return (void*)(((uintptr_t)memory.data() + 63) / 64 * 64);
+}
+)";
+
+class StepWriter {
+public:
+    // All outputs are results of one loop, whose first values are inputs.
+    StepWriter(const Problem& problem, const Graph& graph)
+        : problem_(problem),
+          graph_(graph),
+          node_(graph.at(graph.outputs[0])),
+          loop_(*node_.loop) {
+        taken_ = {problem.name, "state_memory", "one_step"};
+        add_steps(loop_.body);
+        taken_.insert(problem.dimensions.begin(), problem.dimensions.end());
+        for (const auto* tensors : {&problem.inputs, &problem.outputs})
+            for (const Tensor& tensor : *tensors) taken_.insert(tensor.name);
+        for (const Parameter& parameter : problem.parameters) taken_.insert(parameter.name);
+        step_ = unique(loop_.step);
+    }
+
+    Recipes write(const Machine& machine) {
+        find_states();
+        find_stacks();
+        build_step();
+        Recipes result = emit_program(step_problem_.problem, step_problem_.graph, machine);
+        for (Recipe& recipe : result.recipes) {
+            wrap(recipe);
+            for (Recipe& variant : recipe.variants) wrap(variant);
+        }
+        exclude_each_other(result.recipes);
+        return result;
+    }
+
+private:
+    struct State {
+        Tensor first;             // before the first step
+        std::string name, next;   // pointers: what the step before left, what this one leaves
+        std::string row_of;       // an output that gets the state of every step: its rows are the memory
+    };
+    struct Stack {
+        std::string name;  // pointer: this step's row of the output
+        std::string output;
+        int result = 0;
+    };
+
+    std::string unique(const std::string& name) {
+        std::string result = name;
+        for (int i = 2; !taken_.insert(result).second; ++i) result = fmt::format("{}_{}", name, i);
+        return result;
+    }
+
+    // A nested loop's step is what it is called.
+    void add_steps(const Graph& body) {
+        for (const Node& node : body.nodes)
+            if (node.loop && taken_.insert(node.loop->step).second) add_steps(node.loop->body);
+    }
+
+    const Tensor& input(const std::string& name) const {
+        return *std::find_if(problem_.inputs.begin(), problem_.inputs.end(),
+                             [&](const Tensor& tensor) { return tensor.name == name; });
+    }
+
+    void find_states() {
+        for (int k = 0; k < loop_.states; ++k) {
+            State state;
+            state.first = input(graph_.at(node_.operands[static_cast<size_t>(k)]).op);
+            state.name = unique("state");
+            state.next = unique("next_" + state.name);
+            states_.push_back(std::move(state));
+        }
+    }
+
+    void find_stacks() {
+        for (size_t k = 0; k < graph_.outputs.size(); ++k) {
+            const Node& result = graph_.at(graph_.outputs[k]);
+            const std::string& output = problem_.outputs[k].name;
+            if (result.op == "last") continue;
+            const bool of_state = result.result < loop_.states;
+            State* state = of_state ? &states_[static_cast<size_t>(result.result)] : nullptr;
+            if (state && state->row_of.empty()) state->row_of = output;
+            else stacks_.push_back({unique("row_of_" + output), output, result.result});
+        }
+    }
+
+    // ---- the problem of one step ---------------------------------------------------------------------------
+
+    void build_step() {
+        Problem& problem = step_problem_.problem;
+        problem = problem_;
+        problem.name = unique("take_step");
+        problem.inputs.clear();
+        problem.outputs.clear();
+        problem.dimensions.push_back(step_);
+        problem.range[step_] = {0, int64_t{1} << 31, false};
+        for (ShapePoint& point : problem.points) point.dims[step_] = 0;
+        const std::vector<int> made = copy_body();
+        const auto add_output = [&](const std::string& name, int result) {
+            const Node& node = step_problem_.graph.at(made[static_cast<size_t>(result)]);
+            problem.outputs.push_back({name, node.dtype, node.shape, Fill::normal, {}});
+            step_problem_.graph.outputs.push_back(node.id);
+        };
+        for (size_t k = 0; k < states_.size(); ++k) add_output(states_[k].next, static_cast<int>(k));
+        for (const Stack& stack : stacks_) add_output(stack.name, stack.result);
+        step_problem_.graph = simplify(step_problem_.graph);
+        keep_used(step_problem_);
+    }
+
+    int append(Node node) {
+        Graph& graph = step_problem_.graph;
+        node.id = static_cast<int>(graph.nodes.size());
+        if (node.family == Family::input && !has_input(node.op))
+            step_problem_.problem.inputs.push_back({node.op, node.dtype, node.shape, Fill::normal, {}});
+        graph.nodes.push_back(std::move(node));
+        return graph.nodes.back().id;
+    }
+
+    bool has_input(const std::string& name) const {
+        const std::vector<Tensor>& inputs = step_problem_.problem.inputs;
+        return std::any_of(inputs.begin(), inputs.end(), [&](const Tensor& one) { return one.name == name; });
+    }
+
+    // Where the body's outputs are. Views that the loop reads through are looked through in each step.
+    std::vector<int> copy_body() {
+        std::map<int, int> outside;
+        const std::function<int(int)> copy_outside = [&](int id) {
+            if (auto known = outside.find(id); known != outside.end()) return known->second;
+            Node node = graph_.at(id);
+            for (int& operand : node.operands) operand = copy_outside(operand);
+            return outside[id] = append(std::move(node));
+        };
+        std::map<int, int> places;
+        const Graph body = with_symbols(loop_.body, {{loop_.step, Expression::symbol(step_)}});
+        for (const Node& node : body.nodes) {
+            if (node.family == Family::input) {
+                const size_t operand = std::stoul(node.op);
+                if (operand >= states_.size()) {
+                    places[node.id] = copy_outside(node_.operands[operand]);
+                    continue;
+                }
+                Node state = node;
+                state.op = states_[operand].name;
+                places[node.id] = append(std::move(state));
+                continue;
+            }
+            Node inside = node;
+            for (int& operand : inside.operands) operand = places.at(operand);
+            places[node.id] = append(std::move(inside));
+        }
+        std::vector<int> made;
+        for (int id : loop_.body.outputs) made.push_back(places.at(id));
+        return made;
+    }
+
+    // ---- the text ------------------------------------------------------------------------------------------
+
+    // Around the kernel of one step.
+    void wrap(Recipe& recipe) const {
+        const SourceParts parts = taken_apart(recipe.source);
+        std::string text = fmt::format("// {}: step by step\n", problem_.name);
+        for (const std::string& comment : parts.comments) text += "//   " + comment + "\n";
+        for (const std::string& setting : parts.settings) text += "// " + setting + "\n";
+        std::set<std::string> includes(parts.includes.begin(), parts.includes.end());
+        includes.insert({"#include <stdint.h>", "#include <algorithm>"});
+        const bool memory = needs_memory();
+        if (memory) includes.insert("#include <vector>");
+        for (const std::string& include : includes) text += include + "\n";
+        text += "\nnamespace one_step {\n\n";
+        for (const std::string& piece : parts.pieces) text += as_own_function(piece) + "\n\n";
+        text += "}  // namespace one_step\n\n";
+        if (memory) text += std::string(memory_helper) + "\n";
+        recipe.source = text + entry();
+        if (!recipe.suffix.empty()) return;
+        recipe.strategy.id += "_each_step";
+        recipe.strategy.family = "recurrence";
+        recipe.strategy.hypothesis = "one step after the other: " + recipe.strategy.hypothesis;
+    }
+
+    bool needs_memory() const {
+        return std::any_of(states_.begin(), states_.end(), [](const State& one) { return one.row_of.empty(); });
+    }
+
+    static std::string elements(const std::vector<Expression>& shape) {
+        Expression product = 1;
+        for (const Expression& extent : shape) product = product * extent;
+        return factor(product);
+    }
+
+    std::string entry() const {
+        Lines lines(0);
+        lines.add(signature(problem_) + " {");
+        int slot = 0;
+        for (const State& state : states_) {
+            const std::string type = c_type(state.first.dtype);
+            if (state.row_of.empty())
+                lines.add(fmt::format("{0}* const {1}_memory = ({0}*)state_memory<{2}>(2 * {3} * (int64_t)sizeof({0}));",
+                                      type, state.name, slot++, elements(state.first.shape)));
+            lines.add(fmt::format("const {}* {} = {};", type, state.name, state.first.name));
+        }
+        lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step_, loop_.count.cpp()));
+        for (const State& state : states_) {
+            const std::string size = elements(state.first.shape);
+            lines.add(fmt::format("{}* const {} = {} + {} * {};", c_type(state.first.dtype), state.next,
+                                  state.row_of.empty() ? state.name + "_memory" : state.row_of,
+                                  state.row_of.empty() ? step_ + " % 2" : step_, size));
+        }
+        for (const Stack& stack : stacks_) {
+            const Node& value = loop_.body.at(loop_.body.outputs[static_cast<size_t>(stack.result)]);
+            lines.add(fmt::format("{}* const {} = {} + {} * {};", c_type(value.dtype), stack.name, stack.output, step_,
+                                  elements(value.shape)));
+        }
+        const Problem& step = step_problem_.problem;
+        lines.add(fmt::format("one_step::{}({});", step.name, argument_list(step)));
+        for (const State& state : states_) lines.add(fmt::format("{} = {};", state.name, state.next));
+        lines.add("}");
+        for (size_t k = 0; k < graph_.outputs.size(); ++k) {
+            const Node& result = graph_.at(graph_.outputs[k]);
+            if (result.op != "last") continue;
+            const State& state = states_[static_cast<size_t>(result.result)];
+            lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", state.name, elements(state.first.shape),
+                                  problem_.outputs[k].name));
+        }
+        lines.add("}");
+        return lines.text();
+    }
+
+    const Problem& problem_;
+    const Graph& graph_;
+    const Node& node_;
+    const Repeat& loop_;
+    std::set<std::string> taken_;
+    std::string step_;
+    std::vector<State> states_;
+    std::vector<Stack> stacks_;
+    StageProblem step_problem_;
+};
+
+}  // namespace
+
+Recipes emit_repeat(const Problem& problem, const Graph& graph, const Machine& machine) {
+    const Node& first = graph.at(graph.outputs.at(0));
+    const bool one_loop = std::all_of(graph.outputs.begin(), graph.outputs.end(),
+                                      [&](int id) { return are_of_one_loop(first, graph.at(id)); });
+    if (!one_loop) return {{}, "a loop of any length with operations around it"};
+    for (size_t k = 0; k < graph.outputs.size(); ++k)
+        if (problem.outputs[k].dtype != graph.at(graph.outputs[k]).dtype) return {{}, "a loop's result in another type"};
+    for (int id : first.operands)
+        for (const Tensor& input : problem.inputs)
+            if (input.name == graph.at(id).op && is_half(input.dtype)) return {{}, "a loop over 16-bit values"};
+    for (int k = 0; k < first.loop->states; ++k)
+        if (graph.at(first.operands[static_cast<size_t>(k)]).family != Family::input)
+            return {{}, "a loop whose first values are not in memory"};
+    return StepWriter(problem, graph).write(machine);
+}
+
+}  // namespace strop::playbook
