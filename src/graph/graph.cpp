@@ -152,13 +152,13 @@ void check_loop(const Graph& graph, const Node& node, size_t index) {
         if (one.shape != other.shape || one.dtype != other.dtype)
             malformed(index, "what a step reads or leaves has another shape or type");
     };
-    for (size_t k = 0; k < states; ++k)
-        same(graph.at(node.operands[k]), loop.body.at(loop.body.outputs[k]));
+    for (size_t k = 0; k < states; ++k) same(graph.at(node.operands[k]), loop.body.at(loop.body.outputs[k]));
     for (const Node& one : loop.body.nodes) {
         if (one.family != Family::input) continue;
-        const int place = one.op.size() < 6 && !one.op.empty() && one.op.find_first_not_of("0123456789") == std::string::npos
-                              ? std::stoi(one.op)
-                              : -1;
+        const int place =
+            one.op.size() < 6 && !one.op.empty() && one.op.find_first_not_of("0123456789") == std::string::npos
+                ? std::stoi(one.op)
+                : -1;
         if (!is_one_of(place, node.operands.size())) malformed(index, "the body reads no operand '" + one.op + "'");
         same(graph.at(node.operands[static_cast<size_t>(place)]), one);
     }
@@ -261,9 +261,7 @@ std::optional<Family> parse_family(const std::string& name) {
     return std::nullopt;
 }
 
-bool are_of_one_loop(const Node& a, const Node& b) {
-    return a.loop && a.loop == b.loop && a.operands == b.operands;
-}
+bool are_of_one_loop(const Node& a, const Node& b) { return a.loop && a.loop == b.loop && a.operands == b.operands; }
 
 Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols) {
     std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;

@@ -75,15 +75,15 @@ struct Graph {
     std::vector<int> users(int id) const;
 };
 
-// A loop of `count` steps. Its results are nodes that have the loop and the operands in common: the state `result` after
-// the last step (its first value where there is no step), or the values of all steps along a new first axis.
+// A loop of `count` steps. Its results are nodes that have the loop and the operands in common: the state `result`
+// after the last step (its first value where there is no step), or the values of all steps along a new first axis.
 struct Repeat {
     Graph body;        // of one step. The op of an input is the operand that it stands for: "0", "1", ...
     std::string step;  // a symbol of the body's expressions, but not of its shapes: 0 to count - 1
     Expression count;
-    // As many of the first operands are what states are before the first step. In the body these inputs are what the step
-    // before has left, and the first outputs of the body are what this step leaves, of the same shapes and types. Its
-    // further outputs are values that may be stacked.
+    // As many of the first operands are what states are before the first step. In the body these inputs are what the
+    // step before has left, and the first outputs of the body are what this step leaves, of the same shapes and types.
+    // Its further outputs are values that may be stacked.
     int states = 0;
 };
 bool are_of_one_loop(const Node& a, const Node& b);

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/strings.h"
 #include "playbook/double_helpers.h"
@@ -70,9 +73,29 @@ bool is_of_doubles(const Problem& problem, const Graph& graph) {
         return std::any_of(numbers.begin(), numbers.end(), [&](const auto& one) { return !may_be(one.dtype); });
     };
     if (has_others(problem.inputs) || has_others(problem.outputs) || has_others(problem.parameters)) return false;
-    for (const Node& node : graph.nodes)
-        if (node.family != Family::constant && !may_be(node.dtype)) return false;
-    return any;
+    const std::function<bool(const Graph&)> fits = [&](const Graph& part) {
+        return std::all_of(part.nodes.begin(), part.nodes.end(), [&](const Node& node) {
+            return (node.family == Family::constant || may_be(node.dtype)) && (!node.loop || fits(node.loop->body));
+        });
+    };
+    return fits(graph) && any;
+}
+
+DType narrow(DType dtype) { return dtype == DType::float64 ? DType::float32 : dtype; }
+
+void narrow(Graph& graph) {
+    std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;
+    for (Node& node : graph.nodes) {
+        if (node.family != Family::constant) node.dtype = narrow(node.dtype);
+        if (!node.loop) continue;
+        std::shared_ptr<const Repeat>& known = loops[node.loop.get()];
+        if (!known) {
+            Repeat loop = *node.loop;
+            narrow(loop.body);
+            known = std::make_shared<const Repeat>(std::move(loop));
+        }
+        node.loop = known;
+    }
 }
 
 }  // namespace
@@ -90,14 +113,10 @@ std::string widened(std::string source) {
 std::optional<StageProblem> in_single(const Problem& problem, const Graph& graph) {
     if (!is_of_doubles(problem, graph)) return std::nullopt;
     StageProblem stage{problem, graph};
-    const auto narrow = [](DType& dtype) {
-        if (dtype == DType::float64) dtype = DType::float32;
-    };
     for (std::vector<Tensor>* tensors : {&stage.problem.inputs, &stage.problem.outputs})
-        for (Tensor& tensor : *tensors) narrow(tensor.dtype);
-    for (Parameter& parameter : stage.problem.parameters) narrow(parameter.dtype);
-    for (Node& node : stage.graph.nodes)
-        if (node.family != Family::constant) narrow(node.dtype);
+        for (Tensor& tensor : *tensors) tensor.dtype = narrow(tensor.dtype);
+    for (Parameter& parameter : stage.problem.parameters) parameter.dtype = narrow(parameter.dtype);
+    narrow(stage.graph);
     return stage;
 }
 

@@ -60,9 +60,9 @@ public:
 
 private:
     struct State {
-        Tensor first;             // before the first step
-        std::string name, next;   // pointers: what the step before left, what this one leaves
-        std::string row_of;       // an output that gets the state of every step: its rows are the memory
+        Tensor first;            // before the first step
+        std::string name, next;  // pointers: what the step before left, what this one leaves
+        std::string row_of;      // an output that gets the state of every step: its rows are the memory
     };
     struct Stack {
         std::string name;  // pointer: this step's row of the output
@@ -219,8 +219,9 @@ private:
         for (const State& state : states_) {
             const std::string type = c_type(state.first.dtype);
             if (state.row_of.empty())
-                lines.add(fmt::format("{0}* const {1}_memory = ({0}*)state_memory<{2}>(2 * {3} * (int64_t)sizeof({0}));",
-                                      type, state.name, slot++, elements(state.first.shape)));
+                lines.add(
+                    fmt::format("{0}* const {1}_memory = ({0}*)state_memory<{2}>(2 * {3} * (int64_t)sizeof({0}));",
+                                type, state.name, slot++, elements(state.first.shape)));
             lines.add(fmt::format("const {}* {} = {};", type, state.name, state.first.name));
         }
         lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step_, loop_.count.cpp()));
@@ -269,7 +270,8 @@ Recipes emit_repeat(const Problem& problem, const Graph& graph, const Machine& m
                                       [&](int id) { return are_of_one_loop(first, graph.at(id)); });
     if (!one_loop) return {{}, "a loop of any length with operations around it"};
     for (size_t k = 0; k < graph.outputs.size(); ++k)
-        if (problem.outputs[k].dtype != graph.at(graph.outputs[k]).dtype) return {{}, "a loop's result in another type"};
+        if (problem.outputs[k].dtype != graph.at(graph.outputs[k]).dtype)
+            return {{}, "a loop's result in another type"};
     for (int id : first.operands)
         for (const Tensor& input : problem.inputs)
             if (input.name == graph.at(id).op && is_half(input.dtype)) return {{}, "a loop over 16-bit values"};

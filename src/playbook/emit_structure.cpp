@@ -14,7 +14,12 @@ using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
 constexpr Emitter emitters[] = {emit_recurrence, emit_contraction, emit_convolution, emit_loops,
                                 emit_windows,    emit_places,      emit_scan};
 
+bool has_loops(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
+}
+
 Recipes first_that_takes(const Problem& problem, const Graph& graph, const Machine& machine) {
+    if (has_loops(graph)) return emit_recurrence(problem, graph, machine);
     Recipes result;
     for (Emitter emit : emitters) {
         Recipes found = emit(problem, graph, machine);
@@ -24,12 +29,7 @@ Recipes first_that_takes(const Problem& problem, const Graph& graph, const Machi
     return result;
 }
 
-}  // namespace
-
-Recipes emit_structure(const Problem& problem, const Graph& graph, const Machine& machine) {
-    const bool loops =
-        std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
-    if (loops) return emit_repeat(problem, graph, machine);
+Recipes over_doubles_too(const Problem& problem, const Graph& graph, const Machine& machine) {
     const std::optional<StageProblem> single = in_single(problem, graph);
     if (!single) return first_that_takes(problem, graph, machine);
     Recipes found = first_that_takes(single->problem, single->graph, in_doubles(machine));
@@ -39,6 +39,13 @@ Recipes emit_structure(const Problem& problem, const Graph& graph, const Machine
     if (std::erase_if(found.recipes, is_empty) > 0 && found.recipes.empty())
         found.lacks = "a function of float64 numbers in vectors";
     return found;
+}
+
+}  // namespace
+
+Recipes emit_structure(const Problem& problem, const Graph& graph, const Machine& machine) {
+    Recipes found = over_doubles_too(problem, graph, machine);
+    return found.recipes.empty() && has_loops(graph) ? emit_repeat(problem, graph, machine) : found;
 }
 
 }  // namespace strop::playbook

@@ -88,11 +88,34 @@ private:
 
     // ---- loops over time ---------------------------------------------------------------------------------
 
+    // With what puts its values where they belong, if that is claimed.
     void place_loop(const Node& node) {
-        Group group{{}, false, true};
+        std::vector<int> loop, with_joins, with_copies;
         for (const Node& other : graph_.nodes)
-            if (are_of_one_loop(node, other)) group.nodes.push_back(other.id);
-        open(std::move(group));
+            if (are_of_one_loop(node, other)) loop.push_back(other.id);
+        const auto following = [&](const std::vector<int>& nodes, const std::string& op, bool all) {
+            std::vector<int> result = nodes;
+            for (const Node& other : graph_.nodes) {
+                if (other.op != op || group_of_[at(other.id)] >= 0 || free_[at(other.id)]) continue;
+                const auto reads = [&](const Source& source) {
+                    return std::count(nodes.begin(), nodes.end(), source.node) > 0;
+                };
+                const std::vector<Source>& sources = sources_[at(other.id)];
+                if (all ? !sources.empty() && std::all_of(sources.begin(), sources.end(), reads)
+                        : std::any_of(sources.begin(), sources.end(), reads))
+                    result.push_back(other.id);
+            }
+            std::sort(result.begin(), result.end());
+            return result;
+        };
+        with_joins = following(loop, "concatenate", false);
+        with_copies = following(with_joins, "cast", true);
+        for (const std::vector<int>* nodes : {&with_copies, &with_joins}) {
+            if (fusion_ == Fusion::plain || nodes->size() == loop.size() || needs_itself(*nodes)) continue;
+            if (!claims_(stage_problem(problem_, graph_, stage_of(*nodes), names_, "stage"))) continue;
+            return open({*nodes, false, true});
+        }
+        open({loop, false, true});
     }
 
     // All steps, with the node that puts their values side by side and the copy that turns it round, if that is

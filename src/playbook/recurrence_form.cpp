@@ -9,6 +9,8 @@
 #include "graph/recurrence.h"
 #include "graph/rewrite.h"
 #include "playbook/argument_names.h"
+#include "playbook/flat_loop.h"
+#include "playbook/recurrence_outputs.h"
 #include "playbook/step_axes.h"
 #include "playbook/values_in_place.h"
 
@@ -16,29 +18,32 @@ namespace strop::playbook {
 
 namespace {
 
-constexpr std::ptrdiff_t most_single_outputs = 32;
-constexpr size_t most_leads = 8;
-
 size_t at(int id) { return static_cast<size_t>(id); }
 
 class Former {
 public:
-    Former(const Problem& problem, const Graph& graph, const Recurrence& loop, RecurrenceShare share)
+    // `flat`: absent for an unrolled loop.
+    Former(const Problem& problem, const Graph& graph, const Recurrence& loop, const FlatLoop* flat,
+           RecurrenceShare share)
         : graph_(graph),
-          loop_(loop) {
+          loop_(loop),
+          flat_(flat) {
         form_.problem = problem;
         form_.share = share;
         form_.original = free_names(form_.problem, graph_, recurrence_kernel_names());
     }
 
     RecurrenceForm form() {
-        form_.steps = static_cast<int64_t>(loop_.steps.size());
-        for (size_t k = 0; k < loop_.steps.size(); ++k)
-            for (size_t b = 0; b < loop_.body.size(); ++b) place_in_body_.try_emplace(loop_.steps[k][b], k, b);
+        form_.steps = Expression(static_cast<int64_t>(loop_.steps.size()));
         form_.row = unique("first_row");
         form_.step = unique("step");
+        if (flat_) name_step();
         check_body();
-        find_outputs();
+        if (!form_.lacks.empty()) return form_;
+        RecurrenceOutputs outputs = find_outputs(form_, graph_, loop_, flat_);
+        form_.lacks = outputs.lacks;
+        written_ = std::move(outputs.written);
+        leads_ = std::move(outputs.leads);
         find_phases();
         if (!form_.lacks.empty()) return form_;
         plan_buffers();
@@ -50,9 +55,20 @@ public:
     }
 
 private:
+    using Written = RecurrenceOutputs::Written;
+    using When = RecurrenceOutputs::When;
+
     RecurrenceForm lacking(const std::string& why) {
         if (form_.lacks.empty()) form_.lacks = why;
         return form_;
+    }
+
+    void name_step() {
+        std::map<std::string, Expression> names;  // in the kernel; its dimensions may have new ones
+        for (const auto& [renamed, original] : form_.original)
+            names.emplace(original.text(), Expression::symbol(renamed));
+        form_.steps = flat_->count.substitute(names);
+        graph_ = with_symbols(std::move(graph_), {{flat_->step, Expression::symbol(form_.step)}});
     }
 
     std::string unique(const std::string& name) {
@@ -165,7 +181,8 @@ private:
         std::set<int> held;
         for (const Recurrence::Carry& carry : loop_.carries)
             if (in_body(carry.after)) held.insert(carry.after);
-        for (const Written& written : written_) held.insert(written.node);
+        for (const Written& written : written_)
+            if (in_body(written.node)) held.insert(written.node);
         for (int id : loop_.body)
             if (const Node& node = graph_.at(id); node.family == Family::contraction) {
                 const int left = node.operands[state_side(node)];
@@ -190,113 +207,6 @@ private:
             const Node& node = graph_.at(one);
             return node.family == Family::contraction && node.operands[state_side(node)] == id;
         });
-    }
-
-    // ---- what leaves the loop ----
-
-    struct Written {
-        int node = 0;  // of the body
-        RowResult::Place place;
-        std::optional<int64_t> step;  // after this one only
-    };
-
-    struct Lead {
-        int node = 0;  // that no step changes
-        Shape shape;   // of the values that follow it, as a step makes them
-        RowResult::Place place;
-    };
-
-    void find_outputs() {
-        for (size_t k = 0; k < graph_.outputs.size(); ++k) {
-            const Tensor& tensor = form_.problem.outputs[k];
-            if (tensor.dtype != DType::float32) lacking("a recurrence in another type than float32");
-            if (!joined_output(graph_.outputs[k], tensor) && !single_output(graph_.outputs[k], tensor))
-                lacking("a recurrence whose values are used in another order");
-        }
-        std::stable_sort(written_.begin(), written_.end(),
-                         [](const Written& a, const Written& b) { return a.step.value_or(0) < b.step.value_or(0); });
-        const auto singles =
-            std::count_if(written_.begin(), written_.end(), [](const Written& one) { return one.step; });
-        if (singles > most_single_outputs) lacking("a recurrence with outputs of many single steps");
-    }
-
-    static bool is_copy(const Node& node) {
-        return node.family == Family::pointwise && node.op == "cast" && node.dtype == DType::float32;
-    }
-
-    std::string element(const Tensor& tensor, const StepAxes& axes, const std::string& step) const {
-        return fmt::format("{}[{}]", tensor.name, axes.place(form_.row + " + i", step));
-    }
-
-    // A value of one step, perhaps seen through reshapes and copied.
-    bool single_output(int id, const Tensor& tensor) {
-        const Node* node = &graph_.at(id);
-        for (; !place_in_body_.contains(node->id); node = &graph_.at(node->operands[0]))
-            if (!is_copy(*node) && !(node->family == Family::layout && node->op == "reshape")) return false;
-        const auto [step, place] = place_in_body_.at(node->id);
-        const int inside = loop_.body[place];
-        const StepAxes axes(graph_.at(inside).shape, form_.rows, form_.steps);
-        written_.push_back({inside, {tensor.name, element(tensor, axes, "")}, static_cast<int64_t>(step)});
-        return true;
-    }
-
-    // One value of every step, in order or from the last to the first, side by side along an axis; perhaps turned round
-    // and copied. Before that of the first step there may be a few values that no step makes: where a loop began.
-    bool joined_output(int id, const Tensor& tensor) {
-        std::vector<const Node*> views;
-        const Node* node = &graph_.at(id);
-        for (; node->op != "concatenate"; node = &graph_.at(node->operands[0])) {
-            if (is_copy(*node)) continue;
-            if (node->family != Family::layout || (node->op != "reshape" && node->op != "transpose")) return false;
-            views.insert(views.begin(), node);
-        }
-        const size_t steps = loop_.steps.size(), count = node->operands.size();
-        if (count < steps || count - steps > most_leads) return false;
-        const size_t leads = count - steps;
-        const std::optional<Joined> foremost = joined_part(node->operands[0], static_cast<int64_t>(count));
-        const bool backwards = foremost && foremost->step > 0;
-        const size_t first_step = backwards ? 0 : leads;  // in the concatenation
-        std::optional<Joined> first;
-        for (size_t k = 0; k < steps; ++k) {
-            std::optional<Joined> one = joined_part(node->operands[first_step + k], static_cast<int64_t>(count));
-            if (!one || one->step != (backwards ? steps - 1 - k : k)) return false;
-            if (first && one->place != first->place) return false;
-            if (!first) first = one;
-        }
-        const size_t first_lead = backwards ? steps : 0;
-        for (size_t k = first_lead; k < first_lead + leads; ++k)
-            if (graph_.at(node->operands[k]).shape != graph_.at(node->operands[first_step]).shape) return false;
-        first->axes.join(at(node->axes[0]));
-        for (const Node* view : views)
-            if (!first->axes.see_through(*view)) return false;
-        std::string step = leads == 0 ? form_.step : fmt::format("{} + {}", form_.step, leads);
-        if (backwards) step = fmt::format("{} - {}", steps - 1, form_.step);
-        const int made = loop_.body[first->place];
-        written_.push_back({made, {tensor.name, element(tensor, first->axes, step)}, {}});
-        for (size_t k = first_lead; k < first_lead + leads; ++k)
-            leads_.push_back({node->operands[k],
-                              graph_.at(made).shape,
-                              {tensor.name, element(tensor, first->axes, std::to_string(k))}});
-        return true;
-    }
-
-    // A step's value as a concatenation reads it.
-    struct Joined {
-        size_t step, place;
-        StepAxes axes;
-    };
-    std::optional<Joined> joined_part(int id, int64_t joined) const {
-        std::vector<const Node*> views;
-        const Node* value = &graph_.at(id);
-        for (; !place_in_body_.contains(value->id); value = &graph_.at(value->operands[0])) {
-            if (value->family != Family::layout || value->operands.size() != 1) return {};
-            views.insert(views.begin(), value);
-        }
-        const auto [step, place] = place_in_body_.at(value->id);
-        Joined result{step, place, StepAxes(value->shape, form_.rows, joined)};
-        for (const Node* view : views)
-            if (!result.axes.see_through(*view)) return {};
-        return result;
     }
 
     // ---- memory ----
@@ -523,7 +433,7 @@ private:
             if (phase_of(one) != phase_of(id) || !(graph_.at(one).shape.back() == columns)) continue;
             RowResult result{copier.copy(one), buffer_of_.at(one), {}};
             for (const Written& written : written_)
-                if (written.node == one && !written.step) result.places.push_back(written.place);
+                if (written.node == one && written.when == When::each_step) result.places.push_back(written.place);
             outputs.push_back(result.node);
             loop.results.push_back(result);
         }
@@ -548,7 +458,7 @@ private:
             loop.results.push_back({value, state_[carry_place(carry)], {}});
             form_.initial.push_back(std::move(loop));
         }
-        for (const Lead& lead : leads_) {
+        for (const RecurrenceOutputs::Lead& lead : leads_) {
             RowLoop loop;
             loop.columns = lead.shape.back();
             Copier copier(*this, 0);
@@ -561,26 +471,28 @@ private:
 
     void build_readings() {
         for (const Written& written : written_) {
-            if (!written.step) continue;
+            if (written.when == When::each_step) continue;
             RowLoop loop;
             loop.columns = graph_.at(written.node).shape.back();
             Copier copier(*this, static_cast<int>(form_.phases.size()));
             RowResult result{copier.copy(written.node), {}, {written.place}};
             loop.graph = copier.take({result.node});
             loop.results.push_back(result);
-            form_.readings.push_back({*written.step, std::move(loop)});
+            std::optional<int64_t> step;
+            if (written.when == When::after_one) step = written.step;
+            form_.readings.push_back({step, std::move(loop)});
         }
     }
 
     Graph graph_;
     const Recurrence& loop_;
+    const FlatLoop* flat_;
     RecurrenceForm form_;
     std::set<std::string> own_names_;
-    std::map<int, std::pair<size_t, size_t>> place_in_body_;  // of any step's node: the step, the place in the body
     std::map<int, int> phase_;
     std::vector<int> held_;  // of the body: what is kept in memory
     std::vector<Written> written_;
-    std::vector<Lead> leads_;
+    std::vector<RecurrenceOutputs::Lead> leads_;
     std::vector<size_t> state_;                 // buffers, one a carry
     std::map<int, std::vector<size_t>> after_;  // carries, by what they become
     std::map<int, size_t> buffer_of_, sums_;
@@ -590,8 +502,14 @@ private:
 
 RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph, RecurrenceShare share) {
     // Most graphs that are asked about have none: nothing is copied for them.
-    const std::vector<Recurrence> found = find_recurrences(graph);
-    if (found.size() == 1) return Former(problem, graph, found[0], share).form();
+    const bool any_length =
+        std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
+    if (any_length) {
+        if (const std::optional<FlatLoop> flat = flat_loop(graph))
+            return Former(problem, flat->graph, flat->loop, &*flat, share).form();
+    } else if (const std::vector<Recurrence> found = find_recurrences(graph); found.size() == 1) {
+        return Former(problem, graph, found[0], nullptr, share).form();
+    }
     RecurrenceForm none;
     none.lacks = "no recurrence";
     return none;

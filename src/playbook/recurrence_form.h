@@ -56,7 +56,7 @@ struct RecurrenceForm {
     Problem problem;                             // with names that collide with nothing in a kernel
     std::map<std::string, Expression> original;  // of its symbols that have another name here
     Expression rows;
-    int64_t steps = 0;
+    Expression steps;
     bool whole_rows = true;  // false: columns do not depend on each other either
     RecurrenceShare share = RecurrenceShare::rows;
     std::vector<RowBuffer> buffers;
@@ -72,10 +72,10 @@ struct RecurrenceForm {
     };
     std::vector<Copy> copies;  // at the end of each step
     struct Reading {
-        int64_t step;  // after which
+        std::optional<int64_t> step;  // after which; absent: after all
         RowLoop loop;
     };
-    std::vector<Reading> readings;  // of single steps, in order
+    std::vector<Reading> readings;  // in order
     std::string row, step;          // names of the first row of a block, and of the step
 };
 

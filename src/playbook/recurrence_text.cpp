@@ -140,7 +140,9 @@ private:
                 multiply(product, all, part);
         all.add(call(form_.phases[1].loops[0], "step"));
         for (const RecurrenceForm::Reading& reading : form_.readings)
-            all.add(fmt::format("if ({} == {}) {}", form_.step, reading.step, call(reading.loop, "read")));
+            all.add(fmt::format("if ({} == {}) {}", form_.step,
+                                reading.step ? std::to_string(*reading.step) : (form_.steps - Expression(1)).cpp(),
+                                call(reading.loop, "read")));
         all.add("}");
         all.add("");
         open(all, "The next step may begin.", "turn" + head + ")");
@@ -159,18 +161,18 @@ private:
             before = fmt::format("{} + ROWS * {}", buffer.name, columns_of(buffer));
         }
         for (const RowLoop& loop : form_.initial) inner.add(call(loop, "start"));
-        inner.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps));
+        inner.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps.cpp()));
         for (const RecurrenceForm::Phase& phase : form_.phases) {
             for (const RowProduct& product : phase.products) multiply(product, inner, {});
             for (const RowLoop& loop : phase.loops) inner.add(call(loop, "step"));
         }
         for (const RecurrenceForm::Reading& reading : form_.readings)
-            if (reading.step + 1 < form_.steps)
-                inner.add(fmt::format("if ({} == {}) {}", form_.step, reading.step, call(reading.loop, "read")));
+            if (reading.step)
+                inner.add(fmt::format("if ({} == {}) {}", form_.step, *reading.step, call(reading.loop, "read")));
         for (const RecurrenceForm::Copy& copy : form_.copies) copy_buffer(copy, inner);
         inner.add("}");
         for (const RecurrenceForm::Reading& reading : form_.readings)
-            if (reading.step + 1 == form_.steps) inner.add(call(reading.loop, "read"));
+            if (!reading.step) inner.add(call(reading.loop, "read"));
         lines = inner;
     }
 
@@ -322,7 +324,7 @@ private:
         lines.add(fmt::format("const Recurrence call{{{}}};", arguments));
         const std::string rows = factor(form_.rows);
         lines.add(fmt::format("const int threads = (double){} * {} * ({}) < PARALLEL_MIN ? 1 : team::size();", rows,
-                              form_.steps, work_));
+                              factor(form_.steps), work_));
         if (products_ > 0) {
             lines.add("team::parallel(threads, [=](team::Member me) {");
             for (size_t k = 0; k < products_; ++k)
@@ -374,7 +376,7 @@ private:
             lines.add("});");
         };
         shared("start", "");
-        lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps));
+        lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", form_.step, form_.steps.cpp()));
         shared("take", ", " + form_.step + ", local");
         if (!form_.copies.empty()) shared("turn", "");
         lines.add("}");

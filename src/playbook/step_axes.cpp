@@ -1,5 +1,6 @@
 #include "playbook/step_axes.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "playbook/plain_value.h"
@@ -28,7 +29,7 @@ Node moved_with_step(Node slice, const std::vector<int64_t>& move, const Express
     return slice;
 }
 
-StepAxes::StepAxes(const Shape& shape, const Expression& rows, int64_t steps)
+StepAxes::StepAxes(const Shape& shape, const Expression& rows, const Expression& steps)
     : rows_(rows),
       columns_(shape.back()),
       steps_(steps),
@@ -66,6 +67,16 @@ bool StepAxes::see_through(const Node& view) {
 
 void StepAxes::join(size_t axis) { axes_[axis].insert(axes_[axis].begin(), Count::steps); }
 
+void StepAxes::stack() { axes_.insert(axes_.begin(), {Count::steps}); }
+
+bool StepAxes::counts_steps(size_t axis) const { return axes_[axis] == std::vector<Count>{Count::steps}; }
+
+bool StepAxes::is_row_major() const {
+    std::vector<Count> counts = all();
+    std::erase(counts, Count::steps);
+    return std::is_sorted(counts.begin(), counts.end());
+}
+
 std::string StepAxes::place(const std::string& row, const std::string& step) const {
     Term offset{"0", 0, true};
     for (Count count : all()) {
@@ -84,7 +95,7 @@ std::vector<StepAxes::Count> StepAxes::all() const {
 }
 
 Expression StepAxes::extent(Count count) const {
-    return count == Count::rows ? rows_ : count == Count::columns ? columns_ : Expression(steps_);
+    return count == Count::rows ? rows_ : count == Count::columns ? columns_ : steps_;
 }
 
 }  // namespace strop::playbook

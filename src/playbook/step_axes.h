@@ -21,12 +21,19 @@ Node moved_with_step(Node slice, const std::vector<int64_t>& move, const Express
 class StepAxes {
 public:
     // Of one step's value.
-    StepAxes(const Shape& shape, const Expression& rows, int64_t steps);
+    StepAxes(const Shape& shape, const Expression& rows, const Expression& steps);
 
     // False where the view cuts an axis apart or leaves something out.
     bool see_through(const Node& view);
     // The values of all steps, side by side along this axis.
     void join(size_t axis);
+    // The values of all steps, along a new first axis.
+    void stack();
+    // There is more along the axis of the steps than what they make: so many in all.
+    void lengthen(const Expression& steps) { steps_ = steps; }
+    bool counts_steps(size_t axis) const;
+    // Whether rows and columns stand in their order, wherever the steps are.
+    bool is_row_major() const;
     // The place of an element in row-major memory, as C++ text: at this row and step, and column j.
     std::string place(const std::string& row, const std::string& step) const;
 
@@ -36,8 +43,7 @@ private:
     std::vector<Count> all() const;
     Expression extent(Count count) const;
 
-    Expression rows_, columns_;
-    int64_t steps_;
+    Expression rows_, columns_, steps_;
     std::vector<std::vector<Count>> axes_;  // each counts several of them, row-major, or nothing
 };
 
