@@ -93,7 +93,7 @@ Node read_node(const Json& json, size_t index) {
     node.labels = json.value("labels", std::vector<std::string>{});
     node.begin = read_expressions(json, "begin");
     node.end = read_expressions(json, "end");
-    node.step = read_expressions(json, "step");
+    if (node.family != Family::repeat) node.step = read_expressions(json, "step");
     if (json.contains("pad_value")) node.pad_value = read_number(json["pad_value"]);
     node.window = read_expressions(json, "window");
     node.stride = read_expressions(json, "stride");
@@ -262,6 +262,10 @@ std::optional<Family> parse_family(const std::string& name) {
 }
 
 bool are_of_one_loop(const Node& a, const Node& b) { return a.loop && a.loop == b.loop && a.operands == b.operands; }
+
+bool has_loops(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
+}
 
 Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols) {
     std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;

@@ -87,6 +87,7 @@ struct Repeat {
     int states = 0;
 };
 bool are_of_one_loop(const Node& a, const Node& b);
+bool has_loops(const Graph& graph);
 
 // With other symbols in its expressions; the step of a loop in it stays.
 Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols);

@@ -14,10 +14,6 @@ using Emitter = Recipes (*)(const Problem&, const Graph&, const Machine&);
 constexpr Emitter emitters[] = {emit_recurrence, emit_contraction, emit_convolution, emit_loops,
                                 emit_windows,    emit_places,      emit_scan};
 
-bool has_loops(const Graph& graph) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
-}
-
 Recipes first_that_takes(const Problem& problem, const Graph& graph, const Machine& machine) {
     if (has_loops(graph)) return emit_recurrence(problem, graph, machine);
     Recipes result;

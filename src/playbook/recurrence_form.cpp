@@ -502,9 +502,7 @@ private:
 
 RecurrenceForm recurrence_form(const Problem& problem, const Graph& graph, RecurrenceShare share) {
     // Most graphs that are asked about have none: nothing is copied for them.
-    const bool any_length =
-        std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
-    if (any_length) {
+    if (has_loops(graph)) {
         if (const std::optional<FlatLoop> flat = flat_loop(graph))
             return Former(problem, flat->graph, flat->loop, &*flat, share).form();
     } else if (const std::vector<Recurrence> found = find_recurrences(graph); found.size() == 1) {
