@@ -1,6 +1,7 @@
 #include "playbook/partition.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "graph/operations.h"
@@ -426,22 +427,53 @@ private:
         return false;
     }
 
-    // By the first moment at which all that a stage reads is there.
-    std::vector<Stage> ordered() const {
-        std::vector<Stage> result;
-        std::vector<char> done(groups_.size(), 0);
+    // By the first moment at which all that a stage reads is there. Stages that need each other are cut into their
+    // nodes, as plain loops.
+    std::vector<Stage> ordered() {
+        for (;;) {
+            std::vector<Stage> result;
+            const std::optional<size_t> circle = order(result);
+            if (!circle) return result;
+            const std::vector<int> nodes = groups_[*circle].nodes;
+            groups_[*circle].alive = false;
+            for (int id : nodes) open({{id}, !graph_.at(id).loop, false});
+        }
+    }
+
+    // A group of several nodes that needs itself, if there is one.
+    std::optional<size_t> order(std::vector<Stage>& result) const {
+        enum : char { untouched, open, done };
+        std::vector<char> state(groups_.size(), untouched);
+        std::vector<size_t> walked;
+        std::optional<size_t> circle;
         auto finish = [&](auto&& self, size_t group) -> void {
-            if (done[group]) return;
-            done[group] = 1;
+            if (state[group] == done || circle) return;
+            if (state[group] == open) {
+                const auto begin = std::find(walked.begin(), walked.end(), group);
+                const auto found = std::find_if(begin, walked.end(), [&](size_t one) { return can_be_cut(one); });
+                if (found != walked.end()) circle = *found;
+                return;
+            }
+            state[group] = open;
+            walked.push_back(group);
             for (int id : groups_[group].nodes)
-                for (const Source& source : sources_[at(id)]) self(self, at(group_of_[at(source.node)]));
+                for (const Source& source : sources_[at(id)])
+                    if (const size_t from = at(group_of_[at(source.node)]); from != group) self(self, from);
+            walked.pop_back();
+            state[group] = done;
             Stage stage = stage_of(groups_[group].nodes);
             stage.plain = groups_[group].plain;
             if (!stage.outputs.empty()) result.push_back(std::move(stage));
         };
         for (const Node& node : graph_.nodes)
             if (group_of_[at(node.id)] >= 0) finish(finish, at(group_of_[at(node.id)]));
-        return result;
+        return circle;
+    }
+
+    bool can_be_cut(size_t group) const {
+        const std::vector<int>& nodes = groups_[group].nodes;
+        return std::any_of(nodes.begin(), nodes.end(),
+                           [&](int id) { return !are_of_one_loop(graph_.at(nodes[0]), graph_.at(id)) && id != nodes[0]; });
     }
 
     const Problem& problem_;
