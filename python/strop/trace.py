@@ -24,6 +24,7 @@ import contextlib
 import inspect
 import json
 import os
+import re
 import sys
 
 if __name__ == "__main__":
@@ -43,7 +44,9 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
     trace_windows,
 )
 from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
-from strop.trace_dims import SymInt, Untraceable, extremum  # noqa: E402
+from strop.trace_bodies import document as document_of  # noqa: E402
+from strop.trace_dims import StepUndecided, SymInt, Untraceable, extremum  # noqa: E402
+from strop.trace_loops import COMPREHENSIONS, MOST_FIRST_STEPS  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402
 
 
@@ -108,7 +111,21 @@ def call_reference(function, inputs, parameters):
 
 
 def trace(spec: dict) -> dict:
+    """What a loop decides for single steps only makes the trace start again, with its first steps one by one."""
+    GRAPH.first_steps.clear()
+    while True:
+        try:
+            return trace_once(spec)
+        except StepUndecided as error:
+            if GRAPH.first_steps.get(error.loop, 0) >= MOST_FIRST_STEPS:
+                raise
+            GRAPH.first_steps[error.loop] = GRAPH.first_steps.get(error.loop, 0) + 1
+
+
+def trace_once(spec: dict) -> dict:
     GRAPH.start(working_dtype(spec))
+    GRAPH.names = names_of(spec)
+    COMPREHENSIONS.clear()
     for entry in [*spec["inputs"], *spec["parameters"]]:
         if entry["dtype"] not in DTYPES:
             raise Untraceable(f"dtype '{entry['dtype']}' is not supported")
@@ -124,7 +141,13 @@ def trace(spec: dict) -> dict:
     if any(value is None for value in results):
         raise Untraceable("the reference returns nothing")
     outputs = [lift(value).node for value in results]
-    return without_unused(GRAPH.nodes, outputs)
+    return document_of(outputs)
+
+
+def names_of(spec: dict) -> set[str]:
+    """Of the dimensions and parameters."""
+    shapes = " ".join(str(extent) for entry in spec["inputs"] for extent in entry["shape"])
+    return set(re.findall(r"[A-Za-z_]\w*", shapes)) | {entry["name"] for entry in spec["parameters"]}
 
 
 def results_of(spec: dict, inputs, parameters) -> list:
@@ -133,20 +156,6 @@ def results_of(spec: dict, inputs, parameters) -> list:
         raise Untraceable(f"the reference has no function '{spec['function']}'")
     result = call_reference(names[spec["function"]], inputs, parameters)
     return list(result) if isinstance(result, (tuple, list)) else [result]
-
-
-def without_unused(nodes: list[dict], outputs: list[int]) -> dict:
-    """The document: inputs, and what the outputs need."""
-    needed = set(outputs)
-    for index in reversed(range(len(nodes))):
-        if index in needed:
-            needed.update(nodes[index]["operands"])
-    kept = [i for i, node in enumerate(nodes) if i in needed or node["family"] == "input"]
-    place = {old: new for new, old in enumerate(kept)}
-    return {
-        "nodes": [nodes[i] | {"operands": [place[o] for o in nodes[i]["operands"]]} for i in kept],
-        "outputs": [place[i] for i in outputs],
-    }
 
 
 def phrase(error: BaseException) -> str:

@@ -6,6 +6,7 @@ Every operation that a reference applies becomes one or more nodes of src/graph/
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
 
 DTYPES = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
 MAX_NODES = 20000
+NOTHING: frozenset = frozenset()
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
@@ -44,12 +46,46 @@ class Builder:
     """The graph under construction. One trace runs in a process, so there is one."""
 
     def __init__(self):
+        self.first_steps: dict = {}  # of loops, by their place in the reference's file: how many are traced one by one
         self.start("float32")
 
     def start(self, working_dtype: str):
         self.nodes: list[dict] = []
         self.working = working_dtype  # what Python's floats become when no array decides
         self.constants: dict = {}
+        # Of loops (trace_loops): for each node the passes that it depends on, the passes under way, outermost first,
+        # all passes by the name of their step, and what stands for the states of a finished loop.
+        self.depends: list[frozenset] = []
+        self.passes: list = []
+        self.steps: dict = {}
+        self.states: dict = {}
+        self.checked: dict = {}  # places that change with a step (trace_places)
+        self.clock = 0
+        self.names: set[str] = set()  # of the dimensions and parameters
+        SymInt.steps = self.steps
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def touch(self, array):
+        """Before an array changes in place: a pass over a loop's body has to put it back."""
+        if self.passes and array.born < self.passes[-1].began:
+            self.passes[-1].touched.setdefault(id(array), (array, array.kept()))
+
+    def steps_in(self, texts) -> frozenset:
+        if not self.steps:
+            return NOTHING
+        words = {word for one in texts for word in re.findall(r"[A-Za-z_]\w*", str(one))}
+        return frozenset(self.steps[word] for word in words & self.steps.keys())
+
+    def depend(self, operands, attributes) -> frozenset:
+        if not self.steps:
+            return NOTHING
+        texts = [attributes.get("dim", "")]
+        for key in ("begin", "end", "step", "window"):
+            texts += attributes.get(key, [])
+        return self.steps_in(texts).union(*(self.depends[i] for i in operands))
 
     def add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
         if len(self.nodes) >= MAX_NODES:
@@ -59,6 +95,9 @@ class Builder:
         if name not in DTYPES:
             raise Untraceable(f"dtype '{name}' is not supported")
         shape = [text(extent) for extent in shape]
+        if self.steps_in(shape) or (op == "pad" and self.steps_in(attributes["begin"] + attributes["end"])):
+            raise Untraceable("an extent that changes with each step")
+        self.depends.append(self.depend(operands, attributes))
         self.nodes.append(
             {"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name, **attributes}
         )
@@ -141,24 +180,33 @@ class Traced:
         self.iota = None  # the extent, for what np.arange(n) made
         self.step = None  # for what np.arange(0, n, step) made
         self.key = None  # of another array, for a view of a part of it
+        self.stands_in = False  # for the array that a name has before a loop
         self.pieces = None  # what was written part by part and not put together yet (trace_pieces)
         self._storage = view_of._storage if view_of is not None else Storage()
         self._version = self._storage.version
+        self.born = GRAPH.tick()
 
     @property
     def node(self) -> int:
         if self._version != self._storage.version:
             raise Untraceable("an array is changed through another view of it")
+        if self.pieces is not None and GRAPH.passes:  # it may be put back as it was
+            return self.pieces.whole().node
         if self.pieces is not None:
             self._node, self.pieces = self.pieces.whole().node, None
         if self.fill == "empty":
             raise Untraceable("np.empty is read before it is written")
+        if self.fill == "lost":
+            raise Untraceable("a value of a loop is kept where it cannot be followed")
         return self._node
 
     def assign(self, value):
         """In place, as `self[...] = value`."""
         if self.weak:
             raise Untraceable("assignment to a number")
+        if self.pieces is not None and self.pieces.by_step:
+            self.pieces.whole()
+        GRAPH.touch(self)
         value = broadcast_to(lift(value), self.shape)
         if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):
             raise Untraceable(f"could not assign shape {show(value.shape)} to {show(self.shape)}")
@@ -172,6 +220,15 @@ class Traced:
         self.fill = self.iota = self.step = None
         self._storage.version += 1
         self._version = self._storage.version
+
+    def kept(self) -> tuple:
+        """What `restore` needs to put it back as it is now."""
+        pieces = self.pieces.copy() if self.pieces is not None else None
+        return self._node, pieces, self.fill, self.iota, self.step, self._version, self._storage.version
+
+    def restore(self, kept: tuple):
+        self._node, pieces, self.fill, self.iota, self.step, self._version, self._storage.version = kept
+        self.pieces = pieces.copy() if pieces is not None else None
 
     # ---- properties ----
 
@@ -374,6 +431,8 @@ def lift(value) -> Traced:
         return number(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
         return number(value[()])
+    if hasattr(value, "joined"):  # a list that a loop made (trace_lists)
+        return value.joined()
     if isinstance(value, (list, tuple)):
         from strop.trace_layout import stack
 

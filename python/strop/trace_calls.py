@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from strop.trace_array import Traced
 from strop.trace_dims import Untraceable
+from strop.trace_lists import JOINS, StepList
 
 HANDLERS: dict = {}
 
@@ -76,6 +77,8 @@ def call(name: str, arguments, options):
         if name != "copy":
             options.pop(ignored, None)
     where = options.pop("where", True)
+    if name in JOINS and isinstance(arguments[0], StepList):
+        return JOINS[name](*arguments, **options)
     if name not in HANDLERS:
         raise Untraceable(
             f"'{name if '.' in name and name.startswith('ndarray') else 'np.' + name}' has no graph operation"

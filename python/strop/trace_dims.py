@@ -12,6 +12,14 @@ class Untraceable(BaseException):
     """Why there is no graph, as one phrase. Not an Exception, so that references do not swallow it."""
 
 
+class StepUndecided(Untraceable):
+    """Tracing the first steps of the loop one by one may help."""
+
+    def __init__(self, loop):
+        super().__init__("control flow depends on the step of a loop")
+        self.loop = loop  # its place in the reference's file
+
+
 class Atom(NamedTuple):
     """A name, or an operation that polynomials do not cover: '(H-R)//stride', 'max(a, b)'."""
 
@@ -27,6 +35,7 @@ class SymInt:
 
     __slots__ = ("terms",)
     parameters: set[str] = set()  # the names that are parameters, for messages
+    steps: dict = {}  # the passes over loops by the names of their steps (trace_loops)
     lift: Callable = staticmethod(lambda value: value)  # into a traced scalar; set by trace_array
 
     def __init__(self, terms: dict):
@@ -320,10 +329,73 @@ def _compare(a, b, decide, by_sign):
             return decide(-1)
         if by_sign.get(-1) is not None:
             return by_sign[-1]
+    return _compare_ends(difference, decide)
+
+
+def _compare_ends(difference: SymInt, decide) -> bool:
+    """A difference that is linear in the step of a loop lies between that of the first and of the last step."""
+    for name in steps_in(difference):
+        slope = slope_of(difference, name)
+        if slope is None:
+            continue
+        least, most = (with_step(difference, name, end) for end in (0, SymInt.steps[name].count - 1))
+        if slope < 0:
+            least, most = most, least
+        if _sign(least) == 1:
+            return decide(1)
+        if _sign(most) == -1:
+            return decide(-1)
     raise undecided(difference)
 
 
+def slope_of(value, name: str) -> int | None:
+    """By how much it grows with each step, where that is a number."""
+    values = [with_step(value, name, step) for step in (0, 1, 2)]
+    if values[0] is None:
+        return None
+    slope = values[1] - values[0]
+    return slope if not isinstance(slope, SymInt) and same(values[2] - values[1], slope) else None
+
+
+def _sign(value) -> int | None:
+    """For every value of the symbols."""
+    if not isinstance(value, SymInt):
+        return (value > 0) - (value < 0)
+    constant = value.terms.get((), 0)
+    for sign in (1, -1):
+        if constant * sign > 0 and all(factor * sign > 0 for factor in value.terms.values()):
+            return sign
+    return None
+
+
+def steps_in(value) -> list[str]:
+    """The names of steps of loops that an extent mentions."""
+    if not isinstance(value, SymInt) or not SymInt.steps:
+        return []
+    names = {name for monomial in value.terms for atom in monomial for name in _names(atom.text)}
+    return sorted(names & SymInt.steps.keys())
+
+
+def with_step(value, name: str, step):
+    """`value` with this number for a step; None where it is no polynomial of it."""
+    result = 0
+    for monomial, factor in terms_of(value).items():
+        term = factor
+        for atom in monomial:
+            if atom.text == name:
+                term = term * step
+            elif name in _names(atom.text):
+                return None
+            else:
+                term = term * SymInt({(atom,): 1})
+        result = result + term
+    return result
+
+
 def undecided(value: SymInt) -> Untraceable:
+    steps = steps_in(value)
+    if steps:
+        return StepUndecided(SymInt.steps[steps[0]].loop)
     what = blame(value)
     fix = ": write its extent in `shape` as a number where it has one value" if what.startswith("dimension") else ""
     return Untraceable(f"control flow depends on {what}{fix}")

@@ -65,6 +65,10 @@ def reshape(value: Traced, shape) -> Traced:
         raise Untraceable(f"cannot reshape {show(value.shape)} into {show(shape)}")
     if len(shape) == value.ndim and all(same(a, b) for a, b in zip(shape, value.shape)):
         return value
+    before = GRAPH.nodes[value.node]
+    if GRAPH.passes and before["op"] == "reshape" and before["family"] == "layout":  # back to what it was
+        if GRAPH.nodes[before["operands"][0]]["shape"] == [text(extent) for extent in shape]:
+            return Traced(before["operands"][0], shape, value.dtype, view_of=value, fill=value.fill)
     node = GRAPH.add("layout", "reshape", [value.node], shape, GRAPH.dtype(value.node))
     return Traced(node, shape, value.dtype, view_of=value, fill=value.fill)
 
@@ -287,6 +291,21 @@ def _bound(value, extent, default):
     return value
 
 
+def _check_bounds(entry: slice, extent):
+    if GRAPH.passes:
+        from strop.trace_places import check_place
+
+        for bound in (entry.start, entry.stop):
+            check_place(bound, extent, bound=True)
+
+
+def _check_place(entry, extent):
+    if GRAPH.passes:
+        from strop.trace_places import check_place
+
+        check_place(entry, extent, bound=False)
+
+
 def expand_key(key, rank: int) -> list:
     """One entry an axis, and None for new axes."""
     key = list(key) if isinstance(key, tuple) else [key]
@@ -344,6 +363,7 @@ def getitem(value: Traced, key) -> Traced:
                 reversed_axes.append(axis)
                 step = -step
             else:
+                _check_bounds(entry, extent)
                 begin, end = _bound(entry.start, extent, 0), _bound(entry.stop, extent, extent)
                 if is_int(begin) and is_int(end):
                     end = max(begin, end)
@@ -351,6 +371,7 @@ def getitem(value: Traced, key) -> Traced:
         elif is_extent(entry):
             if is_int(entry) and is_int(extent) and not -extent <= entry < extent:
                 raise IndexError(f"index {entry} is out of bounds for extent {extent}")
+            _check_place(entry, extent)
             begin = extent + entry if looks_negative(entry) else entry
             end = begin + 1
             shape_key.append("drop")
@@ -459,9 +480,11 @@ def setitem(target: Traced, key, value):
         if isinstance(entry, slice):
             if entry.step not in (None, 1):
                 raise Untraceable("assignment to a strided part of an array")
+            _check_bounds(entry, extent)
             begins.append(_bound(entry.start, extent, 0))
             ends.append(_bound(entry.stop, extent, extent))
         elif is_extent(entry):
+            _check_place(entry, extent)
             begins.append(extent + entry if looks_negative(entry) else entry)
             ends.append(begins[-1] + 1)
             dropped.append(axis)
@@ -486,7 +509,10 @@ def _assign_region(target: Traced, value, begins, ends, dropped):
 def assign_region(target: Traced, value: Traced, begins, ends):
     """A block in an array: remembered where its bounds are literals (trace_pieces), else put in at once."""
     from strop.trace_pieces import begun
+    from strop.trace_places import write_at_step
 
+    if GRAPH.passes and write_at_step(target, value, begins, ends):
+        return
     partial = [axis for axis, extent in enumerate(target.shape) if not same(value.shape[axis], extent)]
     if not partial:
         target.assign(value)
@@ -496,7 +522,9 @@ def assign_region(target: Traced, value: Traced, begins, ends):
         if pieces is None:
             target.assign(with_region(target, value, begins, ends, partial))
             return
+        GRAPH.touch(target)
         target.pieces = pieces
+    GRAPH.touch(target)
     target.pieces.write(value, begins, ends, partial)
     target.changed()
 

@@ -16,6 +16,9 @@ from strop.trace_array import Traced, astype, lift
 from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_layout import getitem
+from strop.trace_lists import StepList
+from strop.trace_loops import RUNTIME
+from strop.trace_rewrite import rewritten
 
 PREFIXES = {"numpy": "", "math": "math.", "scipy": ""}
 # Made traced even from plain numbers, since traced values are stored into them later.
@@ -23,7 +26,7 @@ CREATION = {"zeros", "ones", "empty", "full", "eye", "identity", "tri", "vectori
 
 
 def is_traced(value) -> bool:
-    if isinstance(value, (Traced, SymInt)):
+    if isinstance(value, (Traced, SymInt, StepList)):
         return True
     if isinstance(value, (list, tuple)):
         return any(is_traced(item) for item in value)
@@ -171,6 +174,8 @@ def _refuse(name):
 
 
 def _len(value):
+    if hasattr(value, "length"):
+        return value.length()
     return value.shape[0] if isinstance(value, Traced) and value.shape else len(value)
 
 
@@ -224,6 +229,7 @@ STAND_INS: dict = {}
 
 BUILTINS = {
     **vars(builtins),
+    **RUNTIME,
     "__import__": _import,
     "len": _len,
     "min": _extremum("min"),
@@ -236,7 +242,7 @@ BUILTINS = {
 def run_module(path: str) -> dict:
     """The globals of the reference file. Its assertions are preconditions and are left out."""
     with open(path, encoding="utf-8") as file:
-        code = compile(file.read(), path, "exec", dont_inherit=True, optimize=1)
+        code = compile(rewritten(file.read(), path), path, "exec", dont_inherit=True, optimize=1)
     names = {"__builtins__": BUILTINS, "__name__": "reference", "__file__": path}
     exec(code, names)
     return names

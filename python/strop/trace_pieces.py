@@ -16,11 +16,21 @@ MOST_FIRST_VALUES = 8
 class Pieces:
     """Parts of an array along one axis, by literal bounds, over what it was before."""
 
+    by_step = False
+
     def __init__(self, base: Traced, axis: int):
         self.base = base
         self.axis = axis
         self.parts: dict[tuple[int, int], Traced] = {}
         self.only: tuple[Traced, list, list, list] | None = None  # what `write` got, while it is the only write
+
+    def copy(self) -> Pieces:
+        other = Pieces(self.base, self.axis)
+        other.only = self.only
+        for bounds, part in self.parts.items():
+            other.parts[bounds] = Traced(-1, part.shape, part.dtype)
+            other.parts[bounds].restore(part.kept())
+        return other
 
     def takes(self, begins, ends, partial) -> bool:
         """Whether a write into these axes only is one of these parts, or beside all of them."""
@@ -53,6 +63,9 @@ class Pieces:
         """All parts with what is left of the base between them."""
         if self.only:
             return layout.with_region(self.base, *self.only)
+        return layout.concatenate([_known(piece) for piece in self._in_order()], self.axis)
+
+    def _in_order(self) -> list[Traced]:
         pieces, done = [], 0
         step_by_step = all(end - begin == 1 for begin, end in self.parts)
         for (begin, end), part in sorted(self.parts.items()):
@@ -64,7 +77,7 @@ class Pieces:
             done = end
         if not same(done, self.base.shape[self.axis]):
             pieces.append(self._old(done, self.base.shape[self.axis]))
-        return layout.concatenate([_known(piece) for piece in pieces], self.axis)
+        return pieces
 
     def _touched(self, begin: int, end: int) -> bool:
         return any(begin < other_end and other < end for other, other_end in self.parts)

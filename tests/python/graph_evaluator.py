@@ -40,6 +40,32 @@ def evaluate(document, inputs, bindings, parameters):
     return [values[i] for i in document["outputs"]]
 
 
+def repeated(node, operands, bindings, parameters):
+    """A loop: the states after its last step, or what each step stacks."""
+    states, body, count = node["states"], node["body"], evaluate_extent(node["count"], bindings)
+    assert count >= 0 and node["step"] not in bindings, (node["step"], count)
+    inputs, stacked = list(operands), []
+    declared = [one for one in body["nodes"] if one["family"] == "input"]
+    assert sorted(int(one["op"]) for one in declared) == list(range(len(operands)))
+    for step in range(count):
+        bound = bindings | {node["step"]: step}
+        outputs = evaluate(body, {str(k): value for k, value in enumerate(inputs)}, bound, parameters)
+        for old, new in zip(inputs, outputs[:states]):
+            assert old.shape == new.shape and old.dtype == new.dtype
+        inputs[:states] = outputs[:states]
+        stacked.append(outputs[node["result"]])
+    for one in declared:
+        value = operands[int(one["op"])]
+        assert value.shape == tuple(evaluate_extent(e, bindings) for e in one["shape"]), (value.shape, one)
+        assert value.dtype == np.dtype(one["dtype"]), (value.dtype, one)
+    if node["op"] == "last":
+        assert node["result"] < states
+        return inputs[node["result"]]
+    if not count:
+        return np.zeros([evaluate_extent(extent, bindings) for extent in node["shape"]], node["dtype"])
+    return np.stack(stacked)
+
+
 def compute(node, operands, inputs, bindings, parameters):
     family, op, dtype = node["family"], node["op"], np.dtype(node["dtype"])
 
@@ -53,6 +79,8 @@ def compute(node, operands, inputs, bindings, parameters):
     if family == "constant":
         value = evaluate_extent(node["dim"], bindings) if "dim" in node else float(node["value"])
         return np.asarray(value, dtype)
+    if family == "repeat":
+        return repeated(node, operands, bindings, parameters)
     if family == "pointwise":
         if op == "cast":
             return operands[0].astype(dtype)

@@ -20,6 +20,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "python")]
 from strop import trace  # noqa: E402
 
 import formulas  # noqa: E402
+import loop_formulas  # noqa: E402
 import numpy_formulas  # noqa: E402
 from graph_evaluator import evaluate  # noqa: E402
 
@@ -29,7 +30,8 @@ import math
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 """
-SIZES = {"B": 2, "H": 3, "M": 5, "N": 7, "K": 4, "C": 6, "P": 9, "Q": 8, "R": 3, "S": 2}
+SIZES = {"B": 2, "H": 3, "M": 5, "N": 7, "K": 4, "C": 6, "P": 9, "Q": 8, "R": 3, "S": 2, "T": 5}
+STEPS = (1, 2, 3, 6)  # sizes of T
 
 
 def called_with(function):
@@ -88,10 +90,10 @@ class Traced:
     def shapes(self):
         return [self.document["nodes"][i]["shape"] for i in self.document["outputs"]]
 
-    def compare(self, function):
+    def compare(self, function, sizes=SIZES):
         """With NumPy, and every node with its declared shape and dtype on the way."""
         assert self.reason is None, self.reason
-        bindings = SIZES | {k: v for k, v in self.parameters.items() if isinstance(v, int)}
+        bindings = sizes | {k: v for k, v in self.parameters.items() if isinstance(v, int)}
         random = np.random.default_rng(1)
         arrays = {}
         for name, (dtype, shape) in self.inputs.items():
@@ -123,7 +125,7 @@ UNTRACEABLE = {
     "order": ("def f(x):\n return np.lexsort(x)", "'np.lexsort' has no graph operation"),
     "bits": ("def f(x):\n return x & 3", "'bitwise_and' of float32"),
     "loop": (
-        "def f(x):\n for i in range(x.shape[0]):\n  x = x + 1\n return x",
+        "def f(x):\n i = 0\n while i < x.shape[0]:\n  x, i = x + 1, i + 1\n return x",
         "control flow depends on dimension 'M'",
     ),
     "branch": ("def f(x):\n return x if x.shape[1] > 128 else -x", "control flow depends on dimension 'N'"),
@@ -167,6 +169,10 @@ class Formulas(unittest.TestCase):
         self.assertGreater(sum(name.startswith("test_") for name in dir(self)), 60)
 
 
+class Loops(unittest.TestCase):
+    """One test a function of loop_formulas.py, added below."""
+
+
 class Untraceable(unittest.TestCase):
     """One test a reason, added below."""
 
@@ -177,6 +183,16 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
                 setattr(Formulas, f"test_{name}", lambda self, f=function: Traced.of_formula(f).compare(f))
+    for name, function in vars(loop_formulas).items():
+        if inspect.isfunction(function) and function.__doc__:
+
+            def compare_loop(self, function=function):
+                traced = Traced.of_formula(function)
+                self.assertIn("repeat", {node["family"] for node in traced.document.get("nodes", [])}, traced.reason)
+                for steps in STEPS:
+                    traced.compare(function, SIZES | {"T": steps})
+
+            setattr(Loops, f"test_{name}", compare_loop)
     for name, (source, reason) in UNTRACEABLE.items():
 
         def refuse(self, source=source, reason=reason):

@@ -1,0 +1,652 @@
+"""Loops over extents that vary: for t in range(x.shape[0]).
+
+The body runs a few times ("passes") with a symbol for the step, until it is known what it carries from step to step
+(trace_states, trace_places, trace_lists) and a pass does exactly what the one before did. The last pass is the body of a
+`repeat` node (trace_bodies). What can only be decided for single steps ("if t == 0") makes the trace start again with
+the first steps of that loop traced one by one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import re
+from collections import Counter
+from typing import Any
+
+from strop import trace_layout as layout
+from strop.trace_array import GRAPH, Traced, astype, full, lift, result_type
+from strop.trace_bodies import KEPT, Record, needed_by
+from strop.trace_dims import SymInt, StepUndecided, Untraceable, steps_in, text, with_step
+from strop.trace_lists import StepList, interleaved, total
+from strop.trace_places import StepPieces, begin_steps
+from strop.trace_states import (
+    UNBOUND,
+    UNSETTLED,
+    Leaf,
+    Plan,
+    conform,
+    entries_of,
+    first_plan,
+    lost,
+    is_changeable,
+    rebuilt,
+    refill,
+)
+from strop.trace_walks import enumerate_, range_, reversed_, walk_of, zip_
+
+MOST_PASSES = 6
+MOST_FIRST_STEPS = 3
+
+
+class Pass:
+    """One run over the body, with a symbol for the step."""
+
+    def __init__(self, loop, called: str, count):
+        self.loop, self.called, self.count = loop, called, count
+        number = len(GRAPH.steps) + 1
+        while f"{called}__{number}" in GRAPH.names:
+            number += 1
+        self.name = f"{called}__{number}"
+        self.symbol = SymInt.symbol(self.name)
+        self.began = GRAPH.tick()
+        self.first = len(GRAPH.nodes)
+        self.touched: dict = {}  # arrays that were there before it: with what they were
+        self.used: set[int] = set()  # operands of its nodes
+        GRAPH.steps[self.name] = self
+        GRAPH.passes.append(self)
+
+    def placeholder(self, shape, dtype) -> int:
+        """What the step before left."""
+        node = GRAPH.add("input", "", [], shape, dtype)
+        GRAPH.depends[node] = frozenset([self])
+        return node
+
+    def end(self):
+        if not GRAPH.passes or GRAPH.passes[-1] is not self:
+            raise Untraceable("a loop is left before its end")
+        nodes = GRAPH.nodes[self.first :]
+        self.used = {operand for node in nodes for operand in node["operands"]}
+        for node in nodes:
+            if node["family"] == "repeat":
+                record = node["loop"]
+                self.used.update(record.initial, record.new, record.stacks)
+
+    def leave(self):
+        GRAPH.passes.pop()
+
+    def likeness(self, outputs) -> list:
+        """Equal for passes that do the same."""
+        names: dict[str, int] = {}
+
+        def plain(value):
+            if isinstance(value, str):
+                return re.sub(r"[A-Za-z_]\w*__\d+", lambda name: f"?{names.setdefault(name.group(), len(names))}", value)
+            if isinstance(value, list):
+                return [plain(one) for one in value]
+            return value
+
+        made = [i for i in range(self.first, len(GRAPH.nodes)) if GRAPH.nodes[i]["family"] != "constant"]
+        places = {index: place for place, index in enumerate(made)}
+
+        def place(index):
+            node = GRAPH.nodes[index]
+            if node["family"] == "constant":
+                return plain(str(node.get("dim", node.get("value")))), node["dtype"]
+            return places.get(index, f"before {index}")
+
+        result: list = []
+        for node in (GRAPH.nodes[i] for i in made):
+            operands = list(node["operands"])
+            if node["family"] == "repeat":
+                operands += [*node["loop"].initial, *node["loop"].new, *node["loop"].stacks]
+            rest = {k: plain(v) for k, v in node.items() if k not in ("operands", "loop")}
+            result.append((rest, [place(i) for i in operands]))
+        return [*result, [place(i) for i in outputs]]
+
+    def work(self, outputs) -> Counter:
+        """The computations that the results of the pass need."""
+        needed = [GRAPH.nodes[i] for i in needed_by(outputs) if i >= self.first]
+        idle = ("constant", "input", "layout", "repeat")
+        return Counter((n["family"], n["op"]) for n in needed if n["family"] not in idle and n["op"] != "cast")
+
+
+class Loop:
+    """What the rewritten `for` statement talks to (trace_rewrite)."""
+
+    def __init__(self, items, place, called, names=(), stored=(), fresh=(), watched=(), mutated=(), yields=False):
+        self.walk = walk_of(items)
+        self.items = items
+        self.symbolic = self.done = False
+        self.item: Any = None
+        self.varies = self.walk is not None and isinstance(self.walk.count, SymInt)
+        if self.walk is None or not self.varies:
+            return
+        if steps_in(self.walk.count):
+            raise Untraceable("an extent that changes with each step")
+        if yields:
+            raise Untraceable("'yield' in a loop of varying length")
+        self.place, self.called, self.names = place, called, list(names)
+        self.stored, self.fresh, self.watched, self.mutated = set(stored), set(fresh), set(watched), set(mutated)
+        self.peeled = GRAPH.first_steps.get(place, 0)
+        self.plans: dict[tuple, Plan] = {}
+        self.objects: dict[int, tuple] = {}  # arrays that change in place: array, before, (axis, first, direction)
+        self.kinds: dict[tuple, tuple] = {}  # of lists that grow
+        self.before: dict[str, Any] = {}
+        self.leaves: dict[tuple, Leaf] = {}
+        self.lists: dict[tuple, StepList] = {}
+        self.replaced: list = []  # containers with what they held
+        self.given: dict[str, Any] = {}
+        self.step: Pass | None = None
+        self.count = 0
+        self.made: Any = None  # by a comprehension
+        self.element: Any = None
+        self.old: dict[str, Any] = {}
+        self.like: Any = None
+        self.work: Any = None
+
+    def __iter__(self):
+        if self.walk is None:
+            yield from self.items
+            return
+        if not self.varies:
+            yield from (self.walk.at(step) for step in builtins.range(self.walk.count))
+            return
+        for step in range(self.peeled):
+            yield self.walk.at(step)
+        self.symbolic = True
+        while not self.done:
+            yield self.item
+        self.symbolic = False
+
+    def leave(self, how: str):
+        if self.symbolic and not self.done:
+            raise Untraceable(f"'{how}' in a loop of varying length")
+
+    # ---- passes ----
+
+    def turn(self, local: dict, all_: dict) -> list:
+        """Ends a pass, and begins the next one or the time after the loop: the values of the names."""
+        if self.step is None:
+            self.before = {name: _value_of(name, local, all_) for name in {*self.watched, *self.names}}
+            self.old = {name: self.before[name] for name in self.fresh}
+            self.before.update(dict.fromkeys(self.fresh, UNBOUND))
+        elif self._end({name: _value_of(name, local, all_) for name in self.before}):
+            self.done = True
+            return self._after()
+        return self._begin()
+
+    def _begin(self) -> list:
+        self.count += 1
+        if self.count > MOST_PASSES:
+            raise Untraceable(UNSETTLED)
+        assert self.walk is not None
+        self.step = Pass(self.place, self.called, self.walk.count - self.peeled)
+        for array, before, steps in self.objects.values():
+            self.step.touched[id(array)] = (array, before)
+            if steps:
+                begin_steps(self.step, array, before, *steps)
+            elif before[2] != "empty":
+                array._node = self.step.placeholder(array.shape, array.dtype)
+                array.pieces = array.fill = array.iota = array.step = None
+        self.whole = {key: array._node for key, (array, _, steps) in self.objects.items() if not steps}
+        self.leaves, self.lists, self.replaced = {}, {}, []
+        seen: dict[int, Any] = {}
+        self.given = {
+            name: self._substitute((name,), value, name in self.stored, seen)
+            for name, value in sorted(self.before.items())
+            if value is not UNBOUND
+        }
+        self.item = self.walk.at(self.step.symbol + self.peeled)
+        return [self.given.get(name, UNBOUND) for name in self.names]
+
+    def _substitute(self, path: tuple, value, bound: bool, seen: dict):
+        """What stands for a value in this pass; containers that can change are filled in place."""
+        if id(value) in seen:
+            return seen[id(value)]
+        if path in self.kinds:
+            self.lists[path] = StepList(value, self.step, self.kinds[path] or None)
+            return self.lists[path]
+        entries = entries_of(value)
+        if entries is None:
+            if isinstance(value, Traced) and id(value) in self.objects:
+                plan = Plan("itself")
+            elif bound or path in self.plans:
+                plan = self.plans.get(path) or first_plan(value)
+            else:
+                plan = Plan("plain")
+            self.leaves[path] = Leaf.begin(self.step, path, value, plan)
+            return self.leaves[path].given
+        if not is_changeable(value):
+            return rebuilt(value, {k: self._substitute((*path, k), v, bound, seen) for k, v in entries.items()})
+        seen[id(value)] = value
+        inside = path[0] in self.mutated or (bound and len(path) == 1)
+        new = {k: self._substitute((*path, k), v, inside, seen) for k, v in entries.items()}
+        self.replaced.append((value, entries, path))
+        refill(value, new)
+        return value
+
+    def _end(self, env: dict) -> bool:
+        """Whether this pass was the last one."""
+        step = self.step
+        assert step is not None
+        step.end()
+        self.env = env
+        plans: dict[tuple, Plan] = {}
+        kinds: dict[tuple, tuple] = {}
+        seen: set[int] = set()
+        for name, before in self.before.items():
+            if before is not UNBOUND:
+                self._compare((name,), before, env[name], plans, kinds, seen)
+        objects = self._objects_after()
+        settled = (
+            all(plans[path].key() == leaf.plan.key() for path, leaf in self.leaves.items() if path in plans)
+            and _places(objects) == _places(self.objects)
+            and _alike(kinds, self.kinds)
+        )
+        outputs: list[int] = []
+        if settled:
+            outputs = self._outputs(objects)
+        like, work = (step.likeness(outputs), step.work(self._results())) if settled else (None, None)
+        if self.work is None:
+            self.work = step.work(self._results())
+        if settled and like == self.like:
+            self._check_first_step(work)
+            step.leave()
+            self._put_back()
+            return True
+        if settled and self.like is not None:
+            raise Untraceable(KEPT)
+        self.like = like
+        self.plans = {**self.plans, **plans}
+        self.kinds, self.objects = kinds, objects
+        step.leave()
+        self._put_back()
+        return False
+
+    def _compare(self, path, before, after, plans, kinds, seen):
+        """Makes the plans for the next pass from what this one was given and left."""
+        assert self.step is not None
+        if path in self.lists:
+            if not isinstance(after, StepList) or after.step is not self.step:
+                raise Untraceable("a list that a loop makes is used in a way that is not followed")
+            self.lists[path] = after
+            parts = [lift(value) for value in after.new]
+            first = parts[0] if parts else None
+            kinds[path] = (first.shape, first.dtype, len(parts)) if first is not None else ()
+            return
+        if path in self.leaves:
+            leaf = self.leaves[path]
+            leaf.after = after
+            changeable = path[0] in self.names or len(path) > 1
+            if after is not leaf.given and leaf.plan.kind == "plain" and path not in self.plans and changeable:
+                plan = first_plan(before)  # it was not known to change
+                leaf.plan, plans[path] = leaf.plan, plan if plan.kind != "plain" else leaf.next_plan(self.step)
+                return
+            plans[path] = leaf.next_plan(self.step)
+            return
+        old, new = entries_of(before), entries_of(after)
+        held = next((entries for container, entries, _ in self.replaced if container is before), old)
+        assert held is not None and old is not None
+        if id(before) in seen:
+            return
+        seen.add(id(before))
+        if type(before) is list and type(after) is list and len(after) > len(held):
+            kinds[path] = ()
+            return
+        if type(before) is not type(after) or new is None or new.keys() != held.keys():
+            raise StepUndecided(self.step.loop)
+        for key, value in held.items():
+            self._compare((*path, key), value, new[key], plans, kinds, seen)
+
+    def _objects_after(self) -> dict:
+        result = {}
+        assert self.step is not None
+        for key, (array, before) in self.step.touched.items():
+            pieces = array.pieces
+            steps = (pieces.axis, pieces.first, pieces.direction) if isinstance(pieces, StepPieces) else None
+            result[key] = (array, before, steps)
+        for leaf in self.leaves.values():
+            if leaf.plan.kind == "array" and isinstance(leaf.before, Traced) and leaf.given._storage.version:
+                if leaf.after is leaf.given:  # a name for an array that changes in place
+                    result.setdefault(id(leaf.before), (leaf.before, leaf.before.kept(), None))
+        return result
+
+    def _results(self) -> list[int]:
+        """All that the pass left somewhere, as nodes."""
+        found: list[int] = []
+
+        def visit(value, depth=0):
+            if isinstance(value, Traced):
+                with contextlib.suppress(Untraceable):
+                    found.append(value.node)
+            elif isinstance(value, StepList):
+                visit(value.new)
+            elif depth < 4:
+                for one in (entries_of(value) or {}).values():
+                    visit(one, depth + 1)
+
+        visit(self.env)
+        for array, _, steps in self._objects_after().values():
+            visit(array.pieces.slab if steps else array)
+        return [node for node in found if self.step in GRAPH.depends[node]]
+
+    # ---- the last pass ----
+
+    def _outputs(self, objects) -> list[int]:
+        """What the body computes, as nodes: everything that may be asked for after the loop."""
+        nodes = []
+        for leaf in self.leaves.values():
+            leaf.settle()
+            nodes += [leaf.new] if leaf.new >= 0 else []
+        self.made = {}
+        for key, (array, _, steps) in objects.items():
+            if steps:
+                slab = array.pieces.slab
+                shape = [extent for axis, extent in enumerate(slab.shape) if axis != steps[0]]
+                flat = layout.reshape(slab, shape)
+                self.made[key] = (array.pieces, slab.node, flat.node, shape)
+                nodes += [slab.node, flat.node]
+            else:
+                self.made[key] = (None, array.node, -1, ())
+                nodes.append(array.node)
+        self.appended: dict[tuple, list[Traced]] = {}
+        for path, entries in self.lists.items():
+            self.appended[path] = self._entries(entries)
+            nodes += [value.node for value in self.appended[path]]
+        self.bound = {
+            name: self._last_value(self.env[name])
+            for name in self.names
+            if self.before[name] is UNBOUND and self.env[name] is not UNBOUND
+        }
+        return nodes
+
+    def _entries(self, entries: StepList) -> list[Traced]:
+        values = [lift(value) for value in entries.new]
+        if not values:
+            return []
+        dtype, weak = result_type([*values, *(lift(one) for one in entries.front)])
+        if any(len(v.shape) != len(values[0].shape) for v in values):
+            raise Untraceable("a list of arrays of different shapes")
+        return [astype(value, GRAPH.working if weak and dtype.kind == "f" else dtype) for value in values]
+
+    def _last_value(self, value):
+        """Of a name that the body binds before it reads it."""
+        entries = entries_of(value)
+        if entries is not None and not hasattr(value, "__dict__"):
+            return rebuilt(value, {key: self._last_value(one) for key, one in entries.items()})
+        if isinstance(value, Traced) and value.fill != "empty":
+            try:
+                return _Last(value.node, value)
+            except Untraceable:  # of use within the step only
+                return lost()
+        return value
+
+    def _check_first_step(self, work):
+        """Where a state takes more room than what it holds at first, the first step has to do what the others do."""
+        for leaf in self.leaves.values():
+            if leaf.plan.kind == "array" and leaf.before is not UNBOUND and not leaf.free:
+                if len(lift(leaf.before).shape) != len(leaf.plan.shape) and work != self.work:
+                    raise Untraceable("a state that is a number before the loop and an array in it")
+
+    def _put_back(self):
+        assert self.step is not None
+        for array, before in self.step.touched.values():
+            array.restore(before)
+        for container, entries, _ in self.replaced:
+            refill(container, entries)
+
+    # ---- after the loop ----
+
+    def _after(self) -> list:
+        step = self.step
+        assert step is not None
+        record = Record(step)
+        self.spoilt: list[Traced] = []  # by the first step only
+        later = self._state_results(record)
+        later_objects = self._object_results(record)
+        later_lists = self._list_results(record)
+        bound = {name: self._bound_results(record, name, value) for name, value in self.bound.items()}
+        for array in self.spoilt:
+            GRAPH.touch(array)
+            array.changed()
+            array.fill = "lost"
+        values = {path: make() for path, make in later.items()}
+        for array, make in later_objects:
+            array.assign(make())
+        values |= {path: make() for path, make in later_lists.items()}
+        result = {}
+        for name in self.before:
+            if self.before[name] is not UNBOUND:
+                result[name] = self._final((name,), self.before[name], self.env[name], values)
+            elif name in bound:
+                result[name] = _made(bound[name])
+        return [result.get(name, UNBOUND) for name in self.names]
+
+    def _state_results(self, record: Record) -> dict:
+        results: dict = {}
+        for path, leaf in self.leaves.items():
+            if leaf.plan.kind == "count":
+                results[path] = lambda leaf=leaf: leaf.before + leaf.plan.by * record.step.count
+            elif leaf.plan.kind != "array" or leaf.new == leaf.placeholder:
+                results[path] = lambda leaf=leaf: leaf.before
+            else:
+                initial = self._initial(leaf)
+                index = record.state(initial, leaf.placeholder, leaf.new)
+                results[path] = lambda leaf=leaf, index=index: _as_planned(record, index, leaf.plan)
+                if leaf.given._storage.version and isinstance(leaf.before, Traced):
+                    self.spoilt.append(leaf.before)
+        return results
+
+    def _initial(self, leaf: Leaf) -> int:
+        try:
+            return conform(leaf.before, leaf.plan)
+        except Untraceable:
+            if not leaf.free:
+                raise
+        return full(leaf.plan.shape, 0, GRAPH.dtype(leaf.new)).node  # nobody reads it
+
+    def _object_results(self, record: Record) -> list:
+        results = []
+        for key, (pieces, node, flat, shape) in self.made.items():
+            array, before, steps = self.objects[key]
+            if steps:
+                for back, past in enumerate(pieces.past, 1):
+                    initial = pieces.initial(back)
+                    newer = node if back == 1 else pieces.past[back - 2]._node
+                    record.state(initial.node, past._node, newer)
+                index = record.stack(flat)
+                full_shape = (record.step.count, *shape)
+                results.append((array, lambda p=pieces, i=index, s=full_shape: p.after(record.result("stack", i, s))))
+                continue
+            if before[2] == "empty":
+                initial = full(array.shape, 0, array.dtype)
+                placeholder = self._dead_placeholder(array.shape, array.dtype)
+            else:
+                initial, placeholder = Traced(array.node, array.shape, array.dtype), self.whole[key]
+            index = record.state(initial.node, placeholder, node)
+            results.append((array, lambda i=index, a=array: record.result("last", i, a.shape)))
+        return results
+
+    def _dead_placeholder(self, shape, dtype) -> int:
+        """Of a state whose value before the step nobody reads."""
+        assert self.step is not None
+        return self.step.placeholder(shape, dtype)
+
+    def _list_results(self, record: Record) -> dict:
+        results = {}
+        for path, entries in self.lists.items():
+            values = self.appended[path]
+            for back, past in enumerate(entries.past, 1):
+                initial = conform(entries.front[-back], Plan("array", past.shape, past.dtype.name))
+                newer = conform_same(values[-1], past) if back == 1 else entries.past[back - 2].node
+                record.state(initial, past.node, newer)
+            indices = [record.stack(value.node) for value in values]
+
+            def make(entries=entries, values=values, indices=indices):
+                result = StepList(entries.front)
+                stacks = [
+                    record.result("stack", index, (record.step.count, *value.shape))
+                    for index, value in zip(indices, values)
+                ]
+                result.middle = interleaved(stacks, entries.backwards)
+                if entries.backwards:
+                    result.front, result.back = [], list(entries.front)
+                return result
+
+            results[path] = make if values else (lambda entries=entries: list(entries.front))
+        return results
+
+    def _bound_results(self, record: Record, name, value):
+        entries = entries_of(value)
+        if entries is not None and not hasattr(value, "__dict__"):
+            return rebuilt(value, {key: self._bound_results(record, None, one) for key, one in entries.items()})
+        if isinstance(value, SymInt):
+            last = with_step(value, record.step.name, record.step.count - 1)
+            return value if last is None else last
+        if not isinstance(value, _Last) or record.step not in GRAPH.depends[value.index]:
+            return value.value if isinstance(value, _Last) else value
+        like = value.value
+        dtype = GRAPH.dtype(value.index)
+        initial = full(like.shape, 0, dtype).node  # where there is no step, and what the name had has another shape
+        with contextlib.suppress(Untraceable):
+            if isinstance(self.old.get(name), Traced) and self.old[name].shape == like.shape:
+                initial = conform(self.old[name], Plan("array", like.shape, dtype.name))
+        index = record.state(initial, self._dead_placeholder(like.shape, dtype), value.index)
+        return _Later(lambda: _as_planned(record, index, Plan("array", like.shape, like.dtype.name, like.weak)))
+
+    def _final(self, path, before, after, values):
+        """The value of a name after the loop."""
+        if path in values:
+            value = values[path]
+            if path in self.lists and type(before) is list and isinstance(value, StepList):
+                before.append(lost())  # it is not to be used under another name
+            return value
+        entries = entries_of(before)
+        if entries is None:
+            return before
+        kept = entries_of(after) or entries
+        new = {key: self._final((*path, key), value, kept.get(key), values) for key, value in entries.items()}
+        if is_changeable(before) and after is before:
+            if any(new[key] is not entries[key] for key in new):
+                refill(before, new)
+            return before
+        return rebuilt(before, new)
+
+
+class _Last:
+    def __init__(self, index: int, value: Traced):
+        self.index, self.value = index, value
+
+
+class _Later:
+    def __init__(self, make):
+        self.make = make
+
+
+def _made(value):
+    if isinstance(value, _Later):
+        return value.make()
+    entries = entries_of(value)
+    if entries is None or hasattr(value, "__dict__"):
+        return value
+    return rebuilt(value, {key: _made(one) for key, one in entries.items()})
+
+
+def _as_planned(record: Record, index: int, plan: Plan) -> Traced:
+    result = record.result("last", index, plan.shape)
+    return Traced(result.node, plan.shape, plan.dtype, plan.weak)
+
+
+def conform_same(value: Traced, past: Traced) -> int:
+    if GRAPH.nodes[value.node]["shape"] != GRAPH.nodes[past.node]["shape"] or value.dtype != past.dtype:
+        raise Untraceable(UNSETTLED)
+    return value.node
+
+
+def _value_of(name: str, local: dict, all_: dict):
+    return local[name] if name in local else all_.get(name, UNBOUND)
+
+
+def _places(objects: dict) -> dict:
+    return {key: steps and (steps[0], text(steps[1]), steps[2]) for key, (_, _, steps) in objects.items()}
+
+
+def _alike(kinds: dict, others: dict) -> bool:
+    def spelled(kind):
+        return [str(part) for part in kind]
+
+    return kinds.keys() == others.keys() and all(spelled(kinds[k]) == spelled(others[k]) for k in kinds)
+
+
+# ---- what rewritten code calls ---------------------------------------------------------------------------
+
+COMPREHENSIONS: list[tuple[int, Loop]] = []
+
+
+def each(items, place, called, number: int):
+    """The items of a comprehension; where they vary in number, one for each pass."""
+    loop = Loop(items, place, called, names=["made"])
+    COMPREHENSIONS.append((number, loop))
+    return _passes_of(loop) if loop.varies else iter(loop)
+
+
+def _passes_of(loop: Loop):
+    made: list = []
+    for item in loop:
+        if loop.symbolic:
+            loop.kinds = loop.kinds or {("made",): ()}
+            loop.made = loop.turn({"made": loop.given.get("made", made)}, {})[0]
+            if loop.done:
+                return
+            item = loop.item
+        yield item
+        if not loop.symbolic:
+            made.append(loop.element)
+
+
+def element(number: int, value):
+    if COMPREHENSIONS and COMPREHENSIONS[-1][0] == number:
+        loop = COMPREHENSIONS[-1][1]
+        loop.element = value
+        if loop.symbolic:
+            loop.given["made"].append(value)
+    return value
+
+
+def collect(number: int, made):
+    """The list that a comprehension makes."""
+    found, loop = COMPREHENSIONS.pop()
+    while found != number:  # left by exceptions
+        found, loop = COMPREHENSIONS.pop()
+    if not loop.varies:
+        return made
+    COMPREHENSIONS.append((number, loop))
+    for _ in made:  # a generator runs here
+        pass
+    COMPREHENSIONS.pop()
+    return loop.made
+
+
+def sequence(kind, items):
+    """list() and tuple()."""
+    return items if isinstance(items, StepList) else kind(items)
+
+
+def sum_(items, *start, **options):
+    return total(items, *start, **options) if isinstance(items, StepList) else builtins.sum(items, *start, **options)
+
+
+RUNTIME = {
+    "_strop_loop": Loop,
+    "_strop_unbound": UNBOUND,
+    "_strop_each": each,
+    "_strop_element": element,
+    "_strop_collect": collect,
+    "_strop_sequence": sequence,
+    "range": range_,
+    "enumerate": enumerate_,
+    "zip": zip_,
+    "reversed": reversed_,
+    "sum": sum_,
+}

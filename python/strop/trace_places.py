@@ -1,0 +1,223 @@
+"""Arrays that a loop of varying length writes place by place: y[:, t] = h.
+
+What a step reads of the places that the steps before wrote comes from a chain of states: y[:, t - 1] is what the step
+before wrote, y[:, t - 2] what that one had found there. Places that no step wrote yet are as they were before the loop.
+"""
+
+from __future__ import annotations
+
+import random
+
+from strop import trace_layout as layout
+from strop.trace_array import GRAPH, Traced
+from strop.trace_dims import StepUndecided, SymInt, Untraceable, is_int, same, slope_of, steps_in, text, with_step
+from strop.trace_pieces import Pieces
+
+FURTHEST = 16  # steps back
+REFUSAL = "an array that a loop writes step by step is used in a way that is not followed"
+
+
+class StepPieces(Pieces):
+    """The place first + direction * step along one axis of an array, over what the array was before the loop."""
+
+    by_step = True
+
+    def __init__(self, step, base: Traced, axis: int, first, direction: int):
+        super().__init__(base, axis)
+        self.step, self.first, self.direction = step, first, direction
+        self.place = first + direction * step.symbol
+        self.slab = self._before(self.place)
+        self.slab.born = step.began
+        self.written = False
+        self.past: list[Traced] = []  # what the steps before wrote, the last one first
+
+    def copy(self) -> StepPieces:
+        return self  # a pass makes its own
+
+    def takes(self, begins, ends, partial) -> bool:
+        raise Untraceable(REFUSAL)
+
+    def whole(self) -> Traced:
+        raise Untraceable(REFUSAL)
+
+    def read(self, begins, ends, steps) -> Traced:
+        begin, width = begins[self.axis], ends[self.axis] - begins[self.axis]
+        if not is_int(width) or not 1 <= width <= FURTHEST or steps[self.axis] != 1:
+            raise Untraceable(REFUSAL)
+        slabs = [self._at(begin + i) for i in range(width)]
+        begins, ends = list(begins), list(ends)
+        begins[self.axis], ends[self.axis] = 0, 1
+        return layout.concatenate([layout.slice_axes(slab, begins, ends, steps) for slab in slabs], self.axis)
+
+    def _at(self, place) -> Traced:
+        ahead = (place - self.place) * self.direction
+        if is_int(ahead):
+            return self.slab if ahead == 0 else self._before(place) if ahead > 0 else self._past(-ahead)
+        outside = (place - self.first) * self.direction
+        if (is_int(outside) and outside < 0) or (is_int(outside - self.step.count) and outside - self.step.count >= 0):
+            return self._before(place)
+        raise Untraceable(REFUSAL)
+
+    def _past(self, back: int) -> Traced:
+        if back > FURTHEST:
+            raise Untraceable(REFUSAL)
+        while len(self.past) < back:
+            node = self.step.placeholder(self.slab.shape, self.base.dtype)
+            self.past.append(Traced(node, self.slab.shape, self.base.dtype))
+        return self.past[back - 1]
+
+    def initial(self, back: int) -> Traced:
+        """What lay where the step of this many steps before the first one would have written."""
+        return self._before(self.first - back * self.direction)
+
+    def _before(self, place) -> Traced:
+        return self.before(place, place + 1)
+
+    def before(self, begin, end) -> Traced:
+        """Of the array as it was before the loop."""
+        pieces = self.base.pieces
+        if pieces is None:
+            return Pieces(self.base, self.axis)._old(begin, end)
+        beside = all(self._beside(part) for part in pieces.parts) and not (is_int(begin) and is_int(end))
+        if pieces.axis == self.axis and beside:
+            return pieces._old(begin, end)
+        begins = [begin if i == self.axis else 0 for i in range(self.base.ndim)]
+        ends = [end if i == self.axis else extent for i, extent in enumerate(self.base.shape)]
+        written = pieces.read(begins, ends, [1] * self.base.ndim)
+        if written is None:
+            written = layout.part(Traced(pieces.whole().node, self.base.shape, self.base.dtype), self.axis, begin, end)
+        return Traced(-1 if written.fill == "empty" else written.node, written.shape, written.dtype, fill=written.fill)
+
+    def _beside(self, bounds: tuple) -> bool:
+        """Whether a part lies in front of all places that the loop writes, or behind them."""
+        low = self.first if self.direction > 0 else self.first - self.step.count + 1
+        high = low + self.step.count
+        return any(is_int(gap) and gap >= 0 for gap in (low - bounds[1], bounds[0] - high))
+
+    def after(self, stacked: Traced) -> Traced:
+        """The array after the loop, from the slabs (without the axis) of all steps."""
+        low = self.first if self.direction > 0 else self.first - self.step.count + 1
+        high = low + self.step.count
+        middle = layout.moveaxis(layout.reverse(stacked, 0) if self.direction < 0 else stacked, 0, self.axis)
+        pieces = [self.before(0, low)] if not same(low, 0) else []
+        pieces.append(middle)
+        if not same(high, self.base.shape[self.axis]):
+            pieces.append(self.before(high, self.base.shape[self.axis]))
+        return layout.concatenate([_known(piece) for piece in pieces], self.axis)
+
+
+def _known(piece: Traced) -> Traced:
+    from strop.trace_pieces import _known as known
+
+    return known(piece)
+
+
+def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
+    """Whether this is a write into a place that changes with the step of a loop; then it is remembered."""
+    names = {name for begin in begins for name in steps_in(begin)}
+    if not names:
+        if target.pieces is not None and target.pieces.by_step:
+            raise Untraceable(REFUSAL)
+        return False
+    if any(GRAPH.steps[name] not in GRAPH.passes for name in names):
+        raise Untraceable("a value of a loop is kept where it cannot be followed")
+    if target.stands_in:  # the next pass has the array itself
+        target.changed()
+        return True
+    around = [one for one in GRAPH.passes if one.name in names and target.born < one.began]
+    if not around:
+        raise Untraceable("a place that changes with each step of an array made in this step")
+    step = around[0]
+    axes = [axis for axis, begin in enumerate(begins) if step.name in steps_in(begin)]
+    axis = axes[0]
+    direction = slope_of(begins[axis], step.name)
+    first = with_step(begins[axis], step.name, 0)
+    if len(axes) > 1 or direction not in (1, -1) or steps_in(first) or not same(ends[axis] - begins[axis], 1):
+        raise Untraceable(REFUSAL)
+    if target.pieces is None or not target.pieces.by_step:
+        step.touched.setdefault(id(target), (target, target.kept()))
+        begin_steps(step, target, step.touched[id(target)][1], axis, first, direction)
+    pieces = target.pieces
+    assert isinstance(pieces, StepPieces)
+    if pieces.step is not step or pieces.axis != axis or not same(pieces.place, begins[axis]):
+        raise Untraceable(REFUSAL)
+    begins, ends = list(begins), list(ends)
+    begins[axis], ends[axis] = 0, 1
+    layout.assign_region(pieces.slab, value, begins, ends)
+    pieces.written = True
+    target.changed()
+    return True
+
+
+def begin_steps(step, target: Traced, kept: tuple, axis: int, first, direction: int):
+    """From here on the array is written place by place."""
+    base = Traced(-1, target.shape, target.dtype)
+    base.restore(kept)
+    base._storage.version = base._version
+    target.pieces = StepPieces(step, base, axis, first, direction)
+    target.fill = None
+
+
+# ---- what Python does with places at the ends ------------------------------------------------------------
+
+
+def check_place(entry, extent, bound: bool):
+    """An index, or the bound of a slice, that changes with the step: it must count from the same end in each step,
+    and a bound must not be cut off at an end, which would change the extent."""
+    names = steps_in(entry)
+    if not names:
+        return
+    key = (text(entry), text(extent), bound)
+    if key not in GRAPH.checked:
+        GRAPH.checked[key] = _holds(entry, extent, bound)
+    if not GRAPH.checked[key]:
+        raise StepUndecided(GRAPH.steps[names[0]].loop)
+
+
+def _holds(entry, extent, bound: bool) -> bool:
+    """Over sizes of all magnitudes, at both ends of the loops and between."""
+    from strop.trace_dims import looks_negative
+
+    negative = looks_negative(entry)
+    draw, seen = random.Random(1), 0
+    inner = [one for one in reversed(GRAPH.passes)]
+    source = compile(text(entry), "<place>", "eval"), compile(text(extent), "<extent>", "eval")
+    counts = [(one.name, compile(text(one.count), "<count>", "eval")) for one in reversed(inner)]
+    for trial in range(400):
+        values = _Sizes(draw, trial)
+        if not _take_steps(values, counts, draw, trial):
+            continue
+        place, most = (eval(code, {"min": min, "max": max}, values) for code in source)
+        if not bound and not -most <= place < most:
+            continue  # NumPy fails, too
+        seen += 1
+        if (place < 0) != negative or (bound and not -most <= place <= most):
+            return False
+    return seen > 0
+
+
+def _take_steps(values, counts, draw, trial: int) -> bool:
+    for name, count in counts:
+        number = eval(count, {"min": min, "max": max}, values)
+        if number < 1:
+            return False
+        values[name] = (0, number - 1, draw.randrange(number))[trial % 3]
+    return True
+
+
+class _Sizes(dict):
+    """A size for each symbol that is asked for."""
+
+    def __init__(self, draw, trial: int):
+        super().__init__()
+        self.draw, self.most = draw, 10 ** (1 + trial % 6)
+
+    def __missing__(self, name):
+        if name in ("min", "max"):
+            raise KeyError(name)
+        self[name] = self.draw.randint(1, self.most if self.draw.random() < 0.8 else 4)
+        return self[name]
+
+
+def is_step(value) -> bool:
+    return isinstance(value, SymInt) and bool(steps_in(value))

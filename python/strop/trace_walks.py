@@ -1,0 +1,81 @@
+"""What a loop of varying length goes over: range(T), an array whose first extent varies, enumerate, zip and reversed of them."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Callable
+
+from strop.trace_array import Traced
+from strop.trace_dims import SymInt, Untraceable, is_int, same, undecided
+from strop.trace_lists import StepList
+
+
+class Walk:
+    """`count` items, which `at` gives for a number from 0 on."""
+
+    def __init__(self, count, at: Callable):
+        self.count, self.at = count, at
+
+    def length(self):
+        return self.count
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            raise undecided(self.count)
+        return self.at(place if not is_int(place) or place >= 0 else self.count + place)
+
+    def _undecided(self, *_):
+        raise undecided(self.count)
+
+    __iter__ = __len__ = __bool__ = __contains__ = _undecided  # type: ignore[assignment]
+
+
+def walk_of(items) -> Walk | None:
+    """None: an iterable of Python's own."""
+    if isinstance(items, Walk):
+        return items
+    if isinstance(items, StepList):
+        return Walk(items.length(), items.__getitem__)
+    if isinstance(items, Traced) and items.shape and isinstance(items.shape[0], SymInt):
+        if items.iota is not None:
+            return Walk(items.shape[0], lambda step: step)
+        return Walk(items.shape[0], lambda step: items[step])
+    return None
+
+
+def range_(*bounds):
+    begin, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
+    if not is_int(step) or step == 0:
+        raise undecided(step) if isinstance(step, SymInt) else Untraceable("a range whose step is not a number")
+    if not all(isinstance(bound, SymInt) or is_int(bound) for bound in (begin, end)):
+        raise Untraceable("an array's value is used as an integer")
+    far = end - begin if step > 0 else begin - end
+    count = far if abs(step) == 1 else (far - 1) // abs(step) + 1
+    walk = Walk(count, lambda place: begin + place * step)
+    if isinstance(count, SymInt):
+        return walk
+    return [walk.at(place) for place in range(count)]
+
+
+def enumerate_(items, start=0):
+    walk = walk_of(items)
+    if walk is None:
+        return builtins.enumerate(items, start)
+    return Walk(walk.count, lambda step: (start + step, walk.at(step)))
+
+
+def zip_(*several, **options):
+    walks = [walk_of(items) for items in several]
+    known = [walk for walk in walks if walk is not None]
+    if not known:
+        return builtins.zip(*several, **options)
+    if len(known) < len(walks) or not all(same(walk.count, known[0].count) for walk in known):
+        raise Untraceable("a loop over arrays of different extents")
+    return Walk(known[0].count, lambda step: tuple(walk.at(step) for walk in known))
+
+
+def reversed_(items):
+    walk = walk_of(items)
+    if walk is None:
+        return builtins.reversed(items)
+    return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step))
