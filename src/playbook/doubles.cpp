@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/strings.h"
 #include "playbook/double_helpers.h"
 #include "playbook/vector_code.h"
@@ -17,9 +19,38 @@ namespace strop::playbook {
 
 namespace {
 
-// Polynomials and bits of float32 for which there are none of float64: of plain_helpers, beside vpow.
-constexpr const char* single_only[] = {"exp_of(float", "expm1_of(float", "log_of(float", "erf_of(float",
-                                       "sincos_of(float"};
+// Functions of float32 among plain_helpers, and what takes their place; some have one of float64 beside them.
+constexpr std::pair<const char*, const char*> single_only[] = {{"exp_of", ""},
+                                                               {"expm1_of", ""},
+                                                               {"log_of", ""},
+                                                               {"tanh_of", ""},
+                                                               {"sincos_of", ""},
+                                                               {"erf_of", "std::erf(x)"},
+                                                               {"sin_of", "std::sin(x)"},
+                                                               {"cos_of", "std::cos(x)"}};
+
+std::string with_functions_of_doubles(std::string source) {
+    bool library = false;
+    for (const auto& [name, call] : single_only) {
+        const size_t at = source.find(fmt::format("static inline float {}(float x", name));
+        if (at == std::string::npos) continue;
+        size_t begin = at;  // with its comment
+        for (size_t line = begin; line > 1; begin = line) {
+            line = source.rfind('\n', line - 2) + 1;
+            if (source.compare(line, 2, "//") != 0) break;
+        }
+        const size_t line_end = source.find('\n', at);
+        const bool one_line = source[line_end - 1] == '}';
+        const size_t end = one_line ? line_end + 1 : source.find("\n}\n", at) + 3;
+        const std::string text =
+            *call ? fmt::format("static inline double {}(double x) {{ return {}; }}\n", name, call) : "";
+        library = library || *call;
+        source.replace(begin, end - begin, text);
+    }
+    const bool has = source.find("#include <cmath>") != std::string::npos;
+    if (library && !has) source.insert(source.find("#include"), "#include <cmath>\n");
+    return source;
+}
 
 std::string wider_word(const std::string& word) {
     static const std::map<std::string, std::string> words = {{"float", "double"},
@@ -102,8 +133,7 @@ void narrow(Graph& graph) {
 
 std::string widened(std::string source) {
     if (source.find(vector_helper("vpow")) != std::string::npos) return {};
-    for (const char* name : single_only)
-        if (source.find(name) != std::string::npos) return {};
+    source = with_functions_of_doubles(std::move(source));
     source = replace_all(source, "vector_size(4 * VL)", "vector_size(8 * VL)");
     source = replace_all(source, "aligned(4)", "aligned(8)");
     for (const auto& [name, text] : double_helpers()) source = replace_all(source, vector_helper(name), text);

@@ -71,7 +71,7 @@ class Drafter {
 public:
     Drafter(const Problem& problem, const Graph& graph, const Machine& machine)
         : problem_(problem),
-          graph_(own_outputs(problem, own_first_values(problem, arranged_operands(widened_operands(problem, graph))))),
+          graph_(own_outputs(problem, own_loop_operands(problem, arranged_operands(widened_operands(problem, graph))))),
           machine_(machine),
           plain_only_(graph_.nodes.size(), 0) {}
 
@@ -123,7 +123,9 @@ private:
         if (!stage.plain) {
             Recipes found = emit_structure(part.problem, part.graph, machine_);
             recipes = std::move(found.recipes);
-            if (recipes.empty() && graph_.at(stage.outputs[0]).loop) {
+            const bool only_a_loop = std::all_of(stage.nodes.begin(), stage.nodes.end(),
+                                                 [&](int id) { return graph_.at(id).loop != nullptr; });
+            if (recipes.empty() && only_a_loop) {
                 draft.lacks = found.lacks;
                 return false;
             }

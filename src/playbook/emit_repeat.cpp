@@ -21,7 +21,7 @@ namespace {
 // Kept between calls, as the buffers of a program are.
 const char* const memory_helper = R"(// Memory for the states of two steps, kept between calls, aligned to a cache line.
 template <int slot>
-__attribute__((noinline)) static void* state_memory(int64_t bytes) {
+__attribute__((noinline)) static void* step_memory(int64_t bytes) {
     static thread_local std::vector<char> memory;
     if ((int64_t)memory.size() < bytes + 64) memory.resize(bytes + 64);
     return (void*)(((uintptr_t)memory.data() + 63) / 64 * 64);
@@ -36,7 +36,7 @@ public:
           graph_(graph),
           node_(graph.at(graph.outputs[0])),
           loop_(*node_.loop) {
-        taken_ = {problem.name, "state_memory", "one_step"};
+        taken_ = {problem.name, "step_memory", "one_step"};
         add_steps(loop_.body);
         taken_.insert(problem.dimensions.begin(), problem.dimensions.end());
         for (const auto* tensors : {&problem.inputs, &problem.outputs})
@@ -219,9 +219,8 @@ private:
         for (const State& state : states_) {
             const std::string type = c_type(state.first.dtype);
             if (state.row_of.empty())
-                lines.add(
-                    fmt::format("{0}* const {1}_memory = ({0}*)state_memory<{2}>(2 * {3} * (int64_t)sizeof({0}));",
-                                type, state.name, slot++, elements(state.first.shape)));
+                lines.add(fmt::format("{0}* const {1}_memory = ({0}*)step_memory<{2}>(2 * {3} * (int64_t)sizeof({0}));",
+                                      type, state.name, slot++, elements(state.first.shape)));
             lines.add(fmt::format("const {}* {} = {};", type, state.name, state.first.name));
         }
         lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step_, loop_.count.cpp()));

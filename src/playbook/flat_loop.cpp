@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "graph/rewrite.h"
+
 namespace strop::playbook {
 
 namespace {
@@ -37,7 +39,7 @@ private:
         return node;
     }
 
-    int stand_in(const std::string& name, const std::vector<Expression>& shape, DType dtype) {
+    int stand_in(const std::string& name, const Shape& shape, DType dtype) {
         Node node;
         node.family = Family::input;
         node.op = name;
@@ -51,60 +53,94 @@ private:
         return id;
     }
 
-    int shaped(int id, const std::vector<Expression>& shape) {
+    // Through other reshapes. `inside`: of a value that each step makes anew.
+    int shaped(int id, const Shape& shape, bool inside) {
+        const Graph& graph = flat_.graph;
+        while (!(graph.at(id).shape == shape) && graph.at(id).op == "reshape" && graph.at(id).family == Family::layout)
+            id = graph.at(id).operands[0];
+        if (graph.at(id).shape == shape) return id;
         Node view;
         view.family = Family::layout;
         view.op = "reshape";
         view.operands = {id};
         view.shape = shape;
-        view.dtype = flat_.graph.at(id).dtype;
-        return append(std::move(view));
+        view.dtype = graph.at(id).dtype;
+        const int place = append(std::move(view));
+        return inside ? in_body(place) : place;
     }
 
-    // A number is a row of one.
-    static std::vector<Expression> as_row(const std::vector<Expression>& shape) {
-        return shape.empty() ? std::vector<Expression>{1} : shape;
+    // As a step's values are held: where none of them has more than one axis, that one alone, so that a batch is a row
+    // whether it is written as [B] or [B, 1]. A number is a row of one.
+    Shape held_shape(const Shape& shape) const {
+        Shape result;
+        for (const Expression& extent : shape)
+            if (!single_axis_ || !extent.is_literal(1)) result.push_back(extent);
+        return result.empty() ? Shape{1} : result;
     }
-    int as_row(int id) { return flat_.graph.at(id).shape.empty() ? in_body(shaped(id, {1})) : id; }
 
     bool take_step(const Node& node) {
         first_ = &node;
         loop_ = node.loop.get();
         flat_.step = loop_->step;
         flat_.count = loop_->count;
+        find_changes();
+        const std::vector<Node>& nodes = loop_->body.nodes;
+        single_axis_ = std::all_of(nodes.begin(), nodes.end(),
+                                   [&](const Node& one) { return !changes_[one.id] || long_axes(one.shape) <= 1; });
         std::vector<int> before;
         for (int k = 0; k < loop_->states; ++k) {
             const Node& first = graph_.at(node.operands[static_cast<size_t>(k)]);
-            before.push_back(stand_in(fmt::format("state {}", k), as_row(first.shape), first.dtype));
+            before.push_back(stand_in(fmt::format("state {}", k), held_shape(first.shape), first.dtype));
         }
-        for (const Node& one : loop_->body.nodes)
-            if (!take(one, before)) return false;
-        return find_carries(before);
+        return std::all_of(nodes.begin(), nodes.end(), [&](const Node& one) { return take(one, before); }) &&
+               find_carries(before);
+    }
+
+    // From step to step.
+    void find_changes() {
+        for (const Node& one : loop_->body.nodes) {
+            const bool state = one.family == Family::input && std::stoi(one.op) < loop_->states;
+            changes_[one.id] =
+                state || symbols_of(Graph{{one}, {}, ""}).contains(loop_->step) ||
+                std::any_of(one.operands.begin(), one.operands.end(), [&](int id) { return changes_[id]; });
+        }
     }
 
     bool take(const Node& one, const std::vector<int>& before) {
-        const bool is_plain = one.family == Family::pointwise || one.family == Family::contraction ||
-                              one.family == Family::layout || one.family == Family::constant ||
-                              one.family == Family::parameter || one.family == Family::input;
-        if (!is_plain) return false;
         if (one.family == Family::input) {
             const size_t operand = std::stoul(one.op);
-            const bool state = operand < before.size();
-            int place = state ? before[operand] : places_.at(first_->operands[operand]);
-            if (state && one.shape.empty()) place = in_body(shaped(place, {}));
-            inside_[one.id] = place;
-            changes_[one.id] = state;
+            inside_[one.id] = operand < before.size() ? before[operand] : places_.at(first_->operands[operand]);
             return true;
         }
-        const Graph alone{{one}, {}, ""};
-        changes_[one.id] = symbols_of(alone).contains(loop_->step) ||
-                           std::any_of(one.operands.begin(), one.operands.end(), [&](int id) { return changes_[id]; });
-        const int place = inside_[one.id] = append(moved(one, inside_));
-        if (!changes_[one.id]) return true;
-        in_body(place);
-        if (one.op == "slice" && one.family == Family::layout && !changes_[one.operands[0]])
-            flat_.loop.moves[place] = {};
+        const bool point = one.family == Family::pointwise;
+        if (!point && one.family != Family::contraction && one.family != Family::layout &&
+            one.family != Family::constant && one.family != Family::parameter)
+            return false;
+        if (one.family == Family::layout && one.op == "reshape" && changes_[one.operands[0]]) {
+            inside_[one.id] = shaped(inside_.at(one.operands[0]), held_shape(one.shape), true);
+            return true;
+        }
+        Node copy = one;
+        for (int& operand : copy.operands) operand = operand_of(one, operand);
+        if (!changes_[one.id]) {
+            inside_[one.id] = append(std::move(copy));
+            return true;
+        }
+        if (point) copy.shape = held_shape(one.shape);
+        const bool reads_outside = one.family == Family::layout && one.op == "slice" && !changes_[one.operands[0]];
+        const int place = in_body(append(std::move(copy)));
+        if (reads_outside) flat_.loop.moves[place] = {};
+        inside_[one.id] = shaped(place, held_shape(one.shape), true);
         return true;
+    }
+
+    // Pointwise operations read values as they are held, others as they were.
+    int operand_of(const Node& user, int id) {
+        const Shape& own = loop_->body.at(id).shape;
+        const int place = inside_.at(id);
+        if (!changes_[user.id]) return place;
+        if (user.family != Family::pointwise) return shaped(place, own, changes_[id]);
+        return own.empty() && !changes_[id] ? place : shaped(place, held_shape(own), changes_[id]);
     }
 
     bool find_carries(const std::vector<int>& before) {
@@ -112,18 +148,15 @@ private:
             Recurrence::Carry carry;
             carry.before = before[k];
             const int left = loop_->body.outputs[k], place = inside_.at(left);
-            const auto other = std::find(before.begin(), before.end(), place);
             if (!changes_[left] || place == carry.before) return false;
-            carry.after = other == before.end() ? as_row(place) : place;
-            const int first = places_.at(first_->operands[k]);
-            carry.initial = flat_.graph.at(first).shape.empty() ? shaped(first, {1}) : first;
+            carry.after = place;
+            carry.initial = shaped(places_.at(first_->operands[k]), flat_.graph.at(carry.before).shape, false);
             flat_.loop.carries.push_back(carry);
         }
         for (size_t k = 0; k < loop_->body.outputs.size(); ++k) {
-            int place = inside_.at(loop_->body.outputs[k]);
+            const int place = inside_.at(loop_->body.outputs[k]);
             const bool made = std::find(flat_.loop.body.begin(), flat_.loop.body.end(), place) != flat_.loop.body.end();
-            if (!made) place = in_body(copy_of(place));
-            made_.push_back(as_row(place));
+            made_.push_back(made ? place : in_body(copy_of(place)));
         }
         std::sort(flat_.loop.body.begin(), flat_.loop.body.end());
         return !before.empty();
@@ -151,6 +184,7 @@ private:
     FlatLoop flat_;
     const Node* first_ = nullptr;
     const Repeat* loop_ = nullptr;
+    bool single_axis_ = false;            // of all values that a step makes
     std::map<int, int> places_, inside_;  // of the graph's nodes and the body's
     std::map<int, bool> changes_;         // of the body: from step to step
     std::vector<int> made_;               // by a step, one for each of the body's outputs

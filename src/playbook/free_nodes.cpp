@@ -88,6 +88,9 @@ std::vector<char> free_nodes(const Graph& graph) {
         if (is_cheap_again(graph, node)) free[at(node.id)] = 1;
         for (int id : outer_formula(graph, node)) free[at(id)] = 1;
     }
+    for (const Node& node : graph.nodes)  // a loop begins with what is in memory
+        for (size_t k = 0; node.loop && k < at(node.loop->states); ++k)
+            if (graph.at(node.operands[k]).family != Family::input) free[at(node.operands[k])] = 0;
     return free;
 }
 

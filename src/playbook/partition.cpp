@@ -111,7 +111,8 @@ private:
         with_joins = following(loop, "concatenate", false);
         with_copies = following(with_joins, "cast", true);
         for (const std::vector<int>* nodes : {&with_copies, &with_joins}) {
-            if (fusion_ == Fusion::plain || nodes->size() == loop.size() || needs_itself(*nodes)) continue;
+            const bool refused = std::any_of(nodes->begin(), nodes->end(), [&](int id) { return plain_only_[at(id)]; });
+            if (refused || fusion_ == Fusion::plain || nodes->size() == loop.size() || needs_itself(*nodes)) continue;
             if (!claims_(stage_problem(problem_, graph_, stage_of(*nodes), names_, "stage"))) continue;
             return open({*nodes, false, true});
         }
@@ -472,8 +473,9 @@ private:
 
     bool can_be_cut(size_t group) const {
         const std::vector<int>& nodes = groups_[group].nodes;
-        return std::any_of(nodes.begin(), nodes.end(),
-                           [&](int id) { return !are_of_one_loop(graph_.at(nodes[0]), graph_.at(id)) && id != nodes[0]; });
+        return std::any_of(nodes.begin(), nodes.end(), [&](int id) {
+            return !are_of_one_loop(graph_.at(nodes[0]), graph_.at(id)) && id != nodes[0];
+        });
     }
 
     const Problem& problem_;
@@ -530,13 +532,11 @@ Graph own_outputs(const Problem& problem, const Graph& graph) {
     return result;
 }
 
-Graph own_first_values(const Problem& problem, const Graph& graph) {
-    const std::vector<char> free = free_nodes(graph);
-    const auto is_in_memory = [&](const Node& node) {
-        if (node.family != Family::input) return !free[at(node.id)];
-        return std::none_of(problem.inputs.begin(), problem.inputs.end(), [&](const Tensor& input) {
-            return input.name == node.op && input.dtype != node.dtype;  // of 16 bits
-        });
+Graph own_loop_operands(const Problem& problem, const Graph& graph) {
+    const auto is_of_16_bits = [&](const Node& node) {
+        return node.family == Family::input &&
+               std::any_of(problem.inputs.begin(), problem.inputs.end(),
+                           [&](const Tensor& input) { return input.name == node.op && is_half(input.dtype); });
     };
     Graph result;
     std::map<int, int> places, copies;
@@ -550,8 +550,7 @@ Graph own_first_values(const Problem& problem, const Graph& graph) {
         for (size_t k = 0; k < moved.operands.size(); ++k) {
             const Node& source = graph.at(node.operands[k]);
             moved.operands[k] = places.at(source.id);
-            const bool state = node.loop && k < at(node.loop->states);
-            if (!node.loop || is_in_memory(source) || (!state && source.family != Family::input)) continue;
+            if (!node.loop || !is_of_16_bits(source)) continue;
             const auto [copy, is_new] = copies.try_emplace(source.id, 0);
             if (is_new) copy->second = append(copy_of(result, places.at(source.id), source.dtype));
             moved.operands[k] = copy->second;

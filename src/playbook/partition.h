@@ -31,8 +31,7 @@ std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion 
 // problem wants, or an output twice.
 Graph own_outputs(const Problem& problem, const Graph& graph);
 
-// The graph with a copy for everything that a loop (Family::repeat) starts from and that is not in memory as it is
-// computed: views, generated values, inputs of 16 bits.
-Graph own_first_values(const Problem& problem, const Graph& graph);
+// The graph with a copy for every input of 16 bits that a loop (Family::repeat) reads.
+Graph own_loop_operands(const Problem& problem, const Graph& graph);
 
 }  // namespace strop::playbook

@@ -89,7 +89,7 @@ static inline float exp_of(float x) {
     return p * __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, shifted) << 23);
 }
 
-// The same in double, by Taylor's polynomial: within 1.5 ulp; results below 2.3e-308 are 0.
+// exp in double within 1.5 ulp, by Taylor's polynomial; results below 2.3e-308 are 0.
 static inline double exp_of(double x) {
     x = x > 710.0 ? 710.0 : x;
     x = x < -708.4 ? -708.4 : x;
@@ -128,6 +128,28 @@ static inline float expm1_of(float x) {
     const float half_scale = __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, shifted) << 23);
     return 2.0f * (p * half_scale + (half_scale - 0.5f));
 }
+
+// exp(x) - 1 in double within 2.5 ulp, by Taylor's polynomial.
+static inline double expm1_of(double x) {
+    x = x > 710.0 ? 710.0 : x;
+    x = x < -80.0 ? -80.0 : x;
+    const double shifted = x * 1.4426950408889634 + 6755399441056766.0, n = shifted - 6755399441056766.0;
+    const double r = (x - n * 6.93147180369123816e-1) - n * 1.90821492927058770e-10;
+    double p = r * 1.6059043836821613e-10 + 2.08767569878681e-09;
+    p = p * r + 2.505210838544172e-08;
+    p = p * r + 2.755731922398589e-07;
+    p = p * r + 2.7557319223985893e-06;
+    p = p * r + 2.48015873015873e-05;
+    p = p * r + 0.0001984126984126984;
+    p = p * r + 0.001388888888888889;
+    p = p * r + 0.008333333333333333;
+    p = p * r + 0.041666666666666664;
+    p = p * r + 0.16666666666666666;
+    p = p * r + 0.5;
+    p = p * (r * r) + r;
+    const double half_scale = __builtin_bit_cast(double, __builtin_bit_cast(uint64_t, shifted) << 52);
+    return 2.0 * (p * half_scale + (half_scale - 0.5));
+}
 )"},
                                                                            {"log_of", R"(
 // log within 1.1 ulp. x = m 2^e, m in [2/3, 4/3), polynomial in m - 1 (N. Juffa); tiny x is scaled.
@@ -148,6 +170,30 @@ static inline float log_of(float x) {
     result = x == 0.0f ? -__builtin_inff() : result;
     return x < 0.0f ? __builtin_nanf("") : result;
 }
+
+// log in double within 1.5 ulp, by a quotient of polynomials (S. Moshier's Cephes).
+static inline double log_of(double x) {
+    const bool tiny = x < 2.2250738585072014e-308;
+    const uint64_t bits = __builtin_bit_cast(uint64_t, tiny ? x * 18014398509481984.0 : x);
+    const uint64_t exponent = (bits - 0x3fe6a09e667f3bcd) & 0xfff0000000000000;
+    const double f = __builtin_bit_cast(double, bits - exponent) - 1.0, s = f * f;
+    const double e = (double)((int64_t)exponent >> 52) - (tiny ? 54.0 : 0.0);
+    double p = f * 1.01875663804580931796e-4 + 4.97494994976747001425e-1;
+    p = p * f + 4.70579119878881725854e0;
+    p = p * f + 1.44989225341610930846e1;
+    p = p * f + 1.79368678507819816313e1;
+    p = p * f + 7.70838733755885391666e0;
+    double q = f + 1.12873587189167450590e1;
+    q = q * f + 4.52279145837532221105e1;
+    q = q * f + 8.29875266912776603211e1;
+    q = q * f + 7.11544750618563894466e1;
+    q = q * f + 2.31251620126765340583e1;
+    p = e * -2.121944400546905827679e-4 + f * (s * p / q);
+    double result = e * 0.693359375 + (f + (s * -0.5 + p));
+    result = x < __builtin_inf() ? result : x;  // inf and NaN stay
+    result = x == 0.0 ? -__builtin_inf() : result;
+    return x < 0.0 ? __builtin_nan("") : result;
+}
 )"},
                                                                            {"tanh_of", R"(
 // tanh within 3 ulp: expm1(2x) / (expm1(2x) + 2).
@@ -156,6 +202,12 @@ static inline float tanh_of(float x) {
     x = x < -10.0f ? -10.0f : x;
     const float t = expm1_of(2.0f * x);
     return t / (t + 2.0f);
+}
+static inline double tanh_of(double x) {
+    x = x > 20.0 ? 20.0 : x;
+    x = x < -20.0 ? -20.0 : x;
+    const double t = expm1_of(2.0 * x);
+    return t / (t + 2.0);
 }
 )"},
                                                                            {"erf_of", R"(

@@ -256,10 +256,11 @@ Term PlainValues::one_operand(const Node& node, const Term& a) {
     auto text = [&](const std::string& written, bool atomic = false) { return combined(written, {a}, atomic); };
     const std::string one = plain_literal(1, node.dtype);
     // The library's are called for one value at a time; of these the compiler makes vectors.
-    static const std::set<std::string> in_vectors = {"exp", "expm1", "log", "tanh", "erf", "sin", "cos"};
+    static const std::set<std::string> in_vectors = {"exp", "expm1", "log", "tanh", "erf", "sin", "cos"},
+                                       of_doubles = {"exp", "expm1", "log", "tanh"};
     const bool exponential = op == "exp" || op == "sigmoid";
     const bool vectors = (node.dtype == DType::float32 && (in_vectors.contains(op) || exponential)) ||
-                         (node.dtype == DType::float64 && exponential);
+                         (node.dtype == DType::float64 && (of_doubles.contains(op) || exponential));
     if (vectors) helpers.insert(op == "sigmoid" ? "exp_of" : op + "_of");
     if (vectors && op == "sigmoid") return text(fmt::format("{0} / ({0} + exp_of(-{1}))", one, a.grouped()));
     if (vectors) return text(fmt::format("{}_of({})", op, a.text), true);

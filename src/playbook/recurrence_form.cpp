@@ -140,7 +140,7 @@ private:
         if (node.op != "slice") return;
         for (size_t k = 0; k + 1 < node.shape.size(); ++k)
             if (!node.begin[k].is_literal(0) || !node.step[k].is_literal(1))
-                if (!graph_.at(node.operands[0]).shape[k].is_literal(1) && in_body(node.operands[0]))
+                if (!graph_.at(node.operands[0]).shape[k].is_literal(1) && is_state(node.operands[0]))
                     lacking("a recurrence that mixes rows");
     }
 
@@ -213,7 +213,7 @@ private:
 
     void plan_buffers() {
         for (const Recurrence::Carry& carry : loop_.carries) {
-            const Expression columns = graph_.at(carry.after).shape.back();
+            const Expression columns = columns_of(carry.after);
             state_.push_back(add_buffer("state", columns));
             if (in_body(carry.after)) after_[carry.after].push_back(state_.size() - 1);
         }
@@ -225,15 +225,14 @@ private:
                 form_.share == RecurrenceShare::columns && is_multiplied(loop_.carries[carries[0]].before);
             const bool safe = carries.size() == 1 && !read_by_others && !is_kept(loop_.carries[carries[0]]) &&
                               can_be_written_over(loop_.carries[carries[0]]);
-            buffer_of_[node] = safe ? state_[carries[0]] : add_buffer("next", graph_.at(node).shape.back());
+            buffer_of_[node] = safe ? state_[carries[0]] : add_buffer("next", columns_of(node));
             for (size_t k : carries)
                 if (state_[k] != buffer_of_[node]) form_.copies.push_back({buffer_of_[node], state_[k]});
         }
         for (int id : held_)
-            if (!buffer_of_.contains(id)) buffer_of_[id] = add_buffer("held", graph_.at(id).shape.back());
+            if (!buffer_of_.contains(id)) buffer_of_[id] = add_buffer("held", columns_of(id));
         for (int id : loop_.body)
-            if (graph_.at(id).family == Family::contraction)
-                sums_[id] = add_buffer("sums", graph_.at(id).shape.back(), true);
+            if (graph_.at(id).family == Family::contraction) sums_[id] = add_buffer("sums", columns_of(id), true);
     }
 
     size_t add_buffer(const std::string& name, const Expression& columns, bool padded = false) {
@@ -266,7 +265,11 @@ private:
         return true;
     }
 
-    bool same_columns(int one, int other) const { return graph_.at(one).shape.back() == graph_.at(other).shape.back(); }
+    Expression columns_of(int id) const {
+        const Shape& shape = graph_.at(id).shape;
+        return shape.empty() ? Expression(1) : shape.back();
+    }
+    bool same_columns(int one, int other) const { return columns_of(one) == columns_of(other); }
     // Through pointwise operations and views, before anything in memory.
     bool reads(int id, int value) const {
         if (id == value) return true;
@@ -279,7 +282,7 @@ private:
         const Node& node = graph_.at(id);
         if (id == value || !reads(id, value)) return true;
         if (node.family == Family::layout &&
-            !(node.op == "reshape" && node.shape.back() == graph_.at(node.operands[0]).shape.back()))
+            !(node.op == "reshape" && columns_of(node.id) == columns_of(node.operands[0])))
             return false;
         return std::all_of(node.operands.begin(), node.operands.end(),
                            [&](int one) { return reads_in_place(one, value); });
@@ -410,7 +413,7 @@ private:
         const Recurrence::Carry* carry = carry_before(left);
         result.left = carry ? state_[carry_place(*carry)] : buffer_of_.at(left);
         result.sums = sums_.at(id);
-        result.depth = graph_.at(left).shape.back();
+        result.depth = columns_of(left);
         result.columns = node.shape.back();
         result.columns_first = node.labels[1 - side][0] == node.labels[2].back();
         Copier copier(*this, 0);
@@ -422,7 +425,7 @@ private:
     // The loops of one phase over so many columns are one.
     void add_to_loop(int id) {
         std::vector<RowLoop>& loops = form_.phases[at(phase_of(id))].loops;
-        const Expression columns = graph_.at(id).shape.back();
+        const Expression columns = columns_of(id);
         if (std::any_of(loops.begin(), loops.end(), [&](const RowLoop& loop) { return loop.columns == columns; }))
             return;
         Copier copier(*this, phase_of(id));
@@ -430,7 +433,7 @@ private:
         loop.columns = columns;
         std::vector<int> outputs;
         for (int one : held_) {
-            if (phase_of(one) != phase_of(id) || !(graph_.at(one).shape.back() == columns)) continue;
+            if (phase_of(one) != phase_of(id) || !(columns_of(one) == columns)) continue;
             RowResult result{copier.copy(one), buffer_of_.at(one), {}};
             for (const Written& written : written_)
                 if (written.node == one && written.when == When::each_step) result.places.push_back(written.place);
@@ -444,7 +447,7 @@ private:
     void build_initial() {
         for (const Recurrence::Carry& carry : loop_.carries) {
             RowLoop loop;
-            loop.columns = graph_.at(carry.after).shape.back();
+            loop.columns = columns_of(carry.after);
             Copier copier(*this, 0);
             int value = 0;
             if (carry.initial >= 0) {
@@ -473,7 +476,7 @@ private:
         for (const Written& written : written_) {
             if (written.when == When::each_step) continue;
             RowLoop loop;
-            loop.columns = graph_.at(written.node).shape.back();
+            loop.columns = columns_of(written.node);
             Copier copier(*this, static_cast<int>(form_.phases.size()));
             RowResult result{copier.copy(written.node), {}, {written.place}};
             loop.graph = copier.take({result.node});
