@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 from strop.trace_array import GRAPH, Traced
 from strop.trace_dims import SymInt, Untraceable, text
@@ -20,7 +21,7 @@ KEPT = "a value of a loop is kept where it cannot be followed"
 class Record:
     """A finished loop."""
 
-    step: object  # the pass over the body that counts
+    step: Any  # the pass over the body that counts
     initial: list[int] = field(default_factory=list)
     placeholders: list[int] = field(default_factory=list)
     new: list[int] = field(default_factory=list)
@@ -53,6 +54,10 @@ class Record:
             self.results[op, index] = Traced(node, shape, dtype)
         found = self.results[op, index]
         return Traced(found.node, found.shape, found.dtype)
+
+
+def record_nodes(record: Record) -> list[int]:
+    return [*record.initial, *record.placeholders, *record.new, *record.stacks]
 
 
 def needed_by(outputs) -> set[int]:
@@ -98,7 +103,7 @@ class _Graph:
         self.operands: list[int] = []  # of the repeat node, in the graph around
         self.bodies: dict[Record, dict] = {}
         self.names: dict[str, str] = dict(parent.names) if parent else {}  # of the steps of the loops around
-        self.passes = (parent.passes | {record.step}) if parent and record else frozenset()
+        self.passes: frozenset = (parent.passes | {record.step}) if parent and record else frozenset()
 
     def get(self, index: int) -> int:
         if index not in self.place:
@@ -154,7 +159,7 @@ class _Graph:
         stacks = [k for k, _ in enumerate(record.stacks) if self._stack_is_needed(record, k)]
         body = _Graph(self.needed, record, self)
         step = record.step
-        body.names[step.name] = self._free_name(step.called)  # type: ignore[attr-defined]
+        body.names[step.name] = self._free_name(step.called)
         for k in kept:
             body.input(record.placeholders[k], self.get(record.initial[k]))
         for index in sorted(self.needed):
@@ -164,8 +169,8 @@ class _Graph:
         self.bodies[record] = {
             "operands": body.operands,
             "body": {"nodes": body.nodes, "outputs": outputs},
-            "step": body.names[step.name],  # type: ignore[attr-defined]
-            "count": text(step.count),  # type: ignore[attr-defined]
+            "step": body.names[step.name],
+            "count": text(step.count),
             "states": len(kept),
             "kept": {"last": kept, "stack": stacks},
         }

@@ -7,8 +7,8 @@ loop it is an array along a new first axis, between entries that were there befo
 from __future__ import annotations
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, axis_of, lift
-from strop.trace_dims import StepUndecided, SymInt, Untraceable, is_int, same
+from strop.trace_array import GRAPH, Traced, axis_of, lift
+from strop.trace_dims import StepUndecided, Untraceable, is_int, same
 
 REFUSAL = "a list that a loop makes is used in a way that is not followed"
 
@@ -212,4 +212,3 @@ def total(entries: StepList, start=0) -> Traced:
     return result if not isinstance(start, Traced) and start == 0 else pointwise("add", result, start)
 
 
-__all__ = ["JOINS", "StepList", "SymInt", "astype", "interleaved", "total"]

@@ -12,11 +12,12 @@ import builtins
 import contextlib
 import re
 from collections import Counter
+from functools import partial
 from typing import Any
 
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, full, lift, result_type
-from strop.trace_bodies import KEPT, Record, needed_by
+from strop.trace_bodies import KEPT, Record, needed_by, record_nodes
 from strop.trace_dims import SymInt, StepUndecided, Untraceable, steps_in, text, with_step
 from strop.trace_lists import StepList, interleaved, total
 from strop.trace_places import StepPieces, begin_steps
@@ -75,34 +76,38 @@ class Pass:
     def leave(self):
         GRAPH.passes.pop()
 
-    def likeness(self, outputs) -> list:
-        """Equal for passes that do the same."""
+    def likeness(self, outputs, origin: int) -> list:
+        """Equal for passes that compute the same from what was there before node `origin`."""
         names: dict[str, int] = {}
+        numbers: dict[int, int] = {}
+        result: list = []
 
         def plain(value):
             if isinstance(value, str):
                 return re.sub(r"[A-Za-z_]\w*__\d+", lambda name: f"?{names.setdefault(name.group(), len(names))}", value)
-            if isinstance(value, list):
-                return [plain(one) for one in value]
-            return value
+            return [plain(one) for one in value] if isinstance(value, list) else value
 
-        made = [i for i in range(self.first, len(GRAPH.nodes)) if GRAPH.nodes[i]["family"] != "constant"]
-        places = {index: place for place, index in enumerate(made)}
-
-        def place(index):
+        def described(index: int):
             node = GRAPH.nodes[index]
-            if node["family"] == "constant":
-                return plain(str(node.get("dim", node.get("value")))), node["dtype"]
-            return places.get(index, f"before {index}")
+            known = index < origin and node["family"] != "constant"
+            around = node["family"] == "input" and not GRAPH.depends[index].isdisjoint(GRAPH.passes[:-1])
+            if known or around:
+                return index, []
+            rest = {key: plain(value) for key, value in node.items() if key not in ("operands", "loop")}
+            return rest, record_nodes(node["loop"]) if node["family"] == "repeat" else node["operands"]
 
-        result: list = []
-        for node in (GRAPH.nodes[i] for i in made):
-            operands = list(node["operands"])
-            if node["family"] == "repeat":
-                operands += [*node["loop"].initial, *node["loop"].new, *node["loop"].stacks]
-            rest = {k: plain(v) for k, v in node.items() if k not in ("operands", "loop")}
-            result.append((rest, [place(i) for i in operands]))
-        return [*result, [place(i) for i in outputs]]
+        open_ = [(index, False) for index in reversed(outputs)]
+        while open_:
+            index, ready = open_.pop()
+            if index in numbers:
+                continue
+            said, operands = described(index)
+            if ready or not operands:
+                numbers[index] = len(numbers)
+                result.append((said, [numbers[i] for i in operands]))
+            else:
+                open_ += [(index, True), *((i, False) for i in reversed(operands))]
+        return [*result, [numbers[i] for i in outputs]]
 
     def work(self, outputs) -> Counter:
         """The computations that the results of the pass need."""
@@ -168,6 +173,7 @@ class Loop:
     def turn(self, local: dict, all_: dict) -> list:
         """Ends a pass, and begins the next one or the time after the loop: the values of the names."""
         if self.step is None:
+            self.origin = len(GRAPH.nodes)
             self.before = {name: _value_of(name, local, all_) for name in {*self.watched, *self.names}}
             self.old = {name: self.before[name] for name in self.fresh}
             self.before.update(dict.fromkeys(self.fresh, UNBOUND))
@@ -189,7 +195,9 @@ class Loop:
             elif before[2] != "empty":
                 array._node = self.step.placeholder(array.shape, array.dtype)
                 array.pieces = array.fill = array.iota = array.step = None
-        self.whole = {key: array._node for key, (array, _, steps) in self.objects.items() if not steps}
+        self.whole = {
+            key: array._node for key, (array, before, steps) in self.objects.items() if not steps and before[2] != "empty"
+        }
         self.leaves, self.lists, self.replaced = {}, {}, []
         seen: dict[int, Any] = {}
         self.given = {
@@ -247,7 +255,7 @@ class Loop:
         outputs: list[int] = []
         if settled:
             outputs = self._outputs(objects)
-        like, work = (step.likeness(outputs), step.work(self._results())) if settled else (None, None)
+        like, work = (step.likeness(outputs, self.origin), step.work(self._results())) if settled else (None, None)
         if self.work is None:
             self.work = step.work(self._results())
         if settled and like == self.like:
@@ -338,7 +346,7 @@ class Loop:
         nodes = []
         for leaf in self.leaves.values():
             leaf.settle()
-            nodes += [leaf.new] if leaf.new >= 0 else []
+            nodes += [leaf.placeholder, leaf.new] if leaf.new >= 0 else []
         self.made = {}
         for key, (array, _, steps) in objects.items():
             if steps:
@@ -346,14 +354,14 @@ class Loop:
                 shape = [extent for axis, extent in enumerate(slab.shape) if axis != steps[0]]
                 flat = layout.reshape(slab, shape)
                 self.made[key] = (array.pieces, slab.node, flat.node, shape)
-                nodes += [slab.node, flat.node]
+                nodes += [*(past._node for past in array.pieces.past), slab.node, flat.node]
             else:
                 self.made[key] = (None, array.node, -1, ())
-                nodes.append(array.node)
+                nodes += [self.whole[key], array.node] if key in self.whole else [array.node]
         self.appended: dict[tuple, list[Traced]] = {}
         for path, entries in self.lists.items():
             self.appended[path] = self._entries(entries)
-            nodes += [value.node for value in self.appended[path]]
+            nodes += [*(past.node for past in entries.past), *(value.node for value in self.appended[path])]
         self.bound = {
             name: self._last_value(self.env[name])
             for name in self.names
@@ -456,8 +464,7 @@ class Loop:
                     newer = node if back == 1 else pieces.past[back - 2]._node
                     record.state(initial.node, past._node, newer)
                 index = record.stack(flat)
-                full_shape = (record.step.count, *shape)
-                results.append((array, lambda p=pieces, i=index, s=full_shape: p.after(record.result("stack", i, s))))
+                results.append((array, partial(self._written, record, pieces, index, shape)))
                 continue
             if before[2] == "empty":
                 initial = full(array.shape, 0, array.dtype)
@@ -465,8 +472,11 @@ class Loop:
             else:
                 initial, placeholder = Traced(array.node, array.shape, array.dtype), self.whole[key]
             index = record.state(initial.node, placeholder, node)
-            results.append((array, lambda i=index, a=array: record.result("last", i, a.shape)))
+            results.append((array, partial(record.result, "last", index, array.shape)))
         return results
+
+    def _written(self, record: Record, pieces: StepPieces, index: int, shape) -> Traced:
+        return pieces.after(record.result("stack", index, (record.step.count, *shape)))
 
     def _dead_placeholder(self, shape, dtype) -> int:
         """Of a state whose value before the step nobody reads."""
