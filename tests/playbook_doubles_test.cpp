@@ -46,7 +46,7 @@ TEST(Doubles, EveryComputationIsRightToTheirDigits) {
     CalledInDoubles kernels;
     const char* only = std::getenv("STROP_TEST_COMPUTATION");
     size_t which = 0;
-    for (const auto* all : {&computations(), &recurrences()})
+    for (const auto* all : {&computations(), &recurrences(), &loops()})
         for (const Computation& one : *all) {
             if (only ? one.problem.name != only : !is_in_sample(which++)) continue;
             const Computation wide = in_doubles(one);

@@ -37,7 +37,7 @@ void expect_as_numpy(const Computation& one, const Graph& graph, const Point& po
 
 TEST(Programs, TheInterpreterAgreesWithNumPyBeforeAndAfterSimplification) {
     ASSERT_GE(computations().size(), 30u);
-    for (const auto* all : {&computations(), &recurrences()})
+    for (const auto* all : {&computations(), &recurrences(), &loops()})
         for (const Computation& one : *all) {
             ASSERT_EQ(one.graph.untraceable, "") << one.problem.name;
             for (const Graph& graph : {one.graph, simplify(one.graph)})
@@ -59,7 +59,7 @@ std::vector<Kernel> planned(const Computation& one, const Machine& machine = sma
 }
 
 const Computation& computation(const std::string& name) {
-    for (const auto* all : {&computations(), &recurrences()})
+    for (const auto* all : {&computations(), &recurrences(), &loops()})
         for (const Computation& one : *all)
             if (one.problem.name == name) return one;
     throw std::out_of_range(name);
@@ -433,7 +433,7 @@ TEST(Programs, EveryComputationIsPlannedAndEveryProposalIsRight) {
     const char* only = std::getenv("STROP_TEST_COMPUTATION");
     CalledKernels kernels;
     size_t which = 0;
-    for (const auto* all : {&computations(), &recurrences()})
+    for (const auto* all : {&computations(), &recurrences(), &loops()})
         for (const Computation& one : *all) {
             if (only && one.problem.name != only) continue;
             std::vector<Kernel> proposed = planned(one);

@@ -100,6 +100,12 @@ inline const std::vector<Computation>& recurrences() {
     return all;
 }
 
+// Loops over time whose number of steps varies.
+inline const std::vector<Computation>& loops() {
+    static const std::vector<Computation> all = exported("--loops");
+    return all;
+}
+
 inline Machine small_machine() {
     Machine machine;
     machine.vector_bytes = 32;

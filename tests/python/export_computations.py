@@ -1,8 +1,10 @@
-"""Prints the computations of computations.py, or of recurrences.py, as JSON: graph, inputs and what NumPy says in float64.
+"""Prints the computations of computations.py, recurrences.py or loops.py as JSON: graph, inputs and what NumPy says in
+float64.
 
-    python export_computations.py [--recurrences] [NAME...]
+    python export_computations.py [--recurrences | --loops] [NAME...]
 """
 
+import importlib
 import json
 import os
 import re
@@ -13,12 +15,10 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), "pyth
 
 import numpy as np  # noqa: E402
 
-if sys.argv[1:2] == ["--recurrences"]:
-    import recurrences as computations  # noqa: E402
-
+KINDS = {"--recurrences": "recurrences", "--loops": "loops"}
+computations = importlib.import_module(KINDS.get("".join(sys.argv[1:2]), "computations"))
+if sys.argv[1:2] and sys.argv[1] in KINDS:
     del sys.argv[1]
-else:
-    import computations  # noqa: E402
 from strop import trace  # noqa: E402
 
 

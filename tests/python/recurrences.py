@@ -161,24 +161,26 @@ def scanned_then_used(x, wx, wh, w):
     return np.stack(outputs), state.sum()
 
 
+def drawn_value(draw, known, depth):
+    """Of what is known, by a formula that nobody wrote by hand."""
+    kind = draw.randrange(8) if depth else 0
+    a = draw.choice(known)
+    if kind < 2:
+        return a
+    b = drawn_value(draw, known, depth - 1)
+    if kind == 2:
+        return a + b
+    if kind == 3:
+        return a * b
+    if kind == 4:
+        return np.tanh(b)
+    if kind == 5:
+        return np.maximum(a, b)
+    return 1 / (1 + np.exp(-b)) * a
+
+
 def drawn_steps(seed):
     """A loop over steps that nobody wrote by hand: one to three states, products, gates, other values, either direction."""
-
-    def value(draw, known, depth):
-        kind = draw.randrange(8) if depth else 0
-        a = draw.choice(known)
-        if kind < 2:
-            return a
-        b = value(draw, known, depth - 1)
-        if kind == 2:
-            return a + b
-        if kind == 3:
-            return a * b
-        if kind == 4:
-            return np.tanh(b)
-        if kind == 5:
-            return np.maximum(a, b)
-        return 1 / (1 + np.exp(-b)) * a
 
     def steps(x, w, u, b):
         draw = random.Random(seed)
@@ -194,7 +196,7 @@ def drawn_steps(seed):
             for weights in [w, u][: draw.randint(1, 2)]:
                 product = draw.choice(states + [x[step]]) @ weights
                 known += [product[:, :n], product[:, n:]]
-            states = [np.tanh(value(draw, known, 3) + 0.5 * state) for state in states]
+            states = [np.tanh(drawn_value(draw, known, 3) + 0.5 * state) for state in states]
             made.append(states[0] @ u if used else states[0] * b)
         if joined:
             return np.stack(made, axis=draw.randrange(2)), states[-1]
