@@ -113,13 +113,19 @@ def call_reference(function, inputs, parameters):
 def trace(spec: dict) -> dict:
     """What a loop decides for single steps only makes the trace start again, with its first steps one by one."""
     GRAPH.first_steps.clear()
+    first = None
     while True:
         try:
             return trace_once(spec)
         except StepUndecided as error:
+            first = first or error
             if GRAPH.first_steps.get(error.loop, 0) >= MOST_FIRST_STEPS:
                 raise
             GRAPH.first_steps[error.loop] = GRAPH.first_steps.get(error.loop, 0) + 1
+        except Untraceable as error:
+            if first and str(error).startswith("control flow depends on dimension"):
+                raise first from None
+            raise
 
 
 def trace_once(spec: dict) -> dict:

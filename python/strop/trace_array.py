@@ -59,6 +59,7 @@ class Builder:
         self.passes: list = []
         self.steps: dict = {}
         self.states: dict = {}
+        self.extents: set[str] = set()  # of all nodes
         self.checked: dict = {}  # places that change with a step (trace_places)
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters
@@ -70,6 +71,8 @@ class Builder:
 
     def touch(self, array):
         """Before an array changes in place: a pass over a loop's body has to put it back."""
+        if array._storage.frozen:
+            raise Untraceable("an array that a loop writes step by step is changed at another place")
         if self.passes and array.born < self.passes[-1].began:
             self.passes[-1].touched.setdefault(id(array), (array, array.kept()))
 
@@ -97,6 +100,7 @@ class Builder:
         shape = [text(extent) for extent in shape]
         if self.steps_in(shape) or (op == "pad" and self.steps_in(attributes["begin"] + attributes["end"])):
             raise Untraceable("an extent that changes with each step")
+        self.extents.update(shape)
         self.depends.append(self.depend(operands, attributes))
         self.nodes.append(
             {"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name, **attributes}
@@ -128,6 +132,8 @@ class Storage:
 
     def __init__(self):
         self.version = 0
+        self.seen = 0  # GRAPH.clock when it was read last
+        self.frozen = False  # a copy of what NumPy would change: not to be written
 
 
 class Traced:
@@ -190,6 +196,7 @@ class Traced:
     def node(self) -> int:
         if self._version != self._storage.version:
             raise Untraceable("an array is changed through another view of it")
+        self._storage.seen = GRAPH.clock
         if self.pieces is not None and GRAPH.passes:  # it may be put back as it was
             return self.pieces.whole().node
         if self.pieces is not None:
@@ -205,7 +212,7 @@ class Traced:
         if self.weak:
             raise Untraceable("assignment to a number")
         if self.pieces is not None and self.pieces.by_step:
-            self.pieces.whole()
+            self.pieces.whole()  # refuses
         GRAPH.touch(self)
         value = broadcast_to(lift(value), self.shape)
         if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):

@@ -16,12 +16,13 @@ from functools import partial
 from typing import Any
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, full, lift, result_type
+from strop.trace_array import GRAPH, Traced, astype, full, is_number, lift, result_type
 from strop.trace_bodies import KEPT, Record, needed_by, record_nodes
 from strop.trace_dims import SymInt, StepUndecided, Untraceable, steps_in, text, with_step
 from strop.trace_lists import StepList, interleaved, total
 from strop.trace_places import StepPieces, begin_steps
 from strop.trace_states import (
+    ITERATOR,
     UNBOUND,
     UNSETTLED,
     Leaf,
@@ -33,6 +34,7 @@ from strop.trace_states import (
     is_changeable,
     rebuilt,
     refill,
+    world_of,
 )
 from strop.trace_walks import enumerate_, range_, reversed_, walk_of, zip_
 
@@ -44,7 +46,8 @@ class Pass:
     """One run over the body, with a symbol for the step."""
 
     def __init__(self, loop, called: str, count):
-        self.loop, self.called, self.count = loop, called, count
+        self.loop, self.count = loop, count
+        self.called = called = "step" if called in ("min", "max") else called.strip("_") or "step"
         number = len(GRAPH.steps) + 1
         while f"{called}__{number}" in GRAPH.names:
             number += 1
@@ -113,7 +116,14 @@ class Pass:
         """The computations that the results of the pass need."""
         needed = [GRAPH.nodes[i] for i in needed_by(outputs) if i >= self.first]
         idle = ("constant", "input", "layout", "repeat")
-        return Counter((n["family"], n["op"]) for n in needed if n["family"] not in idle and n["op"] != "cast")
+
+        def numbers(node) -> str:
+            known = [GRAPH.nodes[i] for i in node["operands"] if GRAPH.nodes[i]["family"] == "constant"]
+            return str([one.get("dim", one.get("value")) for one in known if not GRAPH.steps_in([one.get("dim", "")])])
+
+        return Counter(
+            (n["family"], n["op"], str(n.get("axes")), numbers(n)) for n in needed if n["family"] not in idle and n["op"] != "cast"
+        )
 
 
 class Loop:
@@ -177,10 +187,22 @@ class Loop:
             self.before = {name: _value_of(name, local, all_) for name in {*self.watched, *self.names}}
             self.old = {name: self.before[name] for name in self.fresh}
             self.before.update(dict.fromkeys(self.fresh, UNBOUND))
+            self.roots = {**all_, **local}
+            self.world = world_of(self.roots)
+            if ITERATOR in world_of(self.before):
+                raise Untraceable(KEPT)
         elif self._end({name: _value_of(name, local, all_) for name in self.before}):
+            self._check_world({**all_, **local})
             self.done = True
             return self._after()
         return self._begin()
+
+    def _check_world(self, now: dict):
+        """Nothing else has changed than what is followed."""
+        others = [name for name in self.roots if name not in self.names and not name.startswith("_strop")]
+        same_names = all(name in now and world_of(now[name]) == world_of(self.roots[name]) for name in others)
+        if not same_names or world_of(self.roots) != self.world:
+            raise Untraceable(KEPT)
 
     def _begin(self) -> list:
         self.count += 1
@@ -258,6 +280,8 @@ class Loop:
         like, work = (step.likeness(outputs, self.origin), step.work(self._results())) if settled else (None, None)
         if self.work is None:
             self.work = step.work(self._results())
+        if settled:
+            self._check_sharing()
         if settled and like == self.like:
             self._check_first_step(work)
             step.leave()
@@ -354,6 +378,8 @@ class Loop:
                 shape = [extent for axis, extent in enumerate(slab.shape) if axis != steps[0]]
                 flat = layout.reshape(slab, shape)
                 self.made[key] = (array.pieces, slab.node, flat.node, shape)
+                if array._version != array._storage.version:
+                    raise Untraceable("an array is changed through another view of it")
                 nodes += [*(past._node for past in array.pieces.past), slab.node, flat.node]
             else:
                 self.made[key] = (None, array.node, -1, ())
@@ -393,9 +419,35 @@ class Loop:
     def _check_first_step(self, work):
         """Where a state takes more room than what it holds at first, the first step has to do what the others do."""
         for leaf in self.leaves.values():
-            if leaf.plan.kind == "array" and leaf.before is not UNBOUND and not leaf.free:
-                if len(lift(leaf.before).shape) != len(leaf.plan.shape) and work != self.work:
-                    raise Untraceable("a state that is a number before the loop and an array in it")
+            known = isinstance(leaf.before, Traced) or is_number(leaf.before)
+            if leaf.plan.kind == "array" and known:
+                before, after = ([text(extent) for extent in one.shape] for one in (lift(leaf.before), leaf.plan))
+                if before != after and (before or work != self.work):
+                    raise StepUndecided(self.place)
+
+    def _check_sharing(self):
+        """An array that the next step changes in place must not be known by another name, too."""
+        assert self.step is not None
+        values = [value for path in self.lists for value in self.lists[path].new]
+        values += [leaf.after for leaf in self.leaves.values() if leaf.plan.kind == "array"]
+        for leaf in self.leaves.values():
+            if not isinstance(leaf.after, Traced) or not self._changes(leaf):
+                continue
+            storage = leaf.after._storage
+            for value in values:
+                if value is not leaf.after or leaf.plan.kind == "itself":
+                    if isinstance(value, Traced) and value._storage is storage:
+                        raise Untraceable(KEPT)
+            if sum(value is leaf.after for value in values) > 1:
+                raise Untraceable(KEPT)
+            if leaf.plan.kind == "array" and isinstance(leaf.before, Traced):
+                if leaf.before._storage.seen >= self.step.began:
+                    raise Untraceable(KEPT)
+
+    def _changes(self, leaf: Leaf) -> bool:
+        if leaf.plan.kind == "itself":
+            return not self.objects[id(leaf.before)][2] if id(leaf.before) in self.objects else False
+        return leaf.plan.kind == "array" and leaf.given._storage.version > 0
 
     def _put_back(self):
         assert self.step is not None
@@ -442,8 +494,8 @@ class Loop:
                 initial = self._initial(leaf)
                 index = record.state(initial, leaf.placeholder, leaf.new)
                 results[path] = lambda leaf=leaf, index=index: _as_planned(record, index, leaf.plan)
-                if leaf.given._storage.version and isinstance(leaf.before, Traced):
-                    self.spoilt.append(leaf.before)
+                if isinstance(leaf.before, Traced) and any(map(self._changes, self.leaves.values())):
+                    self.spoilt.append(leaf.before)  # the first step may have changed it
         return results
 
     def _initial(self, leaf: Leaf) -> int:
@@ -594,19 +646,19 @@ def _alike(kinds: dict, others: dict) -> bool:
 COMPREHENSIONS: list[tuple[int, Loop]] = []
 
 
-def each(items, place, called, number: int):
+def each(items, place, called, number: int, watched, local, all_):
     """The items of a comprehension; where they vary in number, one for each pass."""
-    loop = Loop(items, place, called, names=["made"])
+    loop = Loop(items, place, called, names=["made"], watched=watched)
     COMPREHENSIONS.append((number, loop))
-    return _passes_of(loop) if loop.varies else iter(loop)
+    return _passes_of(loop, local, all_) if loop.varies else iter(loop)
 
 
-def _passes_of(loop: Loop):
+def _passes_of(loop: Loop, local: dict, all_: dict):
     made: list = []
     for item in loop:
         if loop.symbolic:
             loop.kinds = loop.kinds or {("made",): ()}
-            loop.made = loop.turn({"made": loop.given.get("made", made)}, {})[0]
+            loop.made = loop.turn({**local, "made": loop.given.get("made", made)}, all_)[0]
             if loop.done:
                 return
             item = loop.item

@@ -183,6 +183,10 @@ def _extremum(name):
     real = getattr(builtins, name)
 
     def apply(*values, **options):
+        if len(values) == 1 and isinstance(values[0], StepList) and not options:
+            entries = values[0].joined()
+            if entries.ndim == 1:
+                return call(name, (entries,), {})
         items = list(values[0]) if len(values) == 1 else list(values)
         if not is_traced(items):
             return real(*values, **options)

@@ -134,8 +134,8 @@ class Rewriter(ast.NodeTransformer):
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"
         writes = stored([node.target, *node.body])
         mutated = changed(node.body)
-        names = sorted(writes | (mutated & self.locals[-1]))
-        watched = sorted(read(node.body) | writes)
+        known = read(node.body) | writes
+        names, watched = sorted(writes | (known & self.locals[-1])), sorted(known)
         new = sorted(fresh(node.target, node.body))
         yields = any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for one in node.body for inner in ast.walk(one))
         called = node.target.id if isinstance(node.target, ast.Name) else next(
@@ -187,13 +187,16 @@ class Rewriter(ast.NodeTransformer):
 
     def _comprehension(self, node):
         self.generic_visit(node)
-        if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
+        binds = any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
+        if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async or binds:
             return node
         generator = node.generators[0]
         called = generator.target.id if isinstance(generator.target, ast.Name) else "step"
         self.count += 1
         place = f"({node.lineno}, {node.col_offset})"
-        generator.iter = _call(f"_strop_each(0, {place}, {called!r}, {self.count})", 0, generator.iter)
+        watched = sorted(read([node.elt]))
+        walk = f"_strop_each(0, {place}, {called!r}, {self.count}, {watched!r}, locals(), globals())"
+        generator.iter = _call(walk, 0, generator.iter)
         node.elt = _call(f"_strop_element({self.count}, 0)", 1, node.elt)
         return _call(f"_strop_collect({self.count}, 0)", 1, node)
 
