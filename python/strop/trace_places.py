@@ -10,7 +10,17 @@ import random
 
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced
-from strop.trace_dims import StepUndecided, Untraceable, is_int, looks_negative, same, slope_of, steps_in, text, with_step
+from strop.trace_dims import (
+    StepUndecided,
+    Untraceable,
+    is_int,
+    looks_negative,
+    same,
+    slope_of,
+    steps_in,
+    text,
+    with_step,
+)
 from strop.trace_pieces import Pieces, known
 
 FURTHEST = 16  # steps back

@@ -217,7 +217,7 @@ def world_of(value) -> list:
         if isinstance(one, (bool, int, float, str, bytes, type(None))):
             found.append(repr(one))
             continue
-        if hasattr(one, "__next__") and not isinstance(one, type):
+        if hasattr(type(one), "__next__"):
             found.append(ITERATOR)
         found.append(id(one) if not isinstance(one, SymInt) else text(one))
         if id(one) in seen:
