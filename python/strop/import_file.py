@@ -28,8 +28,9 @@ from strop import import_torch  # noqa: E402
 from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
 from strop.import_values import HALVES, numpy_dtype  # noqa: E402
-from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
+from strop.trace_array import Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, text  # noqa: E402
+from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 
 SEED = 42
 MOST_CONSTANTS = 64  # elements that a graph holds one by one

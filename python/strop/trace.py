@@ -14,7 +14,7 @@ parameters symbolic integers, floating ones traced numbers. A function over tens
 
 Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py
 shapes and indices, trace_contraction.py products, trace_numpy.py, trace_order.py and trace_creation.py NumPy's functions,
-trace_calls.py their table, trace_modules.py what the reference sees.
+trace_calls.py their table, trace_modules.py what the reference sees, trace_loops.py loops of varying length.
 """
 
 from __future__ import annotations
@@ -43,11 +43,14 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
     trace_statistics,
     trace_windows,
 )
-from strop.trace_array import DTYPES, GRAPH, Traced, lift  # noqa: E402
+from strop.trace_array import Traced, lift  # noqa: E402
 from strop.trace_bodies import document as document_of  # noqa: E402
+from strop.trace_comprehensions import COMPREHENSIONS  # noqa: E402
 from strop.trace_dims import StepUndecided, SymInt, Untraceable, extremum  # noqa: E402
-from strop.trace_loops import COMPREHENSIONS, MOST_FIRST_STEPS  # noqa: E402
+from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402
+
+MOST_FIRST_STEPS = 3  # of a loop, traced one by one
 
 
 def parse_extent(source) -> SymInt | int:
@@ -113,13 +116,19 @@ def call_reference(function, inputs, parameters):
 def trace(spec: dict) -> dict:
     """What a loop decides for single steps only makes the trace start again, with its first steps one by one."""
     GRAPH.first_steps.clear()
+    first = None
     while True:
         try:
             return trace_once(spec)
         except StepUndecided as error:
+            first = first or error
             if GRAPH.first_steps.get(error.loop, 0) >= MOST_FIRST_STEPS:
                 raise
             GRAPH.first_steps[error.loop] = GRAPH.first_steps.get(error.loop, 0) + 1
+        except Untraceable as error:
+            if first and str(error).startswith("control flow depends on dimension"):
+                raise first from None
+            raise
 
 
 def trace_once(spec: dict) -> dict:

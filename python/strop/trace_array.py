@@ -1,21 +1,17 @@
-"""Arrays that record what is done to them: the graph under construction and the traced array.
+"""Arrays that record what is done to them.
 
 Every operation that a reference applies becomes one or more nodes of src/graph/graph.h.
 """
 
 from __future__ import annotations
 
-import math
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
+from strop.trace_graph import GRAPH
 
-DTYPES = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
-MAX_NODES = 20000
-NOTHING: frozenset = frozenset()
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
@@ -42,92 +38,13 @@ FLOATING = {
 }
 
 
-class Builder:
-    """The graph under construction. One trace runs in a process, so there is one."""
-
-    def __init__(self):
-        self.first_steps: dict = {}  # of loops, by their place in the reference's file: how many are traced one by one
-        self.start("float32")
-
-    def start(self, working_dtype: str):
-        self.nodes: list[dict] = []
-        self.working = working_dtype  # what Python's floats become when no array decides
-        self.constants: dict = {}
-        # Of loops (trace_loops): for each node the passes that it depends on, the passes under way, outermost first,
-        # all passes by the name of their step, and what stands for the states of a finished loop.
-        self.depends: list[frozenset] = []
-        self.passes: list = []
-        self.steps: dict = {}
-        self.states: dict = {}
-        self.checked: dict = {}  # places that change with a step (trace_places)
-        self.clock = 0
-        self.names: set[str] = set()  # of the dimensions and parameters
-        SymInt.steps = self.steps
-
-    def tick(self) -> int:
-        self.clock += 1
-        return self.clock
-
-    def touch(self, array):
-        """Before an array changes in place: a pass over a loop's body has to put it back."""
-        if self.passes and array.born < self.passes[-1].began:
-            self.passes[-1].touched.setdefault(id(array), (array, array.kept()))
-
-    def steps_in(self, texts) -> frozenset:
-        if not self.steps:
-            return NOTHING
-        words = {word for one in texts for word in re.findall(r"[A-Za-z_]\w*", str(one))}
-        return frozenset(self.steps[word] for word in words & self.steps.keys())
-
-    def depend(self, operands, attributes) -> frozenset:
-        if not self.steps:
-            return NOTHING
-        texts = [attributes.get("dim", "")]
-        for key in ("begin", "end", "step", "window"):
-            texts += attributes.get(key, [])
-        return self.steps_in(texts).union(*(self.depends[i] for i in operands))
-
-    def add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
-        if len(self.nodes) >= MAX_NODES:
-            raise Untraceable(f"more than {MAX_NODES} operations")
-        name = np.dtype(dtype).name
-        name = "float32" if name == "float16" else name  # in which it is computed; 16 bits are for memory
-        if name not in DTYPES:
-            raise Untraceable(f"dtype '{name}' is not supported")
-        shape = [text(extent) for extent in shape]
-        if self.steps_in(shape) or (op == "pad" and self.steps_in(attributes["begin"] + attributes["end"])):
-            raise Untraceable("an extent that changes with each step")
-        self.depends.append(self.depend(operands, attributes))
-        self.nodes.append(
-            {"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name, **attributes}
-        )
-        return len(self.nodes) - 1
-
-    def constant(self, value, dtype) -> int:
-        """One node a value and dtype."""
-        symbolic = isinstance(value, SymInt)
-        key = (text(value) if symbolic else repr(value), np.dtype(dtype).name)
-        if key not in self.constants:
-            value = text(value) if symbolic else value
-            if not symbolic and not math.isfinite(value):
-                value = str(float(value))  # JSON has no infinities: "inf", "-inf", "nan"
-            self.constants[key] = self.add(
-                "constant", "", [], [], dtype, **{"dim" if symbolic else "value": value}
-            )
-        return self.constants[key]
-
-    def dtype(self, node: int):
-        return np.dtype(self.nodes[node]["dtype"])
-
-
-GRAPH = Builder()
-
-
 class Storage:
     """Shared by an array and its views, to notice a change made through one and read through another."""
 
     def __init__(self):
         self.version = 0
+        self.seen = 0  # GRAPH.clock when it was read last
+        self.frozen = False  # a copy of what NumPy would change: not to be written
 
 
 class Traced:
@@ -190,6 +107,7 @@ class Traced:
     def node(self) -> int:
         if self._version != self._storage.version:
             raise Untraceable("an array is changed through another view of it")
+        self._storage.seen = GRAPH.clock
         if self.pieces is not None and GRAPH.passes:  # it may be put back as it was
             return self.pieces.whole().node
         if self.pieces is not None:
@@ -205,7 +123,7 @@ class Traced:
         if self.weak:
             raise Untraceable("assignment to a number")
         if self.pieces is not None and self.pieces.by_step:
-            self.pieces.whole()
+            self.pieces.whole()  # refuses
         GRAPH.touch(self)
         value = broadcast_to(lift(value), self.shape)
         if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):

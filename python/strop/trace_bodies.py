@@ -119,9 +119,9 @@ class _Graph:
             raise Untraceable(KEPT)
         if node["family"] == "repeat":
             body = self._body(node["loop"])
-            node = {key: node[key] for key in ("family", "op", "shape", "dtype")} | body | {
-                "result": body["kept"][node["op"]].index(node["result"]) + (body["states"] if node["op"] == "stack" else 0)
-            }
+            before = body["states"] if node["op"] == "stack" else 0
+            result = before + body["kept"][node["op"]].index(node["result"])
+            node = {key: node[key] for key in ("family", "op", "shape", "dtype")} | body | {"result": result}
             del node["kept"]
         else:
             node = self._renamed(node) | {"operands": [self.get(i) for i in node["operands"]]}
@@ -130,9 +130,8 @@ class _Graph:
 
     def input(self, index: int, operand: int) -> int:
         node = GRAPH.nodes[index]
-        self.nodes.append(
-            {"family": "input", "op": str(len(self.operands)), "operands": [], "shape": node["shape"], "dtype": node["dtype"]}
-        )
+        known = {"shape": node["shape"], "dtype": node["dtype"]}
+        self.nodes.append({"family": "input", "op": str(len(self.operands)), "operands": []} | known)
         self.operands.append(operand)
         self.place[index] = len(self.nodes) - 1
         return self.place[index]

@@ -164,6 +164,7 @@ def is_int(value) -> bool:
         hasattr(value, "__index__")
         and not isinstance(value, (SymInt, bool))
         and not getattr(value, "ndim", 0)
+        and not hasattr(value, "weak")  # a traced scalar
     )
 
 

@@ -214,7 +214,11 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
     if all(same(a, b) for a, b in zip(shape, value.shape)) and all(is_one(step) for step in steps):
         return value
     if value.pieces is not None:
+        if value._version != value._storage.version:
+            raise Untraceable("an array is changed through another view of it")
         written = value.pieces.read(begins, ends, steps)
+        if written is not None and written._storage.frozen:
+            return Traced(written.node, shape, value.dtype, view_of=written)
         if written is not None:
             return Traced(written.node, shape, value.dtype, view_of=value)
     node = GRAPH.add(

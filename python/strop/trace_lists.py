@@ -64,6 +64,13 @@ class StepList:
         result.extend(values)
         return result
 
+    def __radd__(self, values):
+        if self.step is not None:
+            raise Untraceable(REFUSAL)
+        result = self + []
+        result.front = [*values, *self.front]
+        return result
+
     def reverse(self):
         turned = self[::-1]
         self.front, self.middle, self.back = turned.front, turned.middle, turned.back

@@ -1,7 +1,7 @@
 """Loops over extents that vary: for t in range(x.shape[0]).
 
-The body runs a few times ("passes") with a symbol for the step, until it is known what it carries from step to step
-(trace_states, trace_places, trace_lists) and a pass does exactly what the one before did. The last pass is the body of a
+The body runs a few times ("passes", trace_passes) with a symbol for the step, until it is known what it carries from
+step to step (trace_states, trace_places, trace_lists) and a pass does exactly what the one before did. The last pass is the body of a
 `repeat` node (trace_bodies). What can only be decided for single steps ("if t == 0") makes the trace start again with
 the first steps of that loop traced one by one.
 """
@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import re
-from collections import Counter
 from functools import partial
 from typing import Any
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, full, lift, result_type
-from strop.trace_bodies import KEPT, Record, needed_by, record_nodes
+from strop.trace_array import GRAPH, Traced, astype, full, is_number, lift, result_type
+from strop.trace_bodies import KEPT, Record
 from strop.trace_dims import SymInt, StepUndecided, Untraceable, steps_in, text, with_step
-from strop.trace_lists import StepList, interleaved, total
+from strop.trace_lists import StepList, interleaved
+from strop.trace_passes import Pass
 from strop.trace_places import StepPieces, begin_steps
 from strop.trace_states import (
+    ITERATOR,
     UNBOUND,
     UNSETTLED,
     Leaf,
@@ -33,93 +33,17 @@ from strop.trace_states import (
     is_changeable,
     rebuilt,
     refill,
+    world_of,
 )
-from strop.trace_walks import enumerate_, range_, reversed_, walk_of, zip_
+from strop.trace_walks import walk_of
 
 MOST_PASSES = 6
-MOST_FIRST_STEPS = 3
-
-
-class Pass:
-    """One run over the body, with a symbol for the step."""
-
-    def __init__(self, loop, called: str, count):
-        self.loop, self.called, self.count = loop, called, count
-        number = len(GRAPH.steps) + 1
-        while f"{called}__{number}" in GRAPH.names:
-            number += 1
-        self.name = f"{called}__{number}"
-        self.symbol = SymInt.symbol(self.name)
-        self.began = GRAPH.tick()
-        self.first = len(GRAPH.nodes)
-        self.touched: dict = {}  # arrays that were there before it: with what they were
-        self.used: set[int] = set()  # operands of its nodes
-        GRAPH.steps[self.name] = self
-        GRAPH.passes.append(self)
-
-    def placeholder(self, shape, dtype) -> int:
-        """What the step before left."""
-        node = GRAPH.add("input", "", [], shape, dtype)
-        GRAPH.depends[node] = frozenset([self])
-        return node
-
-    def end(self):
-        if not GRAPH.passes or GRAPH.passes[-1] is not self:
-            raise Untraceable("a loop is left before its end")
-        nodes = GRAPH.nodes[self.first :]
-        self.used = {operand for node in nodes for operand in node["operands"]}
-        for node in nodes:
-            if node["family"] == "repeat":
-                record = node["loop"]
-                self.used.update(record.initial, record.new, record.stacks)
-
-    def leave(self):
-        GRAPH.passes.pop()
-
-    def likeness(self, outputs, origin: int) -> list:
-        """Equal for passes that compute the same from what was there before node `origin`."""
-        names: dict[str, int] = {}
-        numbers: dict[int, int] = {}
-        result: list = []
-
-        def plain(value):
-            if isinstance(value, str):
-                return re.sub(r"[A-Za-z_]\w*__\d+", lambda name: f"?{names.setdefault(name.group(), len(names))}", value)
-            return [plain(one) for one in value] if isinstance(value, list) else value
-
-        def described(index: int):
-            node = GRAPH.nodes[index]
-            known = index < origin and node["family"] != "constant"
-            around = node["family"] == "input" and not GRAPH.depends[index].isdisjoint(GRAPH.passes[:-1])
-            if known or around:
-                return index, []
-            rest = {key: plain(value) for key, value in node.items() if key not in ("operands", "loop")}
-            return rest, record_nodes(node["loop"]) if node["family"] == "repeat" else node["operands"]
-
-        open_ = [(index, False) for index in reversed(outputs)]
-        while open_:
-            index, ready = open_.pop()
-            if index in numbers:
-                continue
-            said, operands = described(index)
-            if ready or not operands:
-                numbers[index] = len(numbers)
-                result.append((said, [numbers[i] for i in operands]))
-            else:
-                open_ += [(index, True), *((i, False) for i in reversed(operands))]
-        return [*result, [numbers[i] for i in outputs]]
-
-    def work(self, outputs) -> Counter:
-        """The computations that the results of the pass need."""
-        needed = [GRAPH.nodes[i] for i in needed_by(outputs) if i >= self.first]
-        idle = ("constant", "input", "layout", "repeat")
-        return Counter((n["family"], n["op"]) for n in needed if n["family"] not in idle and n["op"] != "cast")
 
 
 class Loop:
     """What the rewritten `for` statement talks to (trace_rewrite)."""
 
-    def __init__(self, items, place, called, names=(), stored=(), fresh=(), watched=(), mutated=(), yields=False):
+    def __init__(self, items, place, called, body: dict):
         self.walk = walk_of(items)
         self.items = items
         self.symbolic = self.done = False
@@ -129,10 +53,15 @@ class Loop:
             return
         if steps_in(self.walk.count):
             raise Untraceable("an extent that changes with each step")
-        if yields:
+        if body.get("yields"):
             raise Untraceable("'yield' in a loop of varying length")
-        self.place, self.called, self.names = place, called, list(names)
-        self.stored, self.fresh, self.watched, self.mutated = set(stored), set(fresh), set(watched), set(mutated)
+        self.place, self.called = place, called
+        self.names = list(body["names"])  # that may be set
+        self.watched = set(body.get("watched", ()))  # all of the body
+        self.stored = set(body.get("stored", ()))  # that the body binds
+        self.fresh = set(body.get("fresh", ()))  # before it reads them
+        self.mutated = set(body.get("mutated", ()))  # whose entries it sets
+        self.shared = set(body.get("shared", ()))  # that are global
         self.peeled = GRAPH.first_steps.get(place, 0)
         self.plans: dict[tuple, Plan] = {}
         self.objects: dict[int, tuple] = {}  # arrays that change in place: array, before, (axis, first, direction)
@@ -174,13 +103,32 @@ class Loop:
         """Ends a pass, and begins the next one or the time after the loop: the values of the names."""
         if self.step is None:
             self.origin = len(GRAPH.nodes)
-            self.before = {name: _value_of(name, local, all_) for name in {*self.watched, *self.names}}
+            self.before = {
+                name: self._value_of(name, local, all_) for name in {*self.watched, *self.names}
+            }
             self.old = {name: self.before[name] for name in self.fresh}
             self.before.update(dict.fromkeys(self.fresh, UNBOUND))
-        elif self._end({name: _value_of(name, local, all_) for name in self.before}):
+            self.roots = {**all_, **local}
+            self.world = world_of(self.roots)
+            if ITERATOR in world_of(self.before):
+                raise Untraceable(KEPT)
+        elif self._end({name: self._value_of(name, local, all_) for name in self.before}):
+            self._check_world({**all_, **local})
             self.done = True
             return self._after()
         return self._begin()
+
+    def _value_of(self, name: str, local: dict, all_: dict):
+        if name in local or (name in self.names and name not in self.shared):
+            return local.get(name, UNBOUND)
+        return all_.get(name, UNBOUND)
+
+    def _check_world(self, now: dict):
+        """Nothing else has changed than what is followed."""
+        others = [name for name in self.roots if name not in self.names and not name.startswith("_strop")]
+        same_names = all(name in now and world_of(now[name]) == world_of(self.roots[name]) for name in others)
+        if not same_names or world_of(self.roots) != self.world:
+            raise Untraceable(KEPT)
 
     def _begin(self) -> list:
         self.count += 1
@@ -195,9 +143,8 @@ class Loop:
             elif before[2] != "empty":
                 array._node = self.step.placeholder(array.shape, array.dtype)
                 array.pieces = array.fill = array.iota = array.step = None
-        self.whole = {
-            key: array._node for key, (array, before, steps) in self.objects.items() if not steps and before[2] != "empty"
-        }
+        whole = [one for one in self.objects.values() if not one[2] and one[1][2] != "empty"]
+        self.whole = {id(array): array._node for array, _, _ in whole}
         self.leaves, self.lists, self.replaced = {}, {}, []
         seen: dict[int, Any] = {}
         self.given = {
@@ -258,6 +205,8 @@ class Loop:
         like, work = (step.likeness(outputs, self.origin), step.work(self._results())) if settled else (None, None)
         if self.work is None:
             self.work = step.work(self._results())
+        if settled:
+            self._check_sharing()
         if settled and like == self.like:
             self._check_first_step(work)
             step.leave()
@@ -289,7 +238,7 @@ class Loop:
             changeable = path[0] in self.names or len(path) > 1
             if after is not leaf.given and leaf.plan.kind == "plain" and path not in self.plans and changeable:
                 plan = first_plan(before)  # it was not known to change
-                leaf.plan, plans[path] = leaf.plan, plan if plan.kind != "plain" else leaf.next_plan(self.step)
+                plans[path] = plan if plan.kind != "plain" else leaf.next_plan(self.step)
                 return
             plans[path] = leaf.next_plan(self.step)
             return
@@ -354,6 +303,8 @@ class Loop:
                 shape = [extent for axis, extent in enumerate(slab.shape) if axis != steps[0]]
                 flat = layout.reshape(slab, shape)
                 self.made[key] = (array.pieces, slab.node, flat.node, shape)
+                if array._version != array._storage.version:
+                    raise Untraceable("an array is changed through another view of it")
                 nodes += [*(past._node for past in array.pieces.past), slab.node, flat.node]
             else:
                 self.made[key] = (None, array.node, -1, ())
@@ -363,7 +314,7 @@ class Loop:
             self.appended[path] = self._entries(entries)
             nodes += [*(past.node for past in entries.past), *(value.node for value in self.appended[path])]
         self.bound = {
-            name: self._last_value(self.env[name])
+            name: self._last_value(self.env[name], nodes)
             for name in self.names
             if self.before[name] is UNBOUND and self.env[name] is not UNBOUND
         }
@@ -378,24 +329,51 @@ class Loop:
             raise Untraceable("a list of arrays of different shapes")
         return [astype(value, GRAPH.working if weak and dtype.kind == "f" else dtype) for value in values]
 
-    def _last_value(self, value):
+    def _last_value(self, value, nodes: list[int]):
         """Of a name that the body binds before it reads it."""
         entries = entries_of(value)
         if entries is not None and not hasattr(value, "__dict__"):
-            return rebuilt(value, {key: self._last_value(one) for key, one in entries.items()})
+            return rebuilt(value, {key: self._last_value(one, nodes) for key, one in entries.items()})
         if isinstance(value, Traced) and value.fill != "empty":
             try:
-                return _Last(value.node, value)
+                nodes.append(value.node)
             except Untraceable:  # of use within the step only
                 return lost()
+            return _Last(nodes[-1], value)
         return value
 
     def _check_first_step(self, work):
         """Where a state takes more room than what it holds at first, the first step has to do what the others do."""
         for leaf in self.leaves.values():
-            if leaf.plan.kind == "array" and leaf.before is not UNBOUND and not leaf.free:
-                if len(lift(leaf.before).shape) != len(leaf.plan.shape) and work != self.work:
-                    raise Untraceable("a state that is a number before the loop and an array in it")
+            known = isinstance(leaf.before, Traced) or is_number(leaf.before)
+            if leaf.plan.kind == "array" and known:
+                before, after = ([text(extent) for extent in one.shape] for one in (lift(leaf.before), leaf.plan))
+                if before != after and (before or work != self.work):
+                    raise StepUndecided(self.place)
+
+    def _check_sharing(self):
+        """An array that the next step changes in place must not be known by another name, too."""
+        assert self.step is not None
+        values = [value for path in self.lists for value in self.lists[path].new]
+        values += [leaf.after for leaf in self.leaves.values() if leaf.plan.kind == "array"]
+        for leaf in self.leaves.values():
+            if not isinstance(leaf.after, Traced) or not self._changes(leaf):
+                continue
+            storage = leaf.after._storage
+            for value in values:
+                if value is not leaf.after or leaf.plan.kind == "itself":
+                    if isinstance(value, Traced) and value._storage is storage:
+                        raise Untraceable(KEPT)
+            if sum(value is leaf.after for value in values) > 1:
+                raise Untraceable(KEPT)
+            if leaf.plan.kind == "array" and isinstance(leaf.before, Traced):
+                if leaf.before._storage.seen >= self.step.began:
+                    raise Untraceable(KEPT)
+
+    def _changes(self, leaf: Leaf) -> bool:
+        if leaf.plan.kind == "itself":
+            return not self.objects[id(leaf.before)][2] if id(leaf.before) in self.objects else False
+        return leaf.plan.kind == "array" and leaf.given._storage.version > 0
 
     def _put_back(self):
         assert self.step is not None
@@ -442,8 +420,8 @@ class Loop:
                 initial = self._initial(leaf)
                 index = record.state(initial, leaf.placeholder, leaf.new)
                 results[path] = lambda leaf=leaf, index=index: _as_planned(record, index, leaf.plan)
-                if leaf.given._storage.version and isinstance(leaf.before, Traced):
-                    self.spoilt.append(leaf.before)
+                if isinstance(leaf.before, Traced) and any(map(self._changes, self.leaves.values())):
+                    self.spoilt.append(leaf.before)  # the first step may have changed it
         return results
 
     def _initial(self, leaf: Leaf) -> int:
@@ -574,10 +552,6 @@ def conform_same(value: Traced, past: Traced) -> int:
     return value.node
 
 
-def _value_of(name: str, local: dict, all_: dict):
-    return local[name] if name in local else all_.get(name, UNBOUND)
-
-
 def _places(objects: dict) -> dict:
     return {key: steps and (steps[0], text(steps[1]), steps[2]) for key, (_, _, steps) in objects.items()}
 
@@ -587,76 +561,3 @@ def _alike(kinds: dict, others: dict) -> bool:
         return [str(part) for part in kind]
 
     return kinds.keys() == others.keys() and all(spelled(kinds[k]) == spelled(others[k]) for k in kinds)
-
-
-# ---- what rewritten code calls ---------------------------------------------------------------------------
-
-COMPREHENSIONS: list[tuple[int, Loop]] = []
-
-
-def each(items, place, called, number: int):
-    """The items of a comprehension; where they vary in number, one for each pass."""
-    loop = Loop(items, place, called, names=["made"])
-    COMPREHENSIONS.append((number, loop))
-    return _passes_of(loop) if loop.varies else iter(loop)
-
-
-def _passes_of(loop: Loop):
-    made: list = []
-    for item in loop:
-        if loop.symbolic:
-            loop.kinds = loop.kinds or {("made",): ()}
-            loop.made = loop.turn({"made": loop.given.get("made", made)}, {})[0]
-            if loop.done:
-                return
-            item = loop.item
-        yield item
-        if not loop.symbolic:
-            made.append(loop.element)
-
-
-def element(number: int, value):
-    if COMPREHENSIONS and COMPREHENSIONS[-1][0] == number:
-        loop = COMPREHENSIONS[-1][1]
-        loop.element = value
-        if loop.symbolic:
-            loop.given["made"].append(value)
-    return value
-
-
-def collect(number: int, made):
-    """The list that a comprehension makes."""
-    found, loop = COMPREHENSIONS.pop()
-    while found != number:  # left by exceptions
-        found, loop = COMPREHENSIONS.pop()
-    if not loop.varies:
-        return made
-    COMPREHENSIONS.append((number, loop))
-    for _ in made:  # a generator runs here
-        pass
-    COMPREHENSIONS.pop()
-    return loop.made
-
-
-def sequence(kind, items):
-    """list() and tuple()."""
-    return items if isinstance(items, StepList) else kind(items)
-
-
-def sum_(items, *start, **options):
-    return total(items, *start, **options) if isinstance(items, StepList) else builtins.sum(items, *start, **options)
-
-
-RUNTIME = {
-    "_strop_loop": Loop,
-    "_strop_unbound": UNBOUND,
-    "_strop_each": each,
-    "_strop_element": element,
-    "_strop_collect": collect,
-    "_strop_sequence": sequence,
-    "range": range_,
-    "enumerate": enumerate_,
-    "zip": zip_,
-    "reversed": reversed_,
-    "sum": sum_,
-}

@@ -17,8 +17,9 @@ from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_layout import getitem
 from strop.trace_lists import StepList
-from strop.trace_loops import RUNTIME
+from strop.trace_comprehensions import RUNTIME
 from strop.trace_rewrite import rewritten
+from strop.trace_walks import Walk, range_
 
 PREFIXES = {"numpy": "", "math": "math.", "scipy": ""}
 # Made traced even from plain numbers, since traced values are stored into them later.
@@ -183,6 +184,10 @@ def _extremum(name):
     real = getattr(builtins, name)
 
     def apply(*values, **options):
+        if len(values) == 1 and isinstance(values[0], StepList) and not options:
+            entries = values[0].joined()
+            if entries.ndim == 1:
+                return call(name, (entries,), {})
         items = list(values[0]) if len(values) == 1 else list(values)
         if not is_traced(items):
             return real(*values, **options)
@@ -232,6 +237,7 @@ BUILTINS = {
     **RUNTIME,
     "__import__": _import,
     "len": _len,
+    "range": TypeStandIn(range, range_, lambda value: isinstance(value, Walk)),
     "min": _extremum("min"),
     "max": _extremum("max"),
     "float": TypeStandIn(float, _to_float, lambda value: False),

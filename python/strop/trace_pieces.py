@@ -63,7 +63,7 @@ class Pieces:
         """All parts with what is left of the base between them."""
         if self.only:
             return layout.with_region(self.base, *self.only)
-        return layout.concatenate([_known(piece) for piece in self._in_order()], self.axis)
+        return layout.concatenate([known(piece) for piece in self._in_order()], self.axis)
 
     def _in_order(self) -> list[Traced]:
         pieces, done = [], 0
@@ -92,7 +92,7 @@ class Pieces:
         return Traced(node, shape, self.base.dtype, fill=self.base.fill)
 
 
-def _known(piece: Traced) -> Traced:
+def known(piece: Traced) -> Traced:
     """What nobody wrote has any value."""
     return full(piece.shape, 0, piece.dtype) if piece.fill == "empty" else piece
 

@@ -10,8 +10,18 @@ import random
 
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced
-from strop.trace_dims import StepUndecided, SymInt, Untraceable, is_int, same, slope_of, steps_in, text, with_step
-from strop.trace_pieces import Pieces
+from strop.trace_dims import (
+    StepUndecided,
+    Untraceable,
+    is_int,
+    looks_negative,
+    same,
+    slope_of,
+    steps_in,
+    text,
+    with_step,
+)
+from strop.trace_pieces import Pieces, known
 
 FURTHEST = 16  # steps back
 REFUSAL = "an array that a loop writes step by step is used in a way that is not followed"
@@ -28,7 +38,7 @@ class StepPieces(Pieces):
         self.place = first + direction * step.symbol
         self.slab = self._before(self.place)
         self.slab.born = step.began
-        self.written = False
+        self.known = True  # from the pass before
         self.past: list[Traced] = []  # what the steps before wrote, the last one first
 
     def copy(self) -> StepPieces:
@@ -47,7 +57,11 @@ class StepPieces(Pieces):
         slabs = [self._at(begin + i) for i in range(width)]
         begins, ends = list(begins), list(ends)
         begins[self.axis], ends[self.axis] = 0, 1
-        return layout.concatenate([layout.slice_axes(slab, begins, ends, steps) for slab in slabs], self.axis)
+        result = layout.concatenate([layout.slice_axes(slab, begins, ends, steps) for slab in slabs], self.axis)
+        if all(slab is not self.slab for slab in slabs):
+            result = Traced(result.node, result.shape, result.dtype)
+            result._storage.frozen = True
+        return result
 
     def _at(self, place) -> Traced:
         ahead = (place - self.place) * self.direction
@@ -103,13 +117,7 @@ class StepPieces(Pieces):
         pieces.append(middle)
         if not same(high, self.base.shape[self.axis]):
             pieces.append(self.before(high, self.base.shape[self.axis]))
-        return layout.concatenate([_known(piece) for piece in pieces], self.axis)
-
-
-def _known(piece: Traced) -> Traced:
-    from strop.trace_pieces import _known as known
-
-    return known(piece)
+        return layout.concatenate([known(piece) for piece in pieces], self.axis)
 
 
 def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
@@ -137,6 +145,7 @@ def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
     if target.pieces is None or not target.pieces.by_step:
         step.touched.setdefault(id(target), (target, target.kept()))
         begin_steps(step, target, step.touched[id(target)][1], axis, first, direction)
+        target.pieces.known = False
     pieces = target.pieces
     assert isinstance(pieces, StepPieces)
     if pieces.step is not step or pieces.axis != axis or not same(pieces.place, begins[axis]):
@@ -144,8 +153,8 @@ def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
     begins, ends = list(begins), list(ends)
     begins[axis], ends[axis] = 0, 1
     layout.assign_region(pieces.slab, value, begins, ends)
-    pieces.written = True
-    target.changed()
+    if pieces.known:  # else what was read of it before in this pass is another value in the next pass
+        target.changed()
     return True
 
 
@@ -167,38 +176,46 @@ def check_place(entry, extent, bound: bool):
     names = steps_in(entry)
     if not names:
         return
-    key = (text(entry), text(extent), bound)
-    if key not in GRAPH.checked:
-        GRAPH.checked[key] = _holds(entry, extent, bound)
-    if not GRAPH.checked[key]:
+    key = [text(entry), text(extent), str(bound)]
+    for number, one in enumerate(GRAPH.passes):
+        key = [part.replace(one.name, f"?{number}") for part in [*key, text(one.count)]]
+    if tuple(key) not in GRAPH.checked:
+        GRAPH.checked[tuple(key)] = _holds(entry, extent, bound)
+    if not GRAPH.checked[tuple(key)]:
         raise StepUndecided(GRAPH.steps[names[0]].loop)
 
 
-def _holds(entry, extent, bound: bool) -> bool:
-    """Over sizes of all magnitudes, at both ends of the loops and between."""
-    from strop.trace_dims import looks_negative
+TRIALS = 240
+FUNCTIONS = {"min": min, "max": max}
 
+
+def _holds(entry, extent, bound: bool) -> bool:
+    """Over sizes of all magnitudes for which no array has a negative extent, at both ends of the loops and between."""
     negative = looks_negative(entry)
     draw, seen = random.Random(1), 0
-    inner = [one for one in reversed(GRAPH.passes)]
-    source = compile(text(entry), "<place>", "eval"), compile(text(extent), "<extent>", "eval")
-    counts = [(one.name, compile(text(one.count), "<count>", "eval")) for one in reversed(inner)]
-    for trial in range(400):
+    place, most = _compiled(text(entry)), _compiled(text(extent))
+    counts = [(one.name, _compiled(text(one.count))) for one in GRAPH.passes]
+    extents = [_compiled(source) for source in sorted(GRAPH.extents) if not source.isdigit()]
+    for trial in range(TRIALS):
         values = _Sizes(draw, trial)
-        if not _take_steps(values, counts, draw, trial):
+        if not _take_steps(values, counts, draw, trial) or any(eval(one, FUNCTIONS, values) < 0 for one in extents):
             continue
-        place, most = (eval(code, {"min": min, "max": max}, values) for code in source)
-        if not bound and not -most <= place < most:
+        at, end = eval(place, FUNCTIONS, values), eval(most, FUNCTIONS, values)
+        if not bound and not -end <= at < end:
             continue  # NumPy fails, too
         seen += 1
-        if (place < 0) != negative or (bound and not -most <= place <= most):
+        if (at < 0) != negative or (bound and not -end <= at <= end):
             return False
     return seen > 0
 
 
+def _compiled(source: str):
+    return compile(source, "<extent>", "eval")
+
+
 def _take_steps(values, counts, draw, trial: int) -> bool:
     for name, count in counts:
-        number = eval(count, {"min": min, "max": max}, values)
+        number = eval(count, FUNCTIONS, values)
         if number < 1:
             return False
         values[name] = (0, number - 1, draw.randrange(number))[trial % 3]
@@ -217,7 +234,3 @@ class _Sizes(dict):
             raise KeyError(name)
         self[name] = self.draw.randint(1, self.most if self.draw.random() < 0.8 else 4)
         return self[name]
-
-
-def is_step(value) -> bool:
-    return isinstance(value, SymInt) and bool(steps_in(value))

@@ -81,7 +81,9 @@ def fresh(target, body) -> set[str]:
 
 
 def _flat(target):
-    return [one for item in target.elts for one in _flat(item)] if isinstance(target, (ast.Tuple, ast.List)) else [target]
+    if isinstance(target, (ast.Tuple, ast.List)):
+        return [one for item in target.elts for one in _flat(item)]
+    return [target]
 
 
 def read(nodes) -> set[str]:
@@ -93,6 +95,7 @@ class Rewriter(ast.NodeTransformer):
         self.count = 0
         self.loops: list[str] = []  # the loops around, within this function
         self.locals: list[set[str]] = [set()]
+        self.shared: list[set[str]] = [set()]  # the names that are declared global
 
     # ---- functions ----
 
@@ -102,14 +105,14 @@ class Rewriter(ast.NodeTransformer):
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
         body = node.body if isinstance(node.body, list) else []
         names |= stored(body)
-        for inner in body:
-            for one in ast.walk(inner):
-                if isinstance(one, ast.Nonlocal):
-                    names |= set(one.names)
+        inner = [one for top in body for one in ast.walk(top)]
+        names |= {name for one in inner if isinstance(one, ast.Nonlocal) for name in one.names}
         loops, self.loops = self.loops, []
         self.locals.append(names)
+        self.shared.append({name for one in inner if isinstance(one, ast.Global) for name in one.names})
         self.generic_visit(node)
         self.locals.pop()
+        self.shared.pop()
         self.loops = loops
         return node
 
@@ -134,8 +137,8 @@ class Rewriter(ast.NodeTransformer):
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"
         writes = stored([node.target, *node.body])
         mutated = changed(node.body)
-        names = sorted(writes | (mutated & self.locals[-1]))
-        watched = sorted(read(node.body) | writes)
+        known = read(node.body) | writes
+        names, watched = sorted(writes | (known & self.locals[-1])), sorted(known)
         new = sorted(fresh(node.target, node.body))
         yields = any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for one in node.body for inner in ast.walk(one))
         called = node.target.id if isinstance(node.target, ast.Name) else next(
@@ -147,10 +150,9 @@ class Rewriter(ast.NodeTransformer):
         self.loops.pop()
         flat = [inner for one in body for inner in (one if isinstance(one, list) else [one])]
         orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
-        start = _statement(
-            f"{loop} = _strop_loop(0, {node.lineno}, {called!r}, {names!r}, "
-            f"{sorted(writes)!r}, {new!r}, {watched!r}, {sorted(mutated)!r}, {yields})"
-        )
+        about = {"names": names, "watched": watched, "stored": sorted(writes), "fresh": new, "mutated": sorted(mutated)}
+        about |= {"shared": sorted(writes & self.shared[-1]), "yields": yields}
+        start = _statement(f"{loop} = _strop_loop(0, {node.lineno}, {called!r}, {about!r})")
         start.value.args[0] = iterable
         turn = _statements(
             f"if {loop}.symbolic:\n"
@@ -187,13 +189,16 @@ class Rewriter(ast.NodeTransformer):
 
     def _comprehension(self, node):
         self.generic_visit(node)
-        if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async:
+        binds = any(isinstance(inner, ast.NamedExpr) for inner in ast.walk(node))
+        if len(node.generators) != 1 or node.generators[0].ifs or node.generators[0].is_async or binds:
             return node
         generator = node.generators[0]
         called = generator.target.id if isinstance(generator.target, ast.Name) else "step"
         self.count += 1
         place = f"({node.lineno}, {node.col_offset})"
-        generator.iter = _call(f"_strop_each(0, {place}, {called!r}, {self.count})", 0, generator.iter)
+        watched = sorted(read([node.elt]))
+        walk = f"_strop_each(0, {place}, {called!r}, {self.count}, {watched!r}, locals(), globals())"
+        generator.iter = _call(walk, 0, generator.iter)
         node.elt = _call(f"_strop_element({self.count}, 0)", 1, node.elt)
         return _call(f"_strop_collect({self.count}, 0)", 1, node)
 

@@ -7,6 +7,9 @@ which confirms the plan or makes another.
 
 from __future__ import annotations
 
+import collections
+import copy
+import types
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,10 +53,15 @@ def plan_of(value: Traced) -> Plan:
     return Plan("array", value.shape, value.dtype.name, value.weak)
 
 
+def is_whole(value) -> bool:
+    """Python's integers, dimensions too."""
+    return isinstance(value, SymInt) or (is_int(value) and not isinstance(value, (Traced, np.generic, np.ndarray)))
+
+
 def first_plan(value) -> Plan:
     if isinstance(value, bool) or value is None:
         return Plan("plain")
-    if isinstance(value, SymInt) or is_int(value) and not isinstance(value, np.generic):
+    if is_whole(value):
         return Plan("count", by=1)
     if isinstance(value, (Traced, np.ndarray)) or is_number(value):
         if isinstance(value, Traced) and value.fill in ("empty", "lost"):
@@ -126,11 +134,10 @@ class Leaf:
             if after is not self.given:
                 raise Untraceable(UNSETTLED)
             return self._unchanged(step)
-        if isinstance(after, SymInt) or (is_int(after) and not isinstance(after, np.generic)):
-            if self.plan.kind == "count":
-                by = after - self.given
-                if step.name not in steps_in(by):
-                    return Plan("count", by=by)
+        if is_whole(after) and self.plan.kind == "count":
+            by = after - self.given
+            if step.name not in steps_in(by):
+                return Plan("count", by=by)
         if self.plan.kind == "plain":
             if type(after) is type(self.before) and isinstance(after, (bool, str)) and after == self.before:
                 return self.plan
@@ -187,4 +194,54 @@ def rebuilt(container, entries: dict):
     if isinstance(container, tuple):
         values = entries.values()
         return type(container)(*values) if hasattr(container, "_fields") else tuple(values)
-    return type(container)(entries.values()) if isinstance(container, list) else dict(entries)
+    if isinstance(container, (list, dict)):
+        return list(entries.values()) if isinstance(container, list) else dict(entries)
+    other = copy.copy(container)
+    refill(other, entries)
+    return other
+
+
+# ---- the rest of the world -------------------------------------------------------------------------------
+
+
+ITERATOR = "iterator"
+
+
+def world_of(value) -> list:
+    """All that can be reached from a value, so that a change of it is noticed; not what an iterator gives next."""
+    seen: set[int] = set()
+    found: list = []
+    open_ = [value]
+    while open_:
+        one = open_.pop()
+        if isinstance(one, (bool, int, float, str, bytes, type(None))):
+            found.append(repr(one))
+            continue
+        if hasattr(type(one), "__next__"):
+            found.append(ITERATOR)
+        found.append(id(one) if not isinstance(one, SymInt) else text(one))
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        if isinstance(one, np.ndarray):
+            found.append(one.tobytes())
+        elif not isinstance(one, Traced):  # GRAPH.touch knows of their changes
+            open_ += _inside(one)
+    return found
+
+
+def _inside(value) -> list:
+    if isinstance(value, (list, tuple, collections.deque)):
+        return list(value)
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    if isinstance(value, dict):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, types.FunctionType):
+        cells = [cell for cell in value.__closure__ or () if cell != types.CellType()]
+        return [*(cell.cell_contents for cell in cells), *(value.__defaults__ or ())]
+    if isinstance(value, types.MethodType):
+        return [value.__self__, value.__func__]
+    if getattr(value, "__module__", None) == "reference" or getattr(type(value), "__module__", None) == "reference":
+        return [one for name, one in getattr(value, "__dict__", {}).items() if not name.startswith("__")]
+    return []

@@ -1,4 +1,5 @@
-"""What a loop of varying length goes over: range(T), an array whose first extent varies, enumerate, zip and reversed of them."""
+"""What a loop of varying length goes over: range(T), an array whose first extent varies, and enumerate, zip and
+reversed of them."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from strop import trace  # noqa: E402
 
 import formulas  # noqa: E402
 import loop_formulas  # noqa: E402
+import loop_refusals  # noqa: E402
 import numpy_formulas  # noqa: E402
 from graph_evaluator import evaluate  # noqa: E402
 
@@ -190,9 +191,17 @@ def add_tests():
                 traced = Traced.of_formula(function)
                 self.assertIn("repeat", {node["family"] for node in traced.document.get("nodes", [])}, traced.reason)
                 for steps in STEPS:
-                    traced.compare(function, SIZES | {"T": steps})
+                    if steps >= loop_formulas.FEWEST.get(function.__name__, 1):
+                        traced.compare(function, SIZES | {"T": steps})
 
             setattr(Loops, f"test_{name}", compare_loop)
+    for name, (source, reason) in loop_refusals.REFUSED.items():
+
+        def refuse_loop(self, source=source, reason=reason):
+            traced = Traced.of_source(source, {"x": "T N"})
+            self.assertTrue(str(traced.reason).startswith(reason), traced.reason or traced.document)
+
+        setattr(Untraceable, f"test_loop_{name}", refuse_loop)
     for name, (source, reason) in UNTRACEABLE.items():
 
         def refuse(self, source=source, reason=reason):
@@ -236,6 +245,66 @@ class Shapes(unittest.TestCase):
 
     def test_broadcast_prefers_the_simpler_extent(self):
         self.assertEqual(self.shapes("def f(x, y):\n return x + y", {"x": "M*N//N+K", "y": "C"}), [["C"]])
+
+
+class Repeat(unittest.TestCase):
+    """The form of the nodes that loops become; that they compute the same is what Loops tests."""
+
+    def repeats(self, source, inputs=None, parameters=None):
+        traced = Traced.of_source(source, inputs or {"x": "T N"}, parameters)
+        self.assertIsNone(traced.reason)
+        return [node for node in traced.document["nodes"] if node["family"] == "repeat"]
+
+    def test_an_average_carries_one_state_and_stacks_it(self):
+        source = (
+            "def f(x, alpha):\n y = np.empty_like(x)\n y[:, 0] = x[:, 0]\n for t in range(1, x.shape[1]):\n"
+            "  y[:, t] = alpha * x[:, t] + (1 - alpha) * y[:, t - 1]\n return y"
+        )
+        (node,) = self.repeats(source, {"x": "B T"}, {"alpha": 0.5})
+        self.assertEqual((node["op"], node["count"], node["step"], node["states"]), ("stack", "T-1", "t", 1))
+        self.assertEqual(node["shape"], ["T-1", "B"])
+        self.assertEqual(len(node["body"]["outputs"]), 2)
+        self.assertIn(["0", "t+1"], [inner.get("begin") for inner in node["body"]["nodes"]])
+
+    def test_results_share_one_loop(self):
+        first, second = self.repeats(
+            "def f(x):\n h, out = x[0], []\n for row in x:\n  h = np.tanh(h + row)\n  out.append(h)\n"
+            " return np.stack(out), h"
+        )
+        own = ("op", "shape", "result")
+        self.assertEqual(*({k: v for k, v in node.items() if k not in own} for node in (first, second)))
+        self.assertEqual({first["op"], second["op"]}, {"last", "stack"})
+
+    def test_what_nobody_needs_is_left_out(self):
+        source = (
+            "def f(x):\n g, h, y = x[0], x[0], np.zeros_like(x)\n for t in range(x.shape[0]):\n"
+            "  g, h, z = h * g, h + x[t], x[t] * 3\n  y[t] = g\n return h"
+        )
+        (node,) = self.repeats(source)
+        self.assertEqual((node["states"], len(node["body"]["outputs"])), (1, 1))
+        self.assertNotIn("multiply", {inner["op"] for inner in node["body"]["nodes"]})
+        self.assertEqual(self.repeats(source.replace("return h", "return x")), [])
+
+    def test_what_is_the_same_in_each_step_stays_outside(self):
+        (node,) = self.repeats("def f(x):\n h = x[0]\n for row in x:\n  h = h + row * np.exp(x[1] * 2)\n return h")
+        self.assertNotIn("exp", {inner["op"] for inner in node["body"]["nodes"]})
+
+    def test_names_of_steps(self):
+        loop = "def f(x):\n h = x[0]\n for {0} in range(x.shape[0]):\n  for {1} in range(x.shape[1]):\n"
+        loop += "   h = h * {0} + x[{0}, {1}]\n return h"
+        for outer, inner, names in (("t", "u", ("t", "u")), ("T", "N", ("T_2", "N_2")), ("_", "__", ("step", "step_2"))):
+            (node,) = self.repeats(loop.format(outer, inner))
+            within = next(one for one in node["body"]["nodes"] if one["family"] == "repeat")
+            self.assertEqual((node["step"], within["step"]), names)
+
+    def test_a_first_step_is_traced_by_itself(self):
+        source = "def f(x):\n h = 0\n for t in range(x.shape[0]):\n  if t > {}:\n   h = h * 2\n  h = h + x[t]\n return h"
+        for last, count in ((0, "T-1"), (1, "T-2"), (2, "T-3")):
+            self.assertEqual([node["count"] for node in self.repeats(source.format(last))], [count])
+
+    def test_the_line_is_named(self):
+        traced = Traced.of_source("def f(x):\n for row in x:\n  x = x + 1\n  y = x[row]\n return y", {"x": "T N"})
+        self.assertIn("(reference.py:8)", traced.reason)
 
 
 class Document(unittest.TestCase):

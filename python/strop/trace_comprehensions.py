@@ -1,0 +1,82 @@
+"""Comprehensions over extents that vary, and the functions that rewritten references call (trace_rewrite).
+
+A comprehension runs as often as its loop has passes; what it makes is a list of steps (trace_lists).
+"""
+
+from __future__ import annotations
+
+import builtins
+
+from strop.trace_lists import StepList, total
+from strop.trace_loops import Loop
+from strop.trace_states import UNBOUND
+from strop.trace_walks import enumerate_, reversed_, zip_
+
+COMPREHENSIONS: list[tuple[int, Loop]] = []
+
+
+def each(items, place, called, number: int, watched, local, all_):
+    """The items of a comprehension; where they vary in number, one for each pass."""
+    loop = Loop(items, place, called, {"names": ["made"], "watched": watched})
+    COMPREHENSIONS.append((number, loop))
+    return _passes_of(loop, local, all_) if loop.varies else iter(loop)
+
+
+def _passes_of(loop: Loop, local: dict, all_: dict):
+    made: list = []
+    for item in loop:
+        if loop.symbolic:
+            loop.kinds = loop.kinds or {("made",): ()}
+            loop.made = loop.turn({**local, "made": loop.given.get("made", made)}, all_)[0]
+            if loop.done:
+                return
+            item = loop.item
+        yield item
+        if not loop.symbolic:
+            made.append(loop.element)
+
+
+def element(number: int, value):
+    if COMPREHENSIONS and COMPREHENSIONS[-1][0] == number:
+        loop = COMPREHENSIONS[-1][1]
+        loop.element = value
+        if loop.symbolic:
+            loop.given["made"].append(value)
+    return value
+
+
+def collect(number: int, made):
+    """The list that a comprehension makes."""
+    found, loop = COMPREHENSIONS.pop()
+    while found != number:  # left by exceptions
+        found, loop = COMPREHENSIONS.pop()
+    if not loop.varies:
+        return made
+    COMPREHENSIONS.append((number, loop))
+    for _ in made:  # a generator runs here
+        pass
+    COMPREHENSIONS.pop()
+    return loop.made
+
+
+def sequence(kind, items):
+    """list() and tuple()."""
+    return items if isinstance(items, StepList) else kind(items)
+
+
+def sum_(items, *start, **options):
+    return total(items, *start, **options) if isinstance(items, StepList) else builtins.sum(items, *start, **options)
+
+
+RUNTIME = {
+    "_strop_loop": Loop,
+    "_strop_unbound": UNBOUND,
+    "_strop_each": each,
+    "_strop_element": element,
+    "_strop_collect": collect,
+    "_strop_sequence": sequence,
+    "enumerate": enumerate_,
+    "zip": zip_,
+    "reversed": reversed_,
+    "sum": sum_,
+}

@@ -1,0 +1,99 @@
+"""The graph under construction."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from strop.trace_dims import SymInt, Untraceable, text
+
+DTYPES = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
+MAX_NODES = 20000
+NOTHING: frozenset = frozenset()
+
+
+class Builder:
+    """The graph under construction. One trace runs in a process, so there is one."""
+
+    def __init__(self):
+        self.first_steps: dict = {}  # of loops, by their place in the reference's file: how many are traced one by one
+        self.start("float32")
+
+    def start(self, working_dtype: str):
+        self.nodes: list[dict] = []
+        self.working = working_dtype  # what Python's floats become when no array decides
+        self.constants: dict = {}
+        # Of loops (trace_loops): for each node the passes that it depends on, the passes under way, outermost first,
+        # all passes by the name of their step, and what stands for the states of a finished loop.
+        self.depends: list[frozenset] = []
+        self.passes: list = []
+        self.steps: dict = {}
+        self.states: dict = {}
+        self.extents: set[str] = set()  # of all nodes
+        self.checked: dict = {}  # places that change with a step (trace_places)
+        self.clock = 0
+        self.names: set[str] = set()  # of the dimensions and parameters
+        SymInt.steps = self.steps
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def touch(self, array):
+        """Before an array changes in place: a pass over a loop's body has to put it back."""
+        if array._storage.frozen:
+            raise Untraceable("an array that a loop writes step by step is changed at another place")
+        if self.passes and array.born < self.passes[-1].began:
+            self.passes[-1].touched.setdefault(id(array), (array, array.kept()))
+
+    def steps_in(self, texts) -> frozenset:
+        if not self.steps:
+            return NOTHING
+        words = {word for one in texts for word in re.findall(r"[A-Za-z_]\w*", str(one))}
+        return frozenset(self.steps[word] for word in words & self.steps.keys())
+
+    def depend(self, operands, attributes) -> frozenset:
+        if not self.steps:
+            return NOTHING
+        texts = [attributes.get("dim", "")]
+        for key in ("begin", "end", "step", "window"):
+            texts += attributes.get(key, [])
+        return self.steps_in(texts).union(*(self.depends[i] for i in operands))
+
+    def add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
+        if len(self.nodes) >= MAX_NODES:
+            raise Untraceable(f"more than {MAX_NODES} operations")
+        name = np.dtype(dtype).name
+        name = "float32" if name == "float16" else name  # in which it is computed; 16 bits are for memory
+        if name not in DTYPES:
+            raise Untraceable(f"dtype '{name}' is not supported")
+        shape = [text(extent) for extent in shape]
+        if self.steps_in(shape) or (op == "pad" and self.steps_in(attributes["begin"] + attributes["end"])):
+            raise Untraceable("an extent that changes with each step")
+        self.extents.update(shape)
+        self.depends.append(self.depend(operands, attributes))
+        self.nodes.append(
+            {"family": family, "op": op, "operands": operands, "shape": shape, "dtype": name, **attributes}
+        )
+        return len(self.nodes) - 1
+
+    def constant(self, value, dtype) -> int:
+        """One node a value and dtype."""
+        symbolic = isinstance(value, SymInt)
+        key = (text(value) if symbolic else repr(value), np.dtype(dtype).name)
+        if key not in self.constants:
+            value = text(value) if symbolic else value
+            if not symbolic and not math.isfinite(value):
+                value = str(float(value))  # JSON has no infinities: "inf", "-inf", "nan"
+            self.constants[key] = self.add(
+                "constant", "", [], [], dtype, **{"dim" if symbolic else "value": value}
+            )
+        return self.constants[key]
+
+    def dtype(self, node: int):
+        return np.dtype(self.nodes[node]["dtype"])
+
+
+GRAPH = Builder()

@@ -1,0 +1,623 @@
+"""Loops of varying length that are refused: what cannot be followed must never become a wrong graph."""
+
+KEPT = "a value of a loop is kept where it cannot be followed"
+LIST = "a list that a loop makes is used in a way that is not followed"
+VIEW = "an array is changed through another view of it"
+EXTENT = "an extent that changes with each step"
+STEP = "control flow depends on the step of a loop"
+PLACES = "an array that a loop writes step by step is used in a way that is not followed"
+DIMENSION = "control flow depends on dimension 'T'"
+
+# name: source of a function over an array (T, N), why it is refused
+REFUSED = {
+    "closure_counter": (
+        """
+def f(x):
+    k = 0
+    def g(h):
+        nonlocal k
+        k += 1
+        return h * k
+    h = x[0]
+    for row in x:
+        h = g(h) + row
+    return h
+""",
+        KEPT,
+    ),
+    "closure_list": (
+        """
+def f(x):
+    c = [0]
+    def g(h):
+        c[0] += 1
+        return h * c[0]
+    h = x[0]
+    for row in x:
+        h = g(h) + row
+    return h
+""",
+        KEPT,
+    ),
+    "global_counter": (
+        """
+n = 0
+def g(h):
+    global n
+    n += 1
+    return h * n
+def f(x):
+    h = x[0]
+    for row in x:
+        h = g(h) + row
+    return h
+""",
+        KEPT,
+    ),
+    "attr_external": (
+        """
+class A: pass
+a = A()
+def g(h):
+    a.v = h
+def f(x):
+    h = x[0]
+    for row in x:
+        h = h*0.5 + row
+        g(h)
+    return a.v
+""",
+        KEPT,
+    ),
+    "alias_inplace_then_rebind": (
+        """
+def f(x):
+    h = x[0] * 1
+    g = h
+    for row in x:
+        h += row
+        h = h * 0.5
+    return h, g
+""",
+        KEPT,
+    ),
+    "list_alias": (
+        """
+def f(x):
+    out = []
+    other = out
+    for row in x:
+        out.append(row * 2)
+    return np.stack(other)
+""",
+        KEPT,
+    ),
+    "list_of_caller": (
+        """
+def g(x, out):
+    for row in x:
+        out.append(row * 2)
+def f(x):
+    out = []
+    g(x, out)
+    return np.stack(out)
+""",
+        KEPT,
+    ),
+    "list_both_levels": (
+        """
+def f(x):
+    out = []
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            out.append(x[i, j])
+    return np.array(out)
+""",
+        KEPT,
+    ),
+    "np_random": (
+        """
+def f(x):
+    h = x[0]
+    for row in x:
+        h = h + np.random.rand()
+    return h
+""",
+        KEPT,
+    ),
+    "alias_list_inplace": (
+        """
+def f(x):
+    h = x[0] * 1
+    out = []
+    for row in x:
+        h += row
+        out.append(h)
+    return np.stack(out)
+""",
+        KEPT,
+    ),
+    "alias_list_rebind": (
+        """
+def f(x):
+    h = x[0] * 1
+    out = []
+    for row in x:
+        h += row
+        h = h * 0.5
+        out.append(h)
+    return np.stack(out)
+""",
+        KEPT,
+    ),
+    "alias_prev2": (
+        """
+def f(x):
+    h = x[0] * 1
+    g = x[0] * 2
+    s = x[0] * 0
+    for row in x:
+        h += row
+        s = s + g
+        h = h * 0.5
+        g = h
+    return s
+""",
+        KEPT,
+    ),
+    "hidden_alias": (
+        """
+def f(x):
+    h = x[0] * 1
+    g = h
+    def see(): return g * 2
+    s = x[0] * 0
+    for row in x:
+        h += row
+        s = s + see()
+        h = h * 0.5
+    return s
+""",
+        KEPT,
+    ),
+    "counter_after": (
+        """
+def f(x):
+    c = [0]
+    def g():
+        c[0] += 1
+    h = x[0]
+    for row in x:
+        g()
+        h = h + row
+    return h * c[0]
+""",
+        KEPT,
+    ),
+    "ndarray_counter_after": (
+        """
+def f(x):
+    c = np.array([0, 0])
+    h = x[0]
+    for row in x:
+        c[0] += 1
+        h = h + row
+    return h * c[0]
+""",
+        KEPT,
+    ),
+    "nonlocal_after": (
+        """
+def f(x):
+    k = 0
+    def g():
+        nonlocal k
+        k += 1
+    h = x[0]
+    for row in x:
+        g()
+        h = h + row
+    return h * k
+""",
+        KEPT,
+    ),
+    "global_after": (
+        """
+k = 0
+def g():
+    global k
+    k += 1
+def f(x):
+    h = x[0]
+    for row in x:
+        g()
+        h = h + row
+    return h * k
+""",
+        KEPT,
+    ),
+    "class_attr": (
+        """
+class A:
+    n = 0
+def f(x):
+    h = x[0]
+    for row in x:
+        A.n += 1
+        h = h + row
+    return h * A.n
+""",
+        KEPT,
+    ),
+    "default_arg": (
+        """
+def g(acc=[0]):
+    acc[0] += 1
+    return acc[0]
+def f(x):
+    h = x[0]
+    for row in x:
+        h = h + row
+        g()
+    return h * g()
+""",
+        KEPT,
+    ),
+    "hidden_iter": (
+        """
+def f(x):
+    c = iter([1.0] * 50 + [3])
+    h = x[0]
+    for row in x:
+        h = h + row * next(c)
+    return h * next(c)
+""",
+        KEPT,
+    ),
+    "hidden_random_state": (
+        """
+import itertools
+def f(x):
+    c = itertools.count(1)
+    h = x[0]
+    for row in x:
+        h = h + row * next(c)
+    return h
+""",
+        KEPT,
+    ),
+    "comp_state": (
+        """
+def f(x):
+    h = [x[0]]
+    def step(r):
+        h[0] = h[0] * 0.5 + r
+        return h[0]
+    return np.stack([step(r) for r in x])
+""",
+        KEPT,
+    ),
+    "closure_kept": (
+        """
+keep = []
+def f(x):
+    h = x[0]
+    for row in x:
+        h = h + row
+        keep.append(h)
+    return keep[-1]
+""",
+        LIST,
+    ),
+    "view_inplace": (
+        """
+def f(x):
+    y = x.copy()
+    r = y[0]
+    for t in range(1, x.shape[0]):
+        r += x[t]
+    return y
+""",
+        VIEW,
+    ),
+    "prev_view_changed": (
+        """
+def f(x):
+    y = np.zeros_like(x)
+    y[0] = x[0]
+    for t in range(1, x.shape[0]):
+        p = y[t-1]
+        p += 1
+        y[t] = 0.5 * p + x[t]
+    return y
+""",
+        VIEW,
+    ),
+    "cur_view_changed": (
+        """
+def f(x):
+    y = x.copy()
+    for t in range(x.shape[0]):
+        p = y[t]
+        p += 1
+    return y
+""",
+        VIEW,
+    ),
+    "cur_view_stale": (
+        """
+def f(x):
+    y = x.copy()
+    z = x.copy()
+    for t in range(x.shape[0]):
+        p = y[t]
+        y[t] = p * 2
+        z[t] = p
+    return y, z
+""",
+        VIEW,
+    ),
+    "view_T": (
+        """
+def f(x):
+    y = np.zeros_like(x)
+    z = y.T
+    for t in range(x.shape[0]):
+        z[:, t] = x[t]
+    return y
+""",
+        VIEW,
+    ),
+    "reshape_view": (
+        """
+def f(x):
+    y = np.zeros_like(x)
+    for t in range(x.shape[0]):
+        y[t] = x[t]
+    z = y.reshape(-1)
+    z += 1
+    return y
+""",
+        VIEW,
+    ),
+    "break": (
+        """
+def f(x):
+    h = x[0]
+    for t in range(x.shape[0]):
+        h = h + x[t]
+        break
+    return h
+""",
+        "'break' in a loop of varying length",
+    ),
+    "return": (
+        """
+def f(x):
+    for t in range(x.shape[0]):
+        return x[t]
+""",
+        "'return' in a loop of varying length",
+    ),
+    "yield": (
+        """
+def g(x):
+    for t in range(x.shape[0]):
+        yield x[t]
+def f(x):
+    return np.stack(list(g(x)))
+""",
+        "'yield' in a loop of varying length",
+    ),
+    "grow_slice": (
+        """
+def f(x):
+    y = np.zeros_like(x)
+    for t in range(x.shape[0]):
+        y[t] = x[:t+1].sum(axis=0)
+    return y
+""",
+        EXTENT,
+    ),
+    "triangular": (
+        """
+def f(x):
+    y = x.copy()
+    for i in range(x.shape[0]):
+        for j in range(i):
+            y[i, j] = 0
+    return y
+""",
+        EXTENT,
+    ),
+    "clamp_window": (
+        """
+def f(x):
+    y = np.zeros_like(x)
+    for t in range(x.shape[0]):
+        y[t] = x[t:t+3].sum(axis=0)
+    return y
+""",
+        STEP,
+    ),
+    "wrap_back2": (
+        """
+def f(x):
+    y = x.copy()
+    T = x.shape[0]
+    for t in range(T):
+        y[t] = y[T-2-t] * 2
+    return y
+""",
+        STEP,
+    ),
+    "if_even": (
+        """
+def f(x):
+    h = x[0]
+    for t in range(x.shape[0]):
+        if t % 2 == 0:
+            h = h * 0.5
+        h = h + x[t]
+    return h
+""",
+        STEP,
+    ),
+    "if_last": (
+        """
+def f(x):
+    h = x[0]
+    for t in range(x.shape[0]):
+        if t < x.shape[0] - 1:
+            h = h * 0.5
+        h = h + x[t]
+    return h
+""",
+        STEP,
+    ),
+    "blocks": (
+        """
+def f(x):
+    s = x[0] * 0
+    for i in range(0, x.shape[0], 2):
+        s = s + x[i:i + 2].sum(axis=0)
+    return s
+""",
+        STEP,
+    ),
+    "whole_read": (
+        """
+def f(x):
+    y = x.copy()
+    for t in range(x.shape[0]):
+        y[t] = y.sum(axis=0)
+    return y
+""",
+        PLACES,
+    ),
+    "two_places": (
+        """
+def f(x):
+    y = np.zeros((x.shape[0]+1, x.shape[1]), dtype=x.dtype)
+    for t in range(x.shape[0]):
+        y[t] = x[t]
+        y[t+1] = x[t]*2
+    return y
+""",
+        PLACES,
+    ),
+    "literal_read_bad": (
+        """
+def f(x):
+    y = x.copy()
+    for t in range(1, x.shape[0]):
+        y[t] = y[1] + x[t]
+    return y
+""",
+        PLACES,
+    ),
+    "strided_write": (
+        """
+def f(x):
+    y = x.copy()
+    for t in range(x.shape[0]//2):
+        y[2*t] = x[2*t] * 2
+    return y
+""",
+        PLACES,
+    ),
+    "growing": (
+        """
+def f(x):
+    h = x[:1]
+    for row in x:
+        h = np.concatenate([h, row[None]])
+    return h
+""",
+        "a state of a loop that never settles",
+    ),
+    "value_cond": (
+        """
+def f(x):
+    h = x[0]
+    for row in x:
+        if row.sum() > 0:
+            h = h + row
+    return h
+""",
+        "control flow depends on the values of an array",
+    ),
+    "try_leave": (
+        """
+def f(x):
+    h = x[0]
+    try:
+        for row in x:
+            h = h + row
+            raise ValueError
+    except ValueError:
+        pass
+    return h
+""",
+        "a loop is left before its end",
+    ),
+    "while_loop": (
+        """
+def f(x):
+    t = 0
+    while t < x.shape[0]:
+        t += 1
+    return x
+""",
+        DIMENSION,
+    ),
+    "list_range": (
+        """
+def f(x):
+    return x[list(range(x.shape[0]))]
+""",
+        DIMENSION,
+    ),
+    "preallocated": (
+        """
+def f(x):
+    out = [None] * x.shape[0]
+    for t in range(x.shape[0]):
+        out[t] = x[t]
+    return np.stack(out)
+""",
+        DIMENSION,
+    ),
+    "zip_mismatch": (
+        """
+def f(x):
+    h = x[0]
+    for a, b in zip(x, x[1:]):
+        h = a * b
+    return h
+""",
+        "a loop over arrays of different extents",
+    ),
+    "one_hot": (
+        """
+def f(x):
+    h = x[0] * 0
+    for t in range(x.shape[0]):
+        e = np.zeros(x.shape[0], dtype=x.dtype)
+        e[t] = 1
+        h = h + (e[:, None] * x).sum(axis=0)
+    return h
+""",
+        "a place that changes with each step of an array made in this step",
+    ),
+    "empty_state": (
+        """
+def f(x):
+    y = np.empty_like(x)
+    for t in range(1, x.shape[0]):
+        y[t] = y[t-1] + x[t]
+    return y
+""",
+        "np.empty is read before it is written",
+    ),
+}
