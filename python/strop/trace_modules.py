@@ -7,6 +7,7 @@ reference therefore runs with modules that forward everything but what touches t
 from __future__ import annotations
 
 import builtins
+import functools
 import types
 
 import numpy as np
@@ -245,10 +246,15 @@ BUILTINS = {
 }
 
 
+@functools.lru_cache(maxsize=4)
+def compiled(source: str, path: str):
+    return compile(rewritten(source, path), path, "exec", dont_inherit=True, optimize=1)
+
+
 def run_module(path: str) -> dict:
     """The globals of the reference file. Its assertions are preconditions and are left out."""
     with open(path, encoding="utf-8") as file:
-        code = compile(rewritten(file.read(), path), path, "exec", dont_inherit=True, optimize=1)
+        code = compiled(file.read(), path)
     names = {"__builtins__": BUILTINS, "__name__": "reference", "__file__": path}
     exec(code, names)
     return names

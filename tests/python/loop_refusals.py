@@ -249,20 +249,6 @@ def f(x):
 """,
         KEPT,
     ),
-    "default_arg": (
-        """
-def g(acc=[0]):
-    acc[0] += 1
-    return acc[0]
-def f(x):
-    h = x[0]
-    for row in x:
-        h = h + row
-        g()
-    return h * g()
-""",
-        KEPT,
-    ),
     "hidden_iter": (
         """
 def f(x):
@@ -271,18 +257,6 @@ def f(x):
     for row in x:
         h = h + row * next(c)
     return h * next(c)
-""",
-        KEPT,
-    ),
-    "hidden_random_state": (
-        """
-import itertools
-def f(x):
-    c = itertools.count(1)
-    h = x[0]
-    for row in x:
-        h = h + row * next(c)
-    return h
 """,
         KEPT,
     ),
@@ -364,18 +338,6 @@ def f(x):
     z = y.T
     for t in range(x.shape[0]):
         z[:, t] = x[t]
-    return y
-""",
-        VIEW,
-    ),
-    "reshape_view": (
-        """
-def f(x):
-    y = np.zeros_like(x)
-    for t in range(x.shape[0]):
-        y[t] = x[t]
-    z = y.reshape(-1)
-    z += 1
     return y
 """,
         VIEW,

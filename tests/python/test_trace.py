@@ -21,6 +21,8 @@ from strop import trace  # noqa: E402
 
 import formulas  # noqa: E402
 import loop_formulas  # noqa: E402
+import loop_lists  # noqa: E402
+import loop_places  # noqa: E402
 import loop_refusals  # noqa: E402
 import numpy_formulas  # noqa: E402
 from graph_evaluator import evaluate  # noqa: E402
@@ -171,7 +173,17 @@ class Formulas(unittest.TestCase):
 
 
 class Loops(unittest.TestCase):
-    """One test a function of loop_formulas.py, added below."""
+    """One test a function of loop_formulas.py, loop_lists.py and loop_places.py, added below."""
+
+    def compare(self, function):
+        traced = Traced.of_formula(function)
+        self.assertIn("repeat", {node["family"] for node in traced.document.get("nodes", [])}, traced.reason)
+        for steps in STEPS:
+            if steps >= loop_formulas.FEWEST.get(function.__name__, 1):
+                traced.compare(function, SIZES | {"T": steps})
+
+    def test_all_are_found(self):
+        self.assertGreater(sum(name.startswith("test_") for name in dir(self)), 120)
 
 
 class Untraceable(unittest.TestCase):
@@ -184,17 +196,11 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
                 setattr(Formulas, f"test_{name}", lambda self, f=function: Traced.of_formula(f).compare(f))
-    for name, function in vars(loop_formulas).items():
-        if inspect.isfunction(function) and function.__doc__:
-
-            def compare_loop(self, function=function):
-                traced = Traced.of_formula(function)
-                self.assertIn("repeat", {node["family"] for node in traced.document.get("nodes", [])}, traced.reason)
-                for steps in STEPS:
-                    if steps >= loop_formulas.FEWEST.get(function.__name__, 1):
-                        traced.compare(function, SIZES | {"T": steps})
-
-            setattr(Loops, f"test_{name}", compare_loop)
+    for module in (loop_formulas, loop_lists, loop_places):
+        for name, function in vars(module).items():
+            if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
+                assert not hasattr(Loops, f"test_{name}"), name
+                setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
     for name, (source, reason) in loop_refusals.REFUSED.items():
 
         def refuse_loop(self, source=source, reason=reason):
