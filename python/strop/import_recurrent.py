@@ -14,8 +14,9 @@ from strop import trace_layout as layout
 from strop.import_products import _linear
 from strop.import_values import OPERATIONS
 from strop.trace_array import Traced, pointwise, transpose
-from strop.trace_dims import Untraceable, is_int
+from strop.trace_dims import Untraceable
 from strop.trace_layout import part
+from strop.trace_repeat import over_steps
 
 LIBRARY = torch.library.Library("strop", "FRAGMENT")
 LAYER = "Tensor[] weights, bool biases, int layers, float dropout, bool train, bool bidirectional, bool batch_first"
@@ -130,18 +131,19 @@ def _direction(step, x, batch_first, state, weights, biases, backwards):
     projection = weights[4:] if biases else weights[2:]
     of_input = _linear(None, x, w, b)  # in the order of memory: one product over all rows
     of_input = transpose(of_input, (1, 0, 2)) if batch_first else of_input
-    steps, made = range(of_input.shape[0]), []
-    for t in reversed(steps) if backwards else steps:
-        state = step(of_input[t], state, u, c, *projection)
-        made.append(state[0])
-    return layout.stack(made[::-1] if backwards else made, 0), state
+    count = of_input.shape[0]
+
+    def one_step(t, state):
+        state = step(of_input[count - 1 - t if backwards else t], state, u, c, *projection)
+        return state, state[:1]
+
+    (made,), last = over_steps(count, state, one_step)
+    return layout.reverse(made, [0]) if backwards else made, last
 
 
 def _layers(name, x, states, weights, biases, layers, dropout, train, bidirectional, batch_first):
     if dropout and train and layers > 1:
         raise Untraceable(f"'{name}' with dropout between its layers draws random numbers")
-    if not is_int(x.shape[1 if batch_first else 0]):
-        raise Untraceable(f"'{name}' over a number of steps that varies has no graph operation")
     directions = 2 if bidirectional else 1
     each, last = len(weights) // (layers * directions), []
     for layer in range(layers):
