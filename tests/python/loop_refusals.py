@@ -582,4 +582,38 @@ def f(x):
 """,
         "np.empty is read before it is written",
     ),
+    "break_in_a_first_step": (
+        """
+def f(x):
+    h = x[0]
+    for t in range(x.shape[0]):
+        h = h * 2
+        if t == 2:
+            break
+    return h
+""",
+        "'break' in a loop of varying length",
+    ),
+    "only_the_second_step": (
+        """
+def f(x):
+    z = x[0]
+    for t in range(x.shape[0]):
+        if t == 1:
+            z = z * 0 + 5
+    return z
+""",
+        STEP,
+    ),
+    "both_ends_of_a_list": (
+        """
+def f(x):
+    out = []
+    for row in x:
+        out.insert(0, row)
+        out.append(row)
+    return np.stack(out)
+""",
+        LIST,
+    ),
 }
