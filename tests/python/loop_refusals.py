@@ -25,20 +25,6 @@ def f(x):
 """,
         KEPT,
     ),
-    "closure_list": (
-        """
-def f(x):
-    c = [0]
-    def g(h):
-        c[0] += 1
-        return h * c[0]
-    h = x[0]
-    for row in x:
-        h = g(h) + row
-    return h
-""",
-        KEPT,
-    ),
     "global_counter": (
         """
 n = 0
@@ -303,17 +289,6 @@ def f(x):
         p = y[t-1]
         p += 1
         y[t] = 0.5 * p + x[t]
-    return y
-""",
-        VIEW,
-    ),
-    "cur_view_changed": (
-        """
-def f(x):
-    y = x.copy()
-    for t in range(x.shape[0]):
-        p = y[t]
-        p += 1
     return y
 """,
         VIEW,
