@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from strop.trace_array import DTYPES, Traced, astype, lift, pointwise
+from strop.trace_array import Traced, astype, lift, pointwise
 from strop.trace_dims import Untraceable
+from strop.trace_graph import DTYPES
 
 OPERATIONS: dict = {}  # "add" of aten.add.Tensor, or "max.dim" where overloads differ
 

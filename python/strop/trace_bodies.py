@@ -83,9 +83,11 @@ def needed_by(outputs) -> set[int]:
 def document(outputs: list[int]) -> dict:
     if GRAPH.passes:
         raise Untraceable("a loop is left before its end")
-    if any(GRAPH.depends[i] for i in outputs):
-        raise Untraceable(KEPT)
-    graph = _Graph(needed_by(outputs))
+    needed = needed_by(outputs)
+    for records in GRAPH.assumed.values():  # the count of a node says how many steps there must be
+        if not any(one._node in needed for record in records for one in record.results.values()):
+            raise Untraceable("control flow depends on the step of a loop")
+    graph = _Graph(needed)
     for index, node in enumerate(GRAPH.nodes):
         own = index in graph.needed or node["family"] == "input"
         if own and not GRAPH.depends[index]:

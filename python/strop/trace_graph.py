@@ -33,6 +33,7 @@ class Builder:
         self.states: dict = {}
         self.extents: set[str] = set()  # of all nodes
         self.checked: dict = {}  # places that change with a step (trace_places)
+        self.assumed: dict = {}  # loops of which more steps are traced by themselves than there may be
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters
         SymInt.steps = self.steps

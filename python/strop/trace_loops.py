@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import re
 from functools import partial
 from typing import Any
 
@@ -94,7 +95,7 @@ class Loop:
         self.symbolic = False
 
     def leave(self, how: str):
-        if self.symbolic and not self.done:
+        if self.varies and not self.done:  # in its first steps, too: there may be fewer
             raise Untraceable(f"'{how}' in a loop of varying length")
 
     # ---- passes ----
@@ -388,6 +389,8 @@ class Loop:
         step = self.step
         assert step is not None
         record = Record(step)
+        if self.walk is not None and self.peeled > _fewest(self.walk.count):
+            GRAPH.assumed.setdefault(self.place, []).append(record)
         self.spoilt: list[Traced] = []  # by the first step only
         later = self._state_results(record)
         later_objects = self._object_results(record)
@@ -550,6 +553,11 @@ def conform_same(value: Traced, past: Traced) -> int:
     if GRAPH.nodes[value.node]["shape"] != GRAPH.nodes[past.node]["shape"] or value.dtype != past.dtype:
         raise Untraceable(UNSETTLED)
     return value.node
+
+
+def _fewest(count) -> int:
+    """Steps, where all extents are one."""
+    return eval(re.sub(r"(?!min\b|max\b)\b[A-Za-z_]\w*", "1", text(count)), {"min": min, "max": max})
 
 
 def _places(objects: dict) -> dict:

@@ -25,20 +25,6 @@ def f(x):
 """,
         KEPT,
     ),
-    "closure_list": (
-        """
-def f(x):
-    c = [0]
-    def g(h):
-        c[0] += 1
-        return h * c[0]
-    h = x[0]
-    for row in x:
-        h = g(h) + row
-    return h
-""",
-        KEPT,
-    ),
     "global_counter": (
         """
 n = 0
@@ -307,17 +293,6 @@ def f(x):
 """,
         VIEW,
     ),
-    "cur_view_changed": (
-        """
-def f(x):
-    y = x.copy()
-    for t in range(x.shape[0]):
-        p = y[t]
-        p += 1
-    return y
-""",
-        VIEW,
-    ),
     "cur_view_stale": (
         """
 def f(x):
@@ -581,5 +556,39 @@ def f(x):
     return y
 """,
         "np.empty is read before it is written",
+    ),
+    "break_in_a_first_step": (
+        """
+def f(x):
+    h = x[0]
+    for t in range(x.shape[0]):
+        h = h * 2
+        if t == 2:
+            break
+    return h
+""",
+        "'break' in a loop of varying length",
+    ),
+    "only_the_second_step": (
+        """
+def f(x):
+    z = x[0]
+    for t in range(x.shape[0]):
+        if t == 1:
+            z = z * 0 + 5
+    return z
+""",
+        STEP,
+    ),
+    "both_ends_of_a_list": (
+        """
+def f(x):
+    out = []
+    for row in x:
+        out.insert(0, row)
+        out.append(row)
+    return np.stack(out)
+""",
+        LIST,
     ),
 }
