@@ -134,7 +134,9 @@ def _direction(step, x, batch_first, state, weights, biases, backwards):
     count = of_input.shape[0]
 
     def one_step(t, state):
-        state = step(of_input[count - 1 - t if backwards else t], state, u, c, *projection)
+        place = count - 1 - t if backwards else t
+        row = layout.reshape(part(of_input, 0, place, place + 1), of_input.shape[1:])
+        state = step(row, state, u, c, *projection)
         return state, state[:1]
 
     (made,), last = over_steps(count, state, one_step)
