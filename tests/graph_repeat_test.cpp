@@ -84,7 +84,7 @@ TEST(Repeat, AKnownNumberOfStepsCanBeWrittenOut) {
     EXPECT_THAT(values[1].values, ElementsAre(5, 4.5, 5.25));
     EXPECT_THAT(values[2].values, ElementsAre(16, 10, 9));
     EXPECT_TRUE(has_loops(unrolled_loops(parse_graph(results()))));
-    EXPECT_TRUE(has_loops(unrolled_loops(parse_graph(results(body, "9999")))));
+    EXPECT_TRUE(has_loops(unrolled_loops(parse_graph(results(body, "99999")))));
 }
 
 TEST(Repeat, WhatDoesNotFitIsRefused) {

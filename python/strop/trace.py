@@ -114,19 +114,26 @@ def call_reference(function, inputs, parameters):
 
 
 def trace(spec: dict) -> dict:
-    """What a loop decides for single steps only makes the trace start again, with its first steps one by one."""
+    """What a loop decides for single steps only makes the trace start again, with its first steps one by one; a long
+    loop of a known length that cannot be traced as if it varied makes it start again with all of them."""
     GRAPH.first_steps.clear()
+    GRAPH.unrolled.clear()
     first = None
     while True:
         try:
             return trace_once(spec)
-        except StepUndecided as error:
-            first = first or error
-            if GRAPH.first_steps.get(error.loop, 0) >= MOST_FIRST_STEPS:
-                raise
-            GRAPH.first_steps[error.loop] = GRAPH.first_steps.get(error.loop, 0) + 1
-        except Untraceable as error:
-            if first and str(error).startswith("control flow depends on dimension"):
+        except (Exception, Untraceable) as error:
+            loop = getattr(error, "loop", None)
+            tried = GRAPH.long_loops - GRAPH.unrolled
+            if tried:
+                GRAPH.unrolled |= {loop} if loop in tried else tried
+                continue
+            if isinstance(error, StepUndecided):
+                first = first or error
+                if GRAPH.first_steps.get(loop, 0) < MOST_FIRST_STEPS:
+                    GRAPH.first_steps[loop] = GRAPH.first_steps.get(loop, 0) + 1
+                    continue
+            elif first and str(error).startswith("control flow depends on dimension"):
                 raise first from None
             raise
 

@@ -289,9 +289,13 @@ def same(a, b) -> bool:
 
 
 def looks_negative(value) -> bool:
-    """Whether an index counts from the end: -p, 1-k; not H-R."""
+    """Whether an index counts from the end, in each step of a loop: -p, 1-k; not H-R."""
     if not isinstance(value, SymInt):
         return value < 0
+    for name in steps_in(value):
+        ends = [with_step(value, name, place) for place in (0, SymInt.steps[name].count - 1)]
+        if None not in ends:
+            return all(looks_negative(end) for end in ends)
     return all(factor < 0 for monomial, factor in value.terms.items() if monomial)
 
 

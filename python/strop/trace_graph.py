@@ -19,6 +19,7 @@ class Builder:
 
     def __init__(self):
         self.first_steps: dict = {}  # of loops, by their place in the reference's file: how many are traced one by one
+        self.unrolled: set = set()  # loops of a known length that cannot be traced as if it varied
         self.start("float32")
 
     def start(self, working_dtype: str):
@@ -33,6 +34,7 @@ class Builder:
         self.states: dict = {}
         self.extents: set[str] = set()  # of all nodes
         self.checked: dict = {}  # places that change with a step (trace_places)
+        self.long_loops: set = set()  # of a known length, traced as if it varied
         self.assumed: dict = {}  # loops of which more steps are traced by themselves than there may be
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters

@@ -36,9 +36,10 @@ from strop.trace_states import (
     refill,
     world_of,
 )
-from strop.trace_walks import walk_of
+from strop.trace_walks import walk_of, walk_of_known_length
 
 MOST_PASSES = 6
+LONG = 16  # steps
 
 
 class Loop:
@@ -46,10 +47,13 @@ class Loop:
 
     def __init__(self, items, place, called, body: dict):
         self.walk = walk_of(items)
+        if self.walk is None:
+            self.walk = _long_walk(items, place)
         self.items = items
         self.symbolic = self.done = False
         self.item: Any = None
-        self.varies = self.walk is not None and isinstance(self.walk.count, SymInt)
+        long = place in GRAPH.long_loops and place not in GRAPH.unrolled
+        self.varies = self.walk is not None and (long or isinstance(self.walk.count, SymInt))
         if self.walk is None or not self.varies:
             return
         if steps_in(self.walk.count):
@@ -523,6 +527,15 @@ class Loop:
                 refill(before, new)
             return before
         return rebuilt(before, new)
+
+
+def _long_walk(items, place):
+    """Of a known length, but so long that its steps are no single operations."""
+    walk = walk_of_known_length(items) if place not in GRAPH.unrolled else None
+    if walk is None or walk.count < LONG:
+        return None
+    GRAPH.long_loops.add(place)
+    return walk
 
 
 class _Last:

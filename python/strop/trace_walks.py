@@ -44,6 +44,14 @@ def walk_of(items) -> Walk | None:
     return None
 
 
+def walk_of_known_length(items) -> Walk | None:
+    if isinstance(items, builtins.range):
+        return Walk(len(items), lambda place: items.start + place * items.step)
+    if isinstance(items, Traced) and items.shape and is_int(items.shape[0]):
+        return Walk(items.shape[0], lambda step: items[step])
+    return None
+
+
 def range_(*bounds):
     begin, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
     if not is_int(step) or step == 0:
@@ -55,7 +63,7 @@ def range_(*bounds):
     walk = Walk(count, lambda place: begin + place * step)
     if isinstance(count, SymInt):
         return walk
-    return [walk.at(place) for place in range(count)]
+    return [walk.at(place) for place in builtins.range(count)]
 
 
 def enumerate_(items, start=0):
@@ -76,6 +84,8 @@ def zip_(*several, **options):
 
 
 def reversed_(items):
+    if isinstance(items, builtins.range):
+        return items[::-1]
     walk = walk_of(items)
     if walk is None:
         return builtins.reversed(items)

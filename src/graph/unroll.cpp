@@ -8,7 +8,7 @@ namespace strop {
 
 namespace {
 
-constexpr int64_t most_nodes = 4000;
+constexpr int64_t most_nodes = 20000;
 
 class Unroller {
 public:

@@ -5,7 +5,7 @@
 
 namespace strop {
 
-// Those whose steps, and what is in them, are together no more than some thousand nodes. The others stay.
+// Those whose steps, and what is in them, are together no more than some 20,000 nodes. The others stay.
 Graph unrolled_loops(const Graph& graph);
 
 }  // namespace strop

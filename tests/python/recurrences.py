@@ -83,7 +83,7 @@ def linear_recurrence(a, b):
 
 def filter_of_rows(x, a):
     y, h = np.empty_like(x), np.zeros(x.shape[0], dtype=x.dtype)
-    for t in range(40):
+    for t in range(12):
         h = a * h + x[:, t]
         y[:, t] = h
     return y
@@ -91,7 +91,7 @@ def filter_of_rows(x, a):
 
 def filter_in_place(x, a):
     y = x.copy()
-    for t in range(1, 40):
+    for t in range(1, 12):
         y[:, t] += np.tanh(y[:, t - 1]) * a
     return y
 
@@ -99,14 +99,14 @@ def filter_in_place(x, a):
 def filter_of_channels(x, a):
     y = np.zeros_like(x)
     y[:, 0] = x[:, 0]
-    for t in range(1, 30):
+    for t in range(1, 13):
         y[:, t] = a * y[:, t - 1] + (1 - a) * x[:, t]
     return y
 
 
 def discounted(r, d):
     y, g = np.zeros_like(r), np.zeros(r.shape[0], dtype=r.dtype)
-    for t in reversed(range(40)):
+    for t in reversed(range(12)):
         g = r[:, t] + 0.9 * g * (d[:, t] < 1)
         y[:, t] = g
     return y
@@ -114,7 +114,7 @@ def discounted(r, d):
 
 def gains(z):
     x, p, y = np.zeros(z.shape[0], dtype=z.dtype), np.ones(z.shape[0], dtype=z.dtype), np.zeros_like(z)
-    for t in range(30):
+    for t in range(13):
         p = p + 0.01
         k = p / (p + 0.1)
         x = x + k * (z[:, t] - x)
@@ -125,7 +125,7 @@ def gains(z):
 
 def two_steps_back(x, a):
     y = x.copy()
-    for t in range(2, 40):
+    for t in range(2, 12):
         y[:, t] = a * y[:, t - 1] - 0.2 * y[:, t - 2] + x[:, t]
     return y
 
@@ -219,12 +219,12 @@ COMPUTATIONS = {
     "stacked_networks": ("x float32[5,B,N]; lower float32[N,N]; upper float32[N,N]; out float32[N,K]", ["B=6,N=11,K=3", "B=1,N=1,K=1"]),
     "one_row_network": ("x float32[6,N]; w float32[N,N]; h float32[N]", ["N=23", "N=1"]),
     "linear_recurrence": ("a float32[8,B,N]; b float32[8,B,N]", ["B=3,N=37", "B=1,N=1"]),
-    "filter_of_rows": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
-    "filter_in_place": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
-    "filter_of_channels": ("x float32[B,30,N]; a float32[N]", ["B=5,N=19", "B=1,N=1"]),
-    "discounted": ("r float32[B,40]; d float32[B,40]", ["B=37", "B=1"]),
-    "gains": ("z float32[B,30]", ["B=37", "B=1"]),
-    "two_steps_back": ("x float32[B,40]; a float32[B]", ["B=37", "B=1"]),
+    "filter_of_rows": ("x float32[B,12]; a float32[B]", ["B=37", "B=1"]),
+    "filter_in_place": ("x float32[B,12]; a float32[B]", ["B=37", "B=1"]),
+    "filter_of_channels": ("x float32[B,13,N]; a float32[N]", ["B=5,N=19", "B=1,N=1"]),
+    "discounted": ("r float32[B,12]; d float32[B,12]", ["B=37", "B=1"]),
+    "gains": ("z float32[B,13]", ["B=37", "B=1"]),
+    "two_steps_back": ("x float32[B,12]; a float32[B]", ["B=37", "B=1"]),
     "every_other_step": ("x float32[12,B,N]; w float32[N,N]", ["B=5,N=9", "B=1,N=1"]),
     "rotated_states": ("x float32[5,B,N]; w float32[N,N]", ["B=5,N=9", "B=2,N=2"]),
     "second_order": ("x float32[10,N]", ["N=37", "N=1"]),
