@@ -149,6 +149,7 @@ private:
             if (!is_carried && !std::binary_search(loop.body.begin(), loop.body.end(), ours[i])) return {};
             if (auto move = loop.moves.find(ours[i]);
                 move != loop.moves.end() && !reads_inside(loop, ours[i], carry.after)) {
+                if (graph_.at(theirs[i]).begin.size() != move->second.size()) return {};  // no slice of the same value
                 std::replace(later.body.begin(), later.body.end(), ours[i], theirs[i]);
                 later.moves.erase(ours[i]);
                 later.moves[theirs[i]] = move->second;
@@ -356,6 +357,7 @@ private:
             now[id] = found->second;
             step.push_back(found->second);
         }
+        if (step == result.steps.back()) return {};  // what does not depend on its step has no next one
         return step;
     }
 
