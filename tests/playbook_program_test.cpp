@@ -142,6 +142,29 @@ TEST(Programs, StepsThatRepeatAreALoop) {
         EXPECT_THAT(loops_of(name), HasSubstr("0 loops")) << name;
 }
 
+TEST(Programs, LoopsOfAnyLengthAreRecurrencesOrProgramsOfAStep) {
+    const std::string whole = "0 stages, 1 loops over steps";
+    for (const char* name : {"smoothed", "one_series", "network", "memory", "two_averages", "second_order_filter",
+                             "spikes", "horner", "running_extrema", "before_each_step", "two_layers", "counted"})
+        EXPECT_EQ(loops_of(name), whole) << name;
+    for (const char* name : {"state_space", "forward_algorithm", "cheapest_path", "all_pairs"}) {
+        EXPECT_THAT(loops_of(name), HasSubstr(" 0 loops")) << name;
+        EXPECT_THAT(planned(computation(name)).front().source, HasSubstr("namespace one_step {")) << name;
+    }
+    const std::string nested = planned(computation("each_head")).front().source;
+    EXPECT_LT(nested.find("namespace one_step {"), nested.find("struct Recurrence {"));
+}
+
+TEST(Programs, ALoopMustNotHaveFewerThanNoSteps) {
+    Computation one = computation("second_order_filter");
+    for (const std::string& name : one.problem.dimensions) one.problem.range[name] = {1, 99, true};
+    EXPECT_EQ(Playbook(one.problem, one.graph_json, small_machine()).why_nothing(),
+              "the playbook has no emitter for a loop of -1 steps, as there are at T=1: let the range begin at 2 "
+              "(range: {T: [2, 99]})");
+    one.problem.range["T"].low = 2;
+    EXPECT_EQ(Playbook(one.problem, one.graph_json, small_machine()).why_nothing(), "");
+}
+
 TEST(Programs, ThreadsMayShareTheColumnsOfAStep) {
     for (const char* name : {"network_of_32", "memory_of_16"}) {
         const Computation& one = computation(name);

@@ -33,17 +33,16 @@ for _name in CELLS:
 # ---- what PyTorch sees while it exports ------------------------------------------------------------------
 
 
-def _seen_output(x, state, bidirectional, batch_first):
-    int(x.shape[1 if batch_first else 0])  # the number of steps is a constant of the program
+def _seen_output(x, state, bidirectional):
     return x.new_empty([*x.shape[:-1], state.shape[-1] * (2 if bidirectional else 1)])
 
 
 def _seen_layer(x, state, weights, biases, layers, dropout, train, bidirectional, batch_first):
-    return _seen_output(x, state, bidirectional, batch_first), torch.empty_like(state)
+    return _seen_output(x, state, bidirectional), torch.empty_like(state)
 
 
 def _seen_lstm(x, state, weights, biases, layers, dropout, train, bidirectional, batch_first):
-    return _seen_output(x, state[0], bidirectional, batch_first), torch.empty_like(state[0]), torch.empty_like(state[1])
+    return _seen_output(x, state[0], bidirectional), torch.empty_like(state[0]), torch.empty_like(state[1])
 
 
 torch.library.register_fake("strop::lstm", _seen_lstm, lib=LIBRARY)

@@ -3,7 +3,6 @@
 
 #include "backend/cuda.h"
 #include "backend/opencl.h"
-#include "graph/unroll.h"
 #include "language/opencl_host.h"
 #include "playbook/recipe.h"
 #include "playbook/scheduled_strategies.h"
@@ -44,9 +43,7 @@ private:
     Language language_;
 };
 
-Recipes emit_scheduled(const Problem& problem, const Graph& given, Language language) {
-    const Graph graph = has_loops(given) ? simplify(unrolled_loops(given)) : given;
-    if (has_loops(graph)) return {{}, "a loop whose number of steps varies, or is large"};
+Recipes emit_scheduled(const Problem& problem, const Graph& graph, Language language) {
     const ScheduledStrategies scheduled = scheduled_strategies(problem, graph, abilities_of(language));
     Recipes result{{}, scheduled.lacks};
     Emitter emitter(problem, language);

@@ -44,6 +44,34 @@ void drop_too_long(Recipes& found) {
         found.lacks = fmt::format("a source of more than {}", human_bytes(static_cast<double>(longest_source)));
 }
 
+// The least number of steps that a loop has at these dimensions; 0 if there is no loop.
+int64_t least_steps(const Problem& problem, const Graph& graph, const Dimensions& dims) {
+    int64_t least = 0;
+    for (const Node& node : graph.nodes)
+        if (node.loop) least = std::min(least, node.loop->count.evaluate_integer(bindings_of(problem, dims)));
+    return least;
+}
+
+// A loop over range(2, T) is traced for two steps before it: where the range allows an extent at which there are not as
+// many, NumPy may do less, and the graph does not say what. Empty if there is none.
+std::string smallest_extents_lack(const Problem& problem, const Graph& graph) {
+    constexpr int64_t most_steps_before = 16;
+    if (!has_loops(graph) || problem.points.empty()) return {};
+    for (const std::string& name : problem.dimensions) {
+        auto range = problem.range.find(name);
+        if (range == problem.range.end()) continue;
+        Dimensions dims = problem.points.front().dims;
+        const int64_t low = dims[name] = range->second.low;
+        const int64_t steps = least_steps(problem, graph, dims);
+        if (steps >= 0 || !admits(problem, dims)) continue;
+        while (least_steps(problem, graph, dims) < 0 && dims[name] < low + most_steps_before) ++dims[name];
+        return fmt::format(
+            "a loop of {} steps, as there are at {}={}: let the range begin at {} (range: {{{}: [{}, {}]}})", steps,
+            name, low, dims[name], name, dims[name], range->second.high);
+    }
+    return {};
+}
+
 }  // namespace
 
 Playbook::Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine, Language language)
@@ -53,7 +81,11 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
         return;
     }
     graph_ = simplify(graph_);
-    std::string lacks;
+    std::string lacks = smallest_extents_lack(problem, graph_);
+    if (!lacks.empty()) {
+        why_nothing_ = fmt::format("the playbook has no emitter for {}", lacks);
+        return;
+    }
     StageProblem whole{problem, graph_};
     if (language == Language::cpp) whole = with_shapes_as_used(std::move(whole));
     for (Emitter emit : emitters_of(language)) {

@@ -7,6 +7,7 @@
 
 #include "backend/cuda.h"
 #include "graph/expand_scatters.h"
+#include "graph/unroll.h"
 #include "playbook/partition.h"
 #include "playbook/stage_schedules.h"
 #include "playbook/value_names.h"
@@ -144,7 +145,8 @@ Abilities abilities_of(Language language) {
 }
 
 ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& given, const Abilities& abilities) {
-    const Graph graph = expand_scatters(given);
+    const Graph graph = expand_scatters(has_loops(given) ? simplify(unrolled_loops(given)) : given);
+    if (has_loops(graph)) return {{}, "a loop whose number of steps varies (C++ has one), or is large"};
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
     if (has_halves(problem) && !abilities.halves)
         return {{}, "16-bit tensors, which Triton and TileLang modules do not read and write yet"};

@@ -360,6 +360,16 @@ def recurrent_layers(x, h, w, u, b):
     )
 
 
+def recurrent_layers_over_time(x, h, w, u, b):
+    """x: N M K, h: 2 M P, w: 4*P K, u: 4*P P, b: 4*P"""
+    both, n = [w, u, b, b, w, u * 0.5, b, b], 3 * h.shape[2]
+    return (
+        *torch.lstm(x, (h, h * 0.5), both, True, 1, 0.0, True, True, False),
+        *torch.lstm(x.transpose(0, 1), (h[:1], h[1:]), [w, u], False, 1, 0.0, True, False, True),
+        *torch.gru(x, h[:1], [w[:n], u[:n], b[:n], b[:n]], True, 1, 0.0, True, False, False),
+    )
+
+
 def recurrent_cells(x, h, w, u, b):
     """x: M K, h: M P, w: 4*P K, u: 4*P P, b: 4*P"""
     n = h.shape[1]
