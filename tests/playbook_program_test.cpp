@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "device/machine.h"
+#include "graph/batch_loops.h"
 #include "graph/graph.h"
 #include "graph/interpreter.h"
 #include "language/contract.h"
@@ -40,7 +41,7 @@ TEST(Programs, TheInterpreterAgreesWithNumPyBeforeAndAfterSimplification) {
     for (const auto* all : {&computations(), &recurrences(), &loops()})
         for (const Computation& one : *all) {
             ASSERT_EQ(one.graph.untraceable, "") << one.problem.name;
-            for (const Graph& graph : {one.graph, simplify(one.graph)})
+            for (const Graph& graph : {one.graph, simplify(one.graph), simplify(batched_loops(simplify(one.graph)))})
                 for (const Point& point : one.points) expect_as_numpy(one, graph, point);
         }
 }

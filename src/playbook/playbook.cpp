@@ -1,10 +1,12 @@
 #include "playbook/playbook.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "graph/batch_loops.h"
 #include "language/contract.h"
 #include "playbook/partition.h"
 
@@ -72,6 +74,31 @@ std::string smallest_extents_lack(const Problem& problem, const Graph& graph) {
     return {};
 }
 
+Recipes found_for(const Problem& problem, const Graph& graph, const Machine& machine, Language language) {
+    Recipes result;
+    StageProblem whole{problem, graph};
+    if (language == Language::cpp) whole = with_shapes_as_used(std::move(whole));
+    for (Emitter emit : emitters_of(language)) {
+        Recipes found = emit(whole.problem, whole.graph, machine);
+        drop_too_long(found);
+        if (!found.recipes.empty()) return found;
+        if (!found.lacks.empty()) result.lacks = found.lacks;
+    }
+    return result;
+}
+
+// Of a loop whose steps need not come one after the other: less memory, but less for threads to share.
+void step_by_step(std::vector<Recipe>& recipes) {
+    constexpr size_t most = 2;
+    if (recipes.size() > most) recipes.resize(most);
+    for (Recipe& recipe : recipes) {
+        recipe.strategy.id += "_step_by_step";
+        recipe.strategy.hypothesis = "the steps of the loop one after the other: " + recipe.strategy.hypothesis;
+        recipe.strategy.confidence *= 0.7;
+        recipe.variants.clear();
+    }
+}
+
 }  // namespace
 
 Playbook::Playbook(const Problem& problem, const std::string& graph_json, const Machine& machine, Language language)
@@ -86,17 +113,20 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
         why_nothing_ = fmt::format("the playbook has no emitter for {}", lacks);
         return;
     }
-    StageProblem whole{problem, graph_};
-    if (language == Language::cpp) whole = with_shapes_as_used(std::move(whole));
-    for (Emitter emit : emitters_of(language)) {
-        Recipes found = emit(whole.problem, whole.graph, machine);
-        drop_too_long(found);
-        if (!found.recipes.empty()) {
-            recipes_ = std::move(found.recipes);
-            return;
-        }
-        if (!found.lacks.empty()) lacks = found.lacks;
+    std::vector<Graph> ways = {graph_};  // with the steps of loops as axes first
+    if (has_loops(graph_) && language == Language::cpp) ways.insert(ways.begin(), simplify(batched_loops(graph_)));
+    for (size_t k = 0; k < ways.size(); ++k) {
+        if (k > 0 && !recipes_.empty() && has_loops(ways[0])) break;  // it is a loop in any case
+        Recipes found = found_for(problem, ways[k], machine, language);
+        if (lacks.empty()) lacks = found.lacks;
+        const bool another_way = k > 0 && !recipes_.empty();
+        if (another_way) step_by_step(found.recipes);
+        std::move(found.recipes.begin(), found.recipes.end(), std::back_inserter(recipes_));
+        if (!another_way) continue;
+        for (Recipe& recipe : recipes_) recipe.strategy.excludes.clear();
+        exclude_each_other(recipes_);
     }
+    if (!recipes_.empty()) return;
     if (lacks.empty()) lacks = "this combination of operations";
     why_nothing_ = fmt::format("the playbook has no emitter for {}", lacks);
 }

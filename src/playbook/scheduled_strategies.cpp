@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "backend/cuda.h"
+#include "graph/batch_loops.h"
 #include "graph/expand_scatters.h"
 #include "graph/unroll.h"
 #include "playbook/partition.h"
@@ -145,7 +146,8 @@ Abilities abilities_of(Language language) {
 }
 
 ScheduledStrategies scheduled_strategies(const Problem& problem, const Graph& given, const Abilities& abilities) {
-    const Graph graph = expand_scatters(has_loops(given) ? simplify(unrolled_loops(given)) : given);
+    const Graph graph =
+        expand_scatters(has_loops(given) ? simplify(unrolled_loops(simplify(batched_loops(given)))) : given);
     if (has_loops(graph)) return {{}, "a loop whose number of steps varies (C++ has one), or is large"};
     if (graph.outputs.size() != problem.outputs.size()) return {{}, "as many results as outputs"};
     if (has_halves(problem) && !abilities.halves)

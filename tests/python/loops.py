@@ -207,6 +207,59 @@ def counted(x):
     return mean, spread
 
 
+def softmax_of_each(x):
+    y = np.zeros_like(x)
+    for b in range(x.shape[0]):
+        e = np.exp(x[b] - x[b].max())
+        y[b] = e / e.sum()
+    return y
+
+
+def heads_one_by_one(q, k, v):
+    out = []
+    for h in range(q.shape[0]):
+        s = q[h] @ k[h].T
+        p = np.exp(s - s.max(axis=1, keepdims=True))
+        out.append((p / p.sum(axis=1, keepdims=True)) @ v[h])
+    return np.concatenate(out, axis=1)
+
+
+def rows_then_time(x, a):
+    y = np.empty_like(x)
+    for b in range(x.shape[0]):
+        s = np.float32(0)
+        for t in range(x.shape[1]):
+            s = a[b] * s + x[b, t]
+            y[b, t] = s
+    return y
+
+
+def chunks(x, w):
+    return np.stack([np.tanh(x[:, 4 * t : 4 * t + 4] @ w) * t for t in range(x.shape[1] // 4)])
+
+
+def sliding(x):
+    y = np.zeros((x.shape[0], x.shape[1] - 4), dtype=x.dtype)
+    for t in range(x.shape[1] - 4):
+        y[:, t] = x[:, t : t + 5].max(axis=1) - x[:, t + 4]
+    return y
+
+
+def backwards_rows(x, table):
+    out = []
+    for i in range(x.shape[0] - 1, -1, -1):
+        out.append(np.sort(x[i])[::-1] + table[i] / (i + 1))
+    return np.stack(out)
+
+
+def each_point(x, y):
+    d = np.zeros((x.shape[0], y.shape[0]), dtype=x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(y.shape[0]):
+            d[i, j] = np.sqrt(((x[i] - y[j]) ** 2).sum())
+    return d
+
+
 def drawn_loop(seed):
     """A loop that nobody wrote by hand, as recurrences.drawn_steps, over steps whose number varies."""
     from recurrences import drawn_value
@@ -260,6 +313,13 @@ COMPUTATIONS = {
     "two_layers": ("x float32[T,B,N]; w float32[N,N]; u float32[N,N]", ["T=6,B=5,N=11", "T=1,B=1,N=1"]),
     "each_head": ("x float32[T,N]; w float32[H,N]", ["T=5,N=19,H=3", "T=1,N=1,H=1"]),
     "normalised_scores": ("x float32[M,N]; y float32[K]", ["M=5,N=7,K=6", "M=1,N=1,K=1"]),
+    "softmax_of_each": ("x float32[B,N]", ["B=5,N=19", "B=1,N=1"]),
+    "heads_one_by_one": ("q float32[H,S,D]; k float32[H,S,D]; v float32[H,S,D]", ["H=3,S=7,D=5", "H=1,S=1,D=1"]),
+    "rows_then_time": ("x float32[B,T]; a float32[B]", BATCH),
+    "chunks": ("x float32[B,T]; w float32[4,N]", ["B=3,T=22,N=5", "B=1,T=4,N=1"]),
+    "sliding": ("x float32[B,T]", ["B=3,T=20", "B=1,T=5"]),
+    "backwards_rows": ("x float32[M,N]; table float32[M,N]", ["M=5,N=19", "M=1,N=1"]),
+    "each_point": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "counted": ("x float32[T,N]", ["T=9,N=19", "T=1,N=1"]),
     **{name: ("x float32[T,B,N]; w float32[N,2*N]; u float32[N,2*N]; b float32[N]", ["T=6,B=5,N=11", "T=2,B=1,N=1"]) for name in DRAWN},
 }
