@@ -41,7 +41,9 @@ TEST(Programs, TheInterpreterAgreesWithNumPyBeforeAndAfterSimplification) {
     for (const auto* all : {&computations(), &recurrences(), &loops()})
         for (const Computation& one : *all) {
             ASSERT_EQ(one.graph.untraceable, "") << one.problem.name;
-            for (const Graph& graph : {one.graph, simplify(one.graph), simplify(batched_loops(simplify(one.graph)))})
+            const Graph simple = simplify(one.graph);
+            for (const Graph& graph : {one.graph, simple, simplify(batched_loops(simple)),
+                                       simplify(batched_loops(simple, Products::before_loops))})
                 for (const Point& point : one.points) expect_as_numpy(one, graph, point);
         }
 }

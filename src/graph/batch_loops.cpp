@@ -139,6 +139,9 @@ private:
             case Family::gather:
                 if (!gather(copy, node)) return {};
                 break;
+            case Family::scatter:
+                for (int& operand : copy.operands) operand = batched(operand);
+                break;
             default: return {};
         }
         return out_.add(std::move(copy));
@@ -353,7 +356,7 @@ private:
 
 class Rewriter {
 public:
-    explicit Rewriter(const Graph& graph) : graph_(graph) {}
+    Rewriter(const Graph& graph, Products products) : graph_(graph), products_(products) {}
 
     Graph run() {
         for (const Node& node : graph_.nodes) places_.push_back(node.loop ? result(node) : copied(node));
@@ -400,9 +403,7 @@ private:
                 return result;
             }
         }
-        const Graph body = batched_loops(loop.body);  // the loops within it
-        result = with_products_before(node, body);
-        return result;
+        return with_products_before(node, batched_loops(loop.body, products_));
     }
 
     Batcher batcher(const Node& node, const Graph& body) {
@@ -426,8 +427,8 @@ private:
             if (state ||
                 std::any_of(one.operands.begin(), one.operands.end(), [&](int id) { return of_state.contains(id); }))
                 of_state.insert(one.id);
-            if (one.family == Family::contraction && !of_state.contains(one.id) &&
-                take_with_operands(body, one.id, steps) && steps.at(one.id).batched) {
+            if (products_ == Products::before_loops && one.family == Family::contraction &&
+                !of_state.contains(one.id) && take_with_operands(body, one.id, steps) && steps.at(one.id).batched) {
                 places.push_back(read_in_step(steps.at(one.id).id, loop.step, one, inside, result));
                 continue;
             }
@@ -474,6 +475,7 @@ private:
     }
 
     const Graph& graph_;
+    const Products products_;
     GraphWriter out_;
     std::vector<int> places_;
     std::map<std::pair<const Repeat*, std::vector<int>>, Loop> loops_;
@@ -481,6 +483,8 @@ private:
 
 }  // namespace
 
-Graph batched_loops(const Graph& graph) { return has_loops(graph) ? Rewriter(graph).run() : graph; }
+Graph batched_loops(const Graph& graph, Products products) {
+    return has_loops(graph) ? Rewriter(graph, products).run() : graph;
+}
 
 }  // namespace strop

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -87,13 +88,33 @@ Recipes found_for(const Problem& problem, const Graph& graph, const Machine& mac
     return result;
 }
 
-// Of a loop whose steps need not come one after the other: less memory, but less for threads to share.
-void step_by_step(std::vector<Recipe>& recipes) {
+// A way to see the loops of a graph.
+struct Way {
+    Graph graph;
+    std::string name, hypothesis;
+};
+
+// The likeliest first.
+std::vector<Way> ways_to_loop(const Graph& graph, Language language) {
+    if (!has_loops(graph) || language != Language::cpp) return {{graph, "", ""}};
+    std::vector<Way> all = {{simplify(batched_loops(graph)), "", ""},
+                            {simplify(batched_loops(graph, Products::before_loops)), "products_before_loops",
+                             "products that need no state are made before the loop, all of them at once: "},
+                            {graph, "step_by_step", "the steps of the loop one after the other: "}};
+    std::vector<Way> ways;
+    std::set<std::string> known;
+    for (Way& way : all)
+        if (known.insert(describe(way.graph)).second) ways.push_back(std::move(way));
+    return ways;
+}
+
+// Beside those of a likelier way.
+void become_another_way(std::vector<Recipe>& recipes, const Way& way) {
     constexpr size_t most = 2;
     if (recipes.size() > most) recipes.resize(most);
     for (Recipe& recipe : recipes) {
-        recipe.strategy.id += "_step_by_step";
-        recipe.strategy.hypothesis = "the steps of the loop one after the other: " + recipe.strategy.hypothesis;
+        recipe.strategy.id += "_" + way.name;
+        recipe.strategy.hypothesis = way.hypothesis + recipe.strategy.hypothesis;
         recipe.strategy.confidence *= 0.7;
         recipe.variants.clear();
     }
@@ -113,16 +134,13 @@ Playbook::Playbook(const Problem& problem, const std::string& graph_json, const 
         why_nothing_ = fmt::format("the playbook has no emitter for {}", lacks);
         return;
     }
-    std::vector<Graph> ways = {graph_};  // with the steps of loops as axes first
-    if (has_loops(graph_) && language == Language::cpp) ways.insert(ways.begin(), simplify(batched_loops(graph_)));
-    for (size_t k = 0; k < ways.size(); ++k) {
-        if (k > 0 && !recipes_.empty() && has_loops(ways[0])) break;  // it is a loop in any case
-        Recipes found = found_for(problem, ways[k], machine, language);
+    for (const Way& way : ways_to_loop(graph_, language)) {
+        Recipes found = found_for(problem, way.graph, machine, language);
         if (lacks.empty()) lacks = found.lacks;
-        const bool another_way = k > 0 && !recipes_.empty();
-        if (another_way) step_by_step(found.recipes);
+        const bool another = !recipes_.empty();
+        if (another) become_another_way(found.recipes, way);
         std::move(found.recipes.begin(), found.recipes.end(), std::back_inserter(recipes_));
-        if (!another_way) continue;
+        if (!another) continue;
         for (Recipe& recipe : recipes_) recipe.strategy.excludes.clear();
         exclude_each_other(recipes_);
     }
