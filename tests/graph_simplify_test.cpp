@@ -376,14 +376,18 @@ TEST(Simplify, TransposeOfAUnitAxisMovesNothing) {
     EXPECT_THAT(text, HasSubstr("layout reshape(0) : [1, M]"));
 }
 
-TEST(Simplify, SlicesOfDifferentAxesJoin) {
+TEST(Simplify, SlicesOfSlicesJoin) {
     Sketch s;
     int x = s.input("x", "M N");
     int rows = s.slice("M-1 N", x, "1 0", "M N", "1 1");
     EXPECT_THAT(s.simplified(s.slice("M-1 N//2", rows, "0 0", "M-1 N", "1 2")),
                 HasSubstr("slice(0) begin=[1, 0] end=[M, N] step=[1, 2]"));
-    // Two cuts of one axis stay two.
-    EXPECT_THAT(s.simplified(s.slice("M-2 N", rows, "1 0", "M-1 N", "1 1")), HasSubstr("slice(1)"));
+    EXPECT_THAT(s.simplified(s.slice("M-2 N", rows, "1 0", "M-1 N", "1 1")),
+                HasSubstr("slice(0) begin=[2, 0] end=[M, N] step=[1, 1]"));
+    EXPECT_THAT(s.simplified(s.slice("3 N", rows, "1 0", "4 N", "1 1")),
+                HasSubstr("slice(0) begin=[2, 0] end=[5, N] step=[1, 1]"));
+    // Two cuts of one axis with gaps stay two.
+    EXPECT_THAT(s.simplified(s.slice("(M-1)//2 N", rows, "1 0", "M-1 N", "2 1")), HasSubstr("slice(1)"));
 }
 
 TEST(Simplify, ContractionsAbsorbTransposes) {

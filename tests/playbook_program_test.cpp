@@ -154,6 +154,13 @@ TEST(Programs, LoopsOfAnyLengthAreRecurrencesOrProgramsOfAStep) {
         EXPECT_THAT(loops_of(name), HasSubstr(" 0 loops")) << name;
         EXPECT_THAT(planned(computation(name)).front().source, HasSubstr("namespace one_step {")) << name;
     }
+    // What a step reads side by side is an input of its own.
+    EXPECT_THAT(planned(computation("cheapest_path")).front().source,
+                HasSubstr("const float* const row_of_cost = cost + ((1 + row) * W);"));
+    for (const char* name :
+         {"softmax_of_each", "heads_one_by_one", "chunks", "sliding", "backwards_rows", "each_point"})
+        EXPECT_THAT(planned(computation(name)).front().source, Not(HasSubstr("namespace one_step {"))) << name;
+    EXPECT_EQ(loops_of("rows_then_time"), whole);
     const std::string nested = planned(computation("each_head")).front().source;
     EXPECT_LT(nested.find("namespace one_step {"), nested.find("struct Recurrence {"));
 }

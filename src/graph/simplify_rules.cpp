@@ -454,7 +454,7 @@ private:
         return std::nullopt;
     }
 
-    // Slices of slices join where each axis is cut by one of them only.
+    // Slices of slices join where each axis is cut by one of them only, or by both without gaps.
     int rewrite_slice(Node node) {
         const Node& source = operand(node, 0);
         auto whole = [](const Node& slice, const Shape& extents, size_t i) {
@@ -475,7 +475,12 @@ private:
         joined.operands = source.operands;
         for (size_t i = 0; i < node.shape.size(); ++i) {
             bool inner = whole(source, base, i), outer = whole(node, source.shape, i);
-            if (!inner && !outer) return out_.add(std::move(node));
+            if (!inner && !outer) {
+                if (!source.step[i].is_literal(1) || !node.step[i].is_literal(1)) return out_.add(std::move(node));
+                joined.begin[i] = source.begin[i] + node.begin[i];
+                joined.end[i] = node.end[i] == source.shape[i] ? source.end[i] : source.begin[i] + node.end[i];
+                continue;
+            }
             const Node& cutting = inner ? node : source;
             joined.begin[i] = cutting.begin[i];
             joined.end[i] = cutting.end[i];

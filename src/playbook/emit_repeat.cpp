@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -63,6 +64,12 @@ private:
         Tensor first;            // before the first step
         std::string name, next;  // pointers: what the step before left, what this one leaves
         std::string row_of;      // an output that gets the state of every step: its rows are the memory
+    };
+    // What a step reads of an input where it lies side by side: `x[t]`.
+    struct Row {
+        std::string name;  // pointer
+        Tensor of;
+        Expression begin;  // elements
     };
     struct Stack {
         std::string name;  // pointer: this step's row of the output
@@ -129,6 +136,7 @@ private:
         for (size_t k = 0; k < states_.size(); ++k) add_output(states_[k].next, static_cast<int>(k));
         for (const Stack& stack : stacks_) add_output(stack.name, stack.result);
         step_problem_.graph = simplify(step_problem_.graph);
+        read_rows();
         keep_used(step_problem_);
     }
 
@@ -178,6 +186,48 @@ private:
         return made;
     }
 
+    // Slices that lie side by side in an input become inputs of their own.
+    void read_rows() {
+        Graph& graph = step_problem_.graph;
+        for (Node& node : graph.nodes) {
+            const std::optional<std::string> row = row_of_input(node);
+            if (!row) continue;
+            node.family = Family::input;
+            node.op = *row;
+            node.operands.clear();
+            node.begin = node.end = node.step = {};
+        }
+        if (rows_.empty()) return;
+        graph = simplify(graph);
+        std::vector<Tensor>& inputs = step_problem_.problem.inputs;
+        inputs.clear();
+        for (const Node& node : graph.nodes)
+            if (node.family == Family::input) inputs.push_back({node.op, node.dtype, node.shape, Fill::normal, {}});
+    }
+
+    // The name of its pointer.
+    std::optional<std::string> row_of_input(const Node& node) {
+        if (node.family != Family::layout || node.op != "slice") return {};
+        const Node& source = step_problem_.graph.at(node.operands[0]);
+        const bool of_problem =
+            source.family == Family::input && std::any_of(problem_.inputs.begin(), problem_.inputs.end(),
+                                                          [&](const Tensor& input) { return input.name == source.op; });
+        if (!of_problem) return {};
+        size_t axis = 0;
+        while (axis + 1 < source.shape.size() && source.shape[axis].is_literal(1)) ++axis;
+        Expression stride = 1;
+        for (size_t k = 0; k < source.shape.size(); ++k) {
+            if (!node.step[k].is_literal(1) || (k != axis && node.shape[k] != source.shape[k])) return {};
+            if (k > axis) stride = stride * source.shape[k];
+        }
+        if (!node.begin[axis].symbols().contains(step_)) return {};
+        const Expression begin = node.begin[axis] * stride;
+        for (const Row& known : rows_)
+            if (known.of.name == source.op && known.begin == begin && known.of.shape == node.shape) return known.name;
+        rows_.push_back({unique("row_of_" + source.op), {source.op, node.dtype, node.shape, Fill::normal, {}}, begin});
+        return rows_.back().name;
+    }
+
     // ---- the text ------------------------------------------------------------------------------------------
 
     // Around the kernel of one step.
@@ -224,6 +274,9 @@ private:
             lines.add(fmt::format("const {}* {} = {};", type, state.name, state.first.name));
         }
         lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step_, loop_.count.cpp()));
+        for (const Row& row : rows_)
+            lines.add(fmt::format("const {0}* const {1} = {2} + {3};", c_type(row.of.dtype), row.name, row.of.name,
+                                  factor(row.begin)));
         for (const State& state : states_) {
             const std::string size = elements(state.first.shape);
             lines.add(fmt::format("{}* const {} = {} + {} * {};", c_type(state.first.dtype), state.next,
@@ -258,6 +311,7 @@ private:
     std::string step_;
     std::vector<State> states_;
     std::vector<Stack> stacks_;
+    std::vector<Row> rows_;
     StageProblem step_problem_;
 };
 
