@@ -392,18 +392,15 @@ private:
     }
 
     Loop rewritten(const Node& node) {
-        const Repeat& loop = *node.loop;
+        const Graph body = batched_loops(node.loop->body, products_);  // the loops within it
+        if (node.loop->states > 0) return with_products_before(node, body);
+        Batcher steps = batcher(node, body);
+        const bool whole = std::all_of(body.nodes.begin(), body.nodes.end(),
+                                       [&](const Node& one) { return steps.knows(one.id) || steps.take(one); });
+        if (!whole) return with_products_before(node, body);
         Loop result;
-        if (loop.states == 0) {
-            Batcher steps = batcher(node, loop.body);
-            const bool whole = std::all_of(loop.body.nodes.begin(), loop.body.nodes.end(),
-                                           [&](const Node& one) { return steps.knows(one.id) || steps.take(one); });
-            if (whole) {
-                for (int id : loop.body.outputs) result.values.push_back(steps.batched(id));
-                return result;
-            }
-        }
-        return with_products_before(node, batched_loops(loop.body, products_));
+        for (int id : body.outputs) result.values.push_back(steps.batched(id));
+        return result;
     }
 
     Batcher batcher(const Node& node, const Graph& body) {
