@@ -289,7 +289,7 @@ def _add_operators():
         setattr(Traced, f"__{python}__", lambda self, op=op: pointwise(op, self))
     Traced.__pos__ = lambda self: self
     Traced.__invert__ = lambda self: inverted(self)
-    Traced.__round__ = lambda self, digits=0: pointwise("round", self)
+    Traced.__round__ = lambda self, digits=0: _refuse("round() to digits") if digits else pointwise("round", self)
 
 
 _add_operators()
@@ -480,6 +480,8 @@ def pointwise(op: str, *operands) -> Traced:
         raise Untraceable(f"'{op}' of {compute}")
     dtype = np.dtype(bool) if op in COMPARISONS or op in LOGICAL else compute
     stored = GRAPH.working if weak and compute.kind == "f" else compute
+    if weak and compute.kind == "f" and any(GRAPH.depends[value.node] for value in values if value.fill != "empty"):
+        stored = np.dtype(np.float64)  # of a step's number, as Python computes with it
     nodes = [cast(value, stored) for value in (values[1:] if op == "where" else values)]
     if op == "where":
         condition = values[0] if values[0].dtype == np.bool_ else pointwise("not_equal", values[0], 0)

@@ -73,9 +73,10 @@ def call(name: str, arguments, options):
     options = {key: value for key, value in options.items() if value is not None or key in ("axis", "axes")}
     out = options.pop("out", None)
     out = out[0] if isinstance(out, tuple) else out
-    for ignored in ("order", "casting", "subok", "optimize", "writeable", "like", "device", "copy"):
-        if name != "copy":
-            options.pop(ignored, None)
+    for ignored in ("order", "casting", "subok", "optimize", "writeable", "like", "device"):
+        options.pop(ignored, None)
+    if name not in ("array", "astype", "asarray", "asanyarray"):  # which may give the array itself
+        options.pop("copy", None)
     where = options.pop("where", True)
     if name in JOINS and isinstance(arguments[0], StepList):
         return JOINS[name](*arguments, **options)

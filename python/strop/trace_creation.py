@@ -155,8 +155,17 @@ HANDLERS["zeros_like"], HANDLERS["ones_like"], HANDLERS["empty_like"] = _like(0)
 HANDLERS["full_like"] = lambda x, fill_value, dtype=None, shape=None: _like(lift(fill_value))(x, dtype, shape)
 
 
-@handles("array", "asarray", "ascontiguousarray", "asanyarray", "copy", "require", "asarray_chkfinite")
+@handles("asarray", "ascontiguousarray", "asanyarray", "require", "asarray_chkfinite")
+def asarray(x, dtype=None, copy=None, **_):
+    """The array itself, where it is one of the type."""
+    same = isinstance(x, Traced) and not x.weak and (dtype is None or np.dtype(dtype) == x.dtype)
+    return x if same and not copy else array(x, dtype)
+
+
+@handles("array", "copy")
 def array(x, dtype=None, copy=None, **_):
+    if copy is False:
+        return asarray(x, dtype)
     value = lift(x)
     result = Traced(
         value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.fill
@@ -170,8 +179,8 @@ def asfarray(x):
 
 
 @handles("astype")
-def astype_(x, dtype):
-    return astype(lift(x), dtype)
+def astype_(x, dtype, copy=True):
+    return astype(lift(x), dtype) if copy else asarray(x, dtype)
 
 
 @handles("copyto")

@@ -92,10 +92,25 @@ class SymInt:
             for _ in range(int(other)):
                 result = result * self
             return result
+        if is_int(other) and other < 0:  # a float, as in Python
+            return (1.0 * SymInt.lift(self)) ** other
         return SymInt.lift(self) ** other
 
     def __rpow__(self, other):
+        if is_int(other) and not all(factor > 0 for factor in self.terms.values()):
+            other = float(other)
         return other ** SymInt.lift(self)
+
+    def _as_number(name):
+        def apply(self, *others):
+            return getattr(SymInt.lift(self), name)(*others)
+
+        return apply
+
+    for _name in ("and", "or", "xor", "lshift", "rshift"):
+        locals()[f"__{_name}__"] = _as_number(f"__{_name}__")
+        locals()[f"__r{_name}__"] = _as_number(f"__r{_name}__")
+    __invert__ = _as_number("__invert__")
 
     def __matmul__(self, other):
         raise Untraceable("'@' needs arrays")
@@ -107,9 +122,15 @@ class SymInt:
         return self
 
     def __abs__(self):
-        return -self if looks_negative(self) else self
+        if all(factor > 0 for factor in self.terms.values()):
+            return self
+        if all(factor < 0 for factor in self.terms.values()):
+            return -self
+        return abs(SymInt.lift(self))
 
     def __round__(self, digits=None):
+        if digits is not None and digits < 0:
+            raise undecided(self)
         return self
 
     def __eq__(self, other):
@@ -133,8 +154,8 @@ class SymInt:
     def __ge__(self, other):
         return _compare(self, other, lambda d: d >= 0, {1: True, -1: None})
 
-    def __hash__(self):
-        return hash(frozenset(self.terms.items()))
+    def __hash__(self):  # of a set or a dictionary, which looks for what has the same
+        raise undecided(self)
 
     def _undecidable(self, *_):
         raise undecided(self)
@@ -146,6 +167,8 @@ class SymInt:
         return getattr(ufunc, method)(*lifted, **options)
 
     def __str__(self):
+        if steps_in(self):  # it is another text in each step
+            raise undecided(self)
         return text(self)
 
     __repr__ = __str__

@@ -219,6 +219,17 @@ def _to_int(value=0):
     raise Untraceable("int() of a computed value")
 
 
+def _same(a, b) -> bool:
+    """a is b; of the number of a step, as of small integers; of a type and what stands for it here."""
+    a, b = (value.real if isinstance(value, (TypeStandIn, Function)) else value for value in (a, b))
+    numbers = isinstance(a, (SymInt, int)) and isinstance(b, (SymInt, int))
+    return bool(a == b) if numbers and (isinstance(a, SymInt) or isinstance(b, SymInt)) else a is b
+
+
+def _type(value, *rest):
+    return BUILTINS["int"] if isinstance(value, SymInt) else type(value, *rest)
+
+
 def _import(name, globals=None, locals=None, fromlist=(), level=0):  # noqa: A002
     module = builtins.__import__(name, globals, locals, fromlist, level)
     root = name.partition(".")[0]
@@ -236,6 +247,7 @@ STAND_INS: dict = {}
 BUILTINS = {
     **vars(builtins),
     **RUNTIME,
+    "_strop_same": _same,
     "__import__": _import,
     "len": _len,
     "range": TypeStandIn(range, range_, lambda value: isinstance(value, Walk)),
@@ -243,6 +255,7 @@ BUILTINS = {
     "max": _extremum("max"),
     "float": TypeStandIn(float, _to_float, lambda value: False),
     "int": TypeStandIn(int, _to_int, lambda value: isinstance(value, SymInt)),
+    "type": TypeStandIn(type, _type, lambda value: isinstance(value, TypeStandIn)),
 }
 
 

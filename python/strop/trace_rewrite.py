@@ -204,6 +204,15 @@ class Rewriter(ast.NodeTransformer):
 
     visit_ListComp = visit_GeneratorExp = _comprehension
 
+    def visit_Compare(self, node):
+        """A number of a step is a symbol, whose identity says nothing."""
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return node
+        test = _call("_strop_same(0, 1)", 0, node.left)
+        test.args[1] = node.comparators[0]
+        return test if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), test), node)
+
     def visit_Call(self, node):
         self.generic_visit(node)
         plain = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)

@@ -5,8 +5,8 @@
 
 namespace strop {
 
-// Where what a step multiplies without its state (`x[t] @ w`) is multiplied: fewer and larger products, but all of them go
-// through memory.
+// Where what a step multiplies without its state (`x[t] @ w`) is multiplied: fewer and larger products, but all of them
+// go through memory.
 enum class Products { in_steps, before_loops };
 
 // Loops without states (over the rows of a batch, over heads) are no loops any more, and loops within them take all of

@@ -45,6 +45,7 @@ public:
         written_ = std::move(outputs.written);
         leads_ = std::move(outputs.leads);
         find_phases();
+        if (held_.empty()) lacking("a recurrence whose steps compute nothing");
         if (!form_.lacks.empty()) return form_;
         plan_buffers();
         build_steps();
@@ -112,16 +113,34 @@ private:
         }
         for (int id : loop_.body) {
             const Node& node = graph_.at(id);
-            if (node.dtype != DType::float32 && !is_condition(id))
+            if (node.dtype != DType::float32 && !is_condition(id) && !is_number_of_step(id))
                 return void(lacking("a recurrence in another type than float32"));
             if (node.family == Family::layout && !is_view(graph_, node))
                 return void(lacking("a recurrence with '" + node.op + "'"));
             if (node.family == Family::contraction) check_product(node);
             else if (!loop_.moves.contains(id)) check_columns(node);
+            else check_read(node);
+            for (int operand : node.operands)
+                if (!is_state(operand) && node.family != Family::contraction && !loop_.moves.contains(id))
+                    check_read(graph_.at(operand));
         }
         for (const auto* tensors : {&form_.problem.inputs, &form_.problem.outputs})
             for (const Tensor& tensor : *tensors)
                 if (is_half(tensor.dtype)) return void(lacking("a recurrence over 16-bit values"));
+    }
+
+    // The axis of a value of any rank that counts rows; [B, K, 1] is read as [B, K].
+    std::optional<size_t> rows_of_value(const Shape& shape) const {
+        if (const auto axis = row_axis(shape)) return *axis;
+        const auto first =
+            std::find_if(shape.begin(), shape.end(), [](const Expression& e) { return !e.is_literal(1); });
+        return static_cast<size_t>(first - shape.begin());
+    }
+
+    // A value that no step makes: its rows are the first axis that there is.
+    void check_read(const Node& node) {
+        if (row_axis(node.shape)) return;
+        if (!(node.shape[*rows_of_value(node.shape)] == form_.rows)) lacking("a recurrence over several axes");
     }
 
     // What is decided within a step and kept nowhere.
@@ -129,6 +148,16 @@ private:
         const bool carried = std::any_of(loop_.carries.begin(), loop_.carries.end(),
                                          [&](const Recurrence::Carry& carry) { return carry.after == id; });
         return graph_.at(id).dtype == DType::boolean && !carried;
+    }
+
+    // What follows from the step alone, in any type: `0.9 ** t`.
+    bool is_number_of_step(int id) const {
+        const Node& node = graph_.at(id);
+        return long_axes(node.shape) == 0 && !carry_before(id) &&
+               std::all_of(node.operands.begin(), node.operands.end(),
+                           [&](int one) { return !carry_before(one) && is_number_of_step(one); }) &&
+               std::none_of(loop_.carries.begin(), loop_.carries.end(),
+                            [&](const Recurrence::Carry& carry) { return carry.after == id; });
     }
 
     void check_columns(const Node& node) {
@@ -229,10 +258,35 @@ private:
             for (size_t k : carries)
                 if (state_[k] != buffer_of_[node]) form_.copies.push_back({buffer_of_[node], state_[k]});
         }
+        order_copies();
         for (int id : held_)
             if (!buffer_of_.contains(id)) buffer_of_[id] = add_buffer("held", columns_of(id));
         for (int id : loop_.body)
             if (graph_.at(id).family == Family::contraction) sums_[id] = add_buffer("sums", columns_of(id), true);
+    }
+
+    // All states change at once: what is read by another copy is written after that. Of states that take each other's
+    // places one is kept aside.
+    void order_copies() {
+        std::vector<RecurrenceForm::Copy> left = std::move(form_.copies), ordered;
+        while (!left.empty()) {
+            const auto is_read = [&](size_t buffer) {
+                return std::any_of(left.begin(), left.end(),
+                                   [&](const RecurrenceForm::Copy& other) { return other.from == buffer; });
+            };
+            auto next = std::find_if(left.begin(), left.end(),
+                                     [&](const RecurrenceForm::Copy& copy) { return !is_read(copy.to); });
+            if (next == left.end()) {
+                const size_t taken = left.front().to, aside = add_buffer("aside", form_.buffers[taken].columns);
+                ordered.push_back({taken, aside});
+                for (RecurrenceForm::Copy& copy : left)
+                    if (copy.from == taken) copy.from = aside;
+                continue;
+            }
+            ordered.push_back(*next);
+            left.erase(next);
+        }
+        form_.copies = std::move(ordered);
     }
 
     size_t add_buffer(const std::string& name, const Expression& columns, bool padded = false) {
@@ -351,11 +405,11 @@ private:
         int rows_of(int place) {
             const Shape shape = graph_.at(place).shape;
             if (shape.empty() || self_.form_.rows.is_literal(1)) return place;
-            const auto axis = row_axis(shape);
-            if (!axis || !*axis) return place;
+            const std::optional<size_t> axis = self_.rows_of_value(shape);
+            if (!axis) return place;
             Node slice = whole_slice(graph_.at(place));
-            slice.shape[**axis] = Expression::symbol(rows_of_block);
-            slice.begin[**axis] = Expression::symbol(self_.form_.row);
+            slice.shape[*axis] = Expression::symbol(rows_of_block);
+            slice.begin[*axis] = Expression::symbol(self_.form_.row);
             slice.end = slice.shape;
             return append(slice);
         }
@@ -400,6 +454,9 @@ private:
         for (int id : held_) add_to_loop(id);
         for (const RowLoop& loop : form_.phases[0].loops)
             if (!(loop.columns == form_.phases[0].loops[0].columns)) form_.whole_rows = true;
+        for (const Recurrence::Carry& carry : loop_.carries)  // a number beside a row
+            if (!form_.phases[0].loops.empty() && !(columns_of(carry.after) == form_.phases[0].loops[0].columns))
+                form_.whole_rows = true;
         for (int id : loop_.body)  // columns that are read elsewhere than where they are written
             if (const Node& node = graph_.at(id); node.op == "slice" && !loop_.moves.contains(id))
                 form_.whole_rows = true;

@@ -67,7 +67,8 @@ public:
                            "    }\n};\n\n" + entry();
         KernelParts parts;
         parts.body = body;
-        parts.helpers = plain_helpers(helpers_) + "\n#include <stdlib.h>\n" + scratch_helper(true) +
+        const std::string helpers = plain_helpers(helpers_);
+        parts.helpers = library_headers(helpers + body) + helpers + "\n#include <stdlib.h>\n" + scratch_helper(true) +
                         (has_products() ? product_text : "");
         parts.used = {"load", "store", "splat"};
         parts.lacks = lacks_;
@@ -75,6 +76,15 @@ public:
     }
 
 private:
+    static std::string library_headers(const std::string& text) {
+        std::string headers;
+        if (text.find("std::m") != std::string::npos) headers += "#include <algorithm>\n";
+        if (text.find("std::") != std::string::npos || text.find("INFINITY") != std::string::npos ||
+            text.find("NAN") != std::string::npos)
+            headers += "#include <cmath>\n#include <limits>\n#include <type_traits>\n";
+        return headers;
+    }
+
     bool shares_columns() const { return form_.share == RecurrenceShare::columns; }
     bool whole_rows() const { return form_.whole_rows && !shares_columns(); }
 

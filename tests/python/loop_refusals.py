@@ -591,4 +591,31 @@ def f(x):
 """,
         LIST,
     ),
+    "member_of_a_set": (
+        """
+def f(x):
+    h = x[0] * 0
+    for t in range(x.shape[0]):
+        h = h + x[t] * (2 if t in {2, 50} else 1)
+    return h
+""",
+        STEP,
+    ),
+    "text_of_a_step": (
+        """
+def f(x):
+    h = x[0] * 0
+    for t in range(x.shape[0]):
+        h = h + x[t] * len(str(t))
+    return h
+""",
+        STEP,
+    ),
+    "member_of_a_set_without_a_loop": (
+        """
+def f(x):
+    return x * (2 if x.shape[0] in {2, 50} else 1)
+""",
+        DIMENSION,
+    ),
 }

@@ -207,6 +207,48 @@ def counted(x):
     return mean, spread
 
 
+def delay_line(x):
+    p = q = r = np.zeros_like(x[0])
+    out = []
+    for v in x:
+        p, q, r = v, p, q
+        out.append(r + 0.5 * q)
+    return np.stack(out), r
+
+
+def taking_turns(x):
+    a, b, y = x[:, 0], x[:, 0] * 2, np.zeros_like(x)
+    for t in range(x.shape[1]):
+        y[:, t] = x[:, t] + a
+        a, b = b, a
+    return y, b
+
+
+def turning_weights(x):
+    k, h = [1.0, 2.0, 3.0], np.zeros_like(x[0])
+    for r in x:
+        h = h * 0.5 + r * k[0]
+        k = k[1:] + k[:1]
+    return h
+
+
+def along_the_last_axis(x):
+    h = np.zeros(x.shape[:2], dtype=x.dtype)
+    for t in range(x.shape[2]):
+        h = 0.5 * h + x[:, :, t]
+    return h
+
+
+def of_the_library(x):
+    p, m = np.zeros(x.shape[0], dtype=x.dtype), np.zeros(x.shape[0], dtype=x.dtype)
+    y = np.zeros_like(x)
+    for t in range(x.shape[1]):
+        p = np.sqrt(0.9 * p * p + x[:, t] ** 2) + np.floor(np.log1p(np.abs(m)))
+        m = np.where(np.isfinite(x[:, t]), 0.9 * m + np.arctan(p) + np.abs(p) ** 0.7, 0) + np.sin(m) * np.fmod(p, 2)
+        y[:, t] = m / (1 - 0.9 ** (t + 1))
+    return y
+
+
 def softmax_of_each(x):
     y = np.zeros_like(x)
     for b in range(x.shape[0]):
@@ -313,6 +355,11 @@ COMPUTATIONS = {
     "two_layers": ("x float32[T,B,N]; w float32[N,N]; u float32[N,N]", ["T=6,B=5,N=11", "T=1,B=1,N=1"]),
     "each_head": ("x float32[T,N]; w float32[H,N]", ["T=5,N=19,H=3", "T=1,N=1,H=1"]),
     "normalised_scores": ("x float32[M,N]; y float32[K]", ["M=5,N=7,K=6", "M=1,N=1,K=1"]),
+    "delay_line": ("x float32[T,N]", ["T=9,N=19", "T=1,N=1"]),
+    "taking_turns": ("x float32[B,T]", BATCH),
+    "turning_weights": ("x float32[T,N]", ["T=9,N=19", "T=1,N=1"]),
+    "along_the_last_axis": ("x float32[B,K,T]", ["B=5,K=7,T=9", "B=1,K=1,T=1"]),
+    "of_the_library": ("x float32[B,T]", BATCH),
     "softmax_of_each": ("x float32[B,N]", ["B=5,N=19", "B=1,N=1"]),
     "heads_one_by_one": ("q float32[H,S,D]; k float32[H,S,D]; v float32[H,S,D]", ["H=3,S=7,D=5", "H=1,S=1,D=1"]),
     "rows_then_time": ("x float32[B,T]; a float32[B]", BATCH),

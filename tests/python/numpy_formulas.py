@@ -434,3 +434,11 @@ def parts_of_lists(x):
         out[k] = row * k
     out[0] = 5
     return out, out[1, 0:1]
+
+
+def members_in_a_long_loop(x):
+    """x: 20 N"""
+    gains, h = {3: 2.0, 17: -1.0}, x[0] * 0
+    for t in range(20):
+        h = h * (0.1 if t in {2, 5} else 0.9) + x[t] * gains.get(t, 0.5) * len(str(t))
+    return h

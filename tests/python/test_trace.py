@@ -22,6 +22,7 @@ from strop import trace  # noqa: E402
 import formulas  # noqa: E402
 import loop_formulas  # noqa: E402
 import loop_lists  # noqa: E402
+import loop_numbers  # noqa: E402
 import loop_places  # noqa: E402
 import loop_refusals  # noqa: E402
 import numpy_formulas  # noqa: E402
@@ -173,7 +174,7 @@ class Formulas(unittest.TestCase):
 
 
 class Loops(unittest.TestCase):
-    """One test a function of loop_formulas.py, loop_lists.py and loop_places.py, added below."""
+    """One test a function of loop_formulas.py and its like, added below."""
 
     def compare(self, function):
         traced = Traced.of_formula(function)
@@ -196,7 +197,7 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
                 setattr(Formulas, f"test_{name}", lambda self, f=function: Traced.of_formula(f).compare(f))
-    for module in (loop_formulas, loop_lists, loop_places):
+    for module in (loop_formulas, loop_lists, loop_places, loop_numbers):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
