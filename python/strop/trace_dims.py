@@ -101,17 +101,6 @@ class SymInt:
             other = float(other)
         return other ** SymInt.lift(self)
 
-    def _as_number(name):
-        def apply(self, *others):
-            return getattr(SymInt.lift(self), name)(*others)
-
-        return apply
-
-    for _name in ("and", "or", "xor", "lshift", "rshift"):
-        locals()[f"__{_name}__"] = _as_number(f"__{_name}__")
-        locals()[f"__r{_name}__"] = _as_number(f"__r{_name}__")
-    __invert__ = _as_number("__invert__")
-
     def __matmul__(self, other):
         raise Untraceable("'@' needs arrays")
 
@@ -180,6 +169,21 @@ class SymInt:
 
     def item(self):
         return self
+
+
+def _add_bit_operations():
+    """As of a traced number."""
+
+    def make(name):
+        return lambda self, *others: getattr(SymInt.lift(self), name)(*others)
+
+    for name in ("and", "or", "xor", "lshift", "rshift"):
+        for method in (f"__{name}__", f"__r{name}__"):
+            setattr(SymInt, method, make(method))
+    SymInt.__invert__ = make("__invert__")  # type: ignore[attr-defined]
+
+
+_add_bit_operations()
 
 
 def is_int(value) -> bool:
