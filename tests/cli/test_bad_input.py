@@ -161,7 +161,7 @@ class References(BadInput):
         """Extents below those of the sweep are left out where the reference fails, unless the problem declares them."""
         self.problem("shifted", "return np.gradient(x, axis=0) * 0 + x + b", range=None)
         done = strop("optimize", "shifted", *QUICK, cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
         report = json.loads(strop("report", "shifted", "--format", "json", cwd=self.folder).stdout)
         self.assertRegex(report["note"], "shapes are taken from M >= 2: below, the reference fails")
         self.problem("shifted", "return np.gradient(x, axis=0) * 0 + x + b")
