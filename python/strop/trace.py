@@ -12,9 +12,11 @@ parameters symbolic integers, floating ones traced numbers. A function over tens
 (import_torch.py). The document goes to standard output; a reference that cannot be traced gives
 {"untraceable": "one phrase"} and exit code 0.
 
-Parts: trace_dims.py symbolic dimensions, trace_array.py the graph and the traced array, trace_layout.py
+Parts: trace_dims.py symbolic dimensions, trace_graph.py the graph, trace_array.py the traced array, trace_layout.py
 shapes and indices, trace_contraction.py products, trace_numpy.py, trace_order.py and trace_creation.py NumPy's functions,
-trace_calls.py their table, trace_modules.py what the reference sees, trace_loops.py loops of varying length.
+trace_calls.py their table, trace_modules.py what the reference sees. Loops: trace_rewrite.py the reference's `for`,
+trace_loops.py what it does (trace_passes.py, trace_states.py, trace_places.py, trace_lists.py, trace_walks.py),
+trace_bodies.py the document with their bodies.
 """
 
 from __future__ import annotations
