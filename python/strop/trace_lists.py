@@ -7,7 +7,7 @@ loop it is an array along a new first axis, between entries that were there befo
 from __future__ import annotations
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, axis_of, lift
+from strop.trace_array import GRAPH, Traced, axis_of, lift, pointwise, reduce
 from strop.trace_dims import StepUndecided, Untraceable, is_int, same
 
 REFUSAL = "a list that a loop makes is used in a way that is not followed"
@@ -191,10 +191,10 @@ JOINS = {
     "stack": stacked,
     "concatenate": concatenated,
     "concat": concatenated,
-    "vstack": lambda entries: _vstack(entries),
-    "row_stack": lambda entries: _vstack(entries),
-    "hstack": lambda entries: _hstack(entries),
-    "column_stack": lambda entries: _column_stack(entries),
+    "vstack": _vstack,
+    "row_stack": _vstack,
+    "hstack": _hstack,
+    "column_stack": _column_stack,
 }
 
 
@@ -213,8 +213,6 @@ def total(entries: StepList, start=0) -> Traced:
     whole = entries.joined()
     if whole.dtype.kind != "f" and whole.dtype.name != "int64":
         raise Untraceable(REFUSAL)
-    from strop.trace_array import pointwise, reduce
-
     result = reduce("sum", whole, 0)
     return result if not isinstance(start, Traced) and start == 0 else pointwise("add", result, start)
 

@@ -104,13 +104,7 @@ private:
 
     int broadcast_to(int id, const Shape& shape) {
         if (out_.at(id).shape == shape) return id;
-        Node node;
-        node.family = Family::layout;
-        node.op = "broadcast";
-        node.operands = {id};
-        node.shape = shape;
-        node.dtype = out_.at(id).dtype;
-        return out_.add(std::move(node));
+        return out_.add(laid_out(out_.at(id), "broadcast", shape));
     }
 
     // With axes of extent 1 behind the first, so that the others stand where they belong in a value of this rank.
@@ -245,14 +239,9 @@ private:
 
     int along(int id, const std::string& op, size_t axis, const Shape& shape,
               const std::vector<Expression>& window = {}) {
-        Node node;
-        node.family = Family::layout;
-        node.op = op;
-        node.operands = {id};
+        Node node = laid_out(out_.at(id), op, shape);
         node.axes = {static_cast<int>(axis)};
-        node.shape = shape;
         node.window = window;
-        node.dtype = out_.at(id).dtype;
         return out_.add(std::move(node));
     }
 
@@ -291,7 +280,7 @@ private:
     };
 
     std::optional<Value> of_loop(const Node& node) {
-        const auto key = std::make_pair(node.loop.get(), node.operands);
+        const LoopKey key = loop_of(node);
         auto known = inner_.find(key);
         if (known == inner_.end()) {
             std::optional<Inner> made = inner_loop(node);
@@ -351,7 +340,7 @@ private:
     const Expression count_;
     GraphWriter& out_;
     std::map<int, Value> values_;
-    std::map<std::pair<const Repeat*, std::vector<int>>, Inner> inner_;
+    std::map<LoopKey, Inner> inner_;
 };
 
 class Rewriter {
@@ -380,7 +369,7 @@ private:
     };
 
     int result(const Node& node) {
-        const auto key = std::make_pair(node.loop.get(), node.operands);
+        const LoopKey key = loop_of(node);
         auto known = loops_.find(key);
         if (known == loops_.end()) known = loops_.emplace(key, rewritten(node)).first;
         const Loop& loop = known->second;
@@ -456,17 +445,9 @@ private:
         input.shape = all;
         input.dtype = node.dtype;
         loop.operands.push_back(made);
-        Node slice;
-        slice.family = Family::layout;
-        slice.op = "slice";
-        slice.dtype = node.dtype;
-        slice.operands = {inside.add(std::move(input))};
-        slice.begin.assign(all.size(), 0);
-        slice.end = all;
-        slice.step.assign(all.size(), 1);
+        Node slice = whole_slice(inside.at(inside.add(std::move(input))));
         slice.begin[0] = Expression::symbol(step);
         slice.end[0] = slice.begin[0] + Expression(1);
-        slice.shape = all;
         slice.shape[0] = 1;
         return inside.reshape(inside.add(std::move(slice)), node.shape);
     }
@@ -475,7 +456,7 @@ private:
     const Products products_;
     GraphWriter out_;
     std::vector<int> places_;
-    std::map<std::pair<const Repeat*, std::vector<int>>, Loop> loops_;
+    std::map<LoopKey, Loop> loops_;
 };
 
 }  // namespace

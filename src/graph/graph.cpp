@@ -261,29 +261,36 @@ std::optional<Family> parse_family(const std::string& name) {
     return std::nullopt;
 }
 
-bool are_of_one_loop(const Node& a, const Node& b) { return a.loop && a.loop == b.loop && a.operands == b.operands; }
+LoopKey loop_of(const Node& node) { return {node.loop.get(), node.operands}; }
+
+bool are_of_one_loop(const Node& a, const Node& b) { return a.loop && loop_of(a) == loop_of(b); }
+
+void change_loops(Graph& graph, const std::function<Repeat(const Repeat&)>& changed) {
+    std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;
+    for (Node& node : graph.nodes) {
+        if (!node.loop) continue;
+        std::shared_ptr<const Repeat>& known = loops[node.loop.get()];
+        if (!known) known = std::make_shared<const Repeat>(changed(*node.loop));
+        node.loop = known;
+    }
+}
 
 bool has_loops(const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.loop != nullptr; });
 }
 
 Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols) {
-    std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;
     for (Node& node : graph.nodes) {
         for (std::vector<Expression>* list : {&node.shape, &node.begin, &node.end, &node.step, &node.window,
                                               &node.stride, &node.padding, &node.dilation})
             for (Expression& expression : *list) expression = expression.substitute(symbols);
         if (node.dim) node.dim = node.dim->substitute(symbols);
-        if (!node.loop) continue;
-        std::shared_ptr<const Repeat>& known = loops[node.loop.get()];
-        if (!known) {
-            std::map<std::string, Expression> inside = symbols;
-            inside.erase(node.loop->step);
-            known = std::make_shared<const Repeat>(Repeat{with_symbols(node.loop->body, inside), node.loop->step,
-                                                          node.loop->count.substitute(symbols), node.loop->states});
-        }
-        node.loop = known;
     }
+    change_loops(graph, [&](const Repeat& loop) {
+        std::map<std::string, Expression> inside = symbols;
+        inside.erase(loop.step);
+        return Repeat{with_symbols(loop.body, inside), loop.step, loop.count.substitute(symbols), loop.states};
+    });
     return graph;
 }
 
@@ -348,26 +355,6 @@ std::string describe(const Graph& graph) {
     return text + fmt::format("outputs: {}\n", fmt::join(graph.outputs, ", "));
 }
 
-namespace {
-
-Graph with_simple_bodies(const Graph& graph) {
-    Graph result = graph;
-    std::map<const Repeat*, std::shared_ptr<const Repeat>> simple;
-    for (Node& node : result.nodes) {
-        if (!node.loop) continue;
-        std::shared_ptr<const Repeat>& known = simple[node.loop.get()];
-        if (!known) {
-            Repeat loop = *node.loop;
-            loop.body = simplify(loop.body);
-            known = std::make_shared<const Repeat>(std::move(loop));
-        }
-        node.loop = known;
-    }
-    return result;
-}
-
-}  // namespace
-
 Graph simplify(const Graph& graph) {
     // Each pass works bottom-up and may open the way for another; formulas settle within a few.
     constexpr int max_passes = 20;
@@ -382,7 +369,10 @@ Graph simplify(const Graph& graph) {
         return current;
     };
     if (!graph.untraceable.empty()) return graph;
-    return settle(raise_convolutions(settle(with_simple_bodies(graph))));
+    Graph simple = graph;
+    change_loops(simple,
+                 [](const Repeat& loop) { return Repeat{simplify(loop.body), loop.step, loop.count, loop.states}; });
+    return settle(raise_convolutions(settle(std::move(simple))));
 }
 
 }  // namespace strop

@@ -4,11 +4,13 @@
 // Operations are families, not names, so that other front ends (torch.export) can feed the same graph.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/expression.h"
@@ -86,8 +88,12 @@ struct Repeat {
     // Its further outputs are values that may be stacked.
     int states = 0;
 };
+using LoopKey = std::pair<const Repeat*, std::vector<int>>;
+LoopKey loop_of(const Node& node);
 bool are_of_one_loop(const Node& a, const Node& b);
 bool has_loops(const Graph& graph);
+// Puts another loop in the place of each; results of one loop share the new one.
+void change_loops(Graph& graph, const std::function<Repeat(const Repeat&)>& changed);
 
 // With other symbols in its expressions; the step of a loop in it stays.
 Graph with_symbols(Graph graph, const std::map<std::string, Expression>& symbols);

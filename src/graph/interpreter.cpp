@@ -71,7 +71,7 @@ private:
     Precision precision_;
     std::vector<Array> values_;
     struct Steps;
-    mutable std::map<std::pair<const Repeat*, std::vector<int>>, Steps> loops_;  // of which several results may be read
+    mutable std::map<LoopKey, Steps> loops_;  // of which several results may be read
 
     const Array& operand(const Node& node, size_t i) const { return values_[static_cast<size_t>(node.operands.at(i))]; }
     int64_t integer(const Expression& expression) const { return expression.evaluate_integer(arguments_.bindings); }
@@ -372,7 +372,7 @@ private:
     // ---- loops -------------------------------------------------------------------------------------------
 
     Array repeat(const Node& node, const Index& shape) const {
-        const std::pair<const Repeat*, std::vector<int>> key(node.loop.get(), node.operands);
+        const LoopKey key = loop_of(node);
         auto known = loops_.find(key);
         if (known == loops_.end()) known = loops_.emplace(key, all_steps(node)).first;
         const size_t result = static_cast<size_t>(node.result);

@@ -36,15 +36,31 @@ std::vector<int> inverse(const std::vector<int>& permutation) {
     return result;
 }
 
+Node laid_out(const Node& source, const std::string& op, const Shape& shape) {
+    Node node;
+    node.family = Family::layout;
+    node.op = op;
+    node.operands = {source.id};
+    node.shape = shape;
+    node.dtype = source.dtype;
+    return node;
+}
+
+Node copied(const Node& source, DType dtype) {
+    Node node;
+    node.family = Family::pointwise;
+    node.op = "cast";
+    node.operands = {source.id};
+    node.shape = source.shape;
+    node.dtype = dtype;
+    return node;
+}
+
 Node whole_slice(const Node& source) {
-    Node slice;
-    slice.family = Family::layout;
-    slice.op = "slice";
-    slice.operands = {source.id};
-    slice.shape = slice.end = source.shape;
+    Node slice = laid_out(source, "slice", source.shape);
+    slice.end = source.shape;
     slice.begin.assign(source.shape.size(), 0);
     slice.step.assign(source.shape.size(), 1);
-    slice.dtype = source.dtype;
     return slice;
 }
 
@@ -141,13 +157,7 @@ int GraphWriter::pointwise(const std::string& op, const std::vector<int>& operan
 int GraphWriter::reshape(int id, const Shape& shape) {
     if (at(id).shape == shape) return id;
     if (at(id).family == Family::layout && at(id).op == "reshape") return reshape(at(id).operands[0], shape);
-    Node node;
-    node.family = Family::layout;
-    node.op = "reshape";
-    node.operands = {id};
-    node.shape = shape;
-    node.dtype = at(id).dtype;
-    return add(std::move(node));
+    return add(laid_out(at(id), "reshape", shape));
 }
 
 int GraphWriter::transpose(int id, const std::vector<int>& permutation) {

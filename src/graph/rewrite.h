@@ -25,6 +25,10 @@ std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Sh
 
 // A slice of all of a value, to be cut further.
 Node whole_slice(const Node& source);
+// A layout of a value: "reshape", "broadcast".
+Node laid_out(const Node& source, const std::string& op, const Shape& shape);
+// A copy of a value, perhaps in another type.
+Node copied(const Node& source, DType dtype);
 
 // Whether both have one value at several assignments of their symbols: for products that are written
 // differently.

@@ -54,7 +54,7 @@ Signature signature_of(const Graph& graph) {
     if (!graph.untraceable.empty() || graph.nodes.empty()) return {};
     Signature signature;
     std::map<int, std::string> digests;
-    std::set<std::pair<const Repeat*, std::vector<int>>> loops;
+    std::set<LoopKey> loops;
     for (const Node& node : graph.nodes) {
         const std::string operation = operation_of(graph, node);
         std::string text = fmt::format("{} {}", operation, name_of(node.dtype));
@@ -63,7 +63,7 @@ Signature signature_of(const Graph& graph) {
         if (node.loop) {
             const Signature body = signature_of(node.loop->body);
             text += fmt::format(" {} {} {}", node.result, node.loop->states, body.exact);
-            if (loops.emplace(node.loop.get(), node.operands).second)
+            if (loops.insert(loop_of(node)).second)
                 for (const auto& [of_step, count] : body.operations) signature.operations[of_step] += count;
         }
         for (int operand : node.operands) text += "(" + digests[operand] + ")";

@@ -39,7 +39,7 @@ private:
     };
 
     int result(const Node& node) {
-        const auto key = std::make_pair(node.loop.get(), node.operands);
+        const LoopKey key = loop_of(node);
         auto known = loops_.find(key);
         if (known == loops_.end()) known = loops_.emplace(key, take_steps(node)).first;
         const size_t k = static_cast<size_t>(node.result);
@@ -59,10 +59,8 @@ private:
             for (const Node& one : body.nodes)
                 inside.push_back(one.family == Family::input ? operands[std::stoul(one.op)]
                                                              : out_.add(moved(one, inside)));
-            for (size_t k = 0; k < body.outputs.size(); ++k) {
-                const int made = inside[static_cast<size_t>(body.outputs[k])];
-                steps.values[k].push_back(made);
-            }
+            for (size_t k = 0; k < body.outputs.size(); ++k)
+                steps.values[k].push_back(inside[static_cast<size_t>(body.outputs[k])]);
             for (size_t k = 0; k < static_cast<size_t>(loop.states); ++k) operands[k] = steps.values[k].back();
         }
         steps.states.assign(operands.begin(), operands.begin() + loop.states);
@@ -87,7 +85,7 @@ private:
     const Graph& graph_;
     GraphWriter out_;
     std::vector<int> places_;
-    std::map<std::pair<const Repeat*, std::vector<int>>, Steps> loops_;
+    std::map<LoopKey, Steps> loops_;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ double of_a_sort(const Graph& graph, const Rank& rank, const Bindings& dimension
 double count_flops(const Graph& graph, const Bindings& dimensions) {
     double flops = 0;
     std::set<int> comparisons;
-    std::set<std::pair<const Repeat*, std::vector<int>>> loops;
+    std::set<LoopKey> loops;
     for (const Node& node : graph.nodes)
         if (const std::optional<Rank> rank = rank_of(graph, node)) {
             find_comparisons(graph, node.id, rank->source, comparisons);
@@ -73,7 +73,7 @@ double count_flops(const Graph& graph, const Bindings& dimensions) {
             }
             case Family::scatter: flops += elements(graph.at(node.operands.at(2)), dimensions); break;
             case Family::repeat: {
-                if (!loops.emplace(node.loop.get(), node.operands).second) break;  // another result of the same
+                if (!loops.insert(loop_of(node)).second) break;  // another result of the same
                 Bindings inside = dimensions;
                 inside[node.loop->step] = int64_t{0};
                 flops += std::max(0.0, static_cast<double>(node.loop->count.evaluate_integer(dimensions))) *

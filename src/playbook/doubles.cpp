@@ -4,7 +4,6 @@
 #include <cctype>
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,7 +29,6 @@ constexpr std::pair<const char*, const char*> single_only[] = {{"exp_of", ""},
                                                                {"cos_of", "std::cos(x)"}};
 
 std::string with_functions_of_doubles(std::string source) {
-    bool library = false;
     for (const auto& [name, call] : single_only) {
         const size_t at = source.find(fmt::format("static inline float {}(float x", name));
         if (at == std::string::npos) continue;
@@ -44,11 +42,8 @@ std::string with_functions_of_doubles(std::string source) {
         const size_t end = one_line ? line_end + 1 : source.find("\n}\n", at) + 3;
         const std::string text =
             *call ? fmt::format("static inline double {}(double x) {{ return {}; }}\n", name, call) : "";
-        library = library || *call;
         source.replace(begin, end - begin, text);
     }
-    const bool has = source.find("#include <cmath>") != std::string::npos;
-    if (library && !has) source.insert(source.find("#include"), "#include <cmath>\n");
     return source;
 }
 
@@ -115,18 +110,12 @@ bool is_of_doubles(const Problem& problem, const Graph& graph) {
 DType narrow(DType dtype) { return dtype == DType::float64 ? DType::float32 : dtype; }
 
 void narrow(Graph& graph) {
-    std::map<const Repeat*, std::shared_ptr<const Repeat>> loops;
-    for (Node& node : graph.nodes) {
+    for (Node& node : graph.nodes)
         if (node.family != Family::constant) node.dtype = narrow(node.dtype);
-        if (!node.loop) continue;
-        std::shared_ptr<const Repeat>& known = loops[node.loop.get()];
-        if (!known) {
-            Repeat loop = *node.loop;
-            narrow(loop.body);
-            known = std::make_shared<const Repeat>(std::move(loop));
-        }
-        node.loop = known;
-    }
+    change_loops(graph, [](Repeat loop) {
+        narrow(loop.body);
+        return loop;
+    });
 }
 
 }  // namespace

@@ -19,16 +19,6 @@ namespace strop::playbook {
 
 namespace {
 
-// Kept between calls, as the buffers of a program are.
-const char* const memory_helper = R"(// Memory for the states of two steps, kept between calls, aligned to a cache line.
-template <int slot>
-__attribute__((noinline)) static void* step_memory(int64_t bytes) {
-    static thread_local std::vector<char> memory;
-    if ((int64_t)memory.size() < bytes + 64) memory.resize(bytes + 64);
-    return (void*)(((uintptr_t)memory.data() + 63) / 64 * 64);
-}
-)";
-
 class StepWriter {
 public:
     // All outputs are results of one loop, whose first values are inputs.
@@ -238,13 +228,11 @@ private:
         for (const std::string& setting : parts.settings) text += "// " + setting + "\n";
         std::set<std::string> includes(parts.includes.begin(), parts.includes.end());
         includes.insert({"#include <stdint.h>", "#include <algorithm>"});
-        const bool memory = needs_memory();
-        if (memory) includes.insert("#include <vector>");
         for (const std::string& include : includes) text += include + "\n";
         text += "\nnamespace one_step {\n\n";
         for (const std::string& piece : parts.pieces) text += as_own_function(piece) + "\n\n";
         text += "}  // namespace one_step\n\n";
-        if (memory) text += std::string(memory_helper) + "\n";
+        if (needs_memory()) text += kept_memory("step_memory", "the states of two steps");
         recipe.source = text + entry();
         if (!recipe.suffix.empty()) return;
         recipe.strategy.id += "_each_step";

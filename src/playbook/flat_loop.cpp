@@ -59,13 +59,7 @@ private:
         while (!(graph.at(id).shape == shape) && graph.at(id).op == "reshape" && graph.at(id).family == Family::layout)
             id = graph.at(id).operands[0];
         if (graph.at(id).shape == shape) return id;
-        Node view;
-        view.family = Family::layout;
-        view.op = "reshape";
-        view.operands = {id};
-        view.shape = shape;
-        view.dtype = graph.at(id).dtype;
-        const int place = append(std::move(view));
+        const int place = append(laid_out(graph.at(id), "reshape", shape));
         return inside ? in_body(place) : place;
     }
 
@@ -156,20 +150,10 @@ private:
         for (size_t k = 0; k < loop_->body.outputs.size(); ++k) {
             const int place = inside_.at(loop_->body.outputs[k]);
             const bool made = std::find(flat_.loop.body.begin(), flat_.loop.body.end(), place) != flat_.loop.body.end();
-            made_.push_back(made ? place : in_body(copy_of(place)));
+            made_.push_back(made ? place : in_body(append(copied(flat_.graph.at(place), flat_.graph.at(place).dtype))));
         }
         std::sort(flat_.loop.body.begin(), flat_.loop.body.end());
         return !before.empty();
-    }
-
-    int copy_of(int id) {
-        Node copy;
-        copy.family = Family::pointwise;
-        copy.op = "cast";
-        copy.operands = {id};
-        copy.shape = flat_.graph.at(id).shape;
-        copy.dtype = flat_.graph.at(id).dtype;
-        return append(std::move(copy));
     }
 
     int result(const Node& node) {

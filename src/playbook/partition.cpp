@@ -90,7 +90,7 @@ private:
 
     // With what puts its values where they belong, if that is claimed.
     void place_loop(const Node& node) {
-        std::vector<int> loop, with_joins, with_copies;
+        std::vector<int> loop;
         for (const Node& other : graph_.nodes)
             if (are_of_one_loop(node, other)) loop.push_back(other.id);
         const auto following = [&](const std::vector<int>& nodes, const std::string& op, bool all) {
@@ -108,8 +108,8 @@ private:
             std::sort(result.begin(), result.end());
             return result;
         };
-        with_joins = following(loop, "concatenate", false);
-        with_copies = following(with_joins, "cast", true);
+        const std::vector<int> with_joins = following(loop, "concatenate", false);
+        const std::vector<int> with_copies = following(with_joins, "cast", true);
         for (const std::vector<int>* nodes : {&with_copies, &with_joins}) {
             const bool refused = std::any_of(nodes->begin(), nodes->end(), [&](int id) { return plain_only_[at(id)]; });
             if (refused || fusion_ == Fusion::plain || nodes->size() == loop.size() || needs_itself(*nodes)) continue;
@@ -499,21 +499,6 @@ std::vector<Stage> partition(const Problem& problem, const Graph& graph, Fusion 
     return Partitioner(problem, graph, fusion, claims, plain_only).run();
 }
 
-namespace {
-
-Node copy_of(const Graph& graph, int id, DType dtype) {
-    Node copy;
-    copy.id = static_cast<int>(graph.nodes.size());
-    copy.family = Family::pointwise;
-    copy.op = "cast";
-    copy.operands = {id};
-    copy.shape = graph.at(id).shape;
-    copy.dtype = dtype;
-    return copy;
-}
-
-}  // namespace
-
 Graph own_outputs(const Problem& problem, const Graph& graph) {
     Graph result = graph;
     const std::vector<char> free = free_nodes(graph);
@@ -526,8 +511,9 @@ Graph own_outputs(const Problem& problem, const Graph& graph) {
         const bool whole = node.family == Family::convolution || node.family == Family::scatter || node.loop;
         const bool apart = is_half(dtype) && (whole || !graph.users(id).empty());
         if (!free[at(id)] && !apart && taken.insert(id).second && node.dtype == computed_in(dtype)) continue;
-        result.nodes.push_back(copy_of(result, id, computed_in(dtype)));
-        result.outputs[k] = result.nodes.back().id;
+        Node copy = copied(node, computed_in(dtype));
+        copy.id = result.outputs[k] = static_cast<int>(result.nodes.size());
+        result.nodes.push_back(std::move(copy));
     }
     return result;
 }
@@ -552,7 +538,7 @@ Graph own_loop_operands(const Problem& problem, const Graph& graph) {
             moved.operands[k] = places.at(source.id);
             if (!node.loop || !is_of_16_bits(source)) continue;
             const auto [copy, is_new] = copies.try_emplace(source.id, 0);
-            if (is_new) copy->second = append(copy_of(result, places.at(source.id), source.dtype));
+            if (is_new) copy->second = append(copied(result.at(places.at(source.id)), source.dtype));
             moved.operands[k] = copy->second;
         }
         places[node.id] = append(std::move(moved));

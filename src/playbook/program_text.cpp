@@ -39,7 +39,8 @@ public:
             if (!stages_[k].same_as) bodies += stage(k);
         std::string text = "// " + comment + "\n" + overview() + settings_;
         for (const std::string& include : includes_) text += include + "\n";
-        text += "\n" + shared_text_ + bodies + buffer_helper() + entry();
+        text += "\n" + shared_text_ + bodies +
+                (buffers_.empty() ? "" : kept_memory("buffer", "values between the stages")) + entry();
         return {text, initial_};
     }
 
@@ -225,31 +226,6 @@ private:
                                 : stages_[k].same_as ? fmt::format(" as in {}", *stages_[k].same_as + 1)
                                                      : "");
         return text;
-    }
-
-    std::string buffer_helper() const {
-        if (buffers_.empty()) return {};
-        return R"(// Memory for values between the stages, kept between calls, aligned to a cache line.
-// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
-// and the lookup may change them.
-template <int slot>
-__attribute__((noinline)) static void* buffer(int64_t bytes) {
-    static thread_local struct Kept {
-        char* memory = nullptr;
-        int64_t size = 0;
-        ~Kept() { delete[] memory; }
-    } kept;
-    if (kept.size < bytes + 64) {
-        delete[] kept.memory;
-        kept.memory = nullptr;
-        kept.size = 0;
-        kept.memory = new char[bytes + 64];
-        kept.size = bytes + 64;
-    }
-    return (void*)(((uintptr_t)kept.memory + 63) / 64 * 64);
-}
-
-)";
     }
 
     std::string entry() const {

@@ -389,12 +389,7 @@ private:
 
         int shaped(int place, const Shape& shape) {
             if (graph_.at(place).shape == shape) return place;
-            Node view;
-            view.family = Family::layout;
-            view.op = "reshape";
-            view.operands = {place};
-            view.shape = shape;
-            return append(view);
+            return append(laid_out(graph_.at(place), "reshape", shape));
         }
 
         Graph take(std::vector<int> outputs) {

@@ -120,4 +120,29 @@ std::string as_own_function(const std::string& piece) {
     return piece.substr(0, begin) + replace_all(head, "\n    ", "\n") + piece.substr(body);
 }
 
+std::string kept_memory(const std::string& name, const std::string& what) {
+    return "// Memory for " + what + ", kept between calls, aligned to a cache line." + R"(
+// Not inlined: clang lets values stay in the upper vector registers of AVX-512 while a thread-local variable is looked up,
+// and the lookup may change them.
+template <int slot>
+__attribute__((noinline)) static void* )" +
+           name + R"((int64_t bytes) {
+    static thread_local struct Kept {
+        char* memory = nullptr;
+        int64_t size = 0;
+        ~Kept() { delete[] memory; }
+    } kept;
+    if (kept.size < bytes + 64) {
+        delete[] kept.memory;
+        kept.memory = nullptr;
+        kept.size = 0;
+        kept.memory = new char[bytes + 64];
+        kept.size = bytes + 64;
+    }
+    return (void*)(((uintptr_t)kept.memory + 63) / 64 * 64);
+}
+
+)";
+}
+
 }  // namespace strop::playbook

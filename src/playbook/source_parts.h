@@ -30,4 +30,7 @@ std::string with_names(const std::string& text, const std::map<std::string, std:
 // Whether one of these is a word of the text, or begins one when it is all in capitals ("STAGE").
 bool mentions_any(const std::string& text, const std::set<std::string>& names);
 
+// A function of this name that gives memory for what is said: name<slot>(bytes).
+std::string kept_memory(const std::string& name, const std::string& what);
+
 }  // namespace strop::playbook
