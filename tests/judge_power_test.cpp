@@ -115,8 +115,8 @@ TEST_P(Power, legal_variants_are_right_and_illegal_ones_are_found) {
     for (size_t i = 0; i < evaluations.size(); ++i) {
         const Verdict verdict = evaluations[i].verdict;
         // What is wrong for few values only may be met first among those of the timed calls, or once they have changed.
-        const bool found = verdict == Verdict::wrong_output || verdict == Verdict::nondeterministic ||
-                           verdict == Verdict::cheated;
+        const bool found =
+            verdict == Verdict::wrong_output || verdict == Verdict::nondeterministic || verdict == Verdict::cheated;
         EXPECT_TRUE(corpus.variants[i].legal ? verdict == Verdict::ok : found)
             << name_of(verdict) << ": " << corpus.variants[i].name << " with seed " << options.seed << ": "
             << evaluations[i].evidence;
