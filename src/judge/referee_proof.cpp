@@ -29,6 +29,7 @@ constexpr double longest_renewal_ns =
     8e7;  // by now it has lost its core to the referee for a while, however many want one
 constexpr double shortest_device_renewal_ns = 3e6;
 constexpr double last_calls = 3, shortest_rest_ns = 5e4;  // after a change on a device, before the batch is over
+constexpr int64_t longest_wait_of_a_reply_ns = 20'000;    // from a device, by a thread that waits for a core
 constexpr size_t least_glances = 6;                       // at a suspect
 constexpr int most_glances = 24;                          // some come when the batch is over
 constexpr double slow_glances_of_skippers = 0.75;
@@ -181,27 +182,33 @@ Runner::Outcome Referee::renew_meanwhile(Runner& runner, size_t index, double es
     const Buffers& buffers = *runner.points()[index];
     if (runner.is_python() || runner.ignores_outputs() || estimate_ns >= long_call_ns || !buffers.can_renew())
         return {};
-    size_t looks = 0, wrong = 0;
+    size_t looks = 0, wrong = 0, disturbed = 0, wrong_disturbed = 0;
     Runner::Outcome first;
     double call_ns = std::max(shortest_call_ns, estimate_ns);
     double batch_ns = runner.on_device() ? shortest_device_renewal_ns : part_ns;
     // Threads that race are wrong now and then, whatever becomes of the inputs.
     // A batch of very short calls may be over whenever the change has come, however often it is tried.
     const Clock::time_point start = Clock::now();
-    for (int attempt = 1; attempt <= attempts && (looks == 0 || (wrong > 0 && looks < least_glances)); ++attempt) {
+    for (int attempt = 1; attempt <= attempts && (looks == 0 || (!first.ok() && looks < least_glances)); ++attempt) {
         if (looks == 0 && attempt > as_short_as_parts && Clock::now() - start > longest_trying) break;
         bool late = false;
+        const int64_t waited = runner.calling_thread_waited_ns();
         Runner::Outcome outcome = renew_once(runner, index, call_ns, batch_ns, late);
         const bool is_wrong = outcome.verdict == Verdict::nondeterministic;
         if (!outcome.ok() && !is_wrong) return outcome;
         if (late && attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_renewal_ns);
-        looks += !late;
-        wrong += is_wrong;
+        // A device's work may be done long before a thread that waits for a core says so.
+        const bool apart =
+            runner.on_device() && runner.calling_thread_waited_ns() - waited > longest_wait_of_a_reply_ns;
+        (apart ? disturbed : looks) += !late;
+        (apart ? wrong_disturbed : wrong) += is_wrong;
         if (is_wrong && first.ok()) {
             first = outcome;
             attempts = std::max(attempts, most_glances);
         }
     }
+    // Nobody escapes by keeping his own thread from its core; and who is seen that way only is wrong nearly every time.
+    if (looks < least_wrong && 2 * wrong_disturbed > disturbed) wrong += wrong_disturbed;
     // Who was kept from the device in its last call looks like that once.
     if (wrong < least_wrong && runner.on_device()) return {};
     if (wrong >= least_wrong && is_right_undisturbed(runner, index, estimate_ns)) {
