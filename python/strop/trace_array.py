@@ -215,7 +215,7 @@ class Traced:
         from strop.trace_layout import setitem
 
         # x[key] += y changes a view first, which is then stored where it came from.
-        if isinstance(value, Traced) and value.key is key and value._storage is self._storage:
+        if getattr(value, "key", None) is key and value._storage is self._storage:
             if self._version + 1 == value._version == self._storage.version:
                 self._version = value._version
         setitem(self, key, value)

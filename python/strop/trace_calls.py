@@ -8,6 +8,7 @@ from __future__ import annotations
 from strop.trace_array import Traced
 from strop.trace_dims import Untraceable
 from strop.trace_lists import JOINS, StepList
+from strop.trace_ragged import call_ragged, is_ragged
 
 HANDLERS: dict = {}
 
@@ -77,6 +78,10 @@ def call(name: str, arguments, options):
         options.pop(ignored, None)
     if name not in ("array", "astype", "asarray", "asanyarray"):  # which may give the array itself
         options.pop("copy", None)
+    if is_ragged(arguments):
+        if out is not None or options.get("where", True) is not True:
+            raise Untraceable("an extent that changes with each step")
+        return call_ragged(name, arguments, options)
     where = options.pop("where", True)
     if name in JOINS and isinstance(arguments[0], StepList):
         return JOINS[name](*arguments, **options)

@@ -326,6 +326,9 @@ def looks_negative(value) -> bool:
     return all(factor < 0 for monomial, factor in value.terms.items() if monomial)
 
 
+EXTREMA: dict[str, list] = {}  # what min(a, b) and max(a, b) are made of, by their texts
+
+
 def extremum(name: str, values):
     """min or max of extents."""
     values = list(values)
@@ -336,6 +339,7 @@ def extremum(name: str, values):
             result = value if (difference > 0) == (name == "min") else result
         else:
             inner = ", ".join(sorted((text(result), text(value))))
+            EXTREMA[f"{name}({inner})"] = [result, value]
             result = SymInt({(Atom(f"{name}({inner})", True),): 1})
     return result
 

@@ -295,6 +295,23 @@ def _bound(value, extent, default):
     return value
 
 
+def _cut_of(entry: slice, extent, windows=True):
+    """Where the extent of a slice changes with the step of a loop."""
+    if not GRAPH.passes or not is_one(1 if entry.step is None else entry.step):
+        return None
+    from strop.trace_ragged import cut_of
+
+    return cut_of(entry, extent, windows)
+
+
+def _cut_out(value: Traced, whole: Traced, cuts: dict, places: dict, gathers: dict):
+    from strop.trace_ragged import cut_out
+
+    if gathers:
+        raise Untraceable("an extent that changes with each step")
+    return cut_out(value, whole, cuts, places)
+
+
 def _check_bounds(entry: slice, extent):
     if GRAPH.passes:
         from strop.trace_places import check_place
@@ -351,6 +368,7 @@ def getitem(value: Traced, key) -> Traced:
     steps: list = []
     reversed_axes: list[int] = []
     gathers: dict = {}
+    cuts: dict = {}  # by axis: slices whose extent changes with the step of a loop
     shape_key = []  # what becomes of each axis: "keep", "drop", "new"
     for entry in key:
         if entry is None:
@@ -366,6 +384,9 @@ def getitem(value: Traced, key) -> Traced:
                     raise Untraceable("a slice with a negative step and bounds")
                 reversed_axes.append(axis)
                 step = -step
+            elif (cut := _cut_of(entry, extent)) is not None:
+                cuts[axis] = cut
+                begin, end = cut.begin, cut.end
             else:
                 _check_bounds(entry, extent)
                 begin, end = _bound(entry.start, extent, 0), _bound(entry.stop, extent, extent)
@@ -388,6 +409,8 @@ def getitem(value: Traced, key) -> Traced:
         ends.append(end)
         steps.append(step)
     result = reverse(value, tuple(reversed_axes)) if reversed_axes else value
+    if any(any(cut.padding) for cut in cuts.values()):
+        result = pad(result, [cuts[i].padding if i in cuts else (0, 0) for i in range(value.ndim)])
     result = slice_axes(result, begins, ends, steps)
     extents = iter(result.shape)
     kept = []
@@ -403,6 +426,8 @@ def getitem(value: Traced, key) -> Traced:
             places[axis] = len(kept)
             kept.append(extent)
     result = reshape(result, kept)
+    if cuts:
+        return _cut_out(value, result, cuts, places, gathers)
     return gather(result, {places[a]: index for a, index in gathers.items()}) if gathers else result
 
 
@@ -479,6 +504,16 @@ def setitem(target: Traced, key, value):
     key = expand_key(key, target.ndim)
     if any(entry is None for entry in key):
         raise Untraceable("assignment to a new axis")
+    cuts = {
+        axis: cut.span
+        for axis, (entry, extent) in enumerate(zip(key, target.shape))
+        if isinstance(entry, slice) and (cut := _cut_of(entry, extent, windows=False)) is not None
+    }
+    if cuts:
+        from strop.trace_ragged import assign
+
+        assign(target, key, cuts, value)
+        return
     begins, ends, dropped = [], [], []
     for axis, (entry, extent) in enumerate(zip(key, target.shape)):
         if isinstance(entry, slice):

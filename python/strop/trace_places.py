@@ -190,23 +190,45 @@ FUNCTIONS = {"min": min, "max": max}
 
 
 def _holds(entry, extent, bound: bool) -> bool:
-    """Over sizes of all magnitudes for which no array has a negative extent, at both ends of the loops and between."""
-    negative = looks_negative(entry)
-    draw, seen = random.Random(1), 0
-    place, most = _compiled(text(entry)), _compiled(text(extent))
-    counts = [(one.name, _compiled(text(one.count))) for one in GRAPH.passes]
-    extents = [_compiled(source) for source in sorted(GRAPH.extents) if not source.isdigit()]
-    for trial in range(TRIALS):
-        values = _Sizes(draw, trial)
-        if not _take_steps(values, counts, draw, trial) or any(eval(one, FUNCTIONS, values) < 0 for one in extents):
-            continue
-        at, end = eval(place, FUNCTIONS, values), eval(most, FUNCTIONS, values)
+    negative, seen = looks_negative(entry), 0
+    for at, end in _at_many_sizes(entry, extent):
         if not bound and not -end <= at < end:
             continue  # NumPy fails, too
         seen += 1
         if (at < 0) != negative or (bound and not -end <= at <= end):
             return False
     return seen > 0
+
+
+def is_inside(bound, extent) -> bool:
+    """Whether no slice with this bound is cut off at an end of its axis. StepUndecided where the bound counts from
+    either end."""
+    names = steps_in(bound)
+    if not names:
+        return True
+    negative, inside = looks_negative(bound), True
+    for at, end in _at_many_sizes(bound, extent):
+        if (at < 0) != negative:
+            raise StepUndecided(GRAPH.steps[names[0]].loop)
+        inside = inside and -end <= at <= end
+    return inside
+
+
+def never_negative(value) -> bool:
+    return all(number >= 0 for (number,) in _at_many_sizes(value))
+
+
+def _at_many_sizes(*values):
+    """Over sizes of all magnitudes for which no array has a negative extent, at both ends of the loops and between."""
+    draw = random.Random(1)
+    compiled = [_compiled(text(value)) for value in values]
+    counts = [(one.name, _compiled(text(one.count))) for one in GRAPH.passes]
+    extents = [_compiled(source) for source in sorted(GRAPH.extents) if not source.isdigit()]
+    for trial in range(TRIALS):
+        sizes = _Sizes(draw, trial)
+        if not _take_steps(sizes, counts, draw, trial) or any(eval(one, FUNCTIONS, sizes) < 0 for one in extents):
+            continue
+        yield [eval(one, FUNCTIONS, sizes) for one in compiled]
 
 
 def _compiled(source: str):
