@@ -121,8 +121,8 @@ def _bounds(x, axis, start, end):
     """Counted from the front and clamped, as far as that can be known."""
     extent = x.shape[axis]
     endless = end is None or (is_int(end) and end >= 2**62)
-    begin = layout._bound(start, extent, 0)
-    return begin, extent if endless else layout._bound(end, extent, extent)
+    begin = layout.bound_of(start, extent, 0)
+    return begin, extent if endless else layout.bound_of(end, extent, extent)
 
 
 @imports("slice", "slice_copy")

@@ -48,7 +48,7 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
 from strop.trace_array import Traced, lift  # noqa: E402
 from strop.trace_bodies import document as document_of  # noqa: E402
 from strop.trace_comprehensions import COMPREHENSIONS  # noqa: E402
-from strop.trace_dims import StepUndecided, SymInt, Untraceable, extremum  # noqa: E402
+from strop.trace_dims import PlacesUnfollowed, StepUndecided, SymInt, Untraceable, extremum  # noqa: E402
 from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402
 
@@ -88,7 +88,9 @@ def parse_extent(source) -> SymInt | int:
 
 def make_input(entry: dict) -> Traced:
     shape = [parse_extent(extent) for extent in entry["shape"]]
-    return Traced(GRAPH.add("input", entry["name"], [], shape, entry["dtype"]), shape, entry["dtype"])
+    given = Traced(GRAPH.add("input", entry["name"], [], shape, entry["dtype"]), shape, entry["dtype"])
+    given.is_given = True
+    return given
 
 
 def make_parameter(entry: dict):
@@ -116,10 +118,11 @@ def call_reference(function, inputs, parameters):
 
 
 def trace(spec: dict) -> dict:
-    """What a loop decides for single steps only makes the trace start again, with its first steps one by one; a long
-    loop of a known length that cannot be traced as if it varied makes it start again with all of them."""
+    """What a loop decides for single steps only makes the trace start again, with its first steps one by one; so do
+    arrays that are not written place by place, with the arrays of that loop as states; a long loop of a known length that cannot be traced as if it varied makes it start again with all of them."""
     GRAPH.first_steps.clear()
     GRAPH.unrolled.clear()
+    GRAPH.whole_loops.clear()
     first = None
     while True:
         try:
@@ -129,6 +132,9 @@ def trace(spec: dict) -> dict:
             tried = GRAPH.long_loops - GRAPH.unrolled
             if tried:
                 GRAPH.unrolled |= {loop} if loop in tried else tried
+                continue
+            if isinstance(error, PlacesUnfollowed) and loop not in GRAPH.whole_loops:
+                GRAPH.whole_loops.add(loop)
                 continue
             if isinstance(error, StepUndecided):
                 first = first or error

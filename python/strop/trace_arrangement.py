@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
-from strop.trace_calls import HANDLERS, handles
+from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
 from strop.trace_layout import part
 
@@ -308,3 +308,16 @@ def places_of_flat(index, shape):
         whole = index if is_int(rest) and rest == 1 else pointwise("floor_divide", index, rest)
         places.append(whole if axis == 0 else pointwise("remainder", whole, shape[axis]))
     return tuple(places)
+
+
+@handles("delete")
+def delete(x, place, axis=None):
+    if not layout.is_extent(place):
+        raise Untraceable("'np.delete' of several places has no graph operation")
+    x = x if hasattr(x, "shape") else lift(x)
+    if axis is None:
+        x, axis = call("ravel", (x,), {}), 0
+    at = axis_of(axis, len(x.shape))
+    place = x.shape[at] + place if looks_negative(place) else place
+    before, behind = x[along(at, None, place)], x[along(at, place + 1, None)]
+    return call("concatenate", ([before, behind], at), {})

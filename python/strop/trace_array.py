@@ -5,6 +5,7 @@ Every operation that a reference applies becomes one or more nodes of src/graph/
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,7 +97,8 @@ class Traced:
         self.fill = fill  # the value of every element, for what np.zeros and the like made
         self.iota = None  # the extent, for what np.arange(n) made
         self.step = None  # for what np.arange(0, n, step) made
-        self.key = None  # of another array, for a view of a part of it
+        self.key = self.parent = None  # of another array, for a view of a part of it
+        self.is_given = False  # by the caller
         self.stands_in = False  # for the array that a name has before a loop
         self.pieces = None  # what was written part by part and not put together yet (trace_pieces)
         self._storage = view_of._storage if view_of is not None else Storage()
@@ -204,21 +206,41 @@ class Traced:
         raise Untraceable("control flow depends on the values of an array")
 
     def __getitem__(self, key):
-        from strop.trace_layout import getitem
+        from strop.trace_indexing import getitem
 
         part = getitem(self, key)
         if part is not self:
-            part.key = key
+            part.key, part.parent = key, self
         return part
 
     def __setitem__(self, key, value):
-        from strop.trace_layout import setitem
+        from strop.trace_indexing import setitem
 
         # x[key] += y changes a view first, which is then stored where it came from.
         if getattr(value, "key", None) is key and value._storage is self._storage:
             if self._version + 1 == value._version == self._storage.version:
                 self._version = value._version
+        if self._writes_through(key):
+            own = self.key if isinstance(self.key, tuple) else (self.key,)
+            self.parent[(*own, *key) if isinstance(key, tuple) else (*own, key)] = value
+            with contextlib.suppress(Untraceable):  # else it is not to be read anymore
+                self._node, self.pieces, self._version = self.parent[self.key].node, None, self._storage.version
+            return
         setitem(self, key, value)
+
+    def _writes_through(self, key) -> bool:
+        """d[i][j] = v changes d, of which d[i] is a view."""
+        from strop.trace_layout import is_extent
+
+        whole = self.parent
+        if whole is None or whole._storage is not self._storage or whole._node < 0 and whole.pieces is None:
+            return False
+        if not self._version == whole._version == self._storage.version:
+            return False
+        own = self.key if isinstance(self.key, tuple) else (self.key,)
+        given = key if isinstance(key, tuple) else (key,)
+        plain = all(is_extent(one) for one in own) and all(isinstance(one, slice) or is_extent(one) for one in given)
+        return plain and not whole.is_given
 
     def __getattr__(self, name):
         from strop.trace_calls import METHODS, call

@@ -8,7 +8,7 @@ from __future__ import annotations
 from strop.trace_array import Traced
 from strop.trace_dims import Untraceable
 from strop.trace_lists import JOINS, StepList
-from strop.trace_ragged import call_ragged, is_ragged
+from strop.trace_ragged_calls import call_ragged, is_ragged, makes_ragged
 
 HANDLERS: dict = {}
 
@@ -78,7 +78,7 @@ def call(name: str, arguments, options):
         options.pop(ignored, None)
     if name not in ("array", "astype", "asarray", "asanyarray"):  # which may give the array itself
         options.pop("copy", None)
-    if is_ragged(arguments):
+    if is_ragged(arguments) or makes_ragged(name, arguments):
         if out is not None or options.get("where", True) is not True:
             raise Untraceable("an extent that changes with each step")
         return call_ragged(name, arguments, options)

@@ -20,6 +20,15 @@ class StepUndecided(Untraceable):
         self.loop = loop  # its place in the reference's file
 
 
+class PlacesUnfollowed(Untraceable):
+    """A loop's steps read or write an array in other places than the one that each step is to write: tracing the array
+    as a state that each step may change anywhere may help."""
+
+    def __init__(self, loop):
+        super().__init__("an array that a loop writes step by step is used in a way that is not followed")
+        self.loop = loop
+
+
 class Atom(NamedTuple):
     """A name, or an operation that polynomials do not cover: '(H-R)//stride', 'max(a, b)'."""
 

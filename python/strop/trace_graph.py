@@ -19,6 +19,7 @@ class Builder:
 
     def __init__(self):
         self.first_steps: dict = {}  # of loops, by their place in the reference's file: how many are traced one by one
+        self.whole_loops: set = set()  # loops whose arrays are states, which their steps may change anywhere
         self.unrolled: set = set()  # loops of a known length that cannot be traced as if it varied
         self.start("float32")
 

@@ -145,10 +145,12 @@ class Loop:
             self.step.touched[id(array)] = (array, before)
             if steps:
                 begin_steps(self.step, array, before, *steps)
-            elif before[2] != "empty":
+            elif before[2] != "empty" or self.place in GRAPH.whole_loops:
                 array._node = self.step.placeholder(array.shape, array.dtype)
                 array.pieces = array.fill = array.iota = array.step = None
-        whole = [one for one in self.objects.values() if not one[2] and one[1][2] != "empty"]
+        whole = [one for one in self.objects.values() if not one[2]]
+        if self.place not in GRAPH.whole_loops:
+            whole = [one for one in whole if one[1][2] != "empty"]
         self.whole = {id(array): array._node for array, _, _ in whole}
         self.leaves, self.lists, self.replaced = {}, {}, []
         seen: dict[int, Any] = {}
@@ -453,7 +455,8 @@ class Loop:
                 continue
             if before[2] == "empty":
                 initial = full(array.shape, 0, array.dtype)
-                placeholder = self._dead_placeholder(array.shape, array.dtype)
+                dead = key not in self.whole
+                placeholder = self._dead_placeholder(array.shape, array.dtype) if dead else self.whole[key]
             else:
                 initial, placeholder = Traced(array.node, array.shape, array.dtype), self.whole[key]
             index = record.state(initial.node, placeholder, node)

@@ -16,7 +16,7 @@ from strop.trace_arrangement import Mesh
 from strop.trace_array import Traced, astype, lift
 from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
-from strop.trace_layout import getitem
+from strop.trace_indexing import getitem
 from strop.trace_lists import StepList
 from strop.trace_comprehensions import RUNTIME
 from strop.trace_rewrite import rewritten

@@ -28,6 +28,7 @@ from strop.trace_array import (
 )
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
+from strop.trace_indexing import is_mask
 
 # ---- pointwise ---------------------------------------------------------------------------------------
 
@@ -78,7 +79,7 @@ def _register_scatters():
     def handler(op):
         def apply(target, index, values):
             index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-            if isinstance(index, (tuple, slice)) or layout.is_mask(lift(index)) or not isinstance(target, Traced):
+            if isinstance(index, (tuple, slice)) or is_mask(lift(index)) or not isinstance(target, Traced):
                 raise Untraceable("this form of ufunc.at has no graph operation")
             index = lift(index)
             rest = target.shape[1:]

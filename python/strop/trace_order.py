@@ -10,6 +10,7 @@ from strop import trace_layout as layout
 from strop.trace_array import Traced, astype, axis_of, broadcast_to, full, lift, pointwise, reduce
 from strop.trace_calls import handles
 from strop.trace_dims import Untraceable, is_int
+from strop.trace_indexing import getitem
 
 FEW = 16  # elements that a network sorts
 
@@ -43,7 +44,7 @@ def _comparisons(count: int):
 
 def _few_in_order(last: Traced, descending: bool) -> list:
     """Each element of the order along the last axis."""
-    few = [layout.getitem(last, (Ellipsis, i)) for i in range(last.shape[-1])]
+    few = [getitem(last, (Ellipsis, i)) for i in range(last.shape[-1])]
     for i, j in _comparisons(len(few)):
         few[i], few[j] = pointwise("minimum", few[i], few[j]), pointwise("maximum", few[i], few[j])
     return few[::-1] if descending else few
@@ -66,7 +67,7 @@ def in_order(x: Traced, axis, count=None, descending=False):
         return layout.scatter("sum", full(last.shape, 0, values.dtype), places, values, along)
 
     def first(ordered):
-        ordered = ordered if count is None else layout.getitem(ordered, (Ellipsis, slice(count)))
+        ordered = ordered if count is None else getitem(ordered, (Ellipsis, slice(count)))
         return layout.moveaxis(ordered, -1, axis)
 
     values = layout.stack(_few_in_order(last, descending), along) if _is_few(last) else placed(last)
@@ -75,7 +76,7 @@ def in_order(x: Traced, axis, count=None, descending=False):
 
 def element_at(x: Traced, axis, place, keepdim=True):
     """The element at this place of the order along the axis, and where it was."""
-    both = tuple(layout.getitem(layout.moveaxis(one, axis, -1), (Ellipsis, slice(place, place + 1))) if one.ndim else one
+    both = tuple(getitem(layout.moveaxis(one, axis, -1), (Ellipsis, slice(place, place + 1))) if one.ndim else one
                  for one in in_order(x, axis))
     return tuple(layout.moveaxis(one, -1, axis) if keepdim or not one.ndim else layout.reshape(one, one.shape[:-1])
                  for one in both)

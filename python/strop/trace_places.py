@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced
+from strop.trace_array import GRAPH, Traced, pointwise
 from strop.trace_dims import (
+    PlacesUnfollowed,
     StepUndecided,
     Untraceable,
     is_int,
@@ -24,7 +25,6 @@ from strop.trace_dims import (
 from strop.trace_pieces import Pieces, known
 
 FURTHEST = 16  # steps back
-REFUSAL = "an array that a loop writes step by step is used in a way that is not followed"
 
 
 class StepPieces(Pieces):
@@ -45,15 +45,15 @@ class StepPieces(Pieces):
         return self  # a pass makes its own
 
     def takes(self, begins, ends, partial) -> bool:
-        raise Untraceable(REFUSAL)
+        raise PlacesUnfollowed(self.step.loop)
 
     def whole(self) -> Traced:
-        raise Untraceable(REFUSAL)
+        raise PlacesUnfollowed(self.step.loop)
 
     def read(self, begins, ends, steps) -> Traced:
         begin, width = begins[self.axis], ends[self.axis] - begins[self.axis]
         if not is_int(width) or not 1 <= width <= FURTHEST or steps[self.axis] != 1:
-            raise Untraceable(REFUSAL)
+            raise PlacesUnfollowed(self.step.loop)
         slabs = [self._at(begin + i) for i in range(width)]
         begins, ends = list(begins), list(ends)
         begins[self.axis], ends[self.axis] = 0, 1
@@ -70,11 +70,11 @@ class StepPieces(Pieces):
         outside = (place - self.first) * self.direction
         if (is_int(outside) and outside < 0) or (is_int(outside - self.step.count) and outside - self.step.count >= 0):
             return self._before(place)
-        raise Untraceable(REFUSAL)
+        raise PlacesUnfollowed(self.step.loop)
 
     def _past(self, back: int) -> Traced:
         if back > FURTHEST:
-            raise Untraceable(REFUSAL)
+            raise PlacesUnfollowed(self.step.loop)
         while len(self.past) < back:
             node = self.step.placeholder(self.slab.shape, self.base.dtype)
             self.past.append(Traced(node, self.slab.shape, self.base.dtype))
@@ -125,7 +125,7 @@ def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
     names = {name for begin in begins for name in steps_in(begin)}
     if not names:
         if target.pieces is not None and target.pieces.by_step:
-            raise Untraceable(REFUSAL)
+            target.pieces.whole()  # refuses
         return False
     if any(GRAPH.steps[name] not in GRAPH.passes for name in names):
         raise Untraceable("a value of a loop is kept where it cannot be followed")
@@ -136,12 +136,15 @@ def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
     if not around:
         raise Untraceable("a place that changes with each step of an array made in this step")
     step = around[0]
+    if step.loop in GRAPH.whole_loops:
+        _write_anywhere(target, value, begins, ends)
+        return True
     axes = [axis for axis, begin in enumerate(begins) if step.name in steps_in(begin)]
     axis = axes[0]
     direction = slope_of(begins[axis], step.name)
     first = with_step(begins[axis], step.name, 0)
     if len(axes) > 1 or direction not in (1, -1) or steps_in(first) or not same(ends[axis] - begins[axis], 1):
-        raise Untraceable(REFUSAL)
+        raise PlacesUnfollowed(step.loop)
     if target.pieces is None or not target.pieces.by_step:
         step.touched.setdefault(id(target), (target, target.kept()))
         begin_steps(step, target, step.touched[id(target)][1], axis, first, direction)
@@ -149,13 +152,39 @@ def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
     pieces = target.pieces
     assert isinstance(pieces, StepPieces)
     if pieces.step is not step or pieces.axis != axis or not same(pieces.place, begins[axis]):
-        raise Untraceable(REFUSAL)
+        raise PlacesUnfollowed(step.loop)
     begins, ends = list(begins), list(ends)
     begins[axis], ends[axis] = 0, 1
     layout.assign_region(pieces.slab, value, begins, ends)
     if pieces.known:  # else what was read of it before in this pass is another value in the next pass
         target.changed()
     return True
+
+
+def _write_anywhere(target: Traced, value: Traced, begins, ends):
+    """The elements of a block that moves with the step of a loop take the place of what the array has there."""
+    moving = [axis for axis, begin in enumerate(begins) if steps_in(begin)]
+    begins, ends = list(begins), list(ends)
+    covered = None
+    for axis in moving:
+        width, extent = ends[axis] - begins[axis], target.shape[axis]
+        if steps_in(width):
+            raise Untraceable("an extent that changes with each step")
+        place = layout.reshape(layout.arange(extent), (extent,) + (1,) * (target.ndim - 1 - axis))
+        first = begins[axis]
+        inside = pointwise("equal", place, first)
+        if not same(width, 1):
+            index = pointwise("subtract", layout.arange(extent), first)
+            index = pointwise("maximum", pointwise("minimum", index, width - 1), 0)
+            value = layout.take(value, index, axis)
+            low, high = pointwise("greater_equal", place, first), pointwise("less", place, first + width)
+            inside = pointwise("logical_and", low, high)
+        covered = inside if covered is None else pointwise("logical_and", covered, inside)
+        begins[axis], ends[axis] = 0, extent
+    if target.fill == "empty":
+        target.assign(0)
+    old = layout.slice_axes(target, begins, ends, [1] * target.ndim)
+    layout.assign_region(target, pointwise("where", covered, value, old), begins, ends)
 
 
 def begin_steps(step, target: Traced, kept: tuple, axis: int, first, direction: int):

@@ -8,24 +8,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from strop import trace_layout as layout
-from strop.trace_array import (
-    GRAPH,
-    Traced,
-    axes_of,
-    axis_of,
-    broadcast_to,
-    is_one,
-    lift,
-    number,
-    pointwise,
-    reduce,
-    show,
-    transpose,
-)
+from strop.trace_array import Traced, is_one, pointwise
 from strop.trace_dims import EXTREMA, SymInt, Untraceable, extremum, is_int, looks_negative, same, steps_in, text, with_step
+from strop.trace_indexing import expand_key, getitem
 
 REFUSAL = "an extent that changes with each step"
 
@@ -58,7 +44,7 @@ class Ragged:
             self.spans[axis].count if axis in self.spans else self.whole.shape[axis] for axis in range(-self.ndim, 0)
         )
     )
-    T = property(lambda self: transposed(self, tuple(reversed(range(self.ndim)))))
+    T = property(lambda self: _called("transpose", self))
 
     @property
     def size(self):
@@ -187,23 +173,29 @@ def _free(bound, end):
     return next(value for value in known if not same(value, end))
 
 
-def _window(begin, end, extent, count) -> Cut | None:
-    """A part of so many elements but where an end of the array cuts it off: a window over the padded array."""
+def _least_padding(lacks: list, width: int, room) -> int | None:
+    """By which there is always room. `lacks`: in the first and in the last step, as far as they are known."""
     from strop.trace_places import never_negative
 
+    tried = sorted({0, width - 1, *(lack for lack in lacks if is_int(lack) and lack > 0)})
+    return next((padding for padding in tried if never_negative(room + padding)), None)
+
+
+def _window(begin, end, extent, count) -> Cut | None:
+    """A part of so many elements but where an end of the array cuts it off: a window over the padded array."""
     width = end - begin
     if not is_int(width) or width < 1:
         return None
-    (name,) = steps_in(begin) if len(steps_in(begin)) == 1 else (None,)
-    if name is None:
+    names = steps_in(begin)
+    if len(names) != 1:
         return None
+    name = names[0]
     ends = [with_step(begin, name, step) for step in (0, SymInt.steps[name].count - 1)]
     if None in ends:
         return None
-    left = max(0, *(-bound for bound in ends if is_int(bound)), 0)
-    lacks = [bound + width - extent for bound in ends]
-    right = max(0, *(lack for lack in lacks if is_int(lack)), 0)
-    if not never_negative(begin + left) or not never_negative(extent + right - begin - width):
+    left = _least_padding([-bound for bound in ends], width, begin)
+    right = _least_padding([bound + width - extent for bound in ends], width, extent - begin - width)
+    if left is None or right is None:
         return None
     return Cut((left, right), begin + left, begin + left + width, Span(extremum("max", [0, -begin]), count))
 
@@ -219,7 +211,7 @@ def part_of(value: Ragged, key) -> Traced | Ragged:
     entries: list = []
     kept: list = []  # of each axis of the result: its span, or None
     axis = -value.ndim
-    for entry in layout.expand_key(key, value.ndim):
+    for entry in expand_key(key, value.ndim):
         if entry is None:
             entries.append(None)
             kept.append(None)
@@ -239,7 +231,7 @@ def part_of(value: Ragged, key) -> Traced | Ragged:
         if not layout.is_extent(entry):
             kept.append(span)
         axis += 1
-    result = layout.getitem(whole, tuple(entries))
+    result = getitem(whole, tuple(entries))
     spans = {place - len(kept): span for place, span in enumerate(kept) if span is not None}
     if not spans:
         return result
@@ -265,13 +257,13 @@ def _within(span: Span, entry: slice) -> Span:
 # ---- the same places in several arrays ------------------------------------------------------------------
 
 
-def _taken(whole: Traced, axis: int, index: Traced) -> Traced:
+def taken(whole: Traced, axis: int, index: Traced) -> Traced:
     """Where the index is out of bounds, something."""
     last = whole.shape[axis] - 1
     return layout.take(whole, pointwise("maximum", pointwise("minimum", index, last), 0), axis)
 
 
-def _from_its_front(whole: Traced, axis: int, span: Span, width) -> Traced:
+def from_its_front(whole: Traced, axis: int, span: Span, width) -> Traced:
     """An array of this extent that begins where the part does."""
     extent = whole.shape[axis]
     if same(span.begin, 0) and same(width, extent):
@@ -280,15 +272,15 @@ def _from_its_front(whole: Traced, axis: int, span: Span, width) -> Traced:
         return layout.part(whole, axis + whole.ndim, span.begin, extent)
     if same(span.begin, 0) and is_int(extent - width) and extent - width > 0:
         return layout.part(whole, axis + whole.ndim, 0, width)
-    return _taken(whole, axis, pointwise("add", layout.arange(width), span.begin))
+    return taken(whole, axis, pointwise("add", layout.arange(width), span.begin))
 
 
 def _reversed(whole: Traced, axis: int, span: Span) -> tuple[Traced, Span]:
     index = pointwise("subtract", span.begin + span.count - 1, layout.arange(whole.shape[axis]))
-    return _taken(whole, axis, index), Span(0, span.count)
+    return taken(whole, axis, index), Span(0, span.count)
 
 
-def _aligned(values: list[Ragged], places: list[dict[int, int]]) -> tuple[list[Traced], dict[int, Span]]:
+def aligned(values: list[Ragged], places: list[dict[int, int]]) -> tuple[list[Traced], dict[int, Span]]:
     """`places`: of each value, the common axis for each axis of it that is cut. The whole arrays, whose parts then lie
     at the same places, and the spans of the common axes."""
     wholes = [value.current() for value in values]
@@ -304,12 +296,12 @@ def _aligned(values: list[Ragged], places: list[dict[int, int]]) -> tuple[list[T
         for other in widths[1:]:
             width = other if is_int(width - other) and width - other > 0 else width
         for (k, axis), span in zip(cut, all_spans):
-            wholes[k] = _from_its_front(wholes[k], axis, span, width)
+            wholes[k] = from_its_front(wholes[k], axis, span, width)
         spans[common] = Span(0, all_spans[0].count)
     return wholes, spans
 
 
-def _belongs(whole: Traced, spans: dict[int, Span]) -> Traced:
+def belongs(whole: Traced, spans: dict[int, Span]) -> Traced:
     """Which elements of the whole array are of the part."""
     result = None
     for axis, span in sorted(spans.items()):
@@ -322,304 +314,6 @@ def _belongs(whole: Traced, spans: dict[int, Span]) -> Traced:
     return result
 
 
-def _filled(whole: Traced, spans: dict[int, Span], fill) -> Traced:
+def filled(whole: Traced, spans: dict[int, Span], fill) -> Traced:
     """With `fill` where the whole array is not of the part."""
-    return pointwise("where", _belongs(whole, spans), whole, fill) if spans else whole
-
-
-# ---- functions -------------------------------------------------------------------------------------------
-
-# Each element by itself.
-ELEMENTWISE = set(
-    """abs absolute add astype bitwise_and bitwise_or bitwise_xor cbrt ceil clip copy copysign cos cosh divide equal exp
-    exp2 expm1 fabs float_power floor floor_divide fmod greater greater_equal heaviside hypot invert isfinite isinf isnan
-    left_shift less less_equal log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor maximum
-    minimum mod multiply nan_to_num negative not_equal ones_like positive power reciprocal remainder right_shift rint
-    round sign signbit sin sinc sinh special.erf special.erfc special.expit special.gammaln sqrt square subtract tan tanh
-    arctan arctan2 arcsin arccos arcsinh arccosh arctanh true_divide trunc where zeros_like""".split()
-)
-
-
-def is_ragged(arguments) -> bool:
-    return any(
-        isinstance(one, Ragged) or (isinstance(one, (list, tuple)) and is_ragged(one)) for one in arguments
-    )
-
-
-def call_ragged(name: str, arguments, options):
-    from strop.trace_calls import HANDLERS
-
-    if name in ("asarray", "asanyarray", "ascontiguousarray") and len(arguments) == 1 and not options:
-        return arguments[0]
-    if name in ELEMENTWISE:
-        return _elementwise(HANDLERS[name], arguments, options)
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](*arguments, **options)
-    if name in NEUTRAL:
-        return _reduction(name, *arguments, **options)
-    if name in ("cumsum", "cumprod", "maximum.accumulate", "minimum.accumulate"):
-        return _scan(name, *arguments, **options)
-    raise Untraceable(REFUSAL)
-
-
-def _elementwise(function, arguments, options):
-    ragged = [value for value in arguments if isinstance(value, Ragged)]
-    wholes, spans = _aligned(ragged, [{axis: axis for axis in value.spans} for value in ragged])
-    for value in arguments:
-        if isinstance(value, (list, tuple)):
-            raise Untraceable(REFUSAL)
-        shape = value.shape if hasattr(value, "shape") else ()
-        for axis in spans:
-            cut = isinstance(value, Ragged) and axis in value.spans
-            if not cut and len(shape) >= -axis and not is_one(shape[axis]):
-                raise Untraceable(REFUSAL)
-    found = iter(wholes)
-    result = function(*(next(found) if isinstance(value, Ragged) else value for value in arguments), **options)
-    return tuple(Ragged(one, spans) for one in result) if isinstance(result, tuple) else Ragged(result, spans)
-
-
-def _least(dtype):
-    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
-
-
-def _most(dtype):
-    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
-
-
-# What leaves the result as it is, by the dtype.
-NEUTRAL: dict = {
-    **dict.fromkeys(["sum", "add.reduce"], lambda dtype: False if dtype.kind == "b" else 0),
-    **dict.fromkeys(["prod", "multiply.reduce"], lambda dtype: dtype.kind == "b" or 1),
-    **dict.fromkeys(["max", "amax", "maximum.reduce", "argmax"], _least),
-    **dict.fromkeys(["min", "amin", "minimum.reduce", "argmin"], _most),
-    "any": lambda dtype: False,
-    "all": lambda dtype: True,
-}
-
-
-def _reduction(name: str, value: Ragged, axis=None, **options):
-    from strop.trace_calls import HANDLERS
-
-    axis = 0 if axis is None and "." in name else axis
-    axes = axes_of(axis, value.ndim)
-    whole, spans = value.current(), dict(value.spans)
-    over = [one - value.ndim for one in axes if one - value.ndim in spans]
-    if name.startswith("arg"):
-        if len(axes) > 1:
-            raise Untraceable(REFUSAL)
-        for one in over:  # of elements that are all the least, the first
-            whole = _from_its_front(whole, one, spans[one], whole.shape[one])
-            spans[one] = Span(0, spans[one].count)
-    whole = _filled(whole, {one: spans[one] for one in over}, NEUTRAL[name](whole.dtype))
-    result = HANDLERS[name](whole, axis=axes[0] if len(axes) == 1 else axes, **options)
-    right = 0 if options.get("keepdims") else None
-    left = {
-        one + (sum(other - value.ndim > one for other in axes) if right is None else right): span
-        for one, span in spans.items()
-        if one not in over
-    }
-    return Ragged(result, left) if left else result
-
-
-def _elements(value: Ragged, axis):
-    shape = value.shape
-    result = 1
-    for one in axes_of(axis, value.ndim):
-        result = result * shape[one]
-    return result
-
-
-def _mean(value: Ragged, axis=None, dtype=None, keepdims=False):
-    total = _reduction("sum", value, axis, keepdims=keepdims, dtype=dtype)
-    return total / _elements(value, axis)
-
-
-def _variance(value: Ragged, axis=None, dtype=None, ddof=0, keepdims=False):
-    centred = value - _mean(value, axis, dtype, True)
-    return _reduction("sum", centred * centred, axis, keepdims=keepdims) / (_elements(value, axis) - ddof)
-
-
-def _norm(value: Ragged, ord=None, axis=None, keepdims=False):  # noqa: A002
-    if ord not in (None, 2) or (ord == 2 and axis is None and value.ndim > 1):
-        raise Untraceable(REFUSAL)
-    return _called("sqrt", _reduction("sum", value * value, axis, keepdims=keepdims))
-
-
-def _average(value: Ragged, axis=None, weights=None):
-    if weights is None:
-        return _mean(value, axis)
-    if not isinstance(weights, Ragged) or weights.ndim != value.ndim:
-        raise Untraceable(REFUSAL)
-    return _reduction("sum", value * weights, axis) / _reduction("sum", weights, axis)
-
-
-def _softmax(value: Ragged, axis=None):
-    powers = _called("exp", value - _reduction("max", value, axis, keepdims=True))
-    return powers / _reduction("sum", powers, axis, keepdims=True)
-
-
-def _logsumexp(value: Ragged, axis=None, keepdims=False):
-    most = _reduction("max", value, axis, keepdims=True)
-    total = _reduction("sum", _called("exp", value - most), axis, keepdims=keepdims)
-    return _called("log", total) + (most if keepdims else _reduction("max", value, axis))
-
-
-def _scan(name: str, value: Ragged, axis=None, **options):
-    from strop.trace_calls import HANDLERS
-
-    if axis is None and value.ndim > 1 and "." not in name:
-        raise Untraceable(REFUSAL)
-    at = axis_of(0 if axis is None else axis, value.ndim) - value.ndim
-    whole, spans = value.current(), dict(value.spans)
-    if at in spans:
-        whole = _from_its_front(whole, at, spans[at], whole.shape[at])
-        spans[at] = Span(0, spans[at].count)
-    return Ragged(HANDLERS[name](whole, axis=at, **options), spans)
-
-
-def transposed(value: Ragged, axes=None) -> Ragged:
-    axes = tuple(reversed(range(value.ndim))) if axes is None else [axis_of(axis, value.ndim) for axis in axes]
-    spans = {axes.index(axis + value.ndim) - value.ndim: span for axis, span in value.spans.items()}
-    return Ragged(transpose(value.current(), axes), spans)
-
-
-def _swapped(value: Ragged, first, second) -> Ragged:
-    axes = list(range(value.ndim))
-    first, second = axis_of(first, value.ndim), axis_of(second, value.ndim)
-    axes[first], axes[second] = second, first
-    return transposed(value, tuple(axes))
-
-
-def _flipped(value: Ragged, axis=None):
-    axes = axes_of(axis, value.ndim)
-    return part_of(value, tuple(slice(None, None, -1) if one in axes else slice(None) for one in range(value.ndim)))
-
-
-# ---- products --------------------------------------------------------------------------------------------
-
-
-def _contract(a, b, a_labels: str, b_labels: str, result: str):
-    from strop.trace_contraction import contract
-
-    operands = [(value if isinstance(value, Ragged) else lift(value), labels)
-                for value, labels in ((a, a_labels), (b, b_labels))]
-    label_of = sorted(set(a_labels + b_labels))
-    ragged = [(value, labels) for value, labels in operands if isinstance(value, Ragged)]
-    places = [{axis: label_of.index(labels[axis]) for axis in value.spans} for value, labels in ragged]
-    wholes, spans = _aligned([value for value, _ in ragged], places)
-    found = iter(zip(wholes, places))
-    ready = []
-    for value, labels in operands:
-        whole, cut = next(found) if isinstance(value, Ragged) else (value, {})
-        for axis, label in enumerate(labels, -len(labels)):
-            if label_of.index(label) in spans and axis not in cut and not is_one(whole.shape[axis]):
-                raise Untraceable(REFUSAL)
-        summed = {axis: spans[place] for axis, place in cut.items() if label_of[place] not in result}
-        ready.append(_filled(whole, summed, False if whole.dtype.kind == "b" else 0))
-    made = contract(*ready, a_labels, b_labels, result)
-    left = {result.index(label_of[p]) - len(result): span for p, span in spans.items() if label_of[p] in result}
-    return Ragged(made, left) if left else made
-
-
-def _matmul(a, b, dtype=None):
-    ranks = [len(value.shape) for value in (a, b)]
-    if not all(ranks) or dtype is not None:
-        raise Untraceable(REFUSAL)
-    batch = "abcdefgh"[: max(*ranks, 2) - 2]
-    a_labels, b_labels = (
-        vector if rank == 1 else batch[len(batch) - (rank - 2) :] + matrix
-        for rank, matrix, vector in zip(ranks, ("mk", "kn"), ("k", "k"))
-    )
-    return _contract(a, b, a_labels, b_labels, batch + "m" * (ranks[0] > 1) + "n" * (ranks[1] > 1))
-
-
-def _dot(a, b):
-    if not hasattr(a, "shape") or not hasattr(b, "shape") or not a.shape or not b.shape:
-        return a * b
-    if max(len(a.shape), len(b.shape)) > 2:
-        raise Untraceable(REFUSAL)
-    return _matmul(a, b)
-
-
-def _inner(a, b):
-    if len(a.shape) != 1 or len(b.shape) != 1:
-        raise Untraceable(REFUSAL)
-    return _contract(a, b, "k", "k", "")
-
-
-def _outer(a, b):
-    if len(a.shape) != 1 or len(b.shape) != 1:
-        raise Untraceable(REFUSAL)
-    return _contract(a, b, "m", "n", "mn")
-
-
-def _einsum(subscripts, *operands):
-    left, arrow, result = subscripts.replace(" ", "").partition("->")
-    labels = left.split(",")
-    simple = all(len(set(one)) == len(one) for one in labels) and arrow and "." not in left
-    if len(operands) != 2 or len(labels) != 2 or not simple:
-        raise Untraceable(REFUSAL)
-    return _contract(*operands, *labels, result)
-
-
-FUNCTIONS: dict = {
-    "mean": _mean,
-    "var": _variance,
-    "std": lambda *arguments, **options: _called("sqrt", _variance(*arguments, **options)),
-    "average": _average,
-    "linalg.norm": _norm,
-    "ptp": lambda value, axis=None: _reduction("max", value, axis) - _reduction("min", value, axis),
-    "count_nonzero": lambda value, axis=None, keepdims=False: _reduction(
-        "sum", value != 0, axis, keepdims=keepdims
-    ),
-    "special.softmax": _softmax,
-    "special.logsumexp": _logsumexp,
-    "transpose": transposed,
-    "swapaxes": _swapped,
-    "flip": _flipped,
-    "expand_dims": lambda value, axis: part_of(
-        value, tuple(None if one == axis % (value.ndim + 1) else slice(None) for one in range(value.ndim + 1))
-    ),
-    "matmul": _matmul,
-    "dot": _dot,
-    "vdot": _inner,
-    "inner": _inner,
-    "outer": _outer,
-    "einsum": _einsum,
-}
-
-
-# ---- assignment ------------------------------------------------------------------------------------------
-
-
-def assign(target: Traced, key: list, cuts: dict[int, Span], value):
-    """target[key] = value, where the key's slices of these axes have an extent that changes with the step."""
-    wide = tuple(slice(None) if axis in cuts else entry for axis, entry in enumerate(key))
-    old = layout.getitem(target, wide)
-    kept = [axis for axis, entry in enumerate(wide) if isinstance(entry, slice)]
-    spans = {kept.index(axis) - len(kept): span for axis, span in cuts.items()}
-    new = _at_places(value, old, spans)
-    layout.setitem(target, wide, pointwise("where", _belongs(old, spans), new, old))
-
-
-def _at_places(value, old: Traced, spans: dict[int, Span]) -> Traced:
-    """What is to lie in the places of `old`."""
-    if not isinstance(value, Ragged):
-        value = lift(value)
-        if any(value.ndim >= -axis and not is_one(value.shape[axis]) for axis in spans):
-            raise Untraceable(REFUSAL)
-        return value
-    whole = value.current()
-    if set(value.spans) - set(spans):
-        raise Untraceable(REFUSAL)
-    for axis, span in spans.items():
-        own = value.spans.get(axis)
-        if own is None and (value.ndim < -axis or is_one(whole.shape[axis])):
-            continue
-        if own is None or not same(own.count, span.count):
-            raise Untraceable(REFUSAL)
-        if same(own.begin, span.begin) and same(whole.shape[axis], old.shape[axis]):
-            continue
-        index = pointwise("add", layout.arange(old.shape[axis]), own.begin - span.begin)
-        whole = _taken(whole, axis, index)
-    return whole
+    return pointwise("where", belongs(whole, spans), whole, fill) if spans else whole

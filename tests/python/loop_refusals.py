@@ -346,16 +346,6 @@ def f(x):
 """,
         "'yield' in a loop of varying length",
     ),
-    "grow_slice": (
-        """
-def f(x):
-    y = np.zeros_like(x)
-    for t in range(x.shape[0]):
-        y[t] = x[:t+1].sum(axis=0)
-    return y
-""",
-        EXTENT,
-    ),
     "triangular": (
         """
 def f(x):
@@ -366,16 +356,6 @@ def f(x):
     return y
 """,
         EXTENT,
-    ),
-    "clamp_window": (
-        """
-def f(x):
-    y = np.zeros_like(x)
-    for t in range(x.shape[0]):
-        y[t] = x[t:t+3].sum(axis=0)
-    return y
-""",
-        STEP,
     ),
     "wrap_back2": (
         """
@@ -411,57 +391,6 @@ def f(x):
     return h
 """,
         STEP,
-    ),
-    "blocks": (
-        """
-def f(x):
-    s = x[0] * 0
-    for i in range(0, x.shape[0], 2):
-        s = s + x[i:i + 2].sum(axis=0)
-    return s
-""",
-        STEP,
-    ),
-    "whole_read": (
-        """
-def f(x):
-    y = x.copy()
-    for t in range(x.shape[0]):
-        y[t] = y.sum(axis=0)
-    return y
-""",
-        PLACES,
-    ),
-    "two_places": (
-        """
-def f(x):
-    y = np.zeros((x.shape[0]+1, x.shape[1]), dtype=x.dtype)
-    for t in range(x.shape[0]):
-        y[t] = x[t]
-        y[t+1] = x[t]*2
-    return y
-""",
-        PLACES,
-    ),
-    "literal_read_bad": (
-        """
-def f(x):
-    y = x.copy()
-    for t in range(1, x.shape[0]):
-        y[t] = y[1] + x[t]
-    return y
-""",
-        PLACES,
-    ),
-    "strided_write": (
-        """
-def f(x):
-    y = x.copy()
-    for t in range(x.shape[0]//2):
-        y[2*t] = x[2*t] * 2
-    return y
-""",
-        PLACES,
     ),
     "growing": (
         """

@@ -23,6 +23,7 @@ import formulas  # noqa: E402
 import loop_formulas  # noqa: E402
 import loop_lists  # noqa: E402
 import loop_numbers  # noqa: E402
+import loop_parts  # noqa: E402
 import loop_places  # noqa: E402
 import loop_refusals  # noqa: E402
 import numpy_formulas  # noqa: E402
@@ -197,7 +198,7 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
                 setattr(Formulas, f"test_{name}", lambda self, f=function: Traced.of_formula(f).compare(f))
-    for module in (loop_formulas, loop_lists, loop_places, loop_numbers):
+    for module in (loop_formulas, loop_lists, loop_places, loop_numbers, loop_parts):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name

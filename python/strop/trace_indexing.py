@@ -1,0 +1,264 @@
+"""What x[key] and x[key] = y are on traced arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise
+from strop.trace_dims import Untraceable, is_int, looks_negative, same
+from strop.trace_layout import (
+    assign_region,
+    bound_of,
+    is_extent,
+    pad,
+    reshape,
+    reverse,
+    slice_axes,
+    take,
+    take_along_axis,
+)
+
+
+def _cut_of(entry: slice, extent, windows=True):
+    """Where the extent of a slice changes with the step of a loop."""
+    if not GRAPH.passes or not is_one(1 if entry.step is None else entry.step):
+        return None
+    from strop.trace_ragged import cut_of
+
+    return cut_of(entry, extent, windows)
+
+
+def _cut_out(value: Traced, whole: Traced, cuts: dict, places: dict, gathers: dict):
+    from strop.trace_ragged import cut_out
+
+    if gathers:
+        raise Untraceable("an extent that changes with each step")
+    return cut_out(value, whole, cuts, places)
+
+
+def _check_bounds(entry: slice, extent):
+    if GRAPH.passes:
+        from strop.trace_places import check_place
+
+        for bound in (entry.start, entry.stop):
+            check_place(bound, extent, bound=True)
+
+
+def _check_place(entry, extent):
+    if GRAPH.passes:
+        from strop.trace_places import check_place
+
+        check_place(entry, extent, bound=False)
+
+
+def expand_key(key, rank: int) -> list:
+    """One entry an axis, and None for new axes."""
+    key = list(key) if isinstance(key, tuple) else [key]
+    key = [
+        np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry) else entry
+        for entry in key
+    ]
+    used = sum(entry is not None and entry is not Ellipsis for entry in key)
+    ellipses = sum(entry is Ellipsis for entry in key)
+    if used > rank or ellipses > 1:
+        raise Untraceable(f"{used} indices for an array of rank {rank}")
+    if not ellipses:
+        key.append(Ellipsis)
+    at = next(i for i, entry in enumerate(key) if entry is Ellipsis)
+    return key[:at] + [slice(None)] * (rank - used) + key[at + 1 :]
+
+
+def is_mask(entry) -> bool:
+    return isinstance(entry, (Traced, np.ndarray)) and entry.dtype == np.bool_ and entry.ndim > 0
+
+
+def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
+    """x[k, 0] for a k that is computed: of that axis the one element is left."""
+    key, axis = list(key), 0
+    for place, entry in enumerate(key):
+        if isinstance(entry, Traced) and entry.ndim == 0 and entry.dtype.kind in "iu":
+            value = take(value, reshape(astype(entry, np.int64), (1,)), axis)
+            key[place] = 0
+        axis += entry is not None
+    return value, key
+
+
+def getitem(value: Traced, key) -> Traced:
+    if not isinstance(key, tuple) and isinstance(key, (Traced, np.ndarray)) and is_mask(key):
+        raise Untraceable("boolean mask indexing gives a shape that depends on values")
+    value, key = _at_computed_places(value, expand_key(key, value.ndim))
+    if any(_runs_backwards(entry) for entry in key):
+        return _backwards(value, key)
+    begins: list = []
+    ends: list = []
+    steps: list = []
+    reversed_axes: list[int] = []
+    gathers: dict = {}
+    cuts: dict = {}  # by axis: slices whose extent changes with the step of a loop
+    shape_key = []  # what becomes of each axis: "keep", "drop", "new"
+    for entry in key:
+        if entry is None:
+            shape_key.append("new")
+            continue
+        axis = len(begins)
+        extent = value.shape[axis]
+        begin, end, step = 0, extent, 1
+        if isinstance(entry, slice):
+            step = 1 if entry.step is None else entry.step
+            if looks_negative(step):
+                if entry.start is not None or entry.stop is not None:
+                    raise Untraceable("a slice with a negative step and bounds")
+                reversed_axes.append(axis)
+                step = -step
+            elif (cut := _cut_of(entry, extent)) is not None:
+                cuts[axis] = cut
+                begin, end = cut.begin, cut.end
+            else:
+                _check_bounds(entry, extent)
+                begin, end = bound_of(entry.start, extent, 0), bound_of(entry.stop, extent, extent)
+                if is_int(begin) and is_int(end):
+                    end = max(begin, end)
+            shape_key.append("keep")
+        elif is_extent(entry):
+            if is_int(entry) and is_int(extent) and not -extent <= entry < extent:
+                raise IndexError(f"index {entry} is out of bounds for extent {extent}")
+            _check_place(entry, extent)
+            begin = extent + entry if looks_negative(entry) else entry
+            end = begin + 1
+            shape_key.append("drop")
+        elif is_mask(entry):
+            raise Untraceable("boolean mask indexing gives a shape that depends on values")
+        else:
+            gathers[axis] = lift(entry)
+            shape_key.append("keep")
+        begins.append(begin)
+        ends.append(end)
+        steps.append(step)
+    result = reverse(value, tuple(reversed_axes)) if reversed_axes else value
+    if any(any(cut.padding) for cut in cuts.values()):
+        result = pad(result, [cuts[i].padding if i in cuts else (0, 0) for i in range(value.ndim)])
+    result = slice_axes(result, begins, ends, steps)
+    extents = iter(result.shape)
+    kept = []
+    places = {}  # axis of `value` -> axis of the result
+    axis = -1
+    for word in shape_key:
+        if word == "new":
+            kept.append(1)
+            continue
+        axis += 1
+        extent = next(extents)
+        if word == "keep":
+            places[axis] = len(kept)
+            kept.append(extent)
+    result = reshape(result, kept)
+    if cuts:
+        return _cut_out(value, result, cuts, places, gathers)
+    return gather(result, {places[a]: index for a, index in gathers.items()}) if gathers else result
+
+
+def _runs_backwards(entry) -> bool:
+    """x[t::-1], x[b:a:-1]"""
+    backwards = isinstance(entry, slice) and is_int(entry.step) and entry.step == -1
+    return backwards and (entry.start is not None or entry.stop is not None)
+
+
+def _backwards(value: Traced, key: list):
+    """The same elements forwards, and then reversed."""
+
+    def following(bound):
+        if bound is None:
+            return None
+        if isinstance(bound, Traced) or looks_negative(bound + 1) != looks_negative(bound):
+            raise Untraceable("a slice with a negative step and bounds")
+        return bound + 1
+
+    forwards = [
+        slice(following(entry.stop), following(entry.start)) if _runs_backwards(entry) else entry for entry in key
+    ]
+    back = [
+        slice(None, None, -1) if _runs_backwards(entry) else None if entry is None else slice(None)
+        for entry in key
+        if entry is None or isinstance(entry, slice)
+    ]
+    if not all(entry is None or isinstance(entry, slice) or is_extent(entry) for entry in key):
+        raise Untraceable("a slice with a negative step and bounds")
+    part_ = getitem(value, tuple(forwards))
+    return part_[tuple(slice(None) if entry is None else entry for entry in back)]
+
+
+def gather(value: Traced, indices: dict) -> Traced:
+    for index in indices.values():
+        if index.dtype.kind not in "iu":
+            raise Untraceable("an index array is not of integers")
+    if len(indices) == 1:
+        ((axis, index),) = indices.items()
+        return take(value, index, axis)
+    return _gather_rows(value, indices)
+
+
+def _gather_rows(value: Traced, indices: dict) -> Traced:
+    """x[np.arange(M), labels]: one element of each row."""
+    (first, row), (second, index) = sorted(indices.items())[:2]
+    simple = len(indices) == 2 and (first, second) == (0, 1) and row.iota is not None and index.ndim == 1
+    if not simple or row.ndim != 1 or not same(row.iota, value.shape[0]):
+        raise Untraceable("indexing by several arrays has no graph operation")
+    rest = value.ndim - 2
+    column = reshape(index, (index.shape[0], 1) + (1,) * rest)
+    if rest:
+        column = broadcast_to(column, (index.shape[0], 1) + value.shape[2:])
+    picked = take_along_axis(value, column, 1)
+    return reshape(picked, (value.shape[0],) + value.shape[2:])
+
+
+# ---- assignment --------------------------------------------------------------------------------------
+
+
+def setitem(target: Traced, key, value):
+    if isinstance(key, Traced) and is_mask(key):
+        if lift(value).shape not in ((), key.shape):
+            raise Untraceable("assignment of an array to a boolean mask")
+        target.assign(pointwise("where", key, astype(lift(value), target.dtype), target))
+        return
+    key = expand_key(key, target.ndim)
+    if any(entry is None for entry in key):
+        raise Untraceable("assignment to a new axis")
+    cuts = {
+        axis: cut.span
+        for axis, (entry, extent) in enumerate(zip(key, target.shape))
+        if isinstance(entry, slice) and (cut := _cut_of(entry, extent, windows=False)) is not None
+    }
+    if cuts:
+        from strop.trace_ragged_calls import assign
+
+        assign(target, key, cuts, value)
+        return
+    begins, ends, dropped = [], [], []
+    for axis, (entry, extent) in enumerate(zip(key, target.shape)):
+        if isinstance(entry, slice):
+            if entry.step not in (None, 1):
+                raise Untraceable("assignment to a strided part of an array")
+            _check_bounds(entry, extent)
+            begins.append(bound_of(entry.start, extent, 0))
+            ends.append(bound_of(entry.stop, extent, extent))
+        elif is_extent(entry):
+            _check_place(entry, extent)
+            begins.append(extent + entry if looks_negative(entry) else entry)
+            ends.append(begins[-1] + 1)
+            dropped.append(axis)
+        else:
+            raise Untraceable("assignment through an index array")
+    whole = all(
+        same(begin, 0) and same(end, extent) for begin, end, extent in zip(begins, ends, target.shape)
+    )
+    if whole and not dropped:
+        target.assign(value)
+    else:
+        _assign_region(target, value, begins, ends, dropped)
+
+
+def _assign_region(target: Traced, value, begins, ends, dropped):
+    block = [end - begin for begin, end in zip(begins, ends)]
+    inner = [extent for axis, extent in enumerate(block) if axis not in dropped]
+    value = reshape(broadcast_to(lift(value), inner), block)
+    assign_region(target, Traced(cast(value, target.dtype), block, target.dtype), begins, ends)
