@@ -99,6 +99,7 @@ class Traced:
         self.step = None  # for what np.arange(0, n, step) made
         self.key = self.parent = None  # of another array, for a view of a part of it
         self.is_given = False  # by the caller
+        self.undecided = None  # for a comparison of extents: why it cannot be a condition of Python's
         self.stands_in = False  # for the array that a name has before a loop
         self.pieces = None  # what was written part by part and not put together yet (trace_pieces)
         self._storage = view_of._storage if view_of is not None else Storage()
@@ -179,6 +180,8 @@ class Traced:
         raise Untraceable("an array is read by code that is not traced")
 
     def __bool__(self):
+        if self.undecided is not None:
+            raise self.undecided
         raise Untraceable("control flow depends on the values of an array")
 
     def __index__(self):

@@ -133,24 +133,28 @@ class SymInt:
 
     def __eq__(self, other):
         if isinstance(other, (SymInt, int, float)):
-            return _compare(self, other, lambda d: d == 0, {0: False})
+            return _compare(self, other, "__eq__", lambda d: d == 0, {0: False})
         return NotImplemented
 
     def __ne__(self, other):
         result = self.__eq__(other)
-        return result if result is NotImplemented else not result
+        if result is NotImplemented or not hasattr(result, "undecided"):
+            return result if result is NotImplemented else not result
+        other_way = ~result
+        other_way.undecided = result.undecided
+        return other_way
 
     def __lt__(self, other):
-        return _compare(self, other, lambda d: d < 0, {1: False, -1: None})
+        return _compare(self, other, "__lt__", lambda d: d < 0, {1: False, -1: None})
 
     def __le__(self, other):
-        return _compare(self, other, lambda d: d <= 0, {-1: True})
+        return _compare(self, other, "__le__", lambda d: d <= 0, {-1: True})
 
     def __gt__(self, other):
-        return _compare(self, other, lambda d: d > 0, {-1: False})
+        return _compare(self, other, "__gt__", lambda d: d > 0, {-1: False})
 
     def __ge__(self, other):
-        return _compare(self, other, lambda d: d >= 0, {1: True, -1: None})
+        return _compare(self, other, "__ge__", lambda d: d >= 0, {1: True, -1: None})
 
     def __hash__(self):  # of a set or a dictionary, which looks for what has the same
         raise undecided(self)
@@ -353,10 +357,11 @@ def extremum(name: str, values):
     return result
 
 
-def _compare(a, b, decide, by_sign):
-    """Decides on a - b when that is a number or of one sign; `by_sign`: {1: when >= 0, -1: when <= 0}."""
+def _compare(a, b, method, decide, by_sign):
+    """Decides on a - b when that is a number or of one sign; `by_sign`: {1: when >= 0, -1: when <= 0}. Else a traced
+    value, which cannot be a condition of Python's."""
     if isinstance(b, float):
-        raise undecided(a)
+        return _traced_comparison(a, b, method, a)
     if not isinstance(b, SymInt) and not is_int(b):
         return NotImplemented
     difference = a - b
@@ -374,10 +379,17 @@ def _compare(a, b, decide, by_sign):
             return decide(-1)
         if by_sign.get(-1) is not None:
             return by_sign[-1]
-    return _compare_ends(difference, decide)
+    known = _compare_ends(difference, decide)
+    return _traced_comparison(a, b, method, difference) if known is None else known
 
 
-def _compare_ends(difference: SymInt, decide) -> bool:
+def _traced_comparison(a, b, method, difference):
+    result = getattr(SymInt.lift(a), method)(SymInt.lift(b))
+    result.undecided = undecided(difference)
+    return result
+
+
+def _compare_ends(difference: SymInt, decide) -> bool | None:
     """A difference that is linear in the step of a loop lies between that of the first and of the last step."""
     for name in steps_in(difference):
         slope = slope_of(difference, name)
@@ -390,7 +402,7 @@ def _compare_ends(difference: SymInt, decide) -> bool:
             return decide(1)
         if _sign(most) == -1:
             return decide(-1)
-    raise undecided(difference)
+    return None
 
 
 def slope_of(value, name: str) -> int | None:

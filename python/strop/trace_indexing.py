@@ -44,11 +44,12 @@ def _check_bounds(entry: slice, extent):
             check_place(bound, extent, bound=True)
 
 
-def _check_place(entry, extent):
-    if GRAPH.passes:
-        from strop.trace_places import check_place
+def _place(entry, extent):
+    if not GRAPH.passes:
+        return entry
+    from strop.trace_places import check_place
 
-        check_place(entry, extent, bound=False)
+    return check_place(entry, extent, bound=False)
 
 
 def expand_key(key, rank: int) -> list:
@@ -122,7 +123,7 @@ def getitem(value: Traced, key) -> Traced:
         elif is_extent(entry):
             if is_int(entry) and is_int(extent) and not -extent <= entry < extent:
                 raise IndexError(f"index {entry} is out of bounds for extent {extent}")
-            _check_place(entry, extent)
+            entry = _place(entry, extent)
             begin = extent + entry if looks_negative(entry) else entry
             end = begin + 1
             shape_key.append("drop")
@@ -242,7 +243,7 @@ def setitem(target: Traced, key, value):
             begins.append(bound_of(entry.start, extent, 0))
             ends.append(bound_of(entry.stop, extent, extent))
         elif is_extent(entry):
-            _check_place(entry, extent)
+            entry = _place(entry, extent)
             begins.append(extent + entry if looks_negative(entry) else entry)
             ends.append(begins[-1] + 1)
             dropped.append(axis)

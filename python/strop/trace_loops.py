@@ -15,18 +15,21 @@ from functools import partial
 from typing import Any
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, full, is_number, lift, result_type
+from strop.trace_array import GRAPH, Traced, astype, full, is_number, lift, pointwise, result_type
 from strop.trace_bodies import KEPT, Record
-from strop.trace_dims import SymInt, StepUndecided, Untraceable, steps_in, text, with_step
+from strop.trace_dims import PlacesUnfollowed, SymInt, StepUndecided, Untraceable, steps_in, text, with_step
+from strop.trace_guards import Guard
 from strop.trace_lists import StepList, interleaved
 from strop.trace_passes import Pass
 from strop.trace_places import StepPieces, begin_steps
+from strop.trace_ragged import Ragged
 from strop.trace_states import (
     ITERATOR,
     UNBOUND,
     UNSETTLED,
     Leaf,
     Plan,
+    chosen,
     conform,
     entries_of,
     first_plan,
@@ -56,8 +59,8 @@ class Loop:
         self.varies = self.walk is not None and (long or isinstance(self.walk.count, SymInt))
         if self.walk is None or not self.varies:
             return
-        if steps_in(self.walk.count):
-            raise Untraceable("an extent that changes with each step")
+        self.guard = Guard(self.walk) if steps_in(self.walk.count) else None
+        self.walk = self.guard.walk if self.guard else self.walk
         if body.get("yields"):
             raise Untraceable("'yield' in a loop of varying length")
         self.place, self.called = place, called
@@ -68,6 +71,8 @@ class Loop:
         self.mutated = set(body.get("mutated", ()))  # whose entries it sets
         self.shared = set(body.get("shared", ()))  # that are global
         self.peeled = GRAPH.first_steps.get(place, 0)
+        if self.peeled and self.guard:
+            raise Untraceable("control flow depends on the step of a loop")
         self.plans: dict[tuple, Plan] = {}
         self.objects: dict[int, tuple] = {}  # arrays that change in place: array, before, (axis, first, direction)
         self.kinds: dict[tuple, tuple] = {}  # of lists that grow
@@ -141,6 +146,8 @@ class Loop:
             raise Untraceable(UNSETTLED)
         assert self.walk is not None
         self.step = Pass(self.place, self.called, self.walk.count - self.peeled)
+        if self.guard:
+            self.step.guard, self.step.taken = self.guard, self.guard.before(self.step.symbol)
         for array, before, steps in self.objects.values():
             self.step.touched[id(array)] = (array, before)
             if steps:
@@ -300,13 +307,19 @@ class Loop:
     def _outputs(self, objects) -> list[int]:
         """What the body computes, as nodes: everything that may be asked for after the loop."""
         nodes = []
+        assert self.step is not None
+        guard = self.guard.holds(self.step.symbol) if self.guard else None
+        if guard is not None and self.lists:
+            raise Untraceable("an extent that changes with each step")
         for leaf in self.leaves.values():
-            leaf.settle()
+            leaf.settle(guard)
             nodes += [leaf.placeholder, leaf.new] if leaf.new >= 0 else []
         self.made = {}
         for key, (array, _, steps) in objects.items():
             if steps:
                 slab = array.pieces.slab
+                if guard is not None and array.pieces.base.fill != "empty":
+                    slab = pointwise("where", guard, slab, array.pieces.initial_slab())
                 shape = [extent for axis, extent in enumerate(slab.shape) if axis != steps[0]]
                 flat = layout.reshape(slab, shape)
                 self.made[key] = (array.pieces, slab.node, flat.node, shape)
@@ -314,8 +327,13 @@ class Loop:
                     raise Untraceable("an array is changed through another view of it")
                 nodes += [*(past._node for past in array.pieces.past), slab.node, flat.node]
             else:
-                self.made[key] = (None, array.node, -1, ())
-                nodes += [self.whole[key], array.node] if key in self.whole else [array.node]
+                new = array.node
+                if guard is not None and key not in self.whole:
+                    raise PlacesUnfollowed(self.place)
+                if guard is not None:
+                    new = chosen(guard, new, self.whole[key], array.shape)
+                self.made[key] = (None, new, -1, ())
+                nodes += [self.whole[key], new] if key in self.whole else [new]
         self.appended: dict[tuple, list[Traced]] = {}
         for path, entries in self.lists.items():
             self.appended[path] = self._entries(entries)
@@ -338,6 +356,8 @@ class Loop:
 
     def _last_value(self, value, nodes: list[int]):
         """Of a name that the body binds before it reads it."""
+        if self.guard or isinstance(value, Ragged):
+            return lost()
         entries = entries_of(value)
         if entries is not None and not hasattr(value, "__dict__"):
             return rebuilt(value, {key: self._last_value(one, nodes) for key, one in entries.items()})
@@ -422,7 +442,8 @@ class Loop:
         results: dict = {}
         for path, leaf in self.leaves.items():
             if leaf.plan.kind == "count":
-                results[path] = lambda leaf=leaf: leaf.before + leaf.plan.by * record.step.count
+                count = self.guard.count if self.guard else record.step.count
+                results[path] = lambda leaf=leaf, count=count: leaf.before + leaf.plan.by * count
             elif leaf.plan.kind != "array" or leaf.new == leaf.placeholder:
                 results[path] = lambda leaf=leaf: leaf.before
             else:

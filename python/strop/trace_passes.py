@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 from strop.trace_array import GRAPH
 from strop.trace_bodies import needed_by, record_nodes
@@ -20,7 +21,8 @@ class Pass:
         while f"{called}__{number}" in GRAPH.names:
             number += 1
         self.name = f"{called}__{number}"
-        self.symbol = SymInt.symbol(self.name)
+        self.symbol = self.taken = SymInt.symbol(self.name)  # taken: how many steps come before
+        self.guard: Any = None  # of a loop some of whose steps change nothing (trace_guards)
         self.began = GRAPH.tick()
         self.first = len(GRAPH.nodes)
         self.touched: dict = {}  # arrays that were there before it: with what they were

@@ -14,6 +14,7 @@ from strop.trace_dims import (
     PlacesUnfollowed,
     StepUndecided,
     Untraceable,
+    extremum,
     is_int,
     looks_negative,
     same,
@@ -79,6 +80,10 @@ class StepPieces(Pieces):
             node = self.step.placeholder(self.slab.shape, self.base.dtype)
             self.past.append(Traced(node, self.slab.shape, self.base.dtype))
         return self.past[back - 1]
+
+    def initial_slab(self) -> Traced:
+        """What lay at the step's place before the loop."""
+        return self._before(self.place)
 
     def initial(self, back: int) -> Traced:
         """What lay where the step of this many steps before the first one would have written."""
@@ -201,30 +206,37 @@ def begin_steps(step, target: Traced, kept: tuple, axis: int, first, direction: 
 
 def check_place(entry, extent, bound: bool):
     """An index, or the bound of a slice, that changes with the step: it must count from the same end in each step,
-    and a bound must not be cut off at an end, which would change the extent."""
+    and a bound must not be cut off at an end, which would change the extent. The place to read: where a step that
+    changes nothing would read outside, something else."""
     names = steps_in(entry)
     if not names:
-        return
+        return entry
     key = [text(entry), text(extent), str(bound)]
     for number, one in enumerate(GRAPH.passes):
         key = [part.replace(one.name, f"?{number}") for part in [*key, text(one.count)]]
     if tuple(key) not in GRAPH.checked:
         GRAPH.checked[tuple(key)] = _holds(entry, extent, bound)
-    if not GRAPH.checked[tuple(key)]:
-        raise StepUndecided(GRAPH.steps[names[0]].loop)
+    if GRAPH.checked[tuple(key)]:
+        return entry
+    if not bound and any(one.guard for one in GRAPH.passes) and not looks_negative(entry):
+        if _holds(entry, extent, bound, taken=True):
+            return extremum("max", [0, extremum("min", [entry, extent - 1])])
+    raise StepUndecided(GRAPH.steps[names[0]].loop)
 
 
 TRIALS = 240
 FUNCTIONS = {"min": min, "max": max}
 
 
-def _holds(entry, extent, bound: bool) -> bool:
+def _holds(entry, extent, bound: bool, taken=False) -> bool:
+    """`taken`: in steps that NumPy takes, too."""
     negative, seen = looks_negative(entry), 0
-    for at, end in _at_many_sizes(entry, extent):
-        if not bound and not -end <= at < end:
+    all_taken = taken or not any(one.guard for one in GRAPH.passes)
+    for at, end in _at_many_sizes(entry, extent, taken=taken):
+        if not bound and all_taken and not -end <= at < end:
             continue  # NumPy fails, too
         seen += 1
-        if (at < 0) != negative or (bound and not -end <= at <= end):
+        if (at < 0) != negative or not -end <= at <= end - (not bound):
             return False
     return seen > 0
 
@@ -247,8 +259,10 @@ def never_negative(value) -> bool:
     return all(number >= 0 for (number,) in _at_many_sizes(value))
 
 
-def _at_many_sizes(*values):
+def _at_many_sizes(*values, taken=False):
     """Over sizes of all magnitudes for which no array has a negative extent, at both ends of the loops and between."""
+    guards = [(one.guard, one.symbol) for one in GRAPH.passes if one.guard] if taken else []
+    rooms = [_compiled(text(room)) for guard, symbol in guards for room in guard.rooms(symbol)]
     draw = random.Random(1)
     compiled = [_compiled(text(value)) for value in values]
     counts = [(one.name, _compiled(text(one.count))) for one in GRAPH.passes]
@@ -257,7 +271,8 @@ def _at_many_sizes(*values):
         sizes = _Sizes(draw, trial)
         if not _take_steps(sizes, counts, draw, trial) or any(eval(one, FUNCTIONS, sizes) < 0 for one in extents):
             continue
-        yield [eval(one, FUNCTIONS, sizes) for one in compiled]
+        if all(eval(one, FUNCTIONS, sizes) >= 0 for one in rooms):
+            yield [eval(one, FUNCTIONS, sizes) for one in compiled]
 
 
 def _compiled(source: str):

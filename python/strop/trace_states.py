@@ -90,6 +90,10 @@ def conform(value, plan: Plan) -> int:
     return wide.node
 
 
+def chosen(guard: Traced, new: int, old: int, shape) -> int:
+    return GRAPH.add("pointwise", "where", [guard.node, new, old], shape, GRAPH.dtype(new))
+
+
 def joined_plan(step, before, after: Traced) -> Plan:
     """What a state has to be that holds `before` at first and `after` from then on."""
     first = lift(before)
@@ -120,7 +124,7 @@ class Leaf:
     def begin(step, path, before, plan: Plan) -> Leaf:
         leaf = Leaf(path, before, plan, before)
         if plan.kind == "count":
-            leaf.given = before + plan.by * step.symbol
+            leaf.given = before + plan.by * step.taken
         elif plan.kind == "array":
             leaf.placeholder = step.placeholder(plan.shape, stored_dtype(plan))
             leaf.given = Traced(leaf.placeholder, plan.shape, plan.dtype, plan.weak)
@@ -156,9 +160,12 @@ class Leaf:
             return Plan("itself")
         return self.plan
 
-    def settle(self):
+    def settle(self, guard: Traced | None):
+        """`guard`: whether the step changes anything."""
         if self.plan.kind == "array":
             self.new = conform(self.after, self.plan)
+            if guard is not None and self.new != self.placeholder:
+                self.new = chosen(guard, self.new, self.placeholder, self.plan.shape)
 
 
 # ---- containers ------------------------------------------------------------------------------------------

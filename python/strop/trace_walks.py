@@ -14,8 +14,9 @@ from strop.trace_lists import StepList
 class Walk:
     """`count` items, which `at` gives for a number from 0 on."""
 
-    def __init__(self, count, at: Callable):
+    def __init__(self, count, at: Callable, range_=None):
         self.count, self.at = count, at
+        self.range = range_  # of numbers: the first one, and by how much each is more than the one before
 
     def length(self):
         return self.count
@@ -60,7 +61,7 @@ def range_(*bounds):
         raise Untraceable("an array's value is used as an integer")
     far = end - begin if step > 0 else begin - end
     count = far if abs(step) == 1 else (far - 1) // abs(step) + 1
-    walk = Walk(count, lambda place: begin + place * step)
+    walk = Walk(count, lambda place: begin + place * step, (begin, step))
     if isinstance(count, SymInt):
         return walk
     return [walk.at(place) for place in builtins.range(count)]
@@ -89,4 +90,5 @@ def reversed_(items):
     walk = walk_of(items)
     if walk is None:
         return builtins.reversed(items)
-    return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step))
+    back = walk.range and (walk.at(walk.count - 1), -walk.range[1])
+    return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step), back)

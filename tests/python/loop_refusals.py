@@ -346,17 +346,6 @@ def f(x):
 """,
         "'yield' in a loop of varying length",
     ),
-    "triangular": (
-        """
-def f(x):
-    y = x.copy()
-    for i in range(x.shape[0]):
-        for j in range(i):
-            y[i, j] = 0
-    return y
-""",
-        EXTENT,
-    ),
     "wrap_back2": (
         """
 def f(x):
