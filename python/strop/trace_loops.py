@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import re
 from functools import partial
 from typing import Any
 
@@ -39,10 +38,9 @@ from strop.trace_states import (
     refill,
     world_of,
 )
-from strop.trace_walks import walk_of, walk_of_known_length
+from strop.trace_walks import fewest, long_walk, walk_of
 
 MOST_PASSES = 6
-LONG = 16  # steps
 
 
 class Loop:
@@ -51,7 +49,7 @@ class Loop:
     def __init__(self, items, place, called, body: dict):
         self.walk = walk_of(items)
         if self.walk is None:
-            self.walk = _long_walk(items, place)
+            self.walk = long_walk(items, place)
         self.items = items
         self.symbolic = self.done = False
         self.item: Any = None
@@ -415,7 +413,7 @@ class Loop:
         step = self.step
         assert step is not None
         record = Record(step)
-        if self.walk is not None and self.peeled > _fewest(self.walk.count):
+        if self.walk is not None and self.peeled > fewest(self.walk.count):
             GRAPH.assumed.setdefault(self.place, []).append(record)
         self.spoilt: list[Traced] = []  # by the first step only
         later = self._state_results(record)
@@ -553,15 +551,6 @@ class Loop:
         return rebuilt(before, new)
 
 
-def _long_walk(items, place):
-    """Of a known length, but so long that its steps are no single operations."""
-    walk = walk_of_known_length(items) if place not in GRAPH.unrolled else None
-    if walk is None or walk.count < LONG:
-        return None
-    GRAPH.long_loops.add(place)
-    return walk
-
-
 class _Last:
     def __init__(self, index: int, value: Traced):
         self.index, self.value = index, value
@@ -590,11 +579,6 @@ def conform_same(value: Traced, past: Traced) -> int:
     if GRAPH.nodes[value.node]["shape"] != GRAPH.nodes[past.node]["shape"] or value.dtype != past.dtype:
         raise Untraceable(UNSETTLED)
     return value.node
-
-
-def _fewest(count) -> int:
-    """Steps, where all extents are one."""
-    return eval(re.sub(r"(?!min\b|max\b)\b[A-Za-z_]\w*", "1", text(count)), {"min": min, "max": max})
 
 
 def _places(objects: dict) -> dict:

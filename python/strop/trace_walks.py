@@ -4,11 +4,14 @@ reversed of them."""
 from __future__ import annotations
 
 import builtins
+import re
 from typing import Callable
 
-from strop.trace_array import Traced
-from strop.trace_dims import SymInt, Untraceable, is_int, same, undecided
+from strop.trace_array import GRAPH, Traced
+from strop.trace_dims import SymInt, Untraceable, is_int, same, text, undecided
 from strop.trace_lists import StepList
+
+LONG = 16  # steps
 
 
 class Walk:
@@ -92,3 +95,17 @@ def reversed_(items):
         return builtins.reversed(items)
     back = walk.range and (walk.at(walk.count - 1), -walk.range[1])
     return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step), back)
+
+
+def long_walk(items, place):
+    """Of a known length, but so long that its steps are no single operations."""
+    walk = walk_of_known_length(items) if place not in GRAPH.unrolled else None
+    if walk is None or walk.count < LONG:
+        return None
+    GRAPH.long_loops.add(place)
+    return walk
+
+
+def fewest(count) -> int:
+    """Steps, where all extents are one."""
+    return eval(re.sub(r"(?!min\b|max\b)\b[A-Za-z_]\w*", "1", text(count)), {"min": min, "max": max})

@@ -533,7 +533,7 @@ def never_more_than_three(x):
     return y
 
 
-def pairs(x):
+def pairs_below(x):
     """x: T N"""
     n = x.shape[0]
     d = np.zeros((n, n), dtype=x.dtype)
