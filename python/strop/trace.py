@@ -123,6 +123,7 @@ def trace(spec: dict) -> dict:
     GRAPH.first_steps.clear()
     GRAPH.unrolled.clear()
     GRAPH.whole_loops.clear()
+    GRAPH.forking.clear()
     first = None
     while True:
         try:
@@ -141,9 +142,22 @@ def trace(spec: dict) -> dict:
                 if GRAPH.first_steps.get(loop, 0) < MOST_FIRST_STEPS:
                     GRAPH.first_steps[loop] = GRAPH.first_steps.get(loop, 0) + 1
                     continue
+                if fork_at(loop):
+                    continue
             elif first and str(error).startswith("control flow depends on dimension"):
+                if fork_at(first.loop):
+                    continue
                 raise first from None
             raise
+
+
+def fork_at(loop) -> bool:
+    """Whether branches by this loop's step may be traced on both sides now, and were not before."""
+    if loop in GRAPH.forking:
+        return False
+    GRAPH.forking.add(loop)
+    GRAPH.first_steps[loop] = 0
+    return True
 
 
 def trace_once(spec: dict) -> dict:

@@ -99,6 +99,7 @@ class Traced:
         self.step = None  # for what np.arange(0, n, step) made
         self.key = self.parent = None  # of another array, for a view of a part of it
         self.is_given = False  # by the caller
+        self.facts: list = []  # for a comparison of extents: (difference, how it compares with 0), which all hold
         self.undecided = None  # for a comparison of extents: why it cannot be a condition of Python's
         self.stands_in = False  # for the array that a name has before a loop
         self.pieces = None  # what was written part by part and not put together yet (trace_pieces)

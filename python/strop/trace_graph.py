@@ -20,6 +20,7 @@ class Builder:
     def __init__(self):
         self.first_steps: dict = {}  # of loops, by their place in the reference's file: how many are traced one by one
         self.whole_loops: set = set()  # loops whose arrays are states, which their steps may change anywhere
+        self.forking: set = set()  # loops whose branches by the step are traced on both sides
         self.unrolled: set = set()  # loops of a known length that cannot be traced as if it varied
         self.start("float32")
 
@@ -37,6 +38,7 @@ class Builder:
         self.checked: dict = {}  # places that change with a step (trace_places)
         self.long_loops: set = set()  # of a known length, traced as if it varied
         self.assumed: dict = {}  # loops of which more steps are traced by themselves than there may be
+        self.forks: list = []  # branches under way of which both sides are traced (trace_forks)
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters
         SymInt.steps = self.steps
@@ -49,8 +51,14 @@ class Builder:
         """Before an array changes in place: a pass over a loop's body has to put it back."""
         if array._storage.frozen:
             raise Untraceable("an array that a loop writes step by step is changed at another place")
+        self.touch_in_forks(array)
         if self.passes and array.born < self.passes[-1].began:
             self.passes[-1].touched.setdefault(id(array), (array, array.kept()))
+
+    def touch_in_forks(self, array):
+        for fork in self.forks:
+            if array.born < fork.began:
+                fork.touched.setdefault(id(array), (array, array.kept()))
 
     def steps_in(self, texts) -> frozenset:
         if not self.steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise
-from strop.trace_dims import Untraceable, is_int, looks_negative, same
+from strop.trace_dims import SymInt, Untraceable, extremum, is_int, looks_negative, same
 from strop.trace_layout import (
     assign_region,
     bound_of,
@@ -45,6 +45,8 @@ def _check_bounds(entry: slice, extent):
 
 
 def _place(entry, extent):
+    if GRAPH.forks and is_int(entry) and isinstance(extent, SymInt):  # perhaps there is none, and then nobody asks
+        return extremum("min", [entry, extent - 1]) if entry >= 0 else extremum("max", [0, extent + entry])
     if not GRAPH.passes:
         return entry
     from strop.trace_places import check_place

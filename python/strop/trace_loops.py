@@ -70,7 +70,7 @@ class Loop:
         self.shared = set(body.get("shared", ()))  # that are global
         self.peeled = GRAPH.first_steps.get(place, 0)
         if self.peeled and self.guard:
-            raise Untraceable("control flow depends on the step of a loop")
+            raise StepUndecided(place)
         self.plans: dict[tuple, Plan] = {}
         self.objects: dict[int, tuple] = {}  # arrays that change in place: array, before, (axis, first, direction)
         self.kinds: dict[tuple, tuple] = {}  # of lists that grow

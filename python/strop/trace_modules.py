@@ -19,6 +19,7 @@ from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_indexing import getitem
 from strop.trace_lists import StepList
 from strop.trace_comprehensions import RUNTIME
+from strop.trace_forks import RUNTIME as FORKS
 from strop.trace_rewrite import rewritten
 from strop.trace_walks import Walk, range_
 
@@ -247,6 +248,7 @@ STAND_INS: dict = {}
 BUILTINS = {
     **vars(builtins),
     **RUNTIME,
+    **FORKS,
     "_strop_same": _same,
     "__import__": _import,
     "len": _len,

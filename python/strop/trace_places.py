@@ -128,6 +128,7 @@ class StepPieces(Pieces):
 def write_at_step(target: Traced, value: Traced, begins, ends) -> bool:
     """Whether this is a write into a place that changes with the step of a loop; then it is remembered."""
     names = {name for begin in begins for name in steps_in(begin)}
+    GRAPH.touch_in_forks(target)
     if not names:
         if target.pieces is not None and target.pieces.by_step:
             target.pieces.whole()  # refuses
@@ -218,7 +219,7 @@ def check_place(entry, extent, bound: bool):
         GRAPH.checked[tuple(key)] = _holds(entry, extent, bound)
     if GRAPH.checked[tuple(key)]:
         return entry
-    if not bound and any(one.guard for one in GRAPH.passes) and not looks_negative(entry):
+    if not bound and (GRAPH.forks or any(one.guard for one in GRAPH.passes)) and not looks_negative(entry):
         if _holds(entry, extent, bound, taken=True):
             return extremum("max", [0, extremum("min", [entry, extent - 1])])
     raise StepUndecided(GRAPH.steps[names[0]].loop)
@@ -231,7 +232,7 @@ FUNCTIONS = {"min": min, "max": max}
 def _holds(entry, extent, bound: bool, taken=False) -> bool:
     """`taken`: in steps that NumPy takes, too."""
     negative, seen = looks_negative(entry), 0
-    all_taken = taken or not any(one.guard for one in GRAPH.passes)
+    all_taken = taken or not (GRAPH.forks or any(one.guard for one in GRAPH.passes))
     for at, end in _at_many_sizes(entry, extent, taken=taken):
         if not bound and all_taken and not -end <= at < end:
             continue  # NumPy fails, too
@@ -262,7 +263,9 @@ def never_negative(value) -> bool:
 def _at_many_sizes(*values, taken=False):
     """Over sizes of all magnitudes for which no array has a negative extent, at both ends of the loops and between."""
     guards = [(one.guard, one.symbol) for one in GRAPH.passes if one.guard] if taken else []
-    rooms = [_compiled(text(room)) for guard, symbol in guards for room in guard.rooms(symbol)]
+    known = [f"{text(room)} >= 0" for guard, symbol in guards for room in guard.rooms(symbol)]
+    known += [f"({fact}) {operator} 0" for fork in GRAPH.forks if taken for fact, operator in fork.facts]
+    facts = [_compiled(fact) for fact in known]
     draw = random.Random(1)
     compiled = [_compiled(text(value)) for value in values]
     counts = [(one.name, _compiled(text(one.count))) for one in GRAPH.passes]
@@ -271,7 +274,7 @@ def _at_many_sizes(*values, taken=False):
         sizes = _Sizes(draw, trial)
         if not _take_steps(sizes, counts, draw, trial) or any(eval(one, FUNCTIONS, sizes) < 0 for one in extents):
             continue
-        if all(eval(one, FUNCTIONS, sizes) >= 0 for one in rooms):
+        if all(eval(one, FUNCTIONS, sizes) for one in facts):
             yield [eval(one, FUNCTIONS, sizes) for one in compiled]
 
 

@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 
 GROWS = {"append", "insert", "extend", "reverse"}
 
@@ -90,9 +91,79 @@ def read(nodes) -> set[str]:
     return {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)}
 
 
+LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+def _leaves(nodes) -> bool:
+    return any(isinstance(inner, LEAVES) for one in nodes for inner in ast.walk(one))
+
+
+def without_continue(body: list) -> list:
+    """`if TEST: continue` and what follows as `if TEST: pass` and what follows in its `else`."""
+    for place, one in enumerate(body):
+        if isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue) and not _leaves(one.body[:-1]):
+            first = one.body[:-1] or [ast.copy_location(ast.Pass(), one)]
+            other = without_continue([*one.orelse, *body[place + 1 :]]) or [ast.copy_location(ast.Pass(), one)]
+            return [*body[:place], ast.copy_location(ast.If(one.test, first, other), one)]
+    return body
+
+
+RESULT = "_strop_result"
+MOST_REPEATED = 300  # nodes of what follows a branch, which both sides get
+
+
+def with_one_return(body: list) -> list:
+    """`if TEST: return A` and what follows with what follows in its `else`, and one `return` at the end."""
+    if not any(isinstance(one, ast.If) and _returns(one) for one in body):
+        return body
+    changed = _with_result(body)
+    if changed is None:
+        return body
+    return [*changed, ast.copy_location(ast.Return(ast.copy_location(ast.Name(RESULT, ast.Load()), body[-1])), body[-1])]
+
+
+def _returns(node) -> bool:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    return isinstance(node, ast.Return) or any(map(_returns, ast.iter_child_nodes(node)))
+
+
+def _with_result(body: list) -> list | None:
+    """With an assignment in the place of each `return`; None: that does not do."""
+    for place, one in enumerate(body):
+        if isinstance(one, ast.Return):
+            value = one.value or ast.copy_location(ast.Constant(None), one)
+            target = ast.copy_location(ast.Name(RESULT, ast.Store()), one)
+            return [*body[:place], ast.copy_location(ast.Assign([target], value), one)]
+        if not _returns(one):
+            continue
+        if not isinstance(one, ast.If):
+            return None
+        rest = body[place + 1 :]
+        if isinstance(one.body[-1], ast.Return):
+            sides = one.body, [*one.orelse, *rest]
+        elif one.orelse and isinstance(one.orelse[-1], ast.Return):
+            sides = [*one.body, *rest], one.orelse
+        elif sum(1 for top in rest for _ in ast.walk(top)) > MOST_REPEATED:
+            return None
+        else:
+            sides = [*one.body, *rest], [*one.orelse, *copy.deepcopy(rest)]
+        yes, no = (_with_result(side) for side in sides)
+        if yes is None or no is None:
+            return None
+        return [*body[:place], ast.copy_location(ast.If(one.test, yes, no), one)]
+    last = body[-1] if body else ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
+    return [*body, *_statements_at(f"{RESULT} = None", last)]
+
+
+def _statements_at(source: str, place) -> list:
+    return [_at(one, place) for one in _statements(source)]
+
+
 class Rewriter(ast.NodeTransformer):
     def __init__(self):
         self.count = 0
+        self.depth = 0  # of functions
         self.loops: list[str] = []  # the loops around, within this function
         self.locals: list[set[str]] = [set()]
         self.shared: list[set[str]] = [set()]  # the names that are declared global
@@ -103,15 +174,19 @@ class Rewriter(ast.NodeTransformer):
         arguments = node.args
         names = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
+        if isinstance(node, ast.FunctionDef) and not _binds(node.body):
+            node.body = with_one_return(node.body)
         body = node.body if isinstance(node.body, list) else []
         names |= stored(body)
         inner = [one for top in body for one in ast.walk(top)]
         names |= {name for one in inner if isinstance(one, ast.Nonlocal) for name in one.names}
         loops, self.loops = self.loops, []
         self.locals.append(names)
+        self.depth += 1
         self.shared.append({name for one in inner if isinstance(one, ast.Global) for name in one.names})
         self.generic_visit(node)
         self.locals.pop()
+        self.depth -= 1
         self.shared.pop()
         self.loops = loops
         return node
@@ -133,6 +208,7 @@ class Rewriter(ast.NodeTransformer):
     # ---- loops ----
 
     def visit_For(self, node):
+        node.body = without_continue(node.body)
         self.count += 1
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"
         writes = stored([node.target, *node.body])
@@ -166,6 +242,62 @@ class Rewriter(ast.NodeTransformer):
         for new in (start, *turn, first, outer):
             _at(new, node, iterable, *flat, *orelse, node.target)
         return [start, outer]
+
+    # ---- branches ----
+
+    def visit_If(self, node):
+        """Both sides may have to be traced: what leaves them early cannot."""
+        node.test = self._condition(node.test)
+        leaves = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global)
+        inner = [one for top in [*node.body, *node.orelse] for one in ast.walk(top)]
+        names = stored([*node.body, *node.orelse])
+        simple = not any(isinstance(one, (*leaves, ast.Nonlocal)) for one in inner)
+        if not simple or not self.depth or names & self.shared[-1]:
+            test, node.test = node.test, ast.Constant(True)
+            node = self.generic_visit(node)
+            node.test = test
+            return node
+        self.count += 1
+        made, side = f"_strop_fork_{self.count}", f"_strop_side_{self.count}"
+        body = [one for top in node.body for one in _as_list(self.visit(top))]
+        orelse = [one for top in node.orelse for one in _as_list(self.visit(top))]
+        names = sorted(names)
+        start = _statement(f"{made} = _strop_fork(0, {names!r}, locals(), globals())")
+        start.value.args[0] = node.test
+        turn = _statements(
+            f"if {made}.both:\n [{', '.join(names)}] = {made}.turn(locals())\n"
+            + "".join(f" if {name} is _strop_unbound: del {name}\n" for name in names)
+        )
+        chosen = ast.If(ast.Name(side, ast.Load()), body, orelse)
+        outer = ast.For(ast.Name(side, ast.Store()), ast.Name(made, ast.Load()), [chosen, *turn], [])
+        for new in (start, *turn, chosen, outer):
+            _at(new, node, node.test, *body, *orelse)
+        return [start, outer]
+
+    def visit_IfExp(self, node):
+        node.test = self._condition(node.test)
+        node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
+        if not self.depth or _binds([node.body, node.orelse]):
+            return node
+        call = _call("_strop_either(0, 1, 2)", 0, node.test)
+        call.args[1], call.args[2] = _later(node.body), _later(node.orelse)
+        return ast.copy_location(call, node)
+
+    def _condition(self, node):
+        """`and`, `or`, `not` and chains of comparisons within it may be of traced values."""
+        if isinstance(node, ast.Compare) and len(node.ops) > 1:
+            operands = [node.left, *node.comparators]
+            if all(isinstance(one, (ast.Name, ast.Constant)) for one in operands[1:-1]):
+                pairs = zip(operands, node.ops, operands[1:])
+                tests = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in pairs]
+                return self._condition(ast.copy_location(ast.BoolOp(ast.And(), tests), node))
+        if isinstance(node, ast.BoolOp) and not _binds(node.values):
+            name = "_strop_both" if isinstance(node.op, ast.And) else "_strop_any"
+            values = [_later(self._condition(value)) for value in node.values]
+            return ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), values, []), node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return _call("_strop_not(0)", 0, self._condition(node.operand))
+        return self.visit(node)
 
     def _leaving(self, node, loops):
         checks = [_at(_statement(f"{loop}.leave({type(node).__name__.lower()!r})"), node) for loop in loops]
@@ -220,6 +352,17 @@ class Rewriter(ast.NodeTransformer):
             node.args.insert(0, node.func)
             node.func = ast.copy_location(ast.Name("_strop_sequence", ast.Load()), node)
         return node
+
+
+def _binds(nodes) -> bool:
+    """What a function of its own would change."""
+    kinds = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+    return any(isinstance(inner, kinds) for one in nodes for inner in ast.walk(one))
+
+
+def _later(node):
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return ast.copy_location(ast.Lambda(nothing, node), node)
 
 
 def _as_list(node) -> list:

@@ -357,30 +357,6 @@ def f(x):
 """,
         STEP,
     ),
-    "if_even": (
-        """
-def f(x):
-    h = x[0]
-    for t in range(x.shape[0]):
-        if t % 2 == 0:
-            h = h * 0.5
-        h = h + x[t]
-    return h
-""",
-        STEP,
-    ),
-    "if_last": (
-        """
-def f(x):
-    h = x[0]
-    for t in range(x.shape[0]):
-        if t < x.shape[0] - 1:
-            h = h * 0.5
-        h = h + x[t]
-    return h
-""",
-        STEP,
-    ),
     "growing": (
         """
 def f(x):
@@ -390,17 +366,6 @@ def f(x):
     return h
 """,
         "a state of a loop that never settles",
-    ),
-    "value_cond": (
-        """
-def f(x):
-    h = x[0]
-    for row in x:
-        if row.sum() > 0:
-            h = h + row
-    return h
-""",
-        "control flow depends on the values of an array",
     ),
     "try_leave": (
         """
@@ -535,5 +500,72 @@ def f(x):
     return x * (2 if x.shape[0] in {2, 50} else 1)
 """,
         DIMENSION,
+    ),
+    "while_value": (
+        """
+def f(x):
+    h = x[0].sum()
+    while h > 1:
+        h = h / 2
+    return h
+""",
+        "control flow depends on the values of an array",
+    ),
+    "branch_of_another_shape": (
+        """
+def f(x):
+    if x[0, 0] > 0:
+        y = x[0]
+    else:
+        y = x
+    return y
+""",
+        "control flow depends on the values of an array",
+    ),
+    "branch_leaves_a_loop": (
+        """
+def f(x):
+    h = x[0]
+    for row in x:
+        h = h + row
+        if h[0] > 5:
+            break
+    return h
+""",
+        "control flow depends on the values of an array",
+    ),
+    "branch_changes_what_a_view_shows": (
+        """
+def f(x):
+    y = x.copy()
+    v = y[0]
+    if x[0, 0] > 0:
+        y[0] = 5
+    return y + v
+""",
+        VIEW,
+    ),
+    "branch_changes_a_view": (
+        """
+def f(x):
+    y = x.copy()
+    v = y[0]
+    if x[0, 0] > 0:
+        v += 5
+    return y
+""",
+        VIEW,
+    ),
+    "branch_that_other_code_sees": (
+        """
+kept = {}
+def g(h):
+    kept[len(kept)] = h
+def f(x):
+    if x[0, 0] > 0:
+        g(x)
+    return x * len(kept)
+""",
+        "control flow depends on the values of an array",
     ),
 }

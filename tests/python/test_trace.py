@@ -24,6 +24,7 @@ import loop_formulas  # noqa: E402
 import loop_lists  # noqa: E402
 import loop_numbers  # noqa: E402
 import loop_parts  # noqa: E402
+import fork_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import loop_refusals  # noqa: E402
 import numpy_formulas  # noqa: E402
@@ -95,11 +96,11 @@ class Traced:
     def shapes(self):
         return [self.document["nodes"][i]["shape"] for i in self.document["outputs"]]
 
-    def compare(self, function, sizes=SIZES):
+    def compare(self, function, sizes=SIZES, seed=1):
         """With NumPy, and every node with its declared shape and dtype on the way."""
         assert self.reason is None, self.reason
         bindings = sizes | {k: v for k, v in self.parameters.items() if isinstance(v, int)}
-        random = np.random.default_rng(1)
+        random = np.random.default_rng(seed)
         arrays = {}
         for name, (dtype, shape) in self.inputs.items():
             extents = [eval(extent, {}, bindings) for extent in shape.split()]
@@ -136,7 +137,7 @@ UNTRACEABLE = {
     "branch": ("def f(x):\n return x if x.shape[1] > 128 else -x", "control flow depends on dimension 'N'"),
     "parameter": ("def f(x, p):\n if p:\n  x = x + 1\n return x", "control flow depends on parameter 'p'"),
     "values": (
-        "def f(x):\n return x if x.max() > 0 else -x",
+        "def f(x):\n while x.max() > 1:\n  x = x / 2\n return x",
         "control flow depends on the values of an array",
     ),
     "mask": ("def f(x):\n return x[x > 0]", "boolean mask indexing gives a shape that depends on values"),
@@ -188,6 +189,19 @@ class Loops(unittest.TestCase):
         self.assertGreater(sum(name.startswith("test_") for name in dir(self)), 120)
 
 
+class Forks(unittest.TestCase):
+    """One test a function of fork_formulas.py, added below."""
+
+    def compare(self, function):
+        traced = Traced.of_formula(function)
+        for steps in STEPS:
+            for seed in range(1, 5):
+                traced.compare(function, SIZES | {"T": steps}, seed)
+
+    def test_all_are_found(self):
+        self.assertGreater(sum(name.startswith("test_") for name in dir(self)), 45)
+
+
 class Untraceable(unittest.TestCase):
     """One test a reason, added below."""
 
@@ -203,6 +217,9 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
+    for name, function in vars(fork_formulas).items():
+        if inspect.isfunction(function) and function.__doc__:
+            setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
     for name, (source, reason) in loop_refusals.REFUSED.items():
 
         def refuse_loop(self, source=source, reason=reason):

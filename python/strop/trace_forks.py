@@ -1,0 +1,281 @@
+"""Branches that depend on the values of arrays, or on the step of a loop: both sides are traced, one after the other,
+and what they leave is chosen element by element.
+
+    if TEST: BODY        becomes     _fork = _strop_fork(TEST, ...)
+    else: OTHER                      for _side in _fork:
+                                         if _side: BODY
+                                         else: OTHER
+                                         if _fork.both: (the names of both) = _fork.turn(locals())
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from strop import trace_layout as layout
+from strop.trace_array import GRAPH, Traced, is_number, lift, pointwise
+from strop.trace_dims import SymInt, Untraceable, opposite, same
+from strop.trace_lists import StepList
+from strop.trace_pieces import Pieces
+from strop.trace_states import UNBOUND, entries_of, is_changeable, lost, rebuilt, refill, world_of
+
+REFUSAL = "control flow depends on the values of an array"
+
+
+def condition_of(test) -> Traced | None:
+    """A traced scalar that may be chosen by; None: Python decides."""
+    test = test != 0 if isinstance(test, SymInt) else test
+    if not isinstance(test, Traced) or any(isinstance(extent, SymInt) or extent != 1 for extent in test.shape):
+        return None
+    if test.undecided is not None and getattr(test.undecided, "loop", None) not in GRAPH.forking:
+        return None
+    scalar = layout.reshape(test, ())
+    return scalar if scalar.dtype == np.bool_ else pointwise("not_equal", scalar, 0)
+
+
+class Fork:
+    """Of one `if`. `names`: what its sides bind."""
+
+    def __init__(self, test, names: list[str], local: dict, all_: dict):
+        self.test = test = test != 0 if isinstance(test, SymInt) else test
+        self.condition = condition_of(test)
+        self.both = self.condition is not None
+        if not self.both:
+            return
+        self.names = names
+        self.began = GRAPH.tick()
+        self.facts: list = []  # what is known of the steps of loops where this side is taken
+        self.touched: dict = {}  # arrays that were there before: with what they were
+        self.before = {name: local.get(name, UNBOUND) for name in names}
+        roots = {name: value for name, value in {**all_, **local}.items() if not name.startswith("_strop")}
+        self.roots = {name: value for name, value in roots.items() if name not in names}
+        self.containers = _containers([*self.roots.values(), *self.before.values()])
+        self.world = world_of(self.roots)
+        self.first: Any = None  # what the first side left
+
+    def __iter__(self):
+        if not self.both:
+            yield bool(self.test)
+            return
+        GRAPH.forks.append(self)
+        self.facts = self.test.facts
+        yield True
+        self.facts = opposite(self.test.facts)
+        yield False
+
+    def turn(self, local: dict) -> list:
+        """At the end of a side: the values of the names."""
+        values = {name: local.get(name, UNBOUND) for name in self.names}
+        arrays = {key: (array, array.kept()) for key, (array, _) in self.touched.items()}
+        contents = {key: (one, _contents(one)) for key, (one, _) in self.containers.items()}
+        self._put_back()
+        if world_of(self.roots) != self.world:
+            raise Untraceable(REFUSAL)
+        if self.first is None:
+            self.first = values, arrays, contents
+            return [self.before[name] for name in self.names]
+        GRAPH.forks.remove(self)
+        first_values, first_arrays, first_contents = self.first
+        for key, (array, before) in self.touched.items():
+            self._merge_array(array, *(side[key][1] if key in side else before for side in (first_arrays, arrays)))
+        for key, (one, old) in contents.items():
+            if not _is_same(first_contents[key][1], old):
+                _refill(one, self._merged_contents(first_contents[key][1], old))
+            elif not _is_same(old, self.containers[key][1]):
+                _refill(one, old)
+        return [self._merged(first_values[name], values[name]) for name in self.names]
+
+    def _put_back(self):
+        for array, kept in self.touched.values():
+            array.restore(kept)
+        for one, contents in self.containers.values():
+            _refill(one, contents)
+
+    # ---- what both sides leave ----
+
+    def _merged(self, a, b):
+        if a is b:
+            return a
+        if a is UNBOUND or b is UNBOUND:
+            return lost()
+        entries, others = entries_of(a), entries_of(b)
+        if entries is not None and type(a) is type(b) and others is not None and entries.keys() == others.keys():
+            return rebuilt(a, {key: self._merged(entries[key], others[key]) for key in entries})
+        if isinstance(a, (str, bool, type(None))) and type(a) is type(b) and a == b:
+            return a
+        if not all(isinstance(one, (Traced, np.ndarray, SymInt)) or is_number(one) for one in (a, b)):
+            raise Untraceable(REFUSAL)
+        if all(isinstance(one, (SymInt, int)) and not isinstance(one, bool) for one in (a, b)) and same(a, b):
+            return a
+        return self._chosen(lift(a), lift(b))
+
+    def _chosen(self, a: Traced, b: Traced) -> Traced:
+        if "lost" in (a.fill, b.fill):
+            return lost()
+        if len(a.shape) != len(b.shape) or not all(same(x, y) for x, y in zip(a.shape, b.shape)):
+            raise Untraceable(REFUSAL)
+        return pointwise("where", self.condition, a, b)
+
+    def _merged_contents(self, a, b):
+        if isinstance(a, tuple):  # of a list of steps
+            if len(a[0]) != len(b[0]) or a[1] != b[1]:
+                raise Untraceable(REFUSAL)
+            return [self._merged(x, y) for x, y in zip(a[0], b[0])], a[1]
+        if a.keys() != b.keys():
+            raise Untraceable(REFUSAL)
+        return {key: self._merged(a[key], b[key]) for key in a}
+
+    def _merge_array(self, array: Traced, first: tuple, second: tuple):
+        pieces = [side[1] for side in (first, second)]
+        if any(one is not None and one.by_step for one in pieces):
+            self._merge_step_pieces(array, first, second)
+            return
+        if all(one is not None for one in pieces) and pieces[0].parts.keys() == pieces[1].parts.keys():
+            array.restore(second)
+            merged: Pieces = pieces[1].copy()
+            merged.only = None
+            for bounds, part in merged.parts.items():
+                other = pieces[0].parts[bounds]
+                if other._node != part._node or "empty" in (other.fill, part.fill):
+                    part.restore(self._chosen(other, part).kept())
+            array.pieces = merged
+            array.changed()
+            return
+        for side, other in ((first, second), (second, first)):
+            if side[1] is None and side[2] == "empty":  # nobody knows what it holds then
+                array.restore(other)
+                return
+        array.restore(first)
+        value = Traced(array.node, array.shape, array.dtype)
+        array.restore(second)
+        array.assign(self._chosen(value, Traced(array.node, array.shape, array.dtype)))
+
+    def _merge_step_pieces(self, array: Traced, first: tuple, second: tuple):
+        """Their slabs are arrays that are merged by themselves, but for those that one side began."""
+        sides = [side[1] if side[1] is not None and side[1].by_step else None for side in (first, second)]
+        kept = sides[0] or sides[1]
+        assert kept is not None
+        array.restore(first if sides[0] else second)
+        if sides[0] is not sides[1]:  # begun here: another pass follows, in which they were there before
+            other = sides[1] if sides[0] else None
+            value = other.slab if other is not None else kept.initial_slab()
+            known = [one for one in (kept.slab, value) if one.fill != "empty"]
+            if len(known) == 2:
+                kept.slab.assign(self._chosen(*known) if sides[0] else self._chosen(known[1], known[0]))
+        array.changed()
+
+
+def _containers(values) -> dict:
+    """What can be changed in place and is followed, by identity, with its contents."""
+    found: dict = {}
+    open_ = list(values)
+    while open_:
+        one = open_.pop()
+        if id(one) in found:
+            continue
+        if isinstance(one, StepList):
+            found[id(one)] = one, _contents(one)
+            continue
+        entries = entries_of(one)
+        if entries is None:
+            continue
+        if is_changeable(one):
+            found[id(one)] = one, entries
+        open_ += entries.values()
+    return found
+
+
+def _contents(one):
+    return (list(one.new), one.backwards, list(one.back)) if isinstance(one, StepList) else entries_of(one)
+
+
+def _refill(one, contents):
+    if isinstance(one, StepList):
+        one.new[:], one.backwards = contents[0], contents[1]
+        return
+    if not _is_same(entries_of(one), contents):
+        refill(one, contents)
+
+
+def _is_same(a, b) -> bool:
+    """Of contents: the same objects."""
+    if isinstance(a, tuple):
+        lists = ((a[0], b[0]), (a[2], b[2]))
+        return a[1] == b[1] and all(len(x) == len(y) and all(map(_is, x, y)) for x, y in lists)
+    return a.keys() == b.keys() and all(a[key] is b[key] for key in a)
+
+
+def _is(a, b) -> bool:
+    return a is b
+
+
+def fork(test, names, local, all_) -> Fork:
+    return Fork(test, names, local, all_)
+
+
+def either(test, yes, no):
+    """yes() if test else no()"""
+    made = Fork(test, [], {}, {})
+    if not made.both:
+        return yes() if test else no()
+    test = made.test
+    GRAPH.forks.append(made)
+    values = []
+    for side, facts in ((yes, test.facts), (no, opposite(test.facts))):
+        made.facts = facts
+        values.append(side())
+        if made.touched:
+            raise Untraceable(REFUSAL)
+    GRAPH.forks.remove(made)
+    return made._merged(*values)
+
+
+def both(*tests):
+    """`and` of functions that give the operands."""
+    return _combined("logical_and", False, tests)
+
+
+def any_of(*tests):
+    return _combined("logical_or", True, tests)
+
+
+def _combined(op: str, decided: bool, tests):
+    result = tests[0]()
+    for test in tests[1:]:
+        condition = condition_of(result)
+        if condition is None:
+            if bool(result) == decided:
+                return result
+            result = test()
+            continue
+        value = test()
+        other = condition_of(value)
+        if other is None and not isinstance(value, (bool, np.bool_)):
+            bool(value)  # says why not
+            raise Untraceable(REFUSAL)
+        before = result
+        result = pointwise(op, condition, other if other is not None else value)
+        result.undecided = before.undecided or getattr(value, "undecided", None)
+        if op == "logical_and":
+            result.facts = before.facts + getattr(value, "facts", [])
+    return result
+
+
+def negated(test):
+    condition = condition_of(test)
+    if condition is None:
+        return not test
+    result = pointwise("logical_not", condition)
+    result.undecided, result.facts = test.undecided, opposite(test.facts)
+    return result
+
+
+RUNTIME = {
+    "_strop_fork": fork,
+    "_strop_either": either,
+    "_strop_both": both,
+    "_strop_any": any_of,
+    "_strop_not": negated,
+}
