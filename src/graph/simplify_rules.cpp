@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "graph/operations.h"
+#include "graph/reciprocal.h"
 #include "graph/rewrite.h"
 
 namespace strop {
@@ -274,7 +275,8 @@ private:
         if (is_literal(a, 1)) return make("reciprocal", {b}, node.dtype);
         if (is_literal(b) && at(b).value != 0)
             return make("multiply", {a, out_.constant(1 / at(b).value, node.dtype)}, node.dtype);
-        if (is_scalar(b)) return make("multiply", {a, make("reciprocal", {b}, node.dtype)}, node.dtype);
+        if (is_scalar(b) && has_finite_reciprocal([this](int id) -> const Node& { return out_.at(id); }, b))
+            return make("multiply", {a, make("reciprocal", {b}, node.dtype)}, node.dtype);
         if (is(b, "reciprocal")) return make("multiply", {a, at(b).operands[0]}, node.dtype);
         if (is(b, "rsqrt")) return make("multiply", {a, make("sqrt", {at(b).operands[0]}, node.dtype)}, node.dtype);
         return move_factor_out(node);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "graph/reciprocal.h"
 #include "playbook/argument_names.h"
 #include "playbook/pointwise_part.h"
 
@@ -307,7 +308,7 @@ private:
     // loop.
     void rebuild() {
         std::vector<int> image(source_.nodes.size(), -1);
-        std::map<int, int> inverses;
+        std::map<int, Inverse> inverses;
         for (const Node& node : source_.nodes) {
             if (!needed_[index(node.id)]) continue;
             if (node.family == Family::layout && node.op == "reshape") {
@@ -327,19 +328,56 @@ private:
         for (int id : source_.outputs) form_.graph.outputs.push_back(image[index(id)]);
     }
 
-    void invert(Node& division, std::map<int, int>& inverses) {
-        int divisor = division.operands[1];
+    // What a division becomes that has the same divisor in all of the loop.
+    struct Inverse {
+        int scale = -1;  // of the dividend; -1: none
+        int reciprocal = -1;
+    };
+
+    void invert(Node& division, std::map<int, Inverse>& inverses) {
+        const int divisor = division.operands[1];
         if (form_.full(divisor)) return;
-        if (!inverses.contains(divisor)) {
-            Node inverse;
-            inverse.family = Family::pointwise;
-            inverse.op = "reciprocal";
-            inverse.operands = {divisor};
-            inverse.dtype = division.dtype;
-            inverses[divisor] = append(inverse, Span(form_.span(divisor)));
+        if (!inverses.contains(divisor)) inverses[divisor] = inverse_of(divisor, division.dtype);
+        const Inverse& inverse = inverses[divisor];
+        if (inverse.scale >= 0) {
+            const int dividend = division.operands[0];
+            Span span = form_.span(division.operands[0]);
+            if (!span.reduced) span = span_of(members_[index(division.id)]);
+            division.operands[0] = append(pointwise("multiply", {dividend, inverse.scale}, division.dtype), span);
         }
         division.op = "multiply";
-        division.operands[1] = inverses[divisor];
+        division.operands[1] = inverse.reciprocal;
+    }
+
+    Inverse inverse_of(int divisor, DType dtype) {
+        const Span span = form_.span(divisor);
+        auto one = [&](const std::string& op, std::vector<int> operands, DType as) {
+            return append(pointwise(op, std::move(operands), as), span);
+        };
+        const NodeAt at = [this](int id) -> const Node& { return form_.graph.at(id); };
+        if (has_finite_reciprocal(at, divisor)) return {-1, one("reciprocal", {divisor}, dtype)};
+        const SmallDivisors small = small_divisors(dtype);
+        const int is_small =
+            one("less", {one("absolute", {divisor}, dtype), constant(small.tiny, dtype)}, DType::boolean);
+        const int scale = one("where", {is_small, constant(small.scale, dtype), constant(1, dtype)}, dtype);
+        return {scale, one("reciprocal", {one("multiply", {divisor, scale}, dtype)}, dtype)};
+    }
+
+    static Node pointwise(const std::string& op, std::vector<int> operands, DType dtype) {
+        Node node;
+        node.family = Family::pointwise;
+        node.op = op;
+        node.operands = std::move(operands);
+        node.dtype = dtype;
+        return node;
+    }
+
+    int constant(double value, DType dtype) {
+        Node node;
+        node.family = Family::constant;
+        node.value = value;
+        node.dtype = dtype;
+        return append(node, span_of({}));
     }
 
     void stage() {
