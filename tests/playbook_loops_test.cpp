@@ -93,6 +93,21 @@ TEST_F(Loops, softmax_over_the_first_axis) {
     check(b, matrix_shapes);
 }
 
+// 1 / b overflows where b is subnormal, and a / b does not.
+TEST_F(Loops, quotients_by_what_may_be_subnormal) {
+    Builder rows("rows"), columns("columns"), all("all");
+    auto largest = [](Builder& b, int x, std::vector<int> axes) {
+        return b.point("divide", {x, b.reduce("max", b.point("absolute", {x}), axes)});
+    };
+    for (auto [b, axes] : {std::pair{&rows, std::vector<int>{1}}, {&columns, {0}}, {&all, {0, 1}}})
+        b->output("y", largest(*b, b->input("x", {"M", "N"}), axes));
+    for (const double size : {1e-42, 1.0}) {
+        scale = size;
+        tolerance = size < 1e-38 ? 2e-2 : 2e-6;
+        for (Builder* b : {&rows, &columns, &all}) check(*b, {{{"M", 9}, {"N", 37}}});
+    }
+}
+
 // The largest logit is a rounded product: what is subtracted from it has to be rounded alike.
 TEST_F(Loops, softmax_of_large_products) {
     for (const double factor : {1.4285715e12, -0.7e10}) {

@@ -337,6 +337,8 @@ private:
     void invert(Node& division, std::map<int, Inverse>& inverses) {
         const int divisor = division.operands[1];
         if (form_.full(divisor)) return;
+        // Down columns a divisor has lanes, and truth values there are none.
+        if (form_.nest == Nest::columns && !has_finite_reciprocal(node_at(), divisor)) return;
         if (!inverses.contains(divisor)) inverses[divisor] = inverse_of(divisor, division.dtype);
         const Inverse& inverse = inverses[divisor];
         if (inverse.scale >= 0) {
@@ -354,13 +356,16 @@ private:
         auto one = [&](const std::string& op, std::vector<int> operands, DType as) {
             return append(pointwise(op, std::move(operands), as), span);
         };
-        const NodeAt at = [this](int id) -> const Node& { return form_.graph.at(id); };
-        if (has_finite_reciprocal(at, divisor)) return {-1, one("reciprocal", {divisor}, dtype)};
+        if (has_finite_reciprocal(node_at(), divisor)) return {-1, one("reciprocal", {divisor}, dtype)};
         const SmallDivisors small = small_divisors(dtype);
         const int is_small =
             one("less", {one("absolute", {divisor}, dtype), constant(small.tiny, dtype)}, DType::boolean);
         const int scale = one("where", {is_small, constant(small.scale, dtype), constant(1, dtype)}, dtype);
         return {scale, one("reciprocal", {one("multiply", {divisor, scale}, dtype)}, dtype)};
+    }
+
+    NodeAt node_at() const {
+        return [this](int id) -> const Node& { return form_.graph.at(id); };
     }
 
     static Node pointwise(const std::string& op, std::vector<int> operands, DType dtype) {
