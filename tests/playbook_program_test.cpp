@@ -165,6 +165,14 @@ TEST(Programs, LoopsOfAnyLengthAreRecurrencesOrProgramsOfAStep) {
     EXPECT_LT(nested.find("namespace one_step {"), nested.find("struct Recurrence {"));
 }
 
+TEST(Programs, StatesThatAStepChangesInAFewPlacesStayWhereTheyAre) {
+    for (const char* name : {"ring_buffer", "factors", "distances_below"}) {
+        const std::string source = planned(computation(name)).front().source;
+        EXPECT_THAT(source, HasSubstr("const written = ")) << name;
+    }
+    EXPECT_THAT(planned(computation("ring_buffer")).front().source, Not(HasSubstr("next_state")));
+}
+
 TEST(Programs, ALoopMustNotHaveFewerThanNoSteps) {
     Computation one = computation("second_order_filter");
     for (const std::string& name : one.problem.dimensions) one.problem.range[name] = {1, 99, true};

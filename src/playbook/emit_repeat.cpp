@@ -11,6 +11,7 @@
 #include "language/contract.h"
 #include "playbook/loop_text.h"
 #include "playbook/partition.h"
+#include "playbook/placed_writes.h"
 #include "playbook/pointwise_part.h"
 #include "playbook/recipe.h"
 #include "playbook/source_parts.h"
@@ -18,6 +19,8 @@
 namespace strop::playbook {
 
 namespace {
+
+constexpr size_t most_writes = 4;
 
 class StepWriter {
 public:
@@ -54,6 +57,10 @@ private:
         Tensor first;            // before the first step
         std::string name, next;  // pointers: what the step before left, what this one leaves
         std::string row_of;      // an output that gets the state of every step: its rows are the memory
+        // Of a state that steps change in a few places only: it stays where it is, and these are written after a step.
+        bool stays = false;
+        std::vector<std::pair<std::string, PlacedWrite>> writes;  // pointers to what is written
+        std::string memory;                                       // an output; empty: of its own
     };
     // What a step reads of an input where it lies side by side: `x[t]`.
     struct Row {
@@ -126,8 +133,50 @@ private:
         for (size_t k = 0; k < states_.size(); ++k) add_output(states_[k].next, static_cast<int>(k));
         for (const Stack& stack : stacks_) add_output(stack.name, stack.result);
         step_problem_.graph = simplify(step_problem_.graph);
+        find_writes();
         read_rows();
         keep_used(step_problem_);
+    }
+
+    void find_writes() {
+        StageProblem& step = step_problem_;
+        std::vector<Tensor> outputs;
+        std::vector<int> results;
+        for (size_t k = 0; k < step.graph.outputs.size(); ++k) {
+            if (k < states_.size() && find_writes(states_[k], k)) {
+                for (const auto& [name, write] : states_[k].writes) {
+                    const Node& value = step.graph.at(write.value);
+                    outputs.push_back({name, value.dtype, value.shape, Fill::normal, {}});
+                    results.push_back(value.id);
+                }
+                continue;
+            }
+            outputs.push_back(step.problem.outputs[k]);
+            results.push_back(step.graph.outputs[k]);
+        }
+        if (outputs.empty()) return;
+        step.problem.outputs = outputs;
+        step.graph.outputs = results;
+        step.graph = simplify(step.graph);
+    }
+
+    bool find_writes(State& state, size_t result) {
+        const auto is_of_it = [&](const Stack& stack) { return stack.result == static_cast<int>(result); };
+        if (!state.row_of.empty() || std::any_of(stacks_.begin(), stacks_.end(), is_of_it)) return false;
+        Graph& graph = step_problem_.graph;
+        const auto before = std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+            return node.family == Family::input && node.op == state.name;
+        });
+        if (before == graph.nodes.end()) return false;
+        const auto writes = placed_writes(graph, graph.outputs[result], before->id);
+        if (!writes || writes->empty() || writes->size() > most_writes) return false;
+        state.stays = true;
+        for (const PlacedWrite& write : *writes) state.writes.emplace_back(unique("written"), write);
+        for (size_t k = 0; k < graph_.outputs.size() && state.memory.empty(); ++k) {
+            const Node& last = graph_.at(graph_.outputs[k]);
+            if (last.op == "last" && last.result == static_cast<int>(result)) state.memory = problem_.outputs[k].name;
+        }
+        return true;
     }
 
     int append(Node node) {
@@ -253,19 +302,13 @@ private:
     std::string entry() const {
         Lines lines(0);
         lines.add(signature(problem_) + " {");
-        int slot = 0;
-        for (const State& state : states_) {
-            const std::string type = c_type(state.first.dtype);
-            if (state.row_of.empty())
-                lines.add(fmt::format("{0}* const {1}_memory = ({0}*)step_memory<{2}>(2 * {3} * (int64_t)sizeof({0}));",
-                                      type, state.name, slot++, elements(state.first.shape)));
-            lines.add(fmt::format("const {}* {} = {};", type, state.name, state.first.name));
-        }
+        add_memory(lines);
         lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", step_, loop_.count.cpp()));
         for (const Row& row : rows_)
             lines.add(fmt::format("const {0}* const {1} = {2} + {3};", c_type(row.of.dtype), row.name, row.of.name,
                                   factor(row.begin)));
         for (const State& state : states_) {
+            if (state.stays) continue;
             const std::string size = elements(state.first.shape);
             lines.add(fmt::format("{}* const {} = {} + {} * {};", c_type(state.first.dtype), state.next,
                                   state.row_of.empty() ? state.name + "_memory" : state.row_of,
@@ -278,17 +321,94 @@ private:
         }
         const Problem& step = step_problem_.problem;
         lines.add(fmt::format("one_step::{}({});", step.name, argument_list(step)));
-        for (const State& state : states_) lines.add(fmt::format("{} = {};", state.name, state.next));
+        for (const State& state : states_) {
+            if (!state.stays) lines.add(fmt::format("{} = {};", state.name, state.next));
+            for (const auto& [name, write] : state.writes) add_write(lines, state, name, write);
+        }
         lines.add("}");
         for (size_t k = 0; k < graph_.outputs.size(); ++k) {
             const Node& result = graph_.at(graph_.outputs[k]);
             if (result.op != "last") continue;
             const State& state = states_[static_cast<size_t>(result.result)];
+            if (state.memory == problem_.outputs[k].name) continue;
             lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", state.name, elements(state.first.shape),
                                   problem_.outputs[k].name));
         }
         lines.add("}");
         return lines.text();
+    }
+
+    // Where states lie, and what is written into them.
+    void add_memory(Lines& lines) const {
+        int slot = 0;
+        const auto kept = [&](const std::string& type, const std::string& count) {
+            return fmt::format("({0}*)step_memory<{1}>({2} * (int64_t)sizeof({0}))", type, slot++, count);
+        };
+        for (const State& state : states_) {
+            const std::string type = c_type(state.first.dtype), size = elements(state.first.shape);
+            if (state.stays) {
+                const std::string memory = state.memory.empty() ? kept(type, size) : state.memory;
+                lines.add(fmt::format("{}* const {} = {};", type, state.name, memory));
+                lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", state.first.name, size, state.name));
+                for (const auto& [name, write] : state.writes)
+                    lines.add(
+                        fmt::format("{0}* const {1} = {2};", type, name, kept(type, elements(region(state, write)))));
+                continue;
+            }
+            if (state.row_of.empty())
+                lines.add(fmt::format("{}* const {}_memory = {};", type, state.name, kept(type, "2 * " + size)));
+            lines.add(fmt::format("const {}* {} = {};", type, state.name, state.first.name));
+        }
+    }
+
+    static std::vector<Expression> region(const State& state, const PlacedWrite& write) {
+        std::vector<Expression> shape = state.first.shape;
+        for (size_t axis = 0; axis < shape.size(); ++axis)
+            if (write.places[axis]) shape[axis] = 1;
+        return shape;
+    }
+
+    // Blocks that lie side by side, one for each index of the axes in front of the last place.
+    static void add_write(Lines& lines, const State& state, const std::string& name, const PlacedWrite& write) {
+        const std::vector<Expression> shape = region(state, write);
+        size_t last = 0;
+        for (size_t axis = 0; axis < shape.size(); ++axis)
+            if (write.places[axis]) last = axis;
+        Expression block = 1, stride = 1, begin = 0;
+        std::string offset;
+        int loops = 0;
+        for (size_t axis = last + 1; axis < shape.size(); ++axis) block = block * shape[axis];
+        for (size_t axis = shape.size(); axis-- > 0; stride = stride * state.first.shape[axis])
+            if (write.places[axis]) begin = begin + *write.places[axis] * stride;
+        for (size_t axis = 0; axis < last; ++axis) {
+            if (write.places[axis] || shape[axis].is_literal(1)) continue;
+            Expression behind = 1;
+            for (size_t k = axis + 1; k < shape.size(); ++k) behind = behind * state.first.shape[k];
+            const std::string index = fmt::format("block_{}", ++loops);
+            lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", index, shape[axis].cpp()));
+            offset += fmt::format(" + {} * {}", index, factor(behind));
+        }
+        std::string from = name;
+        if (loops > 0)
+            from +=
+                " + (" + source_index(shape, write, last) + ")" + (block.is_literal(1) ? "" : " * " + factor(block));
+        const std::string to = fmt::format("{} + {}{}", state.name, factor(begin), offset);
+        if (block.is_literal(1)) lines.add(fmt::format("*({}) = *({});", to, from));
+        else lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", from, factor(block), to));
+        for (; loops > 0; --loops) lines.add("}");
+    }
+
+    // Which block that is: over the axes in front of the last place.
+    static std::string source_index(const std::vector<Expression>& shape, const PlacedWrite& write, size_t last) {
+        std::string text;
+        int loop = 0;
+        for (size_t axis = 0; axis < last; ++axis) {
+            if (write.places[axis] || shape[axis].is_literal(1)) continue;
+            ++loop;
+            text = text.empty() ? fmt::format("block_{}", loop)
+                                : fmt::format("({}) * {} + block_{}", text, factor(shape[axis]), loop);
+        }
+        return text;
     }
 
     const Problem& problem_;

@@ -328,6 +328,88 @@ def drawn_loop(seed):
     return steps
 
 
+def ring_buffer(x):
+    held, y = np.zeros((4, x.shape[1]), dtype=x.dtype), np.zeros_like(x)
+    for t in range(x.shape[0]):
+        y[t] = x[t] - 0.5 * held[t % 4]
+        held[t % 4] = x[t] + held[(t + 1) % 4]
+    return y, held
+
+
+def relaxed(a, b):
+    x = np.zeros_like(b)
+    for _ in range(2):
+        for i in range(b.shape[0]):
+            x[i] = (b[i] - a[i] @ x + a[i, i] * x[i]) / (8 + np.abs(a[i, i]))
+    return x
+
+
+def factors(a):
+    n = a.shape[0]
+    a = a @ a.T + n * np.eye(n, dtype=a.dtype)
+    factor = np.zeros_like(a)
+    for i in range(n):
+        for j in range(i + 1):
+            rest = a[i, j] - factor[i, :j] @ factor[j, :j]
+            if i == j:
+                factor[i, j] = np.sqrt(rest)
+            else:
+                factor[i, j] = rest / factor[j, j]
+    return factor
+
+
+def distances_below(x):
+    d = np.zeros((x.shape[0], x.shape[0]), dtype=x.dtype)
+    for i in range(x.shape[0]):
+        for j in range(i):
+            d[i, j] = d[j, i] = np.sqrt(np.sum((x[i] - x[j]) ** 2) + 0.1)
+    return d
+
+
+def attention_to_the_past(q, k, v):
+    out = np.zeros_like(v)
+    for t in range(q.shape[0]):
+        scores = k[: t + 1] @ q[t]
+        weights = np.exp(scores - scores.max())
+        out[t] = weights @ v[: t + 1] / weights.sum()
+    return out
+
+
+def means_around(x):
+    y = np.empty_like(x)
+    for t in range(x.shape[1]):
+        low, high = max(0, t - 2), min(x.shape[1], t + 3)
+        y[:, t] = x[:, low:high].sum(axis=1) / (high - low)
+    return y
+
+
+def lagged_products(x):
+    n = x.shape[1]
+    return np.stack([(x[:, : n - lag] * x[:, lag:]).sum(axis=1) for lag in range(n)], axis=1)
+
+
+def states_by_branches(x):
+    level, count, out = np.float32(0), 0, np.zeros_like(x)
+    for t in range(x.shape[0]):
+        if x[t] > 0.5 and level < 2:
+            level = level + x[t]
+            count += 1
+        elif t % 3 == 1:
+            level = level * 0.5
+        if t < x.shape[0] - 1:
+            level = level + 0.1 * x[t + 1]
+        out[t] = level
+    return out, np.float32(1) * count
+
+
+def written_in_columns(x):
+    y = np.zeros((x.shape[0], 3 * x.shape[1]), dtype=x.dtype)
+    for t in range(x.shape[1]):
+        y[:, 3 * t] = x[:, t]
+        y[:, 3 * t + 2] = y[:, 3 * t] * 2
+    return y
+
+
 DRAWN = [f"drawn_loop_{seed}" for seed in (1, 2, 3, 4, 5, 6)]
 for _name in DRAWN:
     globals()[_name] = drawn_loop(int(_name.rsplit("_", 1)[1]))
@@ -368,5 +450,14 @@ COMPUTATIONS = {
     "backwards_rows": ("x float32[M,N]; table float32[M,N]", ["M=5,N=19", "M=1,N=1"]),
     "each_point": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "counted": ("x float32[T,N]", ["T=9,N=19", "T=1,N=1"]),
+    "ring_buffer": ("x float32[T,N]", ["T=9,N=19", "T=1,N=1"]),
+    "relaxed": ("a float32[N,N]; b float32[N]", ["N=13", "N=1"]),
+    "factors": ("a float32[N,N]", ["N=7", "N=1"]),
+    "distances_below": ("x float32[T,N]", ["T=7,N=5", "T=1,N=1"]),
+    "attention_to_the_past": ("q float32[T,D]; k float32[T,D]; v float32[T,N]", ["T=9,D=5,N=7", "T=1,D=1,N=1"]),
+    "means_around": ("x float32[B,T]", BATCH),
+    "lagged_products": ("x float32[B,T]", ["B=3,T=20", "B=1,T=1"]),
+    "states_by_branches": ("x float32[T]", ["T=40", "T=1"]),
+    "written_in_columns": ("x float32[M,T]", ["M=5,T=7", "M=1,T=1"]),
     **{name: ("x float32[T,B,N]; w float32[N,2*N]; u float32[N,2*N]; b float32[N]", ["T=6,B=5,N=11", "T=2,B=1,N=1"]) for name in DRAWN},
 }

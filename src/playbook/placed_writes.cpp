@@ -1,0 +1,188 @@
+#include "playbook/placed_writes.h"
+
+#include <algorithm>
+
+namespace strop::playbook {
+
+namespace {
+
+using Shape = std::vector<Expression>;
+using Places = std::vector<std::optional<Expression>>;
+
+class Writes {
+public:
+    Writes(Graph& graph, int state) : graph_(graph), state_(state), rank_(graph.at(state).shape.size()) {}
+
+    // False: `next` is not made by writes.
+    bool find(int next) {
+        if (next == state_) return true;
+        const Node node = graph_.at(next);
+        if (node.family != Family::pointwise || node.op != "where" || node.shape != graph_.at(state_).shape)
+            return false;
+        const int condition = node.operands[0], value = node.operands[1], before = node.operands[2];
+        std::vector<int> rest;
+        Places places(rank_);
+        split(condition, places, rest);
+        const bool placed =
+            std::any_of(places.begin(), places.end(), [](const auto& place) { return place.has_value(); });
+        if (placed) return find(before) && write(places, value, rest);
+        if (before == state_) return find(value) && hold_back(condition);
+        return find_in_both(condition, value, before);
+    }
+
+    std::vector<PlacedWrite> all;
+
+private:
+    // Of what lines up with the state's axes from the last one on.
+    Expression extent(const Shape& shape, size_t axis) const {
+        const size_t missing = rank_ - shape.size();
+        return axis < missing ? Expression(1) : shape[axis - missing];
+    }
+
+    // Into the axes that have one place each, and what else has to hold.
+    void split(int condition, Places& places, std::vector<int>& rest) {
+        const Node& node = graph_.at(condition);
+        if (node.family == Family::pointwise && node.op == "logical_and") {
+            const std::vector<int> operands = node.operands;
+            for (int operand : operands) split(operand, places, rest);
+            return;
+        }
+        if (node.family == Family::pointwise && node.op == "equal")
+            for (size_t side : {0, 1}) {
+                const std::optional<size_t> axis = counted_axis(node.operands[side]);
+                const std::optional<Expression> place = number(node.operands[1 - side]);
+                if (!axis || !place || places[*axis]) continue;
+                places[*axis] = place;
+                return;
+            }
+        rest.push_back(condition);
+    }
+
+    // The axis whose index this is.
+    std::optional<size_t> counted_axis(int id) const {
+        const Shape& shape = graph_.at(id).shape;
+        if (shape.size() > rank_) return {};
+        const Node* node = &graph_.at(id);
+        while (node->family == Family::layout && (node->op == "reshape" || node->op == "broadcast"))
+            node = &graph_.at(node->operands[0]);
+        if (node->family != Family::iota || node->shape.size() != 1) return {};
+        std::optional<size_t> found;
+        for (size_t axis = 0; axis < rank_; ++axis) {
+            if (extent(shape, axis).is_literal(1)) continue;
+            if (found || extent(shape, axis) != node->shape[0] || extent(shape, axis) != graph_.at(state_).shape[axis])
+                return {};
+            found = axis;
+        }
+        return found;
+    }
+
+    std::optional<Expression> number(int id) const {
+        const Node& node = graph_.at(id);
+        if (node.family != Family::constant || !node.shape.empty()) return {};
+        if (node.dim) return *node.dim;
+        return Expression(static_cast<int64_t>(node.value));
+    }
+
+    bool varies_at_a_place(int id, const Places& places) const {
+        for (size_t axis = 0; axis < rank_; ++axis)
+            if (places[axis] && !extent(graph_.at(id).shape, axis).is_literal(1)) return true;
+        return false;
+    }
+
+    bool write(const Places& places, int value, const std::vector<int>& rest) {
+        // Where a condition does not hold that held for an earlier write of the step, what that has left would have to
+        // stay.
+        if (!all.empty() && !rest.empty() && rest != conditions_) return false;
+        conditions_ = rest;
+        if (varies_at_a_place(value, places) || graph_.at(value).dtype != graph_.at(state_).dtype) return false;
+        for (int condition : rest)
+            if (varies_at_a_place(condition, places)) return false;
+        const int old = rest.empty() ? -1 : read(places);
+        for (int condition : rest) value = chosen(condition, value, old);
+        all.push_back({places, shaped(value, places)});
+        return true;
+    }
+
+    // Writes to the same places on both sides of a condition.
+    bool find_in_both(int condition, int yes, int no) {
+        Writes one(graph_, state_), other(graph_, state_);
+        const bool found = graph_.at(condition).shape.empty() && one.find(yes) && other.find(no);
+        if (!found || one.all.size() != 1 || other.all.size() != 1 || one.all[0].places != other.all[0].places)
+            return false;
+        all = {{one.all[0].places, chosen(condition, one.all[0].value, other.all[0].value)}};
+        return true;
+    }
+
+    // Where the condition does not hold, nothing is written. Later writes find what earlier ones have held back, too.
+    bool hold_back(int condition) {
+        if (!graph_.at(condition).shape.empty()) return false;
+        for (PlacedWrite& one : all) one.value = chosen(condition, one.value, read(one.places));
+        return true;
+    }
+
+    Shape region(const Places& places) const {
+        Shape shape = graph_.at(state_).shape;
+        for (size_t axis = 0; axis < rank_; ++axis)
+            if (places[axis]) shape[axis] = 1;
+        return shape;
+    }
+
+    // What the state has there before the step.
+    int read(const Places& places) {
+        Node slice;
+        slice.family = Family::layout;
+        slice.op = "slice";
+        slice.operands = {state_};
+        slice.shape = region(places);
+        slice.dtype = graph_.at(state_).dtype;
+        for (size_t axis = 0; axis < rank_; ++axis) {
+            slice.begin.push_back(places[axis] ? *places[axis] : Expression(0));
+            slice.end.push_back(places[axis] ? *places[axis] + 1 : graph_.at(state_).shape[axis]);
+            slice.step.emplace_back(1);
+        }
+        return append(std::move(slice));
+    }
+
+    int chosen(int condition, int value, int old) {
+        Node node;
+        node.family = Family::pointwise;
+        node.op = "where";
+        node.operands = {condition, value, old};
+        node.shape = graph_.at(old).shape;
+        node.dtype = graph_.at(state_).dtype;
+        return append(std::move(node));
+    }
+
+    int shaped(int value, const Places& places) {
+        const Shape shape = region(places);
+        if (graph_.at(value).shape == shape) return value;
+        Node node;
+        node.family = Family::layout;
+        node.op = "broadcast";
+        node.operands = {value};
+        node.shape = shape;
+        node.dtype = graph_.at(value).dtype;
+        return append(std::move(node));
+    }
+
+    int append(Node node) {
+        node.id = static_cast<int>(graph_.nodes.size());
+        graph_.nodes.push_back(std::move(node));
+        return graph_.nodes.back().id;
+    }
+
+    Graph& graph_;
+    int state_;
+    size_t rank_;
+    std::vector<int> conditions_;  // of the write before
+};
+
+}  // namespace
+
+std::optional<std::vector<PlacedWrite>> placed_writes(Graph& graph, int next, int state) {
+    Writes writes(graph, state);
+    if (!writes.find(next) || graph.at(next).dtype != graph.at(state).dtype) return std::nullopt;
+    return writes.all;
+}
+
+}  // namespace strop::playbook

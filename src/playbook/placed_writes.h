@@ -1,0 +1,21 @@
+// States of a loop that a step changes in a few places only: where(index == t, value, state) is a write of `value` at
+// t, and not another array.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace strop::playbook {
+
+struct PlacedWrite {
+    std::vector<std::optional<Expression>> places;  // one an axis of the state; none: all of the axis is written
+    int value = 0;  // node: what is written, with an extent of 1 where there is a place
+};
+
+// One after the other they make the node `next` from the input node `state`. Values are appended to the graph. None
+// where a step may change all of the state.
+std::optional<std::vector<PlacedWrite>> placed_writes(Graph& graph, int next, int state);
+
+}  // namespace strop::playbook
