@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import builtins
 
+from strop.trace_array import GRAPH
+from strop.trace_dims import Untraceable
 from strop.trace_lists import StepList, total
 from strop.trace_loops import Loop
 from strop.trace_states import UNBOUND
@@ -68,7 +70,13 @@ def sum_(items, *start, **options):
     return total(items, *start, **options) if isinstance(items, StepList) else builtins.sum(items, *start, **options)
 
 
+def try_():
+    if GRAPH.passes:
+        raise Untraceable("'try' in a loop of varying length")
+
+
 RUNTIME = {
+    "_strop_try": try_,
     "_strop_loop": Loop,
     "_strop_unbound": UNBOUND,
     "_strop_each": each,

@@ -58,7 +58,15 @@ HANDLERS["ravel"] = lambda x, *_: layout.reshape(x, (lift(x).size,))
 HANDLERS["moveaxis"] = layout.moveaxis
 HANDLERS["expand_dims"] = layout.expand_dims
 HANDLERS["squeeze"] = layout.squeeze
-HANDLERS["broadcast_to"] = lambda x, shape: broadcast_to(lift(x), layout.shape_of(shape))
+
+
+@handles("broadcast_to")
+def broadcast_view(x, shape):
+    x = lift(x)
+    wide = broadcast_to(x, layout.shape_of(shape))
+    return Traced(wide.node, wide.shape, wide.dtype, wide.weak, view_of=x)
+
+
 HANDLERS["lib.stride_tricks.sliding_window_view"] = layout.sliding_window_view
 HANDLERS["flip"] = layout.reverse
 HANDLERS["flipud"] = lambda x: layout.reverse(x, 0)

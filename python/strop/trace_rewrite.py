@@ -317,6 +317,15 @@ class Rewriter(ast.NodeTransformer):
         node.orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
         return node
 
+    def visit_Try(self, node):
+        """Where an index is out of bounds in some steps only, it depends on the step which way is taken."""
+        caught = {name.id for one in node.handlers for name in ast.walk(one.type or ast.Name("Exception"))
+                  if isinstance(name, ast.Name)}
+        node = self.generic_visit(node)
+        if self.loops and caught & {"IndexError", "LookupError", "Exception", "BaseException"}:
+            node.body.insert(0, _at(_statement("_strop_try()"), node))
+        return node
+
     # ---- comprehensions ----
 
     def _comprehension(self, node):

@@ -568,4 +568,27 @@ def f(x):
 """,
         "control flow depends on the values of an array",
     ),
+    "index_error": (
+        """
+def f(x):
+    y = np.zeros_like(x)
+    for t in range(x.shape[0]):
+        try:
+            y[t] = x[t + 1]
+        except IndexError:
+            y[t] = 0
+    return y
+""",
+        "'try' in a loop of varying length",
+    ),
+    "view_by_broadcasting": (
+        """
+def f(x):
+    y = x.copy()
+    v = np.broadcast_to(y, (2, *y.shape))
+    y += 1
+    return v * 2
+""",
+        VIEW,
+    ),
 }
