@@ -108,6 +108,35 @@ def without_continue(body: list) -> list:
     return body
 
 
+def without_break(body: list, going: str) -> list | None:
+    """`if TEST: break` and what follows with `going = False` and what follows in its `else`. None: that does not do."""
+    for place, one in enumerate(body):
+        if not _breaks(one):
+            continue
+        if not isinstance(one, ast.If):
+            return None
+        rest = body[place + 1 :]
+        stop = _statements_at(f"{going} = False", one)
+        if isinstance(one.body[-1], ast.Break) and not _leaves(one.body[:-1]):
+            sides = [*one.body[:-1], *stop], without_break([*one.orelse, *rest], going)
+        elif one.orelse and isinstance(one.orelse[-1], ast.Break) and not _leaves(one.orelse[:-1]):
+            sides = without_break([*one.body, *rest], going), [*one.orelse[:-1], *stop]
+        else:
+            return None
+        if sides[0] is None or sides[1] is None:
+            return None
+        nothing = ast.copy_location(ast.Pass(), one)
+        return [*body[:place], ast.copy_location(ast.If(one.test, sides[0] or [nothing], sides[1]), one)]
+    return body
+
+
+def _breaks(node) -> bool:
+    """The loop around."""
+    if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    return isinstance(node, ast.Break) or any(map(_breaks, ast.iter_child_nodes(node)))
+
+
 RESULT = "_strop_result"
 MOST_REPEATED = 300  # nodes of what follows a branch, which both sides get
 
@@ -209,6 +238,12 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node):
         node.body = without_continue(node.body)
+        if any(map(_breaks, node.body)) and not node.orelse and self.depth:
+            self.count += 1
+            going = f"_strop_going_{self.count}"
+            body = without_break(node.body, going)
+            if body is not None:
+                return self._loop_while(node, body, going)
         self.count += 1
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"
         writes = stored([node.target, *node.body])
@@ -217,7 +252,7 @@ class Rewriter(ast.NodeTransformer):
         names, watched = sorted(writes | (known & self.locals[-1])), sorted(known)
         new = sorted(fresh(node.target, node.body))
         yields = any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for one in node.body for inner in ast.walk(one))
-        called = node.target.id if isinstance(node.target, ast.Name) else next(
+        called = node.called if hasattr(node, "called") else node.target.id if isinstance(node.target, ast.Name) else next(
             (name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)), "step"
         )
         iterable = self.visit(node.iter)
@@ -298,6 +333,17 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return _call("_strop_not(0)", 0, self._condition(node.operand))
         return self.visit(node)
+
+    def _loop_while(self, node, body: list, going: str):
+        """Steps after a `break` do nothing: the condition may be a traced value."""
+        name = f"{going}_item"
+        start = _statements_at(f"{going} = True", node)
+        target = ast.copy_location(ast.Assign([node.target], _at(ast.Name(name, ast.Load()), node)), node)
+        inner = ast.copy_location(ast.If(_at(ast.Name(going, ast.Load()), node), [target, *body], []), node)
+        loop = ast.copy_location(ast.For(_at(ast.Name(name, ast.Store()), node), node.iter, [inner], []), node)
+        if isinstance(node.target, ast.Name):
+            loop.called = node.target.id
+        return [*start, *_as_list(self.visit_For(loop))]
 
     def _leaving(self, node, loops):
         checks = [_at(_statement(f"{loop}.leave({type(node).__name__.lower()!r})"), node) for loop in loops]

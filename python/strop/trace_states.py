@@ -145,6 +145,8 @@ class Leaf:
         if self.plan.kind == "plain":
             if type(after) is type(self.before) and isinstance(after, (bool, str)) and after == self.before:
                 return self.plan
+            if isinstance(self.before, bool) and isinstance(after, Traced) and after.dtype == bool and not after.shape:
+                return joined_plan(step, self.before, after)
             raise StepUndecided(step.loop)
         if not (isinstance(after, (Traced, np.ndarray, SymInt)) or is_number(after)) or isinstance(after, bool):
             raise StepUndecided(step.loop)

@@ -450,7 +450,7 @@ def f(x):
             break
     return h
 """,
-        "'break' in a loop of varying length",
+        STEP,
     ),
     "only_the_second_step": (
         """
@@ -522,15 +522,13 @@ def f(x):
 """,
         "control flow depends on the values of an array",
     ),
-    "branch_leaves_a_loop": (
+    "branch_returns_from_a_loop": (
         """
 def f(x):
-    h = x[0]
-    for row in x:
-        h = h + row
-        if h[0] > 5:
-            break
-    return h
+    for i in range(x.shape[0]):
+        if x[i, 0] > 0.5:
+            return x[i]
+    return x[0]
 """,
         "control flow depends on the values of an array",
     ),
