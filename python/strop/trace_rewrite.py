@@ -117,6 +117,7 @@ def without_break(body: list, going: str) -> list | None:
             return None
         rest = body[place + 1 :]
         stop = _statements_at(f"{going} = False", one)
+        sides: tuple[list | None, list | None]
         if isinstance(one.body[-1], ast.Break) and not _leaves(one.body[:-1]):
             sides = [*one.body[:-1], *stop], without_break([*one.orelse, *rest], going)
         elif one.orelse and isinstance(one.orelse[-1], ast.Break) and not _leaves(one.orelse[:-1]):
@@ -342,7 +343,7 @@ class Rewriter(ast.NodeTransformer):
         inner = ast.copy_location(ast.If(_at(ast.Name(going, ast.Load()), node), [target, *body], []), node)
         loop = ast.copy_location(ast.For(_at(ast.Name(name, ast.Store()), node), node.iter, [inner], []), node)
         if isinstance(node.target, ast.Name):
-            loop.called = node.target.id
+            loop.called = node.target.id  # type: ignore[attr-defined]
         return [*start, *_as_list(self.visit_For(loop))]
 
     def _leaving(self, node, loops):

@@ -24,6 +24,8 @@ import loop_formulas  # noqa: E402
 import loop_lists  # noqa: E402
 import loop_numbers  # noqa: E402
 import loop_parts  # noqa: E402
+import loop_ranges  # noqa: E402
+import break_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import loop_refusals  # noqa: E402
@@ -190,7 +192,7 @@ class Loops(unittest.TestCase):
 
 
 class Forks(unittest.TestCase):
-    """One test a function of fork_formulas.py, added below."""
+    """One test a function of fork_formulas.py and break_formulas.py, added below."""
 
     def compare(self, function):
         traced = Traced.of_formula(function)
@@ -212,14 +214,15 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
                 setattr(Formulas, f"test_{name}", lambda self, f=function: Traced.of_formula(f).compare(f))
-    for module in (loop_formulas, loop_lists, loop_places, loop_numbers, loop_parts):
+    for module in (loop_formulas, loop_lists, loop_places, loop_numbers, loop_parts, loop_ranges):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
-    for name, function in vars(fork_formulas).items():
-        if inspect.isfunction(function) and function.__doc__:
-            setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
+    for module in (fork_formulas, break_formulas):
+        for name, function in vars(module).items():
+            if inspect.isfunction(function) and function.__doc__:
+                setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
     for name, (source, reason) in loop_refusals.REFUSED.items():
 
         def refuse_loop(self, source=source, reason=reason):
