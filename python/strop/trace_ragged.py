@@ -6,21 +6,27 @@ whole array; reductions and products leave out those that are not of the part.
 
 from __future__ import annotations
 
+import functools
+from functools import partial
 from typing import Any, NamedTuple
 
 from strop import trace_layout as layout
-from strop.trace_array import Traced, is_one, pointwise
+from strop.trace_array import Traced, broadcast_to, is_one, lift, pointwise
 from strop.trace_dims import EXTREMA, SymInt, Untraceable, extremum, is_int, looks_negative, same, steps_in, text, with_step
 from strop.trace_indexing import expand_key, getitem
+from strop.trace_places import is_inside, never_negative
 
 REFUSAL = "an extent that changes with each step"
 
 
 class Span(NamedTuple):
-    """Of the whole array's axis: the part's first place, and how many elements it has."""
+    """Of the whole array's axis: the part's first place, and how many elements it has. Where they are known, bounds that
+    say the same of places in the whole array, but may lie outside of it: they need no min() and max()."""
 
     begin: Any
     count: Any
+    low: Any = None
+    high: Any = None
 
     def same_as(self, other: Span) -> bool:
         return same(self.begin, other.begin) and same(self.count, other.count)
@@ -135,8 +141,6 @@ class Cut(NamedTuple):
 
 def cut_of(entry: slice, extent, windows=True) -> Cut | None:
     """None: it has the same extent in each step. Without `windows` the whole is the array."""
-    from strop.trace_places import is_inside
-
     if not steps_in(entry.start) and not steps_in(entry.stop):
         return None
     bounds = []
@@ -150,8 +154,9 @@ def cut_of(entry: slice, extent, windows=True) -> Cut | None:
     if inside and not steps_in(end - begin):
         return None
     count = end - begin if _is_ordered(begin, end) else extremum("max", [0, end - begin])
-    window = _window(_free(raw_begin, 0), _free(raw_end, extent), extent, count) if windows else None
-    return window or Cut((0, 0), 0, extent, Span(begin, count))
+    low, high = _free(raw_begin, 0), _free(raw_end, extent)
+    window = _window(low, high, extent, count) if windows else None
+    return window or Cut((0, 0), 0, extent, Span(begin, count, low, high))
 
 
 def _clipped(bound, extent):
@@ -160,8 +165,6 @@ def _clipped(bound, extent):
 
 def _is_ordered(begin, end) -> bool:
     """Whether a part never begins behind its end."""
-    from strop.trace_places import never_negative
-
     return never_negative(end - begin)
 
 
@@ -175,8 +178,6 @@ def _free(bound, end):
 
 def _least_padding(lacks: list, width: int, room) -> int | None:
     """By which there is always room. `lacks`: in the first and in the last step, as far as they are known."""
-    from strop.trace_places import never_negative
-
     tried = sorted({0, width - 1, *(lack for lack in lacks if is_int(lack) and lack > 0)})
     return next((padding for padding in tried if never_negative(room + padding)), None)
 
@@ -197,7 +198,8 @@ def _window(begin, end, extent, count) -> Cut | None:
     right = _least_padding([bound + width - extent for bound in ends], width, extent - begin - width)
     if left is None or right is None:
         return None
-    return Cut((left, right), begin + left, begin + left + width, Span(extremum("max", [0, -begin]), count))
+    span = Span(extremum("max", [0, -begin]), count, -begin, extent - begin)
+    return Cut((left, right), begin + left, begin + left + width, span)
 
 
 def cut_out(value: Traced, whole: Traced, cuts: dict[int, Cut], places: dict[int, int]) -> Ragged:
@@ -303,15 +305,18 @@ def aligned(values: list[Ragged], places: list[dict[int, int]]) -> tuple[list[Tr
 
 def belongs(whole: Traced, spans: dict[int, Span]) -> Traced:
     """Which elements of the whole array are of the part."""
-    result = None
+    conditions = []
     for axis, span in sorted(spans.items()):
-        index = layout.reshape(layout.arange(whole.shape[axis]), (whole.shape[axis],) + (1,) * (-axis - 1))
-        belongs = pointwise("less", index, span.begin + span.count)
-        if not same(span.begin, 0):
-            belongs = pointwise("logical_and", belongs, pointwise("greater_equal", index, span.begin))
-        result = belongs if result is None else pointwise("logical_and", result, belongs)
-    assert result is not None
-    return result
+        extent = whole.shape[axis]
+        index = layout.reshape(layout.arange(extent), (extent,) + (1,) * (-axis - 1))
+        low, high = (span.low, span.high) if span.low is not None else (span.begin, span.begin + span.count)
+        if not never_negative(high - extent):
+            conditions.append(pointwise("less", index, high))
+        if not never_negative(-low):
+            conditions.append(pointwise("greater_equal", index, low))
+    if not conditions:
+        return broadcast_to(lift(True), (1,) * whole.ndim)
+    return functools.reduce(partial(pointwise, "logical_and"), conditions)
 
 
 def filled(whole: Traced, spans: dict[int, Span], fill) -> Traced:

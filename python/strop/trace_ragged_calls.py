@@ -8,6 +8,7 @@ from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, axes_of, axis_of, is_one, lift, pointwise, transpose
 from strop.trace_dims import PlacesUnfollowed, SymInt, Untraceable, same, steps_in, with_step
 from strop.trace_indexing import getitem, setitem
+from strop.trace_places import never_negative
 from strop.trace_ragged import REFUSAL, Ragged, Span, aligned, belongs, filled, from_its_front, part_of, taken
 
 
@@ -67,8 +68,6 @@ def _made(name: str, arguments, options) -> Ragged:
 
 def _most_of(count):
     """Over all steps."""
-    from strop.trace_places import never_negative
-
     for name in steps_in(count):
         ends = [with_step(count, name, step) for step in (0, SymInt.steps[name].count - 1)]
         if None in ends:
