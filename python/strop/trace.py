@@ -42,6 +42,7 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
     trace_matrices,
     trace_numpy,
     trace_order,
+    trace_special,
     trace_statistics,
     trace_windows,
 )

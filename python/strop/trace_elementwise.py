@@ -204,11 +204,6 @@ def log_sigmoid(x):
     return pointwise("minimum", x, 0) - pointwise("log1p", pointwise("exp", -pointwise("absolute", x)))
 
 
-@handles("special.ndtr")
-def normal_distribution(x):
-    return 0.5 * (1 + pointwise("erf", pointwise("multiply", x, math.sqrt(0.5))))
-
-
 @handles("special.huber")
 def huber(delta, r):
     size = pointwise("absolute", r)

@@ -128,11 +128,6 @@ def tan(x):
     return pointwise("divide", pointwise("sin", x), pointwise("cos", x))
 
 
-@handles("special.erfc", "math.erfc")
-def erfc(x):
-    return 1 - pointwise("erf", x)
-
-
 @handles("isinf")
 def isinf(x):
     return pointwise("equal", pointwise("absolute", x), math.inf)

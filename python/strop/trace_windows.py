@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, lift, pointwise
-from strop.trace_calls import HANDLERS
+from strop.trace_calls import HANDLERS, call, handles
 
 # Of cos(k angle), where the angle goes round once.
 COEFFICIENTS = {"hann": (0.5, -0.5), "hamming": (0.54, -0.46), "blackman": (0.42, -0.5, 0.08)}
@@ -33,3 +35,14 @@ def _register():
 
 
 _register()
+
+
+@handles("kaiser")
+def kaiser(count, beta):
+    """Of a varying number of points, which NumPy's own function takes for an array."""
+    places = astype(layout.arange(count), np.float64)
+    half = (lift(count) - 1) / 2
+    inside = 1 - pointwise("square", (places - half) / half)
+    beta = lift(beta)
+    values = call("i0", (beta * pointwise("sqrt", pointwise("maximum", inside, 0.0)),), {}) / call("i0", (beta,), {})
+    return pointwise("where", pointwise("equal", lift(count), 1), 1.0, astype(values, GRAPH.working))

@@ -419,3 +419,13 @@ def scattered_without_targets(x, y):
 def histogram_of_all(x):
     """x: M N"""
     return torch.histc(x, 8, -2, 2)
+
+
+def special_functions(x):
+    """x: M N"""
+    y = x.abs() + 3
+    return (
+        torch.erfc(y) * torch.exp(y * y), torch.special.erfcx(x), torch.special.ndtr(x),
+        torch.special.log_ndtr(x * 5), torch.erfinv(x.tanh()), torch.special.ndtri(x.sigmoid()), torch.digamma(x.abs() + 0.1),
+        torch.i0(x), torch.special.i0e(x * 9), torch.special.i1(x), torch.special.i1e(x * 9),
+    )
