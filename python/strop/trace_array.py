@@ -418,6 +418,13 @@ def astype(value: Traced, dtype) -> Traced:
     return Traced(cast(value, dtype), value.shape, dtype)
 
 
+def converted(value: Traced, dtype) -> Traced:
+    """As the reference asks for: what is float32 for the sake of other arrays is rounded to it only now."""
+    if value.node in GRAPH.wide and np.dtype(dtype) == np.float32:
+        return Traced(GRAPH.rounded(GRAPH.wide[value.node], value.shape), value.shape, dtype)
+    return astype(value, dtype)
+
+
 def boolean(value, name) -> Traced:
     value = lift(value)
     if value.dtype != np.bool_:

@@ -12,6 +12,7 @@ from strop.trace_array import (
     axis_of,
     broadcast_shapes,
     broadcast_to,
+    converted,
     full,
     is_number,
     lift,
@@ -159,6 +160,7 @@ HANDLERS["full_like"] = lambda x, fill_value, dtype=None, shape=None: _like(lift
 def asarray(x, dtype=None, copy=None, **_):
     """The array itself, where it is one of the type."""
     same = isinstance(x, Traced) and not x.weak and (dtype is None or np.dtype(dtype) == x.dtype)
+    same = same and (dtype is None or x.node not in GRAPH.wide)
     return x if same and not copy else array(x, dtype)
 
 
@@ -170,7 +172,7 @@ def array(x, dtype=None, copy=None, **_):
     result = Traced(
         value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.fill
     )
-    return result if dtype is None else astype(result, dtype)
+    return result if dtype is None else converted(result, dtype)
 
 
 @handles("asfarray")
@@ -180,7 +182,7 @@ def asfarray(x):
 
 @handles("astype")
 def astype_(x, dtype, copy=True):
-    return astype(lift(x), dtype) if copy else asarray(x, dtype)
+    return converted(lift(x), dtype) if copy else asarray(x, dtype)
 
 
 @handles("copyto")

@@ -79,3 +79,28 @@ def places_of_a_given_extent(x):
 def quantiles_of_samples(x):
     """x: float64 M N"""
     return [np.quantile(x, 0.3, axis=1, method=m) for m in ("hazen", "weibull", "median_unbiased", "normal_unbiased")]
+
+
+def waves_over_even_steps(x):
+    """x: M N"""
+    t = np.linspace(0, 1, x.shape[1])
+    return np.sin(2 * np.pi * 10000 * t) + 0 * x, np.cos((t[None, :] + 0.3) * 10000) * np.ones_like(x)
+
+
+def jumps_of_varying_even_steps(x):
+    """x: 7*B+1 31*K+1"""
+    m, n = x.shape
+    t = np.linspace(0, n - 1, m)
+    return x[:, t.astype(np.int64)], np.floor(t * 7), t % 0.7 < 0.35, np.linspace(-1, 1, m).astype(np.float32) >= np.float32(0.1)
+
+
+def interpolated_at_even_steps(x):
+    """x: 300*N"""
+    n = x.shape[0]
+    return np.interp(np.linspace(0, 1, 2 * n), np.linspace(0, 1, n), x)
+
+
+def halved_steps(x):
+    """x: M N"""
+    t = np.linspace(0, 1, x.shape[1])
+    return np.sin(np.float32(1e5) * t.astype(np.float32)) * x, np.sin(np.asarray(t, dtype=np.float32) * 0.5), t.astype(np.float64) * 3
