@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, converted, lift, pointwise, product, transpose
+from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
 from strop.trace_calls import HANDLERS, call, handles
+from strop.trace_creation import converted
 from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
 from strop.trace_layout import part
 

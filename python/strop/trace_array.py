@@ -418,13 +418,6 @@ def astype(value: Traced, dtype) -> Traced:
     return Traced(cast(value, dtype), value.shape, dtype)
 
 
-def converted(value: Traced, dtype) -> Traced:
-    """As the reference asks for: what is float32 for the sake of other arrays is rounded to it only now."""
-    if value.node in GRAPH.wide and np.dtype(dtype) == np.float32:
-        return Traced(GRAPH.rounded(GRAPH.wide[value.node], value.shape), value.shape, dtype)
-    return astype(value, dtype)
-
-
 def boolean(value, name) -> Traced:
     value = lift(value)
     if value.dtype != np.bool_:
@@ -556,6 +549,10 @@ def axes_of(axis, rank: int) -> tuple:
 def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
     value = lift(value)
     axes = axes_of(axis, value.ndim)
+    if value.dtype == np.bool_ and op in ("max", "min"):
+        op = "any" if op == "max" else "all"
+    elif value.dtype == np.bool_ and op.startswith("arg"):
+        value = astype(value, np.uint8)  # truth values are in no order
     if op in ("any", "all"):
         value = value if value.dtype == np.bool_ else pointwise("not_equal", value, 0)
     elif op in ("sum", "prod"):

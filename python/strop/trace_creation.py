@@ -12,7 +12,6 @@ from strop.trace_array import (
     axis_of,
     broadcast_shapes,
     broadcast_to,
-    converted,
     full,
     is_number,
     lift,
@@ -154,6 +153,13 @@ def _like(fill):
 
 HANDLERS["zeros_like"], HANDLERS["ones_like"], HANDLERS["empty_like"] = _like(0), _like(1), _like("empty")
 HANDLERS["full_like"] = lambda x, fill_value, dtype=None, shape=None: _like(lift(fill_value))(x, dtype, shape)
+
+
+def converted(value: Traced, dtype) -> Traced:
+    """As the reference asks for: what is float32 for the sake of other arrays is rounded to it only now."""
+    if value.node in GRAPH.wide and np.dtype(dtype) == np.float32:
+        return Traced(GRAPH.rounded(GRAPH.wide[value.node], value.shape), value.shape, dtype)
+    return astype(value, dtype)
 
 
 @handles("asarray", "ascontiguousarray", "asanyarray", "require", "asarray_chkfinite")

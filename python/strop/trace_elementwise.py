@@ -204,6 +204,15 @@ def log_sigmoid(x):
     return pointwise("minimum", x, 0) - pointwise("log1p", pointwise("exp", -pointwise("absolute", x)))
 
 
+@handles("special.exprel")
+def relative_exponential(x):
+    small = pointwise("absolute", x) < 1e-9
+    return choose(small, 1 + 0.5 * lift(x), pointwise("expm1", x) / choose(small, 1.0, x))
+
+
+HANDLERS["special.softplus"] = lambda x: -log_sigmoid(-lift(x))
+
+
 @handles("special.huber")
 def huber(delta, r):
     size = pointwise("absolute", r)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from strop.trace_array import GRAPH, Traced, lift, pointwise
+from strop.trace_array import GRAPH, Traced, astype, lift, pointwise
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import Untraceable, is_int
 from strop.trace_elementwise import choose
@@ -157,6 +157,37 @@ for _order in (0, 1):
 HANDLERS["i0"] = HANDLERS["special.i0"]
 
 
+# ---- gamma and beta: by logarithms, which float32 has the digits for where they are float64 ---------------------
+
+
+def _by_logarithms(name: str, formula):
+    def apply(*operands):
+        values = [_floating(one) for one in operands]
+        if any(GRAPH.dtype(value.node) == np.float64 for value in values):
+            raise Untraceable(f"'scipy.special.{name}' of float64 has no graph operation")
+        return astype(formula(*(astype(value, np.float64) for value in values)), np.float32)
+
+    HANDLERS[f"special.{name}"] = apply
+
+
+def _log_beta(a, b):
+    return pointwise("lgamma", a) + pointwise("lgamma", b) - pointwise("lgamma", a + b)
+
+
+def _gamma(x):
+    """Below 0 the sign changes at every whole number, where there is no value."""
+    whole = pointwise("floor", x)
+    odd = pointwise("logical_and", x < 0, pointwise("not_equal", pointwise("remainder", whole, 2.0), 0))
+    size = exp(pointwise("lgamma", x))
+    value = choose(odd, -size, size)
+    return choose(pointwise("logical_and", x < 0, pointwise("equal", x, whole)), math.nan, value)
+
+
+_by_logarithms("gamma", _gamma)
+_by_logarithms("betaln", _log_beta)
+_by_logarithms("beta", lambda a, b: exp(_log_beta(a, b)))
+
+
 # ---- derivatives of log-gamma ------------------------------------------------------------------------------
 
 SHIFTS = 8  # x + 8 is large enough for the asymptotic series
@@ -182,3 +213,30 @@ def digamma(x):
     below = result - math.pi / pointwise("sin", angle) * pointwise("cos", angle)
     pole = pointwise("logical_and", pointwise("equal", angle, 0), x < 0)
     return choose(mirrored, choose(pole, math.nan, below), result)
+
+
+# Bernoulli numbers B2, B4, ...
+OF_TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+
+
+def trigamma(x):
+    x = _floating(x)
+    mirrored = x < 0.5
+    z = choose(mirrored, 1 - x, x)
+    shifted = z + SHIFTS
+    square = 1 / (shifted * shifted)
+    rest = lift(0.0)
+    for term in reversed(OF_TRIGAMMA):
+        rest = (rest + term) * square
+    result = (1 + rest + 0.5 / shifted) / shifted
+    for i in range(SHIFTS):
+        result = result + 1 / pointwise("square", z + i)
+    sine = pointwise("sin", (x - pointwise("round", x)) * math.pi) * (1 / math.pi)
+    return choose(mirrored, 1 / pointwise("square", sine) - result, result)
+
+
+@handles("special.polygamma")
+def polygamma(n, x):
+    if not is_int(n) or n not in (0, 1):
+        raise Untraceable(f"'polygamma' of order {n} has no graph operation")
+    return trigamma(x) if n else digamma(x)

@@ -93,6 +93,29 @@ def nanmedian(x, axis=None, keepdims=False):
     return middle if keepdims else layout.squeeze(middle, axis)
 
 
+@handles("nanquantile")
+def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+    """Between two places of an order that NaN are behind; how many are none decides where."""
+    if method != "linear" or not is_number(q) or isinstance(q, SymInt):
+        raise Untraceable("this form of 'np.nanquantile' has no graph operation")
+    x = lift(x)
+    if axis is None:
+        x, axis = layout.reshape(x, (x.size,)), 0
+    ordered, count = sort(_filled(x, math.inf), axis), astype(_numbers(x, axis, True), np.float64)
+    place = pointwise("maximum", count - 1, 0.0) * float(q)
+    low, high = (
+        layout.take_along_axis(ordered, astype(pointwise(way, place), np.int64), axis) for way in ("floor", "ceil")
+    )
+    part = astype(place - pointwise("floor", place), x.dtype)
+    found = choose(count > 0, low + (high - low) * part, math.nan)
+    return found if keepdims else layout.squeeze(found, axis)
+
+
+HANDLERS["nanpercentile"] = lambda x, q, axis=None, method="linear", keepdims=False: nanquantile(
+    x, q / 100, axis, method, keepdims
+)
+
+
 @handles("nanvar")
 def nanvar(x, axis=None, ddof=0, keepdims=False):
     x = lift(x)

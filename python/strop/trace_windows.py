@@ -37,6 +37,13 @@ def _register():
 _register()
 
 
+@handles("bartlett")
+def bartlett(count):
+    places, last = layout.arange(count), lift(count) - 1
+    nearer = astype(pointwise("minimum", places, last - places) * 2, GRAPH.working)  # whole: the ends are exactly 0
+    return pointwise("where", pointwise("equal", last, 0), 1.0, nearer / astype(pointwise("maximum", last, 1), GRAPH.working))
+
+
 @handles("kaiser")
 def kaiser(count, beta):
     """Of a varying number of points, which NumPy's own function takes for an array."""
@@ -46,3 +53,32 @@ def kaiser(count, beta):
     beta = lift(beta)
     values = call("i0", (beta * pointwise("sqrt", pointwise("maximum", inside, 0.0)),), {}) / call("i0", (beta,), {})
     return pointwise("where", pointwise("equal", lift(count), 1), 1.0, astype(values, GRAPH.working))
+
+
+# ---- SciPy's -------------------------------------------------------------------------------------------
+
+
+def _register_signal():
+    """Periodic ones are those of one point more, without the last."""
+
+    def window(of):
+        def apply(count, *arguments, sym=True):
+            if arguments and isinstance(arguments[-1], bool):
+                *arguments, sym = arguments
+            return of(count, *arguments) if sym else of(count + 1, *arguments)[:-1]
+
+        return apply
+
+    for name in ("hann", "hamming", "blackman", "kaiser", "bartlett"):
+        of = HANDLERS["hanning" if name == "hann" else name]
+        HANDLERS[f"signal.windows.{name}"] = window(of)
+    HANDLERS["signal.windows.gaussian"] = window(gaussian)
+
+
+def gaussian(count, deviation):
+    half = (lift(count) - 1) / 2
+    places = (astype(layout.arange(count), np.float64) - half) / deviation
+    return astype(pointwise("exp", -0.5 * pointwise("square", places)), GRAPH.working)
+
+
+_register_signal()

@@ -2,7 +2,11 @@
 formulas.py."""
 
 import numpy as np
+import scipy.integrate
+import scipy.signal
+import scipy.spatial.distance
 import scipy.special
+import scipy.stats
 
 
 def tails(x):
@@ -104,3 +108,117 @@ def halved_steps(x):
     """x: M N"""
     t = np.linspace(0, 1, x.shape[1])
     return np.sin(np.float32(1e5) * t.astype(np.float32)) * x, np.sin(np.asarray(t, dtype=np.float32) * 0.5), t.astype(np.float64) * 3
+
+
+def decimals(x):
+    """x: M N"""
+    return np.round(x * 9, 2), np.round(x * 900, -1), np.around(x, decimals=1)
+
+
+def even_spacings(x):
+    """x: M N"""
+    m, n = x.shape
+    return (
+        np.logspace(-1, 1, n) * x, np.geomspace(1, 100, n) * x, np.fft.fftfreq(n, 0.5) * x, np.fft.fftfreq(m) * x[:, 0],
+        np.fft.rfftfreq(n) + x[0, 0], np.bartlett(n) * x, np.bartlett(m) + x[0, 0],
+    )
+
+
+def normal_distributions(x):
+    """x: M N"""
+    norm = scipy.stats.norm
+    return (
+        norm.pdf(x), norm.logpdf(x, 0.5, 2.0), norm.cdf(x), norm.cdf(x, loc=1.0, scale=0.5), norm.sf(np.abs(x) + 3) * 1e4,
+        norm.logcdf(x * 5), norm.ppf(norm.cdf(x)), norm.isf(norm.cdf(x), scale=2.0),
+    )
+
+
+def moments_by_scipy(x):
+    """x: M N"""
+    stats = scipy.stats
+    return (
+        stats.zscore(x, axis=1), stats.skew(x, axis=1), stats.kurtosis(x), stats.kurtosis(x, axis=1, fisher=False),
+        stats.sem(x, axis=1), stats.gmean(np.abs(x) + 0.1, axis=1), stats.hmean(np.abs(x) + 0.1),
+    )
+
+
+def distances_by_scipy(x, y):
+    """x: M K, y: N K"""
+    distance = scipy.spatial.distance
+    few = [distance.cdist(x, y, metric) for metric in ("euclidean", "sqeuclidean", "cityblock", "chebyshev")]
+    return *few, distance.cdist(x, y, "minkowski", p=3), distance.pdist(x), distance.pdist(y, "cityblock"), distance.cdist(x, x)
+
+
+def integrals_by_scipy(y, x):
+    """y: M 9, x: 9"""
+    integrate = scipy.integrate
+    return (
+        integrate.trapezoid(y, dx=0.5, axis=1), integrate.cumulative_trapezoid(y, dx=0.1), integrate.simpson(y, dx=0.2),
+        integrate.cumulative_trapezoid(y, x, initial=0), integrate.cumulative_trapezoid(y, axis=0, initial=0),
+    )
+
+
+def gamma_and_beta(x, y):
+    """x: M N, y: M N"""
+    p, q = np.abs(x) + 0.1, np.abs(y) + 0.1
+    return scipy.special.gamma(x * 3), scipy.special.beta(p, q), scipy.special.betaln(p * 9, q), scipy.special.gamma(p + 9) / 1e5
+
+
+def more_special_functions(x):
+    """x: M N"""
+    special = scipy.special
+    return (
+        special.exprel(x), special.exprel(x * 1e-12), special.softplus(x * 9), special.polygamma(1, np.abs(x)) * x * x,
+        special.polygamma(1, x * 4) * np.sin(x * 4 * np.pi) ** 2, special.polygamma(0, np.exp(x)), special.log1p(x * x),
+        special.logsumexp(x, axis=1, b=np.abs(x)),
+    )
+
+
+def centred_row(row, shift=0.0):
+    row = row - row.mean()
+    return row / np.linalg.norm(row) + shift
+
+
+def applied_along_axes(x):
+    """x: B M N"""
+    return (
+        np.apply_along_axis(centred_row, 1, x), np.apply_along_axis(centred_row, -1, x, shift=2.0),
+        np.apply_along_axis(np.sum, 0, x), np.apply_along_axis(lambda row, k: np.cumsum(row)[k:], 2, x, 2),
+        np.apply_along_axis(lambda row: np.outer(row, row), 1, x), np.apply_along_axis(lambda v: v.max() - v.min(), 0, x[0, 0]),
+    )
+
+
+def recursive_filters(x):
+    """x: M N"""
+    signal = scipy.signal
+    return (
+        signal.lfilter([0.1], [1, -0.9], x), signal.lfilter([0.2, 0.3, 0.1], [2.0, -0.5, 0.2], x, axis=0),
+        signal.lfilter([0.25, 0.5, 0.25], [1.0], x), signal.detrend(x),
+        signal.detrend(x, axis=0, type="constant"),
+    )
+
+
+def windows_by_scipy(x):
+    """x: M N"""
+    n, windows = x.shape[1], scipy.signal.windows
+    return (
+        x * windows.hann(n), x * windows.hann(n, sym=False), x * windows.gaussian(n, 2.0), x * windows.blackman(n, False),
+        x * windows.kaiser(n, 8.0),
+    )
+
+
+def quantiles_without_holes(x):
+    """x: M N"""
+    y = np.where(x > 1, np.nan, x)
+    return np.nanpercentile(y, 30, axis=1), np.nanquantile(y, 0.7), np.nanquantile(y, 0.5, axis=0, keepdims=True)
+
+
+def truth_values_as_numbers(m):
+    """m: bool M N"""
+    return np.argmax(m, axis=1), np.argmin(m, axis=0), m.max(axis=1), m.min(), np.logical_xor.reduce(m, axis=1)
+
+
+def other_polynomials(x):
+    """x: M N"""
+    c = [1.0, 0.5, 0.25, 0.125]
+    return np.polynomial.polynomial.polyval(x, c), np.polynomial.chebyshev.chebval(x, c), np.polynomial.chebyshev.chebval(x, [1.0, 2.0])
