@@ -77,6 +77,7 @@ OPERATIONS["tan"] = lambda out, x: compute("sin", out, x) / compute("cos", out, 
 OPERATIONS["erfc"] = OPERATIONS["special_erfc"] = lambda out, x: special.erfc(as_dtype(x, out))
 OPERATIONS["erfinv"] = OPERATIONS["special_erfinv"] = lambda out, x: special.inverse_erf(as_dtype(x, out))
 OPERATIONS["digamma"] = OPERATIONS["special_digamma"] = lambda out, x: special.digamma(as_dtype(x, out))
+OPERATIONS["polygamma"] = OPERATIONS["special_polygamma"] = lambda out, n, x: special.polygamma(n, as_dtype(x, out))
 OPERATIONS["i0"] = lambda out, x: HANDLERS["i0"](as_dtype(x, out))
 for _name in "i0 i0e i1 i1e ndtr log_ndtr ndtri erfcx".split():
     OPERATIONS[f"special_{_name}"] = lambda out, x, name=_name: HANDLERS[f"special.{name}"](as_dtype(x, out))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, axis_of, lift, mean, pointwise, reduce, variance
+from strop.trace_array import GRAPH, Traced, astype, axis_of, is_number, lift, mean, pointwise, reduce, variance
 from strop.trace_arrangement import along
 from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import Untraceable, is_int
@@ -20,7 +20,8 @@ LOG_ROOT_OF_2_PI = 0.5 * math.log(2 * math.pi)
 
 
 def _standard(x, loc, scale) -> Traced:
-    return (lift(x) - loc) / scale if not (loc is 0 and scale is 1) else lift(x)  # noqa: F632
+    x = lift(x) if is_number(loc) and loc == 0 else lift(x) - loc
+    return x if is_number(scale) and scale == 1 else x / scale
 
 
 def _log_density(x, loc=0, scale=1) -> Traced:
