@@ -156,7 +156,10 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     result = pointwise("add", pointwise("multiply", astype(places, GRAPH.working), step), start)
     if lift(start).weak and lift(stop).weak and result.dtype == np.float32:
         first, last, count, at = (astype(lift(one), np.float64) for one in (start, stop, steps, places))
-        wide = at * ((last - first) / count) + first
+        # As NumPy rounds: the step is a quotient, of the count as an array (no place is above it), which nobody turns into
+        # a product, and a bound that is never met keeps the product out of a multiply-add.
+        product = at * ((last - first) / pointwise("maximum", at, count))
+        wide = pointwise("maximum", product, float(np.finfo(np.float64).min)) + first
         if endpoint:  # which NumPy writes as it was given
             wide = pointwise("where", pointwise("equal", at, count), last, wide)
         GRAPH.wide[result.node] = wide.node

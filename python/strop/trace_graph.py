@@ -71,7 +71,7 @@ class Builder:
         return self.steps_in(texts).union(*(self.depends[i] for i in operands))
 
     def add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
-        twins = self.twins(operands) if family in ("pointwise", "layout") else None
+        twins = self.twins(operands, np.dtype(dtype) == bool) if family in ("pointwise", "layout") else None
         if twins is None:
             return self._add(family, op, operands, shape, dtype, **attributes)
         if op == "cast" and np.dtype(dtype) == np.float64:
@@ -87,11 +87,14 @@ class Builder:
     def rounded(self, wide: int, shape) -> int:
         return self._add("pointwise", "cast", [wide], shape, np.float32)
 
-    def twins(self, operands: list[int]) -> list[int] | None:
-        """In float64, where NumPy has them all so."""
+    def twins(self, operands: list[int], compared: bool) -> list[int] | None:
+        """In float64, where NumPy has them all so, or compares them so."""
         if not any(operand in self.wide for operand in operands):
             return None
         found = [self.twin(operand) for operand in operands]
+        if compared:
+            found = [self._add("pointwise", "cast", [one], self.nodes[one]["shape"], np.float64) if twin is None else twin
+                     for one, twin in zip(operands, found)]
         return None if None in found else [one for one in found if one is not None]
 
     def twin(self, operand: int) -> int | None:
@@ -110,7 +113,7 @@ class Builder:
         name = "float32" if name == "float16" else name  # in which it is computed; 16 bits are for memory
         if name not in DTYPES:
             raise Untraceable(f"dtype '{name}' is not supported")
-        shape = [text(extent) for extent in shape]
+        shape = [extent if isinstance(extent, str) else text(extent) for extent in shape]
         if self.steps_in(shape) or (op == "pad" and self.steps_in(attributes["begin"] + attributes["end"])):
             raise Untraceable("an extent that changes with each step")
         self.extents.update(shape)

@@ -64,8 +64,10 @@ def _register_pointwise():
 
     def handler(op):
         def apply(*operands, dtype=None):
-            result = pointwise(op, *operands)
-            return result if dtype is None else astype(result, dtype)
+            if dtype is None:
+                return pointwise(op, *operands)
+            operands = [astype(lift(operand), dtype) for operand in operands]  # which it is computed in
+            return astype(pointwise(op, *operands), dtype)
 
         return apply
 

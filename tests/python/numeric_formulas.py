@@ -35,7 +35,8 @@ def scaled_tails(x):
 def inverses_of_tails(x):
     """x: M N"""
     p = scipy.special.expit(x * 9)
-    return scipy.special.erfinv(np.tanh(x)), scipy.special.erfinv(x * 1e-6) * 1e6, scipy.special.ndtri(p), scipy.special.erfcinv(p)
+    special = scipy.special
+    return special.erfinv(np.tanh(x)), special.erfinv(x * 1e-6) * 1e6, special.ndtri(p), special.erfcinv(p)
 
 
 def ends_of_inverses(x):
@@ -61,7 +62,8 @@ def windows_of_bessel_functions(x):
 
 def digammas(x):
     """x: M N"""
-    return scipy.special.digamma(np.abs(x)) * np.abs(x), scipy.special.psi(x * 4) * np.sin(x * 4 * np.pi), scipy.special.psi(np.exp(x * 9))
+    psi, y = scipy.special.psi, x * 4
+    return scipy.special.digamma(np.abs(x)) * np.abs(x), psi(y) * np.sin(y * np.pi), psi(np.exp(x * 9))
 
 
 def a_place_that_jumps(x):
@@ -222,3 +224,20 @@ def other_polynomials(x):
     """x: M N"""
     c = [1.0, 0.5, 0.25, 0.125]
     return np.polynomial.polynomial.polyval(x, c), np.polynomial.chebyshev.chebval(x, c), np.polynomial.chebyshev.chebval(x, [1.0, 2.0])
+
+
+def divergences_of_neighbours(x):
+    """x: M N"""
+    p = scipy.special.expit(x) + 1
+    return scipy.special.kl_div(p, p * 1.001) * 1e6, scipy.special.kl_div(p, p[::-1]), scipy.special.kl_div(p - 1, p)
+
+
+def computed_in_another_type(k, x):
+    """k: uint8 M N, x: M N"""
+    return np.add(k * 80, k * 80, dtype=np.int32), np.multiply(x, 2, dtype=np.float64), np.subtract(k, 3, dtype=np.int64)
+
+
+def compared_with_even_steps(x):
+    """x: 20*K+11"""
+    at = np.linspace(0, 0.9, x.shape[0]).astype(np.float32)
+    return np.digitize(at, np.linspace(0, 0.9, x.shape[0])), at[:, None] >= np.linspace(0, 0.9, x.shape[0])
