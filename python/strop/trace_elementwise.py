@@ -228,7 +228,8 @@ def huber(delta, r):
 
 @handles("special.pseudo_huber")
 def pseudo_huber(delta, r):
-    return pointwise("square", delta) * (pointwise("sqrt", 1 + pointwise("square", lift(r) / delta)) - 1)
+    square = pointwise("square", lift(r) / delta)
+    return pointwise("square", delta) * (square / (1 + pointwise("sqrt", 1 + square)))
 
 
 @handles("special.exp10")

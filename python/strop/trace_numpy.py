@@ -23,6 +23,7 @@ from strop.trace_array import (
     mean,
     pointwise,
     product,
+    real,
     reduce,
     variance,
 )
@@ -312,7 +313,7 @@ def count_nonzero(x, axis=None, keepdims=False):
 
 @handles("linalg.norm", "linalg.vector_norm")
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    x = lift(x)
+    x = real(x)
     count = len(axes_of(axis, x.ndim))
     if ord == math.inf and count == 1:
         return reduce("max", pointwise("absolute", x), axis, keepdims)
@@ -332,7 +333,7 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
 
 def _logsumexp(x, axis=None, b=None, keepdims=False):
-    x = lift(x)
+    x = real(x)
     top = reduce("max", x, axis, True)
     terms = pointwise("exp", x - top)
     total = reduce("sum", terms if b is None else terms * b, axis, True)
@@ -346,13 +347,15 @@ HANDLERS["logaddexp.reduce"] = lambda x, axis=0, keepdims=False: _logsumexp(x, a
 
 @handles("special.softmax")
 def softmax(x, axis=None):
-    e = pointwise("exp", lift(x) - reduce("max", x, axis, True))
+    x = real(x)
+    e = pointwise("exp", x - reduce("max", x, axis, True))
     return e / reduce("sum", e, axis, True)
 
 
 @handles("special.log_softmax")
 def log_softmax(x, axis=None):
-    shifted = lift(x) - reduce("max", x, axis, True)
+    x = real(x)
+    shifted = x - reduce("max", x, axis, True)
     return shifted - pointwise("log", reduce("sum", pointwise("exp", shifted), axis, True))
 
 

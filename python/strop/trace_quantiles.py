@@ -1,5 +1,5 @@
-"""Where NumPy's methods of np.quantile look: places in an order, in float64 and rounded as NumPy rounds them, because what
-a place jumps at is a rounded product (0.29 * 100 is below 29)."""
+"""Where NumPy's methods of np.quantile look: places in an order, in float64 and rounded as NumPy rounds them, because
+what a place jumps at is a rounded product (0.29 * 100 is below 29)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ CONTINUOUS = {
 
 
 def rounded(name: str, place):
-    return pointwise(name, place) if hasattr(place, "node") else float(getattr(np, "rint" if name == "round" else name)(place))
+    if hasattr(place, "node"):
+        return pointwise(name, place)
+    return float(getattr(np, "rint" if name == "round" else name)(place))
 
 
 def quantile_place(method: str, q: float, count):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, axis_of, is_number, lift, mean, pointwise, reduce, variance
+from strop.trace_array import GRAPH, Traced, astype, axis_of, is_number, lift, mean, pointwise, real, reduce, variance
 from strop.trace_arrangement import along
 from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import Untraceable, is_int
@@ -128,7 +128,7 @@ def _distance_in_double(difference: Traced, metric: str, p) -> Traced:
 
 @handles("spatial.distance.cdist")
 def distances(a, b, metric="euclidean", p=2):
-    return _distance_in_double(layout.expand_dims(lift(a), -2) - layout.expand_dims(lift(b), -3), metric, p)
+    return _distance_in_double(layout.expand_dims(real(a), -2) - layout.expand_dims(real(b), -3), metric, p)
 
 
 def pairs(count):
@@ -153,7 +153,7 @@ def distances_of_pairs(x: Traced, metric: str, p=2) -> Traced:
 
 @handles("spatial.distance.pdist")
 def distances_within(x, metric="euclidean", p=2):
-    x = lift(x)
+    x = real(x)
     first, second = pairs(x.shape[0])
     return _distance_in_double(layout.take(x, first, 0) - layout.take(x, second, 0), metric, p)
 

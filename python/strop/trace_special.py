@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from strop.trace_array import GRAPH, Traced, astype, lift, pointwise
+from strop.trace_array import GRAPH, Traced, astype, lift, pointwise, real
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import Untraceable, is_int
 from strop.trace_elementwise import choose
@@ -20,11 +20,6 @@ FEW_TERMS = 12  # of what a step of Halley's brings to 24 bits
 
 def exp(x) -> Traced:
     return pointwise("exp", x)
-
-
-def _floating(x) -> Traced:
-    x = lift(x)
-    return x if x.dtype.kind == "f" else pointwise("multiply", x, 1.0)
 
 
 def series(coefficients, t: Traced) -> Traced:
@@ -56,7 +51,7 @@ def _gaussian(size: Traced) -> Traced:
 @handles("special.erfc", "math.erfc")
 def erfc(x):
     """With all digits of what is left of 1."""
-    x = _floating(x)
+    x = real(x)
     size = pointwise("minimum", pointwise("absolute", x), BEYOND)
     tail = _gaussian(size) * _scaled_tail(size)
     return choose(x < 0, 2 - tail, tail)
@@ -64,7 +59,7 @@ def erfc(x):
 
 @handles("special.erfcx")
 def scaled_erfc(x):
-    x = _floating(x)
+    x = real(x)
     size = pointwise("absolute", x)
     large = size > 1e6
     tail = choose(large, 1 / ROOT_OF_PI / size, _scaled_tail(choose(large, 1.0, size)))
@@ -73,12 +68,12 @@ def scaled_erfc(x):
 
 @handles("special.ndtr")
 def normal_distribution(x):
-    return 0.5 * erfc(_floating(x) * -math.sqrt(0.5))
+    return 0.5 * erfc(real(x) * -math.sqrt(0.5))
 
 
 @handles("special.log_ndtr")
 def log_of_normal_distribution(x):
-    x = _floating(x)
+    x = real(x)
     scaled = pointwise("absolute", x) * math.sqrt(0.5)
     below = pointwise("log", 0.5 * scaled_erfc(scaled)) - 0.5 * pointwise("square", x)
     return choose(x < -1, below, pointwise("log1p", -0.5 * erfc(pointwise("maximum", x, -1.0) * math.sqrt(0.5))))
@@ -93,7 +88,8 @@ def _inverse(size: Traced, rest: Traced) -> Traced:
     s = pointwise("minimum", s, 28.0)
     top = (28 - 3) / (28 + 3)
     t = ((s - 3) / (s + 3) + 1) * (2 / (top + 1)) - 1
-    y = size * pointwise("sqrt", 1 + s * s) * series(INVERSE_ERF[:FEW_TERMS if GRAPH.dtype(t.node) == np.float32 else None], t)
+    terms = INVERSE_ERF[:FEW_TERMS] if GRAPH.dtype(t.node) == np.float32 else INVERSE_ERF
+    y = size * pointwise("sqrt", 1 + s * s) * series(terms, t)
     # Of erf(y) - size below the middle, of log(erfc(y) / rest) above it.
     inner = (size - pointwise("erf", y)) * exp(y * y) * (ROOT_OF_PI / 2)
     scaled = _scaled_tail(y)
@@ -107,7 +103,7 @@ def _inverse(size: Traced, rest: Traced) -> Traced:
 
 @handles("special.erfinv")
 def inverse_erf(x):
-    x = _floating(x)
+    x = real(x)
     size = pointwise("absolute", x)
     found = _inverse(size, 1 - size)
     return choose(x < 0, -found, found)
@@ -115,7 +111,7 @@ def inverse_erf(x):
 
 @handles("special.erfcinv")
 def inverse_erfc(x):
-    x = _floating(x)
+    x = real(x)
     rest = pointwise("minimum", x, 2 - x)
     found = _inverse(1 - rest, rest)
     return choose(x > 1, -found, found)
@@ -123,7 +119,7 @@ def inverse_erfc(x):
 
 @handles("special.ndtri")
 def inverse_normal_distribution(p):
-    return inverse_erfc(2 * _floating(p)) * -math.sqrt(2)
+    return inverse_erfc(2 * real(p)) * -math.sqrt(2)
 
 
 # ---- modified Bessel functions of order 0 and 1 -----------------------------------------------------------
@@ -140,7 +136,7 @@ def _scaled_bessel(size: Traced, order: int) -> Traced:
 
 def _bessel(order: int, scaled: bool):
     def apply(x):
-        x = _floating(x)
+        x = real(x)
         size = pointwise("absolute", x)
         value = _scaled_bessel(size, order)
         if not scaled:
@@ -162,7 +158,7 @@ HANDLERS["i0"] = HANDLERS["special.i0"]
 
 def _by_logarithms(name: str, formula):
     def apply(*operands):
-        values = [_floating(one) for one in operands]
+        values = [real(one) for one in operands]
         if any(GRAPH.dtype(value.node) == np.float64 for value in values):
             raise Untraceable(f"'scipy.special.{name}' of float64 has no graph operation")
         return astype(formula(*(astype(value, np.float64) for value in values)), np.float32)
@@ -198,7 +194,7 @@ OF_DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12
 @handles("special.digamma", "special.psi")
 def digamma(x):
     """By a shift to where the asymptotic series is exact; below 1/2 by reflection."""
-    x = _floating(x)
+    x = real(x)
     mirrored = x < 0.5
     z = choose(mirrored, 1 - x, x)
     shifted = z + SHIFTS
@@ -220,7 +216,7 @@ OF_TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -361
 
 
 def trigamma(x):
-    x = _floating(x)
+    x = real(x)
     mirrored = x < 0.5
     z = choose(mirrored, 1 - x, x)
     shifted = z + SHIFTS

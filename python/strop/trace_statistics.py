@@ -21,6 +21,7 @@ from strop.trace_array import (
     lift,
     mean,
     pointwise,
+    real,
     reduce,
 )
 from strop.trace_arrangement import along
@@ -142,9 +143,9 @@ def _quantile(x, q, axis, keepdims, method):
     if method in ONE_ELEMENT:
         return _element(x, axis, place, keepdims)
     below = rounded("floor", place)
-    low, high = _element(x, axis, below, keepdims), _element(x, axis, rounded("ceil", place), keepdims)
+    low, high = (real(_element(x, axis, at, keepdims)) for at in (below, rounded("ceil", place)))
     part = place - below
-    return low + (high - low) * (part if is_number(part) else astype(part, x.dtype))
+    return low + (high - low) * (part if is_number(part) else astype(part, low.dtype))
 
 
 def _between_elements(x, q: Fraction, axis, keepdims):
@@ -153,7 +154,7 @@ def _between_elements(x, q: Fraction, axis, keepdims):
     below = last * q.numerator // q.denominator
     above = (last * q.numerator + q.denominator - 1) // q.denominator
     part = lift(last * q.numerator - below * q.denominator) / q.denominator
-    low, high = (element_at(x, axis, place, keepdims)[0] for place in (below, above))
+    low, high = (real(element_at(x, axis, place, keepdims)[0]) for place in (below, above))
     return low + (high - low) * part
 
 
@@ -315,7 +316,7 @@ HANDLERS["ediff1d"] = lambda x: diff(layout.reshape(lift(x), (lift(x).size,)))
 @handles("gradient")
 def gradient(f, *spacing, axis=None, edge_order=1):
     """Central differences inside, one-sided ones at both ends."""
-    f = lift(f)
+    f = real(f)
     axes = axes_of(axis, f.ndim)
     steps = list(spacing) * len(axes) if len(spacing) == 1 else list(spacing) or [1.0] * len(axes)
     if len(steps) != len(axes) or any(lift(step).ndim for step in steps):

@@ -241,3 +241,18 @@ def compared_with_even_steps(x):
     """x: 20*K+11"""
     at = np.linspace(0, 0.9, x.shape[0]).astype(np.float32)
     return np.digitize(at, np.linspace(0, 0.9, x.shape[0])), at[:, None] >= np.linspace(0, 0.9, x.shape[0])
+
+
+def of_small_whole_numbers(k, i):
+    """k: uint8 M Q, i: int8 M Q"""
+    k, special = k * 60, scipy.special
+    return (
+        np.median(k, axis=1), np.percentile(k, 30, axis=1), np.quantile(i, 0.4, axis=0), np.median(i),
+        np.quantile(k, 0.3, axis=1, method="midpoint"), np.quantile(k, 0.3, axis=1, method="lower"), np.gradient(k, axis=1),
+        np.linalg.norm(k, axis=1), special.logsumexp(k * 1, axis=1), scipy.spatial.distance.cdist(k, i),
+    )
+
+
+def losses_of_small_errors(x):
+    """x: M N"""
+    return scipy.special.pseudo_huber(1.0, x * 1e-4) * 1e8, scipy.special.pseudo_huber(0.5, x)
