@@ -190,6 +190,21 @@ def _index_put(out, x, indices, values, accumulate=False, *_):
     return layout.reshape(layout.moveaxis(result, 0, len(before)), x.shape)
 
 
+@imports("mode")
+def _mode(out, x, axis=-1, keepdim=False):
+    """The most frequent element, of several the smallest, and where the last of it is: n² comparisons."""
+    if not x.ndim:
+        return x, zero(np.int64)
+    last = layout.moveaxis(x, axis, -1)
+    equal = pointwise("equal", layout.expand_dims(last, -1), layout.expand_dims(last, -2))
+    counts = reduce("sum", astype(equal, np.int64), last.ndim)
+    most = pointwise("equal", counts, reduce("max", counts, -1, True))
+    value = reduce("min", pointwise("where", most, last, reduce("max", last, -1, True)), -1, True)
+    here = pointwise("where", pointwise("equal", last, value), layout.arange(last.shape[-1]), zero(np.int64))
+    place = reduce("max", here, -1, True)
+    return tuple(layout.moveaxis(one, -1, axis) if keepdim else layout.squeeze(one, -1) for one in (value, place))
+
+
 # ---- scans without a node of their own ------------------------------------------------------------------------
 
 

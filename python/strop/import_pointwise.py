@@ -7,8 +7,10 @@ import math
 import numpy as np
 
 from strop import trace_angles as angles
+from strop import trace_special as special
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, compute, imports, promoted
 from strop.trace_array import Traced, astype, bitwise, inverted, lift, pointwise
+from strop.trace_calls import HANDLERS
 from strop.trace_dims import Untraceable
 from strop.trace_elementwise import has_sign, logit, truncated, truncated_remainder, with_sign, x_log_y
 from strop.trace_numpy import hypot, logaddexp
@@ -72,7 +74,13 @@ OPERATIONS["trunc"] = OPERATIONS["fix"] = lambda out, x: truncated(x)
 OPERATIONS["frac"] = lambda out, x: x - truncated(x)
 OPERATIONS["log10"] = lambda out, x: compute("multiply", out, compute("log", out, x), 1 / math.log(10))
 OPERATIONS["tan"] = lambda out, x: compute("sin", out, x) / compute("cos", out, x)
-OPERATIONS["erfc"] = OPERATIONS["special_erfc"] = lambda out, x: 1 - compute("erf", out, x)
+OPERATIONS["erfc"] = OPERATIONS["special_erfc"] = lambda out, x: special.erfc(as_dtype(x, out))
+OPERATIONS["erfinv"] = OPERATIONS["special_erfinv"] = lambda out, x: special.inverse_erf(as_dtype(x, out))
+OPERATIONS["digamma"] = OPERATIONS["special_digamma"] = lambda out, x: special.digamma(as_dtype(x, out))
+OPERATIONS["polygamma"] = OPERATIONS["special_polygamma"] = lambda out, n, x: special.polygamma(n, as_dtype(x, out))
+OPERATIONS["i0"] = lambda out, x: HANDLERS["i0"](as_dtype(x, out))
+for _name in "i0 i0e i1 i1e ndtr log_ndtr ndtri erfcx".split():
+    OPERATIONS[f"special_{_name}"] = lambda out, x, name=_name: HANDLERS[f"special.{name}"](as_dtype(x, out))
 OPERATIONS["sinh"] = lambda out, x: angles.hyperbolic_sine(as_dtype(x, out))
 OPERATIONS["cosh"] = lambda out, x: angles.hyperbolic_cosine(as_dtype(x, out))
 OPERATIONS["asin"] = lambda out, x: angles.arc_sine(as_dtype(x, out))

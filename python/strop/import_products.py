@@ -184,6 +184,46 @@ def _max_pool(rank):
     return apply
 
 
+def _places_of_maxima(x, kernel, stride, padding, dilation, ceil_mode, rank):
+    """Of each window: where its first largest element is, in the spatial axes flattened."""
+    kernel, stride, dilation, borders = _pool_geometry(x, kernel, stride, padding, dilation, ceil_mode, rank)
+    view = windows_of(layout.pad(x, borders, -math.inf), kernel, stride, dilation)
+    within = reduce("argmax", layout.reshape(view, (*view.shape[: x.ndim], product(kernel))), -1)
+    place = lift(0)
+    for i in range(rank):
+        offset = pointwise("floor_divide", within, product(kernel[i + 1 :]))
+        offset = pointwise("remainder", offset, kernel[i]) * dilation[i]
+        axis = x.ndim - rank + i
+        begin = layout.arange(within.shape[axis]) * stride[i] - borders[axis][0]
+        begin = layout.reshape(begin, (within.shape[axis],) + (1,) * (rank - 1 - i))
+        place = place * x.shape[axis] + begin + offset
+    return place
+
+
+def _max_pool_with_places(rank):
+    def apply(out, x, kernel, stride=(), padding=0, dilation=1, ceil_mode=False):
+        arguments = (x, kernel, stride, padding, dilation, ceil_mode)
+        return _max_pool(rank)(out, *arguments), _places_of_maxima(*arguments, rank)
+
+    return apply
+
+
+def _max_unpool(rank):
+    def apply(out, x, places, size, *_):
+        """Windows that overlap write the same element twice, of the same value."""
+        lead, extents = x.shape[:-rank], tuple(size[-rank:])
+        flat = (*lead, product(x.shape[-rank:]))
+        nothing = full((*lead, product(extents)), -math.inf, x.dtype)
+        axis = len(lead)
+        found = layout.scatter("max", nothing, layout.reshape(places, flat), layout.reshape(x, flat), axis)
+        counts = full((*lead, product(extents)), 0, x.dtype)
+        ones = full(flat, 1, x.dtype)
+        written = layout.scatter("max", counts, layout.reshape(places, flat), ones, axis) > 0
+        return layout.reshape(pointwise("where", written, found, 0.0), (*lead, *extents))
+
+    return apply
+
+
 def _avg_pool(rank):
     def apply(out, x, kernel, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor=None):
         kernel, stride, _, borders = _pool_geometry(x, kernel, stride, padding, 1, ceil_mode, rank)
@@ -205,7 +245,8 @@ def _avg_pool(rank):
 
 for _rank in (1, 2, 3):
     OPERATIONS[f"max_pool{_rank}d"] = _max_pool(_rank)
-    OPERATIONS[f"max_pool{_rank}d_with_indices"] = lambda *arguments, pool=_max_pool(_rank): (pool(*arguments), None)
+    OPERATIONS[f"max_pool{_rank}d_with_indices"] = _max_pool_with_places(_rank)
+    OPERATIONS[f"max_unpool{_rank}d"] = _max_unpool(_rank)
     OPERATIONS[f"avg_pool{_rank}d"] = _avg_pool(_rank)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from strop import trace_layout as layout
 from strop.import_pointwise import softplus
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
+from strop.trace_scipy import pairs
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, full, pointwise, product, reduce
 
 # ---- reductions ------------------------------------------------------------------------------------------
@@ -306,6 +307,12 @@ def _nll_loss(out, x, target, weight=None, reduction=1, ignore_index=-100):
         return loss, None
     total = reduce("sum", scale)
     return (reduce("sum", loss) / total if reduction == 1 else reduce("sum", loss)), total
+
+
+@imports("_pdist_forward")
+def _pdist(out, x, order=2):
+    first, second = pairs(x.shape[0])
+    return _norm(out, layout.take(x, first, 0) - layout.take(x, second, 0), order, (-1,))
 
 
 @imports("_cdist_forward")

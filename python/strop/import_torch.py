@@ -27,6 +27,7 @@ from strop import (  # noqa: F401  (fill the table)
     import_products,
 )
 from strop import import_reductions  # noqa: F401
+from strop.import_functions import REPLACED
 from strop.import_recurrent import recurrences_kept
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
 from strop.import_values import HALVES, OPERATIONS, as_tensor, numpy_dtype
@@ -131,16 +132,6 @@ def is_understood(program) -> bool:
     return True
 
 
-def _max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    if return_indices:
-        raise Untraceable("'max_pool1d' with indices has no graph operation")
-    wide = [(1, value) if isinstance(value, int) else (1, *value) for value in (kernel_size, dilation)]
-    stride = wide[0] if stride is None else (1, stride) if isinstance(stride, int) else (1, *stride)
-    padding = (0, padding) if isinstance(padding, int) else (0, *padding)
-    pooled = torch.nn.functional.max_pool2d(x.unsqueeze(-2), wide[0], stride, padding, wide[1], ceil_mode)
-    return pooled.squeeze(-2)
-
-
 def _bincount(x, weights=None, minlength=0):
     """With as many counts as are asked for: values above would lengthen the result, whose shape is declared."""
     if not minlength:
@@ -153,11 +144,12 @@ def _bincount(x, weights=None, minlength=0):
 
 @contextlib.contextmanager
 def extents_kept():
-    """What would make a constant of an extent while it is exported does not: its root, and pooling over one axis. And
+    """What would make a constant of an extent while it is exported does not: its root, and what import_functions has. And
     what PyTorch takes for granted is a fact of the program: attention has as many keys as values, `bincount` gives as
     many counts as it is asked for."""
     functions = torch.nn.functional
-    root, pool, attention = math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention
+    root, attention = math.sqrt, functions.scaled_dot_product_attention
+    kept = [(owner, name, getattr(owner, name)) for owner, name, _ in REPLACED]
     counts, counts_of = torch.bincount, torch.Tensor.bincount
 
     def checked_attention(query, key, value, *arguments, **options):
@@ -166,14 +158,18 @@ def extents_kept():
         return attention(query, key, value, *arguments, **options)
 
     math.sqrt = lambda x: torch.sym_sqrt(x) if isinstance(x, (torch.SymInt, torch.SymFloat)) else root(x)
-    functions.max_pool1d, functions.scaled_dot_product_attention = _max_pool1d, checked_attention
+    functions.scaled_dot_product_attention = checked_attention
+    for owner, name, function in REPLACED:
+        setattr(owner, name, function)
     torch.bincount = torch.Tensor.bincount = _bincount  # type: ignore[assignment,method-assign]
     try:
         with recurrences_kept():
             yield
     finally:
         torch.bincount, torch.Tensor.bincount = counts, counts_of  # type: ignore[method-assign]
-        math.sqrt, functions.max_pool1d, functions.scaled_dot_product_attention = root, pool, attention
+        math.sqrt, functions.scaled_dot_product_attention = root, attention
+        for owner, name, function in kept:
+            setattr(owner, name, function)
 
 
 def exported(function, examples, varying, folder):

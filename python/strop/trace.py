@@ -36,12 +36,15 @@ if __name__ == "__main__":
 import numpy as np  # noqa: E402
 
 from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
+    trace_apply,
     trace_arrangement,
     trace_creation,
     trace_elementwise,
     trace_matrices,
     trace_numpy,
     trace_order,
+    trace_scipy,
+    trace_special,
     trace_statistics,
     trace_windows,
 )

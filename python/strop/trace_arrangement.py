@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, broadcast_to, lift, pointwise, product, transpose
 from strop.trace_calls import HANDLERS, call, handles
+from strop.trace_creation import converted
 from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
 from strop.trace_layout import part
 
@@ -149,8 +152,18 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         raise Untraceable("this form of 'np.linspace' has no graph operation")
     steps = pointwise("maximum", num - 1, 1) if endpoint else lift(num)
     step = pointwise("divide", pointwise("subtract", stop, start), steps)
-    result = pointwise("add", pointwise("multiply", astype(layout.arange(num), GRAPH.working), step), start)
-    result = result if dtype is None else astype(result, dtype)
+    places = layout.arange(num)
+    result = pointwise("add", pointwise("multiply", astype(places, GRAPH.working), step), start)
+    if lift(start).weak and lift(stop).weak and result.dtype == np.float32:
+        first, last, count, at = (astype(lift(one), np.float64) for one in (start, stop, steps, places))
+        # As NumPy rounds: the step is a quotient, of the count as an array (no place is above it), which nobody turns into
+        # a product, and a bound that is never met keeps the product out of a multiply-add.
+        product = at * ((last - first) / pointwise("maximum", at, count))
+        wide = pointwise("maximum", product, float(np.finfo(np.float64).min)) + first
+        if endpoint:  # which NumPy writes as it was given
+            wide = pointwise("where", pointwise("equal", at, count), last, wide)
+        GRAPH.wide[result.node] = wide.node
+    result = result if dtype is None else converted(result, dtype)
     return (result, step) if retstep else result
 
 

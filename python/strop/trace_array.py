@@ -16,27 +16,9 @@ from strop.trace_graph import GRAPH
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}
 LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
-FLOATING = {
-    "divide",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log1p",
-    "sqrt",
-    "rsqrt",
-    "tanh",
-    "erf",
-    "atan",
-    "lgamma",
-    "sin",
-    "cos",
-    "sigmoid",
-    "floor",
-    "ceil",
-    "round",
-}
+FLOATING = set(
+    "divide exp exp2 expm1 log log2 log1p sqrt rsqrt tanh erf atan lgamma sin cos sigmoid floor ceil round".split()
+)
 
 
 class Storage:
@@ -422,6 +404,12 @@ def astype(value: Traced, dtype) -> Traced:
     return Traced(cast(value, dtype), value.shape, dtype)
 
 
+def real(value) -> Traced:
+    """Whole numbers as float64, whose sums and differences do not wrap."""
+    value = lift(value)
+    return value if value.dtype.kind == "f" else pointwise("multiply", value, 1.0)
+
+
 def boolean(value, name) -> Traced:
     value = lift(value)
     if value.dtype != np.bool_:
@@ -553,6 +541,10 @@ def axes_of(axis, rank: int) -> tuple:
 def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
     value = lift(value)
     axes = axes_of(axis, value.ndim)
+    if value.dtype == np.bool_ and op in ("max", "min"):
+        op = "any" if op == "max" else "all"
+    elif value.dtype == np.bool_ and op.startswith("arg"):
+        value = astype(value, np.uint8)  # truth values are in no order
     if op in ("any", "all"):
         value = value if value.dtype == np.bool_ else pointwise("not_equal", value, 0)
     elif op in ("sum", "prod"):

@@ -163,10 +163,18 @@ HANDLERS["zeros_like"], HANDLERS["ones_like"], HANDLERS["empty_like"] = _like(0)
 HANDLERS["full_like"] = lambda x, fill_value, dtype=None, shape=None: _like(lift(fill_value))(x, dtype, shape)
 
 
+def converted(value: Traced, dtype) -> Traced:
+    """As the reference asks for: what is float32 for the sake of other arrays is rounded to it only now."""
+    if value.node in GRAPH.wide and np.dtype(dtype) == np.float32:
+        return Traced(GRAPH.rounded(GRAPH.wide[value.node], value.shape), value.shape, dtype)
+    return astype(value, dtype)
+
+
 @handles("asarray", "ascontiguousarray", "asanyarray", "require", "asarray_chkfinite")
 def asarray(x, dtype=None, copy=None, **_):
     """The array itself, where it is one of the type."""
     same = isinstance(x, Traced) and not x.weak and (dtype is None or np.dtype(dtype) == x.dtype)
+    same = same and (dtype is None or x.node not in GRAPH.wide)
     return x if same and not copy else array(x, dtype)
 
 
@@ -178,7 +186,7 @@ def array(x, dtype=None, copy=None, **_):
     result = Traced(
         value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.fill
     )
-    return result if dtype is None else astype(result, dtype)
+    return result if dtype is None else converted(result, dtype)
 
 
 @handles("asfarray")
@@ -188,7 +196,7 @@ def asfarray(x):
 
 @handles("astype")
 def astype_(x, dtype, copy=True):
-    return astype(lift(x), dtype) if copy else asarray(x, dtype)
+    return converted(lift(x), dtype) if copy else asarray(x, dtype)
 
 
 @handles("copyto")

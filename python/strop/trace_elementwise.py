@@ -191,7 +191,14 @@ def relative_entropy(x, y):
 
 @handles("special.kl_div")
 def divergence(x, y):
-    return relative_entropy(x, y) - x + y
+    """x log(x / y) - x + y, whose terms cancel where x is near y: there by the series of artanh."""
+    x, y = lift(x), lift(y)
+    s = (y - x) / (x + y)
+    square, rest = pointwise("square", s), lift(0.0)
+    for n in range(15, 1, -2):
+        rest = rest * square + 1 / n
+    near = pointwise("absolute", s) < 0.1
+    return choose(near, s * (y - x) - 2 * x * s * square * rest, relative_entropy(x, y) - x + y)
 
 
 @handles("special.logit")
@@ -204,9 +211,13 @@ def log_sigmoid(x):
     return pointwise("minimum", x, 0) - pointwise("log1p", pointwise("exp", -pointwise("absolute", x)))
 
 
-@handles("special.ndtr")
-def normal_distribution(x):
-    return 0.5 * (1 + pointwise("erf", pointwise("multiply", x, math.sqrt(0.5))))
+@handles("special.exprel")
+def relative_exponential(x):
+    small = pointwise("absolute", x) < 1e-9
+    return choose(small, 1 + 0.5 * lift(x), pointwise("expm1", x) / choose(small, 1.0, x))
+
+
+HANDLERS["special.softplus"] = lambda x: -log_sigmoid(-lift(x))
 
 
 @handles("special.huber")
@@ -217,7 +228,8 @@ def huber(delta, r):
 
 @handles("special.pseudo_huber")
 def pseudo_huber(delta, r):
-    return pointwise("square", delta) * (pointwise("sqrt", 1 + pointwise("square", lift(r) / delta)) - 1)
+    square = pointwise("square", lift(r) / delta)
+    return pointwise("square", delta) * (square / (1 + pointwise("sqrt", 1 + square)))
 
 
 @handles("special.exp10")

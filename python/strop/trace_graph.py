@@ -12,6 +12,8 @@ from strop.trace_dims import SymInt, Untraceable, text
 DTYPES = ("float32", "float64", "int32", "int64", "int8", "uint8", "bool")
 MAX_NODES = 20000
 NOTHING: frozenset = frozenset()
+# What a rounded operand changes by more than its rounding.
+JUMPING = {"sin", "cos", "floor", "ceil", "round", "floor_divide", "remainder"}
 
 
 class Builder:
@@ -41,6 +43,8 @@ class Builder:
         self.forks: list = []  # branches under way of which both sides are traced (trace_forks)
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters
+        # Of float32 nodes that NumPy has in float64, whatever the inputs are (np.linspace): the same in float64.
+        self.wide: dict[int, int] = {}
         SymInt.steps = self.steps
 
     def tick(self) -> int:
@@ -75,13 +79,49 @@ class Builder:
         return self.steps_in(texts).union(*(self.depends[i] for i in operands))
 
     def add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
+        twins = self.twins(operands, np.dtype(dtype) == bool) if family in ("pointwise", "layout") else None
+        if twins is None:
+            return self._add(family, op, operands, shape, dtype, **attributes)
+        if op == "cast" and np.dtype(dtype) == np.float64:
+            return twins[0]
+        if np.dtype(dtype) != np.float32:  # a comparison, or a whole number
+            return self._add(family, op, twins, shape, dtype, **attributes)
+        wide = self._add(family, op, twins, shape, np.float64, **attributes)
+        rounded = family == "pointwise" and op in JUMPING
+        node = self.rounded(wide, shape) if rounded else self._add(family, op, operands, shape, dtype, **attributes)
+        self.wide[node] = wide
+        return node
+
+    def rounded(self, wide: int, shape) -> int:
+        return self._add("pointwise", "cast", [wide], shape, np.float32)
+
+    def twins(self, operands: list[int], compared: bool) -> list[int] | None:
+        """In float64, where NumPy has them all so, or compares them so."""
+        if not any(operand in self.wide for operand in operands):
+            return None
+        found = [self.twin(operand) for operand in operands]
+        if compared:
+            found = [self._add("pointwise", "cast", [one], self.nodes[one]["shape"], np.float64) if twin is None else twin
+                     for one, twin in zip(operands, found)]
+        return None if None in found else [one for one in found if one is not None]
+
+    def twin(self, operand: int) -> int | None:
+        node = self.nodes[operand]
+        if operand in self.wide or node["dtype"] != "float32":
+            return self.wide.get(operand, operand)
+        if node["family"] == "constant":
+            value = {key: node[key] for key in ("value", "dim") if key in node}
+            return self._add("constant", "", [], [], np.float64, **value)
+        return self._add("pointwise", "cast", [operand], [], np.float64) if node["family"] == "parameter" else None
+
+    def _add(self, family: str, op: str, operands: list[int], shape, dtype, **attributes) -> int:
         if len(self.nodes) >= MAX_NODES:
             raise Untraceable(f"more than {MAX_NODES} operations")
         name = np.dtype(dtype).name
         name = "float32" if name == "float16" else name  # in which it is computed; 16 bits are for memory
         if name not in DTYPES:
             raise Untraceable(f"dtype '{name}' is not supported")
-        shape = [text(extent) for extent in shape]
+        shape = [extent if isinstance(extent, str) else text(extent) for extent in shape]
         if self.steps_in(shape) or (op == "pad" and self.steps_in(attributes["begin"] + attributes["end"])):
             raise Untraceable("an extent that changes with each step")
         self.extents.update(shape)

@@ -178,6 +178,23 @@ def polynomial(coefficients, x):
     return result
 
 
+@handles("polynomial.polynomial.polyval")
+def rising_polynomial(x, c):
+    return polynomial([c[i] for i in range(len(c))][::-1], x)
+
+
+@handles("polynomial.chebyshev.chebval")
+def chebyshev_series(x, c):
+    """By Clenshaw's recurrence."""
+    if isinstance(c, Traced) and not is_int(c.shape[0]):
+        raise Untraceable("'chebval' with a varying number of coefficients has no graph operation")
+    x, terms = lift(x), [c[i] for i in range(len(c))]
+    newer = older = x * 0
+    for term in terms[:0:-1]:
+        newer, older = 2 * x * newer - older + term, newer
+    return x * newer - older + terms[0]
+
+
 @handles("vander")
 def powers(x, N=None, increasing=False):  # noqa: N803
     x = lift(x)

@@ -23,6 +23,7 @@ from strop.trace_array import (
     mean,
     pointwise,
     product,
+    real,
     reduce,
     variance,
 )
@@ -53,6 +54,9 @@ def _register_pointwise():
         "arctan": "atan",
         "math.atan": "atan",
         "special.gammaln": "lgamma",
+        "special.expm1": "expm1",
+        "special.log1p": "log1p",
+        "special.exp2": "exp2",
         "math.lgamma": "lgamma",
     }
     for name in "exp expm1 log2 log1p sqrt tanh sin cos floor ceil pow exp2".split():
@@ -61,8 +65,10 @@ def _register_pointwise():
 
     def handler(op):
         def apply(*operands, dtype=None):
-            result = pointwise(op, *operands)
-            return result if dtype is None else astype(result, dtype)
+            if dtype is None:
+                return pointwise(op, *operands)
+            operands = [astype(lift(operand), dtype) for operand in operands]  # which it is computed in
+            return astype(pointwise(op, *operands), dtype)
 
         return apply
 
@@ -104,9 +110,15 @@ def positive(x):
 
 @handles("round", "around")
 def round_(x, decimals=0):
-    if not is_int(decimals) or decimals != 0:
-        raise Untraceable("'np.round' to decimals has no graph operation")
-    return pointwise("round", x)
+    x = lift(x)
+    if not is_int(decimals) or (decimals < 0 and x.dtype.kind != "f"):
+        raise Untraceable("this form of 'np.round' has no graph operation")
+    if decimals == 0 or x.dtype.kind != "f":
+        return pointwise("round", x)
+    power = 10.0 ** abs(decimals)
+    wide = astype(x, np.float64)  # a rounded product may be half-way between two where the number is not
+    wide = pointwise("round", wide * power) / power if decimals > 0 else pointwise("round", wide / power) * power
+    return astype(wide, x.dtype)
 
 
 @handles("math.log")
@@ -126,11 +138,6 @@ def log10(x):
 @handles("tan")
 def tan(x):
     return pointwise("divide", pointwise("sin", x), pointwise("cos", x))
-
-
-@handles("special.erfc", "math.erfc")
-def erfc(x):
-    return 1 - pointwise("erf", x)
 
 
 @handles("isinf")
@@ -264,6 +271,9 @@ def _register_reductions():
 
 
 _register_reductions()
+HANDLERS["logical_xor.reduce"] = lambda x, axis=0, keepdims=False: pointwise(
+    "not_equal", pointwise("remainder", count_nonzero(x, axis, keepdims), 2), 0
+)
 HANDLERS["mean"] = lambda x, axis=None, dtype=None, keepdims=False: mean(x, axis, keepdims, dtype)
 
 
@@ -303,7 +313,7 @@ def count_nonzero(x, axis=None, keepdims=False):
 
 @handles("linalg.norm", "linalg.vector_norm")
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    x = lift(x)
+    x = real(x)
     count = len(axes_of(axis, x.ndim))
     if ord == math.inf and count == 1:
         return reduce("max", pointwise("absolute", x), axis, keepdims)
@@ -322,27 +332,30 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
     return pointwise("sqrt", reduce("sum", pointwise("square", x), axis, keepdims))
 
 
-def _logsumexp(x, axis=None, keepdims=False):
-    x = lift(x)
+def _logsumexp(x, axis=None, b=None, keepdims=False):
+    x = real(x)
     top = reduce("max", x, axis, True)
-    total = reduce("sum", pointwise("exp", x - top), axis, True)
+    terms = pointwise("exp", x - top)
+    total = reduce("sum", terms if b is None else terms * b, axis, True)
     result = pointwise("log", total) + top
     return result if keepdims else layout.squeeze(result, axes_of(axis, x.ndim))
 
 
 HANDLERS["special.logsumexp"] = _logsumexp
-HANDLERS["logaddexp.reduce"] = lambda x, axis=0, keepdims=False: _logsumexp(x, axis, keepdims)
+HANDLERS["logaddexp.reduce"] = lambda x, axis=0, keepdims=False: _logsumexp(x, axis, None, keepdims)
 
 
 @handles("special.softmax")
 def softmax(x, axis=None):
-    e = pointwise("exp", lift(x) - reduce("max", x, axis, True))
+    x = real(x)
+    e = pointwise("exp", x - reduce("max", x, axis, True))
     return e / reduce("sum", e, axis, True)
 
 
 @handles("special.log_softmax")
 def log_softmax(x, axis=None):
-    shifted = lift(x) - reduce("max", x, axis, True)
+    x = real(x)
+    shifted = x - reduce("max", x, axis, True)
     return shifted - pointwise("log", reduce("sum", pointwise("exp", shifted), axis, True))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import Traced, astype, axis_of, broadcast_to, full, lift, pointwise, reduce
+from strop.trace_array import Traced, astype, axis_of, broadcast_to, full, lift, pointwise, real, reduce
 from strop.trace_calls import handles
 from strop.trace_dims import Untraceable, is_int
 from strop.trace_indexing import getitem
@@ -123,7 +123,7 @@ def median(x, axis=None, keepdims=False):
     else:
         rank = 0
     count = extent_of(x, axis)
-    low, high = (element_at(x, axis, place, keepdims)[0] for place in ((count - 1) // 2, count // 2))
+    low, high = (real(element_at(x, axis, place, keepdims)[0]) for place in ((count - 1) // 2, count // 2))
     middle = (low + high) * 0.5
     return layout.reshape(middle, (1,) * rank) if keepdims and rank else middle
 

@@ -21,6 +21,7 @@ from strop.trace_array import (
     lift,
     mean,
     pointwise,
+    real,
     reduce,
 )
 from strop.trace_arrangement import along
@@ -28,6 +29,7 @@ from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import SymInt, Untraceable, is_int, same
 from strop.trace_elementwise import choose
 from strop.trace_order import element_at, searchsorted, sort
+from strop.trace_quantiles import ONE_ELEMENT, quantile_place, rounded
 
 
 FEW_TAPS = 64  # of a filter that is written out
@@ -92,6 +94,29 @@ def nanmedian(x, axis=None, keepdims=False):
     return middle if keepdims else layout.squeeze(middle, axis)
 
 
+@handles("nanquantile")
+def nanquantile(x, q, axis=None, method="linear", keepdims=False):
+    """Between two places of an order that NaN are behind; how many are none decides where."""
+    if method != "linear" or not is_number(q) or isinstance(q, SymInt):
+        raise Untraceable("this form of 'np.nanquantile' has no graph operation")
+    x = lift(x)
+    if axis is None:
+        x, axis = layout.reshape(x, (x.size,)), 0
+    ordered, count = sort(_filled(x, math.inf), axis), astype(_numbers(x, axis, True), np.float64)
+    place = pointwise("maximum", count - 1, 0.0) * float(q)
+    low, high = (
+        layout.take_along_axis(ordered, astype(pointwise(way, place), np.int64), axis) for way in ("floor", "ceil")
+    )
+    part = astype(place - pointwise("floor", place), x.dtype)
+    found = choose(count > 0, low + (high - low) * part, math.nan)
+    return found if keepdims else layout.squeeze(found, axis)
+
+
+HANDLERS["nanpercentile"] = lambda x, q, axis=None, method="linear", keepdims=False: nanquantile(
+    x, q / 100, axis, method, keepdims
+)
+
+
 @handles("nanvar")
 def nanvar(x, axis=None, ddof=0, keepdims=False):
     x = lift(x)
@@ -108,25 +133,43 @@ def nanstd(x, axis=None, ddof=0, keepdims=False):
 
 
 def _quantile(x, q, axis, keepdims, method):
-    """Between the two elements beside the place (n - 1) q, which is exact for a q with few digits."""
-    q = float(q)
+    q, count = float(q), x.shape[axis_of(axis, x.ndim)]
     if not 0 <= q <= 1:
         raise Untraceable(f"the quantile {q} is not between 0 and 1")
     exact = Fraction(q).limit_denominator(100000)
-    if abs(float(exact) - q) > 1e-12:
-        raise Untraceable(f"the quantile {q} has too many digits")
+    if method == "linear" and abs(float(exact) - q) < 1e-12:
+        return _between_elements(x, exact, axis, keepdims)
+    place = _limited(quantile_place(method, q, count), count - 1)
+    if method in ONE_ELEMENT:
+        return _element(x, axis, place, keepdims)
+    below = rounded("floor", place)
+    low, high = (real(_element(x, axis, at, keepdims)) for at in (below, rounded("ceil", place)))
+    part = place - below
+    return low + (high - low) * (part if is_number(part) else astype(part, low.dtype))
+
+
+def _between_elements(x, q: Fraction, axis, keepdims):
+    """Between the two elements beside the place (n - 1) q, which is exact for a q with few digits."""
     last = x.shape[axis_of(axis, x.ndim)] - 1
-    below = last * exact.numerator // exact.denominator
-    above = (last * exact.numerator + exact.denominator - 1) // exact.denominator
-    part = lift(last * exact.numerator - below * exact.denominator) / exact.denominator
-    low, high = (element_at(x, axis, place, keepdims)[0] for place in (below, above))
-    if method == "linear":
-        return low + (high - low) * part
-    if method == "midpoint":
-        return choose(part > 0, (low + high) * 0.5, low)
-    if method in ("lower", "higher"):
-        return low if method == "lower" else choose(part > 0, high, low)
-    raise Untraceable(f"'np.quantile' with method '{method}' has no graph operation")
+    below = last * q.numerator // q.denominator
+    above = (last * q.numerator + q.denominator - 1) // q.denominator
+    part = lift(last * q.numerator - below * q.denominator) / q.denominator
+    low, high = (real(element_at(x, axis, place, keepdims)[0]) for place in (below, above))
+    return low + (high - low) * part
+
+
+def _limited(place, last):
+    if is_number(place):
+        return min(max(place, 0.0), float(last))
+    return pointwise("minimum", pointwise("maximum", place, 0.0), astype(lift(last), np.float64))
+
+
+def _element(x, axis, place, keepdims):
+    """At a place of the order that is a number, or that depends on an extent."""
+    if is_number(place):
+        return element_at(x, axis, int(place), keepdims)[0]
+    found = layout.take(sort(x, axis), astype(place, np.int64), axis)
+    return layout.expand_dims(found, axis_of(axis, x.ndim)) if keepdims else found
 
 
 @handles("quantile")
@@ -273,7 +316,7 @@ HANDLERS["ediff1d"] = lambda x: diff(layout.reshape(lift(x), (lift(x).size,)))
 @handles("gradient")
 def gradient(f, *spacing, axis=None, edge_order=1):
     """Central differences inside, one-sided ones at both ends."""
-    f = lift(f)
+    f = real(f)
     axes = axes_of(axis, f.ndim)
     steps = list(spacing) * len(axes) if len(spacing) == 1 else list(spacing) or [1.0] * len(axes)
     if len(steps) != len(axes) or any(lift(step).ndim for step in steps):

@@ -29,6 +29,7 @@ import break_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import loop_refusals  # noqa: E402
+import numeric_formulas  # noqa: E402
 import numpy_formulas  # noqa: E402
 from graph_evaluator import evaluate  # noqa: E402
 
@@ -209,7 +210,7 @@ class Untraceable(unittest.TestCase):
 
 
 def add_tests():
-    for module in (formulas, numpy_formulas):
+    for module in (formulas, numpy_formulas, numeric_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name

@@ -419,3 +419,50 @@ def scattered_without_targets(x, y):
 def histogram_of_all(x):
     """x: M N"""
     return torch.histc(x, 8, -2, 2)
+
+
+def special_functions(x):
+    """x: M N"""
+    y = x.abs() + 3
+    return (
+        torch.erfc(y) * torch.exp(y * y), torch.special.erfcx(x), torch.special.ndtr(x),
+        torch.special.log_ndtr(x * 5), torch.erfinv(x.tanh()), torch.special.ndtri(x.sigmoid()), torch.digamma(x.abs() + 0.1),
+        torch.i0(x), torch.special.i0e(x * 9), torch.special.i1(x), torch.special.i1e(x * 9),
+    )
+
+
+def moments_of_several(x):
+    """x: M N"""
+    return torch.cov(x), torch.cov(x, correction=0), torch.cov(x[0]), torch.corrcoef(x), x.T.corrcoef()
+
+
+def gaussian_losses(x, y, v):
+    """x: M N, y: M N, v: M N"""
+    v = v.abs()
+    return (
+        F.gaussian_nll_loss(x, y, v), F.gaussian_nll_loss(x, y, v, full=True, reduction="none"),
+        F.gaussian_nll_loss(x, y, v[:, :1], eps=0.1, reduction="sum"), F.gaussian_nll_loss(x, y, v[:, 0], reduction="none"),
+    )
+
+
+def modes(i, x):
+    """i: int64 M N, x: M N"""
+    return *torch.mode(i, dim=1), *torch.mode((x * 2).round(), 0, keepdim=True)
+
+
+def distances_of_pairs(x):
+    """x: M N"""
+    return F.pdist(x), F.pdist(x, p=1), torch.pdist(x, 3), F.pdist(x, float("inf"))
+
+
+def unpooled(x):
+    """x: B K 12 15"""
+    y, places = F.max_pool2d(x, (2, 3), return_indices=True)
+    z, overlapping = F.max_pool2d(x, 3, stride=2, padding=1, return_indices=True)
+    w, line = F.max_pool1d(x[:, :, 0], 2, return_indices=True)
+    return F.max_unpool2d(y, places, (2, 3)), overlapping, z, F.max_unpool1d(w, line, 2, output_size=(15,)), line
+
+
+def vandermonde(x):
+    """x: M"""
+    return torch.vander(x, 4), torch.vander(x, 3, increasing=True), torch.polygamma(1, x.abs() + 0.1)

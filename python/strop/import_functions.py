@@ -1,0 +1,63 @@
+"""PyTorch's functions that look at values, or fix extents, on their way to what can be exported: the same without that."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from strop.trace_dims import Untraceable
+
+
+def covariance(x, *, correction=1, fweights=None, aweights=None):
+    if fweights is not None or aweights is not None:
+        raise Untraceable("'torch.cov' with weights has no graph operation")
+    if x.ndim < 2:
+        centred = x - x.mean()
+        return (centred * centred).sum() / (x.numel() - correction)
+    centred = x - x.mean(1, keepdim=True)
+    return centred @ centred.T / (x.shape[1] - correction)
+
+
+def correlation(x):
+    c = covariance(x)
+    if not c.ndim:
+        return c / c
+    deviations = c.diagonal().sqrt()
+    return (c / deviations.unsqueeze(1) / deviations).clamp(-1, 1)
+
+
+def gaussian_loss(input, target, var, full=False, eps=1e-6, reduction="mean"):  # noqa: A002
+    """Variances below 0 are not refused: they count as `eps`."""
+    if isinstance(var, torch.Tensor) and var.ndim == input.ndim - 1:
+        var = var.unsqueeze(-1)
+    var = torch.as_tensor(var, dtype=input.dtype).clamp(min=eps)
+    loss = 0.5 * (torch.log(var) + (input - target) ** 2 / var)
+    loss = loss + 0.5 * math.log(2 * math.pi) if full else loss
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def max_pool1d(x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    wide = [(1, value) if isinstance(value, int) else (1, *value) for value in (kernel_size, dilation)]
+    stride = wide[0] if stride is None else (1, stride) if isinstance(stride, int) else (1, *stride)
+    padding = (0, padding) if isinstance(padding, int) else (0, *padding)
+    pooled = torch.nn.functional.max_pool2d(x.unsqueeze(-2), wide[0], stride, padding, wide[1], ceil_mode, return_indices)
+    return tuple(one.squeeze(-2) for one in pooled) if return_indices else pooled.squeeze(-2)
+
+
+def powers(x, N=None, increasing=False):  # noqa: N803
+    columns = [torch.ones_like(x)]
+    for _ in range((x.shape[-1] if N is None else N) - 1):
+        columns.append(columns[-1] * x)
+    return torch.stack(columns if increasing else columns[::-1], -1)
+
+
+REPLACED = (
+    (torch, "vander", powers),
+    (torch, "cov", covariance),
+    (torch, "corrcoef", correlation),
+    (torch.Tensor, "cov", covariance),
+    (torch.Tensor, "corrcoef", correlation),
+    (torch.nn.functional, "gaussian_nll_loss", gaussian_loss),
+    (torch.nn.functional, "max_pool1d", max_pool1d),
+)
