@@ -27,7 +27,8 @@ class Storage:
     def __init__(self):
         self.version = 0
         self.seen = 0  # GRAPH.clock when it was read last
-        self.frozen = False  # a copy of what NumPy would change: not to be written
+        self.born = GRAPH.tick()
+        self.frozen = ""  # a copy of what NumPy would change: why it is not to be written
 
 
 class Traced:
@@ -81,6 +82,7 @@ class Traced:
         self.step = None  # for what np.arange(0, n, step) made
         self.key = self.parent = None  # of another array, for a view of a part of it
         self.is_given = False  # by the caller
+        self.others: list = []  # storages that it may be a view of, each with its version: of a branch
         self.facts: list = []  # for a comparison of extents: (difference, how it compares with 0), which all hold
         self.undecided = None  # for a comparison of extents: why it cannot be a condition of Python's
         self.stands_in = False  # for the array that a name has before a loop
@@ -92,6 +94,8 @@ class Traced:
     @property
     def node(self) -> int:
         if self._version != self._storage.version:
+            raise Untraceable("an array is changed through another view of it")
+        if any(storage.version != version for storage, version in self.others):
             raise Untraceable("an array is changed through another view of it")
         self._storage.seen = GRAPH.clock
         if self.pieces is not None and GRAPH.passes:  # it may be put back as it was

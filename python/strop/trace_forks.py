@@ -5,11 +5,12 @@ and what they leave is chosen element by element.
     else: OTHER                      for _side in _fork:
                                          if _side: BODY
                                          else: OTHER
-                                         if _fork.both: (the names of both) = _fork.turn(locals())
+                                         if _fork.both: (the names of both) = _fork.turn(locals(), globals())
 """
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from strop.trace_pieces import Pieces
 from strop.trace_states import UNBOUND, entries_of, is_changeable, lost, rebuilt, refill, world_of
 
 REFUSAL = "control flow depends on the values of an array"
+ALIAS = "an array is changed that a branch has chosen among others"
 
 
 def condition_of(test) -> Traced | None:
@@ -38,6 +40,8 @@ def condition_of(test) -> Traced | None:
 class Fork:
     """Of one `if`. `names`: what its sides bind."""
 
+    sees_containers = True
+
     def __init__(self, test, names: list[str], local: dict, all_: dict):
         self.test = test = test != 0 if isinstance(test, SymInt) else test
         self.condition = condition_of(test)
@@ -47,12 +51,12 @@ class Fork:
         self.names = names
         self.began = GRAPH.tick()
         self.facts: list = []  # what is known of the steps of loops where this side is taken
+        self.merged: dict = {}  # by the identities of what both sides left
         self.touched: dict = {}  # arrays that were there before: with what they were
         self.before = {name: local.get(name, UNBOUND) for name in names}
-        roots = {name: value for name, value in {**all_, **local}.items() if not name.startswith("_strop")}
-        self.roots = {name: value for name, value in roots.items() if name not in names}
-        self.containers = _containers([*self.roots.values(), *self.before.values()])
-        self.world = world_of(self.roots)
+        roots = self._roots(local, all_)
+        self.containers = _containers([*roots.values(), *self.before.values()])
+        self.world = _inner_world(roots)
         self.first: Any = None  # what the first side left
 
     def __iter__(self):
@@ -65,13 +69,18 @@ class Fork:
         self.facts = opposite(self.test.facts)
         yield False
 
-    def turn(self, local: dict) -> list:
+    def _roots(self, local: dict, all_: dict) -> dict:
+        """What is not followed, and must not change."""
+        found = {**all_, **local}
+        return {name: found[name] for name in found if not name.startswith("_strop") and name not in self.names}
+
+    def turn(self, local: dict, all_: dict) -> list:
         """At the end of a side: the values of the names."""
         values = {name: local.get(name, UNBOUND) for name in self.names}
         arrays = {key: (array, array.kept()) for key, (array, _) in self.touched.items()}
         contents = {key: (one, _contents(one)) for key, (one, _) in self.containers.items()}
         self._put_back()
-        if world_of(self.roots) != self.world:
+        if _inner_world(self._roots(local, all_)) != self.world:
             raise Untraceable(REFUSAL)
         if self.first is None:
             self.first = values, arrays, contents
@@ -98,10 +107,17 @@ class Fork:
     def _merged(self, a, b):
         if a is b:
             return a
+        if (id(a), id(b)) not in self.merged:  # two names of one value stay two names of one
+            self.merged[id(a), id(b)] = self._merged_values(a, b), a, b
+        return self.merged[id(a), id(b)][0]
+
+    def _merged_values(self, a, b):
         if a is UNBOUND or b is UNBOUND:
             return lost()
         entries, others = entries_of(a), entries_of(b)
         if entries is not None and type(a) is type(b) and others is not None and entries.keys() == others.keys():
+            if is_changeable(a) and (not self.sees_containers or id(a) in self.containers or id(b) in self.containers):
+                raise Untraceable(REFUSAL)  # which of both is changed later is not known
             return rebuilt(a, {key: self._merged(entries[key], others[key]) for key in entries})
         if isinstance(a, (str, bool, type(None))) and type(a) is type(b) and a == b:
             return a
@@ -109,14 +125,20 @@ class Fork:
             raise Untraceable(REFUSAL)
         if all(isinstance(one, (SymInt, int)) and not isinstance(one, bool) for one in (a, b)) and same(a, b):
             return a
-        return self._chosen(lift(a), lift(b))
+        return self._chosen(lift(a), lift(b), named=True)
 
-    def _chosen(self, a: Traced, b: Traced) -> Traced:
+    def _chosen(self, a: Traced, b: Traced, named=False) -> Traced:
+        """`named`: in NumPy the result is one of both, and not another array."""
         if "lost" in (a.fill, b.fill):
             return lost()
         if len(a.shape) != len(b.shape) or not all(same(x, y) for x, y in zip(a.shape, b.shape)):
             raise Untraceable(REFUSAL)
-        return pointwise("where", self.condition, a, b)
+        result = pointwise("where", self.condition, a, b)
+        old = [one for one in (a, b) if named and one.shape and (one._storage.born < self.began or one.others)]
+        if old:
+            result._storage.frozen = ALIAS
+            result.others = [(one._storage, one._version) for one in old] + [pair for one in old for pair in one.others]
+        return result
 
     def _merged_contents(self, a, b):
         if isinstance(a, tuple):  # of a list of steps
@@ -167,6 +189,11 @@ class Fork:
         array.changed()
 
 
+def _inner_world(collection) -> list:
+    """Of what is in a list or dictionary made for this."""
+    return world_of(collection)[1:]
+
+
 def _containers(values) -> dict:
     """What can be changed in place and is followed, by identity, with its contents."""
     found: dict = {}
@@ -215,21 +242,38 @@ def fork(test, names, local, all_) -> Fork:
     return Fork(test, names, local, all_)
 
 
+class Side:
+    """What is traced though NumPy may not compute it: an operand of `and`, one side of `a if c else b`."""
+
+    def __init__(self, functions):
+        self.functions = functions
+        self.began = GRAPH.tick()
+        self.touched: dict = {}
+        self.facts: list = []
+        self.world = self._world()
+
+    def _world(self):
+        return _inner_world([*self.functions, self.functions[0].__globals__])
+
+    def value(self, function, facts):
+        self.facts = facts
+        GRAPH.forks.append(self)
+        result = function()
+        GRAPH.forks.remove(self)
+        if self.touched or self._world() != self.world:
+            raise Untraceable(REFUSAL)
+        return result
+
+
 def either(test, yes, no):
     """yes() if test else no()"""
     made = Fork(test, [], {}, {})
     if not made.both:
-        return yes() if test else no()
-    test = made.test
-    GRAPH.forks.append(made)
-    values = []
-    for side, facts in ((yes, test.facts), (no, opposite(test.facts))):
-        made.facts = facts
-        values.append(side())
-        if made.touched:
-            raise Untraceable(REFUSAL)
-    GRAPH.forks.remove(made)
-    return made._merged(*values)
+        return yes() if made.test else no()
+    made.sees_containers = False
+    side = Side((yes, no))
+    a = side.value(yes, made.test.facts)
+    return made._merged(a, side.value(no, opposite(made.test.facts)))
 
 
 def both(*tests):
@@ -250,7 +294,7 @@ def _combined(op: str, decided: bool, tests):
                 return result
             result = test()
             continue
-        value = test()
+        value = Side((test,)).value(test, opposite(result.facts) if decided else result.facts)
         other = condition_of(value)
         if other is None and not isinstance(value, (bool, np.bool_)):
             bool(value)  # says why not
@@ -261,6 +305,18 @@ def _combined(op: str, decided: bool, tests):
         if op == "logical_and":
             result.facts = before.facts + getattr(value, "facts", [])
     return result
+
+
+def caught():
+    """At the beginning of what handles an exception."""
+    if GRAPH.forks:
+        raise Untraceable("an exception in a branch that depends on the values of an array")
+
+
+def next_(*arguments):
+    if GRAPH.forks:
+        raise Untraceable(REFUSAL)
+    return builtins.next(*arguments)
 
 
 def negated(test):
@@ -278,4 +334,6 @@ RUNTIME = {
     "_strop_both": both,
     "_strop_any": any_of,
     "_strop_not": negated,
+    "_strop_caught": caught,
+    "next": next_,
 }

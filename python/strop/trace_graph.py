@@ -54,7 +54,7 @@ class Builder:
     def touch(self, array):
         """Before an array changes in place: a pass over a loop's body has to put it back."""
         if array._storage.frozen:
-            raise Untraceable("an array that a loop writes step by step is changed at another place")
+            raise Untraceable(array._storage.frozen)
         self.touch_in_forks(array)
         if self.passes and array.born < self.passes[-1].began:
             self.passes[-1].touched.setdefault(id(array), (array, array.kept()))

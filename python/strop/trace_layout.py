@@ -300,6 +300,9 @@ def take(value, index, axis=None) -> Traced:
     if axis is None:
         value, axis = reshape(value, (value.size,)), 0
     axis = axis_of(axis, value.ndim)
+    if GRAPH.forks or any(one.guard for one in GRAPH.passes):  # where NumPy does not read, any element will do
+        last = value.shape[axis] - 1
+        index = pointwise("maximum", pointwise("minimum", index, last), -1 - last)
     shape = value.shape[:axis] + index.shape + value.shape[axis + 1 :]
     node = GRAPH.add("gather", "take", [value.node, index.node], shape, value.dtype, axes=[axis])
     return Traced(node, shape, value.dtype)

@@ -61,7 +61,7 @@ class StepPieces(Pieces):
         result = layout.concatenate([layout.slice_axes(slab, begins, ends, steps) for slab in slabs], self.axis)
         if all(slab is not self.slab for slab in slabs):
             result = Traced(result.node, result.shape, result.dtype)
-            result._storage.frozen = True
+            result._storage.frozen = "an array that a loop writes step by step is changed at another place"
         return result
 
     def _at(self, place) -> Traced:

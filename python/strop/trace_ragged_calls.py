@@ -124,12 +124,15 @@ def _elementwise(function, arguments, options):
     return tuple(Ragged(one, spans) for one in result) if isinstance(result, tuple) else Ragged(result, spans)
 
 
+LARGEST = 2**62  # which float64 holds, as constants of the graph are
+
+
 def _least(dtype):
-    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else np.iinfo(dtype).min
+    return -np.inf if dtype.kind == "f" else False if dtype.kind == "b" else max(int(np.iinfo(dtype).min), -LARGEST)
 
 
 def _most(dtype):
-    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else np.iinfo(dtype).max
+    return np.inf if dtype.kind == "f" else True if dtype.kind == "b" else min(int(np.iinfo(dtype).max), LARGEST)
 
 
 # What leaves the result as it is, by the dtype.

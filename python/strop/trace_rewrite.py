@@ -91,7 +91,7 @@ def read(nodes) -> set[str]:
     return {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)}
 
 
-LEAVES = (ast.Return, ast.Break, ast.Continue)
+LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 def _leaves(nodes) -> bool:
@@ -284,7 +284,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_If(self, node):
         """Both sides may have to be traced: what leaves them early cannot."""
         node.test = self._condition(node.test)
-        leaves = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global)
+        leaves = (*LEAVES, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global)
         inner = [one for top in [*node.body, *node.orelse] for one in ast.walk(top)]
         names = stored([*node.body, *node.orelse])
         simple = not any(isinstance(one, (*leaves, ast.Nonlocal)) for one in inner)
@@ -301,7 +301,7 @@ class Rewriter(ast.NodeTransformer):
         start = _statement(f"{made} = _strop_fork(0, {names!r}, locals(), globals())")
         start.value.args[0] = node.test
         turn = _statements(
-            f"if {made}.both:\n [{', '.join(names)}] = {made}.turn(locals())\n"
+            f"if {made}.both:\n [{', '.join(names)}] = {made}.turn(locals(), globals())\n"
             + "".join(f" if {name} is _strop_unbound: del {name}\n" for name in names)
         )
         chosen = ast.If(ast.Name(side, ast.Load()), body, orelse)
@@ -369,6 +369,8 @@ class Rewriter(ast.NodeTransformer):
         caught = {name.id for one in node.handlers for name in ast.walk(one.type or ast.Name("Exception"))
                   if isinstance(name, ast.Name)}
         node = self.generic_visit(node)
+        for one in node.handlers:
+            one.body.insert(0, _at(_statement("_strop_caught()"), one.body[0]))
         if self.loops and caught & {"IndexError", "LookupError", "Exception", "BaseException"}:
             node.body.insert(0, _at(_statement("_strop_try()"), node))
         return node

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -248,9 +249,26 @@ def _inside(value) -> list:
         return [*value.keys(), *value.values()]
     if isinstance(value, types.FunctionType):
         cells = [cell for cell in value.__closure__ or () if cell != types.CellType()]
-        return [*(cell.cell_contents for cell in cells), *(value.__defaults__ or ())]
+        return [
+            *(cell.cell_contents for cell in cells),
+            *(value.__defaults__ or ()),
+            *(value.__kwdefaults__ or {}).values(),
+            *vars(value).values(),
+        ]
     if isinstance(value, types.MethodType):
         return [value.__self__, value.__func__]
+    if isinstance(value, types.BuiltinMethodType) and not isinstance(value.__self__, types.ModuleType):
+        return [value.__self__]
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, (bytes, bytearray)):
+        return [bytes(value)]
+    if isinstance(value, types.SimpleNamespace):
+        return list(vars(value).values())
     if getattr(value, "__module__", None) == "reference" or getattr(type(value), "__module__", None) == "reference":
-        return [one for name, one in getattr(value, "__dict__", {}).items() if not name.startswith("__")]
+        slots = [getattr(value, name, None) for name in getattr(type(value), "__slots__", ()) if name != "__dict__"]
+        own = [one for name, one in getattr(value, "__dict__", {}).items() if not name.startswith("__")]
+        kind = [] if isinstance(value, type) else [type(value)]
+        called = [vars(value).get("__call__")] if isinstance(value, type) else []
+        return [*own, *slots, *kind, *called]
     return []
