@@ -105,9 +105,12 @@ def make_parameter(entry: dict):
 
 
 def working_dtype(spec: dict) -> str:
-    """The precision of Python's floats: that of the widest floating input."""
+    """The precision of Python's floats: that of the widest floating input; without one, what the framework makes of whole
+    numbers."""
     floating = [entry["dtype"] for entry in spec["inputs"] if np.dtype(entry["dtype"]).kind == "f"]
-    return np.result_type(*floating).name if floating else "float32"
+    if not floating:
+        return "float32" if spec.get("framework") == "pytorch" else "float64"
+    return np.result_type(*floating).name
 
 
 def call_reference(function, inputs, parameters):

@@ -153,8 +153,8 @@ def _between_elements(x, q: Fraction, axis, keepdims):
     last = x.shape[axis_of(axis, x.ndim)] - 1
     below = last * q.numerator // q.denominator
     above = (last * q.numerator + q.denominator - 1) // q.denominator
-    part = lift(last * q.numerator - below * q.denominator) / q.denominator
     low, high = (real(element_at(x, axis, place, keepdims)[0]) for place in (below, above))
+    part = astype(lift(last * q.numerator - below * q.denominator), low.dtype) / q.denominator
     return low + (high - low) * part
 
 
