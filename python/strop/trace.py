@@ -130,7 +130,7 @@ def trace(spec: dict) -> dict:
     GRAPH.unrolled.clear()
     GRAPH.whole_loops.clear()
     GRAPH.forking.clear()
-    first = None
+    first = latest = None
     while True:
         try:
             return trace_once(spec)
@@ -144,14 +144,14 @@ def trace(spec: dict) -> dict:
                 GRAPH.whole_loops.add(loop)
                 continue
             if isinstance(error, StepUndecided):
-                first = first or error
+                first, latest = first or error, error
+                if GRAPH.first_steps.get(loop, 0) == 1 and fork_at(loop):  # more than one there may not be
+                    continue
                 if GRAPH.first_steps.get(loop, 0) < MOST_FIRST_STEPS:
                     GRAPH.first_steps[loop] = GRAPH.first_steps.get(loop, 0) + 1
                     continue
-                if fork_at(loop):
-                    continue
             elif first and str(error).startswith("control flow depends on dimension"):
-                if fork_at(first.loop):
+                if latest and fork_at(latest.loop):
                     continue
                 raise first from None
             raise

@@ -83,7 +83,9 @@ class Traced:
         self.key = self.parent = None  # of another array, for a view of a part of it
         self.is_given = False  # by the caller
         self.others: list = []  # storages that it may be a view of, each with its version: of a branch
-        self.facts: list = []  # for a comparison of extents: (difference, how it compares with 0), which all hold
+        # For a comparison of extents: (difference, how it compares with 0), what holds where it is true, and where not.
+        self.facts: list = []
+        self.denied: list = []
         self.undecided = None  # for a comparison of extents: why it cannot be a condition of Python's
         self.stands_in = False  # for the array that a name has before a loop
         self.pieces = None  # what was written part by part and not put together yet (trace_pieces)
@@ -93,9 +95,8 @@ class Traced:
 
     @property
     def node(self) -> int:
-        if self._version != self._storage.version:
-            raise Untraceable("an array is changed through another view of it")
-        if any(storage.version != version for storage, version in self.others):
+        views = [(self._storage, self._version), *self.others]
+        if any(storage.version != version for storage, version in views):
             raise Untraceable("an array is changed through another view of it")
         self._storage.seen = GRAPH.clock
         if self.pieces is not None and GRAPH.passes:  # it may be put back as it was
@@ -199,6 +200,8 @@ class Traced:
         from strop.trace_indexing import getitem
 
         part = getitem(self, key)
+        if part is not self and isinstance(part, Traced) and not part.shape and part.fill not in ("empty", "lost"):
+            return Traced(part.node, (), part.dtype, part.weak)  # NumPy's scalars are no views
         if part is not self:
             part.key, part.parent = key, self
         return part
@@ -340,6 +343,8 @@ def number(value, dtype=None) -> Traced:
         kind = np.dtype(
             bool if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float64
         )
+    if kind == np.int64 and not isinstance(value, SymInt) and int(float(value)) != value:
+        raise Untraceable(f"the integer {value}, which float64 does not hold")
     stored = dtype if dtype is not None else GRAPH.working if kind == np.float64 else kind
     return Traced(
         GRAPH.constant(value if isinstance(value, SymInt) else float(value), stored),

@@ -251,7 +251,7 @@ def shape_(x):
 
 HANDLERS["ndim"] = lambda x: lift(x).ndim
 HANDLERS["size"] = lambda x, axis=None: lift(x).size if axis is None else lift(x).shape[axis]
-HANDLERS["isscalar"] = lambda x: is_number(x)
+HANDLERS["isscalar"] = lambda x: is_number(x) or (isinstance(x, Traced) and not x.shape)
 HANDLERS["iscomplexobj"] = lambda x: False
 HANDLERS["real"] = lambda x: lift(x)
 HANDLERS["result_type"] = lambda *values: result_type(

@@ -141,7 +141,7 @@ class SymInt:
         if result is NotImplemented or not hasattr(result, "undecided"):
             return result if result is NotImplemented else not result
         other_way = ~result
-        other_way.undecided, other_way.facts = result.undecided, opposite(result.facts)
+        other_way.undecided, other_way.facts, other_way.denied = result.undecided, result.denied, result.facts
         return other_way
 
     def __lt__(self, other):
@@ -387,17 +387,13 @@ def _traced_comparison(a, b, method, difference):
     result = getattr(SymInt.lift(a), method)(SymInt.lift(b))
     result.undecided = undecided(difference)
     if isinstance(difference, SymInt) and not isinstance(b, float):
-        result.facts = [(text(difference), OPERATORS[method])]
+        operator = OPERATORS[method]
+        result.facts, result.denied = [(text(difference), operator)], [(text(difference), OPPOSITES[operator])]
     return result
 
 
 OPERATORS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-
-
-def opposite(facts: list) -> list:
-    """What holds where these do not all hold, as far as it can be said."""
-    return [(difference, OPPOSITES[operator]) for difference, operator in facts] if len(facts) == 1 else []
 
 
 def _compare_ends(difference: SymInt, decide) -> bool | None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, is_number, lift, pointwise
-from strop.trace_dims import SymInt, Untraceable, opposite, same
+from strop.trace_dims import SymInt, Untraceable, same
 from strop.trace_lists import StepList
 from strop.trace_pieces import Pieces
 from strop.trace_states import UNBOUND, entries_of, is_changeable, lost, rebuilt, refill, world_of
@@ -66,7 +66,7 @@ class Fork:
         GRAPH.forks.append(self)
         self.facts = self.test.facts
         yield True
-        self.facts = opposite(self.test.facts)
+        self.facts = self.test.denied
         yield False
 
     def _roots(self, local: dict, all_: dict) -> dict:
@@ -273,7 +273,7 @@ def either(test, yes, no):
     made.sees_containers = False
     side = Side((yes, no))
     a = side.value(yes, made.test.facts)
-    return made._merged(a, side.value(no, opposite(made.test.facts)))
+    return made._merged(a, side.value(no, made.test.denied))
 
 
 def both(*tests):
@@ -285,17 +285,22 @@ def any_of(*tests):
     return _combined("logical_or", True, tests)
 
 
-def _combined(op: str, decided: bool, tests):
+def _combined(op: str, decided: bool, tests, values=False):
+    """`values`: what is asked for is one of the operands, which truth values are themselves."""
     result = tests[0]()
     for test in tests[1:]:
         condition = condition_of(result)
+        if condition is not None and values and result.dtype != np.bool_:
+            raise Untraceable(REFUSAL)
         if condition is None:
             if bool(result) == decided:
                 return result
             result = test()
             continue
-        value = Side((test,)).value(test, opposite(result.facts) if decided else result.facts)
+        value = Side((test,)).value(test, result.denied if decided else result.facts)
         other = condition_of(value)
+        if other is not None and values and value.dtype != np.bool_:
+            raise Untraceable(REFUSAL)
         if other is None and not isinstance(value, (bool, np.bool_)):
             bool(value)  # says why not
             raise Untraceable(REFUSAL)
@@ -304,7 +309,27 @@ def _combined(op: str, decided: bool, tests):
         result.undecided = before.undecided or getattr(value, "undecided", None)
         if op == "logical_and":
             result.facts = before.facts + getattr(value, "facts", [])
+        else:
+            result.denied = before.denied + getattr(value, "denied", [])
     return result
+
+
+def checked(test):
+    """Of a branch that only raises: what it checks is what the reference asks of its inputs."""
+    test = test != 0 if isinstance(test, SymInt) else test
+    return False if isinstance(test, Traced) and not GRAPH.tries else test
+
+
+def trying(more: int):
+    GRAPH.tries += more
+
+
+def both_values(*tests):
+    return _combined("logical_and", False, tests, values=True)
+
+
+def any_of_values(*tests):
+    return _combined("logical_or", True, tests, values=True)
 
 
 def caught():
@@ -324,7 +349,7 @@ def negated(test):
     if condition is None:
         return not test
     result = pointwise("logical_not", condition)
-    result.undecided, result.facts = test.undecided, opposite(test.facts)
+    result.undecided, result.facts, result.denied = test.undecided, test.denied, test.facts
     return result
 
 
@@ -333,6 +358,10 @@ RUNTIME = {
     "_strop_either": either,
     "_strop_both": both,
     "_strop_any": any_of,
+    "_strop_both_values": both_values,
+    "_strop_any_of_values": any_of_values,
+    "_strop_checked": checked,
+    "_strop_trying": trying,
     "_strop_not": negated,
     "_strop_caught": caught,
     "next": next_,

@@ -41,6 +41,7 @@ class Builder:
         self.long_loops: set = set()  # of a known length, traced as if it varied
         self.assumed: dict = {}  # loops of which more steps are traced by themselves than there may be
         self.forks: list = []  # branches under way of which both sides are traced (trace_forks)
+        self.tries = 0  # `try` statements under way
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters
         # Of float32 nodes that NumPy has in float64, whatever the inputs are (np.linspace): the same in float64.

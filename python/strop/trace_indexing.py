@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise
-from strop.trace_dims import SymInt, Untraceable, extremum, is_int, looks_negative, same
+from strop.trace_dims import PlacesUnfollowed, SymInt, Untraceable, extremum, is_int, looks_negative, same
 from strop.trace_layout import (
+    arange,
     assign_region,
     bound_of,
     is_extent,
@@ -42,6 +43,13 @@ def _check_bounds(entry: slice, extent):
 
         for bound in (entry.start, entry.stop):
             check_place(bound, extent, bound=True)
+
+
+def _check_direction(entry: slice, extent):
+    """x[-2:1] has a length that no polynomial says."""
+    literal = is_int(entry.start) and is_int(entry.stop) and isinstance(extent, SymInt)
+    if literal and entry.start < 0 <= entry.stop:
+        raise Untraceable("a slice that begins at the end and ends at the front")
 
 
 def _place(entry, extent):
@@ -119,6 +127,7 @@ def getitem(value: Traced, key) -> Traced:
             else:
                 _check_bounds(entry, extent)
                 begin, end = bound_of(entry.start, extent, 0), bound_of(entry.stop, extent, extent)
+                _check_direction(entry, extent)
                 if is_int(begin) and is_int(end):
                     end = max(begin, end)
             shape_key.append("keep")
@@ -226,6 +235,9 @@ def setitem(target: Traced, key, value):
     key = expand_key(key, target.ndim)
     if any(entry is None for entry in key):
         raise Untraceable("assignment to a new axis")
+    if any(isinstance(entry, Traced) and not entry.ndim and entry.dtype.kind in "iu" for entry in key):
+        _assign_computed(target, key, value)
+        return
     cuts = {
         axis: cut.span
         for axis, (entry, extent) in enumerate(zip(key, target.shape))
@@ -258,6 +270,37 @@ def setitem(target: Traced, key, value):
         target.assign(value)
     else:
         _assign_region(target, value, begins, ends, dropped)
+
+
+def _assign_computed(target: Traced, key: list, value):
+    """x[k] = y for a k that is computed: y is chosen where the index is k."""
+    axes = [axis for axis, entry in enumerate(key) if isinstance(entry, Traced)]
+    others = [entry for axis, entry in enumerate(key) if axis not in axes]
+    if any(key[axis].ndim or key[axis].dtype.kind not in "iu" for axis in axes) or not all(
+        is_extent(entry) or isinstance(entry, slice) for entry in others
+    ):
+        raise Untraceable("assignment through an index array")
+    outside = [one for one in GRAPH.passes if target.born < one.began]
+    if target.fill == "empty" and outside and outside[0].loop not in GRAPH.whole_loops:
+        raise PlacesUnfollowed(outside[0].loop)
+    if target.fill == "empty":
+        target.assign(0)
+    wide = tuple(slice(None) if axis in axes else entry for axis, entry in enumerate(key))
+    old = getitem(target, wide)
+    kept = [axis for axis, entry in enumerate(key) if axis in axes or isinstance(entry, slice)]
+    inside = None
+    for axis in axes:
+        extent = target.shape[axis]
+        place = pointwise("where", pointwise("less", key[axis], 0), pointwise("add", key[axis], extent), key[axis])
+        index = reshape(arange(extent), (extent,) + (1,) * (len(kept) - 1 - kept.index(axis)))
+        here = pointwise("equal", index, place)
+        inside = here if inside is None else pointwise("logical_and", inside, here)
+    value = lift(value)
+    lost_axes = [kept.index(axis) for axis in axes]
+    given = [1 if axis in lost_axes else extent for axis, extent in enumerate(old.shape)]
+    inner = [extent for axis, extent in enumerate(old.shape) if axis not in lost_axes]
+    block = reshape(broadcast_to(value, inner), given)
+    setitem(target, wide, pointwise("where", inside, astype(block, target.dtype), old))
 
 
 def _assign_region(target: Traced, value, begins, ends, dropped):

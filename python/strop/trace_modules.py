@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import functools
 import types
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_indexing import getitem
 from strop.trace_lists import StepList
+from strop.trace_ragged import Ragged
 from strop.trace_comprehensions import RUNTIME
 from strop.trace_forks import RUNTIME as FORKS
 from strop.trace_rewrite import rewritten
@@ -29,7 +31,7 @@ CREATION = {"zeros", "ones", "empty", "full", "eye", "identity", "tri", "vectori
 
 
 def is_traced(value) -> bool:
-    if isinstance(value, (Traced, SymInt, StepList)):
+    if isinstance(value, (Traced, SymInt, StepList, Ragged)):
         return True
     if isinstance(value, (list, tuple)):
         return any(is_traced(item) for item in value)
@@ -193,6 +195,8 @@ def _extremum(name):
         items = list(values[0]) if len(values) == 1 else list(values)
         if not is_traced(items):
             return real(*values, **options)
+        if options.get("key") is not None:
+            raise Untraceable(f"{name}() with a key")
         if all(isinstance(item, SymInt) or is_int(item) for item in items):
             return extremum(name, items)
         result = items[0]
@@ -217,7 +221,12 @@ def _to_float(value=0.0):
 def _to_int(value=0):
     if isinstance(value, SymInt):
         return value
-    raise Untraceable("int() of a computed value")
+    value = lift(value)
+    if value.shape:
+        raise Untraceable("int() of an array")
+    whole = astype(call("trunc", (value,), {}) if value.dtype.kind == "f" else value, np.int64)
+    whole.weak = True
+    return whole
 
 
 def _same(a, b) -> bool:
@@ -225,6 +234,20 @@ def _same(a, b) -> bool:
     a, b = (value.real if isinstance(value, (TypeStandIn, Function)) else value for value in (a, b))
     numbers = isinstance(a, (SymInt, int)) and isinstance(b, (SymInt, int))
     return bool(a == b) if numbers and (isinstance(a, SymInt) or isinstance(b, SymInt)) else a is b
+
+
+def _isinstance(value, kinds) -> bool:
+    """Of a traced value, as of what NumPy has in its place."""
+    if isinstance(value, Ragged):
+        value = value.whole
+    if not isinstance(value, Traced):
+        return isinstance(value, kinds)
+    if value.weak:
+        like: Any = {"f": 0.0, "b": False}.get(value.dtype.kind, 0)
+    else:
+        like = np.empty((0,) * value.ndim, value.dtype) if value.shape else value.dtype.type(0)
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    return isinstance(like, tuple(kind.real if isinstance(kind, (TypeStandIn, Function)) else kind for kind in kinds))
 
 
 def _type(value, *rest):
@@ -257,6 +280,7 @@ BUILTINS = {
     "max": _extremum("max"),
     "float": TypeStandIn(float, _to_float, lambda value: False),
     "int": TypeStandIn(int, _to_int, lambda value: isinstance(value, SymInt)),
+    "isinstance": _isinstance,
     "type": TypeStandIn(type, _type, lambda value: isinstance(value, TypeStandIn)),
 }
 

@@ -61,6 +61,8 @@ def _made(name: str, arguments, options) -> Ragged:
     from strop.trace_calls import HANDLERS
 
     if name == "arange":
+        if len(arguments) > 2:
+            raise Untraceable(REFUSAL)
         begin, end = (0, *arguments) if len(arguments) == 1 else arguments
         return Ragged(pointwise("add", layout.arange(_most_of(end - begin), **options), begin), {-1: Span(0, end - begin)})
     return Ragged(HANDLERS[name](_most_of(arguments[0]), *arguments[1:], **options), {-1: Span(0, arguments[0])})
@@ -114,7 +116,7 @@ def _elementwise(function, arguments, options):
     for value in arguments:
         if isinstance(value, (list, tuple)):
             raise Untraceable(REFUSAL)
-        shape = value.shape if hasattr(value, "shape") else ()
+        shape = value.shape if isinstance(value, (Traced, Ragged, np.ndarray)) else ()
         for axis in spans:
             cut = isinstance(value, Ragged) and axis in value.spans
             if not cut and len(shape) >= -axis and not is_one(shape[axis]):

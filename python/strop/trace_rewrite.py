@@ -91,6 +91,7 @@ def read(nodes) -> set[str]:
     return {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)}
 
 
+CALLS = (ast.Call, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
@@ -284,6 +285,8 @@ class Rewriter(ast.NodeTransformer):
     def visit_If(self, node):
         """Both sides may have to be traced: what leaves them early cannot."""
         node.test = self._condition(node.test)
+        if self.depth and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
+            node.test = _call("_strop_checked(0)", 0, node.test)
         leaves = (*LEAVES, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global)
         inner = [one for top in [*node.body, *node.orelse] for one in ast.walk(top)]
         names = stored([*node.body, *node.orelse])
@@ -319,14 +322,31 @@ class Rewriter(ast.NodeTransformer):
         call.args[1], call.args[2] = _later(node.body), _later(node.orelse)
         return ast.copy_location(call, node)
 
+    def _chain(self, node):
+        """a < b < c as a < b and b < c, where b may be computed twice."""
+        operands = [node.left, *node.comparators]
+        if any(isinstance(inner, CALLS) for one in operands[1:-1] for inner in ast.walk(one)):
+            return None
+        pairs = zip(operands, node.ops, operands[1:])
+        tests = [ast.copy_location(ast.Compare(copy.deepcopy(a), [op], [b]), node) for a, op, b in pairs]
+        return ast.copy_location(ast.BoolOp(ast.And(), tests), node)
+
+    def visit_BoolOp(self, node):
+        """As a value: one of the operands."""
+        if not self.depth or _binds(node.values):
+            return self.generic_visit(node)
+        name = "_strop_both_values" if isinstance(node.op, ast.And) else "_strop_any_of_values"
+        values = [_later(self.visit(value)) for value in node.values]
+        return ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), values, []), node)
+
+    def visit_UnaryOp(self, node):
+        node = self.generic_visit(node)
+        return _call("_strop_not(0)", 0, node.operand) if self.depth and isinstance(node.op, ast.Not) else node
+
     def _condition(self, node):
         """`and`, `or`, `not` and chains of comparisons within it may be of traced values."""
-        if isinstance(node, ast.Compare) and len(node.ops) > 1:
-            operands = [node.left, *node.comparators]
-            if all(isinstance(one, (ast.Name, ast.Constant)) for one in operands[1:-1]):
-                pairs = zip(operands, node.ops, operands[1:])
-                tests = [ast.copy_location(ast.Compare(a, [op], [b]), node) for a, op, b in pairs]
-                return self._condition(ast.copy_location(ast.BoolOp(ast.And(), tests), node))
+        if isinstance(node, ast.Compare) and len(node.ops) > 1 and (chain := self._chain(node)) is not None:
+            return self._condition(chain)
         if isinstance(node, ast.BoolOp) and not _binds(node.values):
             name = "_strop_both" if isinstance(node.op, ast.And) else "_strop_any"
             values = [_later(self._condition(value)) for value in node.values]
@@ -371,6 +391,9 @@ class Rewriter(ast.NodeTransformer):
         node = self.generic_visit(node)
         for one in node.handlers:
             one.body.insert(0, _at(_statement("_strop_caught()"), one.body[0]))
+        if node.handlers:
+            node.body.insert(0, _at(_statement("_strop_trying(1)"), node))
+            node.finalbody.append(_at(_statement("_strop_trying(-1)"), node))
         if self.loops and caught & {"IndexError", "LookupError", "Exception", "BaseException"}:
             node.body.insert(0, _at(_statement("_strop_try()"), node))
         return node
@@ -395,7 +418,11 @@ class Rewriter(ast.NodeTransformer):
     visit_ListComp = visit_GeneratorExp = _comprehension
 
     def visit_Compare(self, node):
-        """A number of a step is a symbol, whose identity says nothing."""
+        """A number of a step is a symbol, whose identity says nothing. Chains are several comparisons."""
+        if self.depth and len(node.ops) > 1 and not any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops):
+            chain = self._chain(node)
+            if chain is not None:
+                return self.visit_BoolOp(chain)
         self.generic_visit(node)
         if len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return node

@@ -47,11 +47,18 @@ void drop_too_long(Recipes& found) {
         found.lacks = fmt::format("a source of more than {}", human_bytes(static_cast<double>(longest_source)));
 }
 
-// The least number of steps that a loop has at these dimensions; 0 if there is no loop.
+// The least number of steps that a loop has at these dimensions, also of those within others; 0 if there is no loop.
 int64_t least_steps(const Problem& problem, const Graph& graph, const Dimensions& dims) {
     int64_t least = 0;
-    for (const Node& node : graph.nodes)
-        if (node.loop) least = std::min(least, node.loop->count.evaluate_integer(bindings_of(problem, dims)));
+    const auto bindings = bindings_of(problem, dims);
+    for (const Node& node : graph.nodes) {
+        if (!node.loop) continue;
+        const std::set<std::string> symbols = node.loop->count.symbols();
+        const bool known = std::all_of(symbols.begin(), symbols.end(),
+                                       [&](const std::string& symbol) { return bindings.contains(symbol); });
+        if (known) least = std::min(least, node.loop->count.evaluate_integer(bindings));
+        least = std::min(least, least_steps(problem, node.loop->body, dims));
+    }
     return least;
 }
 

@@ -106,3 +106,126 @@ def bisection(x):
         else:
             hi = mid
     return mid
+
+
+def only_the_second_step(x):
+    """x: T N"""
+    z = x[0]
+    for t in range(x.shape[0]):
+        if t == 1:
+            z = z * 0 + 5
+    return z
+
+
+def break_in_a_first_step(x):
+    """x: T N"""
+    h = x[0]
+    for t in range(x.shape[0]):
+        h = h * 2
+        if t == 2:
+            break
+    return h
+
+
+def swapped_elements(x):
+    """x: T"""
+    y = x.copy()
+    for i in range(len(x) // 2):
+        j = len(x) - 1 - i
+        if y[i] > y[j]:
+            y[i], y[j] = y[j], y[i]
+    return y
+
+
+def counted_values(x):
+    """x: int64 T"""
+    counts = np.zeros(8, dtype=np.int64)
+    for v in x:
+        counts[v % 8] += 1
+    return counts
+
+
+def kept_in_front(x):
+    """x: T"""
+    out, k = np.zeros_like(x), 0
+    for v in x:
+        if v > 0:
+            out[k] = v
+            k += 1
+    return out, k
+
+
+def merged_in_order(a, b):
+    """a: T, b: M"""
+    a, b = np.sort(a), np.sort(b)
+    i = j = 0
+    out = np.zeros(len(a) + len(b), dtype=a.dtype)
+    for k in range(len(out)):
+        if i < len(a) and (j >= len(b) or a[i] <= b[j]):
+            out[k] = a[i]
+            i += 1
+        else:
+            out[k] = b[j]
+            j += 1
+    return out
+
+
+def local_maxima(x):
+    """x: T"""
+    count = 0
+    for t in range(1, len(x) - 1):
+        if x[t - 1] < x[t] > x[t + 1]:
+            count += 1
+    return count
+
+
+def insertion_sort(x):
+    """x: T"""
+    y = x.copy()
+    for i in range(1, len(y)):
+        held = y[i]
+        place = i
+        for j in range(i - 1, -1, -1):
+            if y[j] > held:
+                y[j + 1] = y[j]
+                place = j
+        y[place] = held
+    return y
+
+
+def inside_of_an_image(x):
+    """x: M T"""
+    y = np.zeros_like(x)
+    m, n = x.shape
+    for i in range(m):
+        for j in range(n):
+            for a in (-1, 0, 1):
+                for b in (-1, 0, 1):
+                    if 0 <= i + a < m and 0 <= j + b < n:
+                        y[i, j] += x[i + a, j + b]
+    return y
+
+
+def checked_first(x):
+    """x: M N"""
+    if x[0, 0] > 100:
+        raise ValueError("too large")
+    found = x[0, 0] > 0 or x[0, 1] > 0
+    return x * int(found) + int(x[0, 0] > 0)
+
+
+def not_itself(x):
+    """x: T"""
+    s = x[0] * 0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            if j != i:
+                s += x[j] * (i + 1)
+    return s
+
+
+def scalars_and_arrays(x):
+    """x: M N"""
+    kinds = [np.isscalar(x[0, 0]), isinstance(x[0], np.ndarray), isinstance(x[0, 0], np.ndarray),
+             isinstance(x[0, 0], np.floating), isinstance(x[0, 0], float), isinstance(x, np.ndarray)]
+    return x * sum(2**k for k, kind in enumerate(kinds) if kind)

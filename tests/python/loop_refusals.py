@@ -440,29 +440,6 @@ def f(x):
 """,
         "np.empty is read before it is written",
     ),
-    "break_in_a_first_step": (
-        """
-def f(x):
-    h = x[0]
-    for t in range(x.shape[0]):
-        h = h * 2
-        if t == 2:
-            break
-    return h
-""",
-        STEP,
-    ),
-    "only_the_second_step": (
-        """
-def f(x):
-    z = x[0]
-    for t in range(x.shape[0]):
-        if t == 1:
-            z = z * 0 + 5
-    return z
-""",
-        STEP,
-    ),
     "both_ends_of_a_list": (
         """
 def f(x):
@@ -500,71 +477,6 @@ def f(x):
     return x * (2 if x.shape[0] in {2, 50} else 1)
 """,
         DIMENSION,
-    ),
-    "while_value": (
-        """
-def f(x):
-    h = x[0].sum()
-    while h > 1:
-        h = h / 2
-    return h
-""",
-        "control flow depends on the values of an array",
-    ),
-    "branch_of_another_shape": (
-        """
-def f(x):
-    if x[0, 0] > 0:
-        y = x[0]
-    else:
-        y = x
-    return y
-""",
-        "control flow depends on the values of an array",
-    ),
-    "branch_returns_from_a_loop": (
-        """
-def f(x):
-    for i in range(x.shape[0]):
-        if x[i, 0] > 0.5:
-            return x[i]
-    return x[0]
-""",
-        "control flow depends on the values of an array",
-    ),
-    "branch_changes_what_a_view_shows": (
-        """
-def f(x):
-    y = x.copy()
-    v = y[0]
-    if x[0, 0] > 0:
-        y[0] = 5
-    return y + v
-""",
-        VIEW,
-    ),
-    "branch_changes_a_view": (
-        """
-def f(x):
-    y = x.copy()
-    v = y[0]
-    if x[0, 0] > 0:
-        v += 5
-    return y
-""",
-        VIEW,
-    ),
-    "branch_that_other_code_sees": (
-        """
-kept = {}
-def g(h):
-    kept[len(kept)] = h
-def f(x):
-    if x[0, 0] > 0:
-        g(x)
-    return x * len(kept)
-""",
-        "control flow depends on the values of an array",
     ),
     "index_error": (
         """
