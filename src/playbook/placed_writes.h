@@ -11,7 +11,7 @@ namespace strop::playbook {
 
 struct PlacedWrite {
     std::vector<std::optional<Expression>> places;  // one an axis of the state; none: all of the axis is written
-    int value = 0;  // node: what is written, with an extent of 1 where there is a place
+    int value = 0;                                  // node: what is written, with an extent of 1 where there is a place
 };
 
 // One after the other they make the node `next` from the input node `state`. Values are appended to the graph. None
