@@ -59,8 +59,13 @@ private:
         std::string row_of;      // an output that gets the state of every step: its rows are the memory
         // Of a state that steps change in a few places only: it stays where it is, and these are written after a step.
         bool stays = false;
-        std::vector<std::pair<std::string, PlacedWrite>> writes;  // pointers to what is written
-        std::string memory;                                       // an output; empty: of its own
+        struct Write {
+            std::string name;  // pointer to what is written
+            PlacedWrite write;
+            std::vector<std::string> places;  // pointers to computed places, one an axis; empty: the place is known
+        };
+        std::vector<Write> writes;
+        std::string memory;  // an output; empty: of its own
     };
     // What a step reads of an input where it lies side by side: `x[t]`.
     struct Row {
@@ -144,10 +149,15 @@ private:
         std::vector<int> results;
         for (size_t k = 0; k < step.graph.outputs.size(); ++k) {
             if (k < states_.size() && find_writes(states_[k], k)) {
-                for (const auto& [name, write] : states_[k].writes) {
-                    const Node& value = step.graph.at(write.value);
-                    outputs.push_back({name, value.dtype, value.shape, Fill::normal, {}});
+                for (const State::Write& one : states_[k].writes) {
+                    const Node& value = step.graph.at(one.write.value);
+                    outputs.push_back({one.name, value.dtype, value.shape, Fill::normal, {}});
                     results.push_back(value.id);
+                    for (size_t axis = 0; axis < one.places.size(); ++axis) {
+                        if (one.places[axis].empty()) continue;
+                        outputs.push_back({one.places[axis], DType::int64, {}, Fill::normal, {}});
+                        results.push_back(one.write.places[axis]->node);
+                    }
                 }
                 continue;
             }
@@ -171,7 +181,12 @@ private:
         const auto writes = placed_writes(graph, graph.outputs[result], before->id);
         if (!writes || writes->empty() || writes->size() > most_writes) return false;
         state.stays = true;
-        for (const PlacedWrite& write : *writes) state.writes.emplace_back(unique("written"), write);
+        for (const PlacedWrite& write : *writes) {
+            State::Write one{unique("written"), write, {}};
+            for (const auto& place : write.places)
+                one.places.push_back(place && place->node >= 0 ? unique("place") : std::string());
+            state.writes.push_back(std::move(one));
+        }
         for (size_t k = 0; k < graph_.outputs.size() && state.memory.empty(); ++k) {
             const Node& last = graph_.at(graph_.outputs[k]);
             if (last.op == "last" && last.result == static_cast<int>(result)) state.memory = problem_.outputs[k].name;
@@ -323,7 +338,7 @@ private:
         lines.add(fmt::format("one_step::{}({});", step.name, argument_list(step)));
         for (const State& state : states_) {
             if (!state.stays) lines.add(fmt::format("{} = {};", state.name, state.next));
-            for (const auto& [name, write] : state.writes) add_write(lines, state, name, write);
+            for (const State::Write& one : state.writes) add_write(lines, state, one);
         }
         lines.add("}");
         for (size_t k = 0; k < graph_.outputs.size(); ++k) {
@@ -350,9 +365,12 @@ private:
                 const std::string memory = state.memory.empty() ? kept(type, size) : state.memory;
                 lines.add(fmt::format("{}* const {} = {};", type, state.name, memory));
                 lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", state.first.name, size, state.name));
-                for (const auto& [name, write] : state.writes)
-                    lines.add(
-                        fmt::format("{0}* const {1} = {2};", type, name, kept(type, elements(region(state, write)))));
+                for (const State::Write& one : state.writes) {
+                    lines.add(fmt::format("{0}* const {1} = {2};", type, one.name,
+                                          kept(type, elements(region(state, one.write)))));
+                    for (const std::string& place : one.places)
+                        if (!place.empty()) lines.add(fmt::format("int64_t {}[1] = {{}};", place));
+                }
                 continue;
             }
             if (state.row_of.empty())
@@ -369,33 +387,44 @@ private:
     }
 
     // Blocks that lie side by side, one for each index of the axes in front of the last place.
-    static void add_write(Lines& lines, const State& state, const std::string& name, const PlacedWrite& write) {
-        const std::vector<Expression> shape = region(state, write);
+    static void add_write(Lines& lines, const State& state, const State::Write& one) {
+        const std::vector<Expression> shape = region(state, one.write);
         size_t last = 0;
         for (size_t axis = 0; axis < shape.size(); ++axis)
-            if (write.places[axis]) last = axis;
+            if (one.write.places[axis]) last = axis;
         Expression block = 1, stride = 1, begin = 0;
-        std::string offset;
+        std::string offset, inside;
         int loops = 0;
         for (size_t axis = last + 1; axis < shape.size(); ++axis) block = block * shape[axis];
-        for (size_t axis = shape.size(); axis-- > 0; stride = stride * state.first.shape[axis])
-            if (write.places[axis]) begin = begin + *write.places[axis] * stride;
+        for (size_t axis = shape.size(); axis-- > 0; stride = stride * state.first.shape[axis]) {
+            if (!one.write.places[axis]) continue;
+            if (one.places[axis].empty()) {
+                begin = begin + one.write.places[axis]->at * stride;
+                continue;
+            }
+            const std::string place = one.places[axis] + "[0]";
+            offset += fmt::format(" + {} * {}", place, factor(stride));
+            inside += fmt::format("{}{} >= 0 && {} < {}", inside.empty() ? "" : " && ", place, place,
+                                  factor(state.first.shape[axis]));
+        }
+        if (!inside.empty()) lines.add(fmt::format("if ({}) {{", inside));
         for (size_t axis = 0; axis < last; ++axis) {
-            if (write.places[axis] || shape[axis].is_literal(1)) continue;
+            if (one.write.places[axis] || shape[axis].is_literal(1)) continue;
             Expression behind = 1;
             for (size_t k = axis + 1; k < shape.size(); ++k) behind = behind * state.first.shape[k];
             const std::string index = fmt::format("block_{}", ++loops);
             lines.add(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0}) {{", index, shape[axis].cpp()));
             offset += fmt::format(" + {} * {}", index, factor(behind));
         }
-        std::string from = name;
+        std::string from = one.name;
         if (loops > 0)
-            from +=
-                " + (" + source_index(shape, write, last) + ")" + (block.is_literal(1) ? "" : " * " + factor(block));
+            from += " + (" + source_index(shape, one.write, last) + ")" +
+                    (block.is_literal(1) ? "" : " * " + factor(block));
         const std::string to = fmt::format("{} + {}{}", state.name, factor(begin), offset);
         if (block.is_literal(1)) lines.add(fmt::format("*({}) = *({});", to, from));
         else lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", from, factor(block), to));
         for (; loops > 0; --loops) lines.add("}");
+        if (!inside.empty()) lines.add("}");
     }
 
     // Which block that is: over the axes in front of the last place.

@@ -7,7 +7,7 @@ namespace strop::playbook {
 namespace {
 
 using Shape = std::vector<Expression>;
-using Places = std::vector<std::optional<Expression>>;
+using Places = std::vector<std::optional<Place>>;
 
 class Writes {
 public:
@@ -50,7 +50,7 @@ private:
         if (node.family == Family::pointwise && node.op == "equal")
             for (size_t side : {0, 1}) {
                 const std::optional<size_t> axis = counted_axis(node.operands[side]);
-                const std::optional<Expression> place = number(node.operands[1 - side]);
+                const std::optional<Place> place = place_of(node.operands[1 - side]);
                 if (!axis || !place || places[*axis]) continue;
                 places[*axis] = place;
                 return;
@@ -76,11 +76,11 @@ private:
         return found;
     }
 
-    std::optional<Expression> number(int id) const {
+    std::optional<Place> place_of(int id) const {
         const Node& node = graph_.at(id);
-        if (node.family != Family::constant || !node.shape.empty()) return {};
-        if (node.dim) return *node.dim;
-        return Expression(static_cast<int64_t>(node.value));
+        if (!node.shape.empty() || node.dtype != DType::int64) return {};
+        if (node.family != Family::constant) return Place{0, id};
+        return Place{node.dim ? *node.dim : Expression(static_cast<int64_t>(node.value)), -1};
     }
 
     bool varies_at_a_place(int id, const Places& places) const {
@@ -133,14 +133,55 @@ private:
         slice.family = Family::layout;
         slice.op = "slice";
         slice.operands = {state_};
-        slice.shape = region(places);
+        slice.shape = graph_.at(state_).shape;
         slice.dtype = graph_.at(state_).dtype;
         for (size_t axis = 0; axis < rank_; ++axis) {
-            slice.begin.push_back(places[axis] ? *places[axis] : Expression(0));
-            slice.end.push_back(places[axis] ? *places[axis] + 1 : graph_.at(state_).shape[axis]);
+            const bool known = places[axis] && places[axis]->node < 0;
+            slice.begin.push_back(known ? places[axis]->at : Expression(0));
+            slice.end.push_back(known ? places[axis]->at + 1 : slice.shape[axis]);
             slice.step.emplace_back(1);
+            if (known) slice.shape[axis] = 1;
         }
-        return append(std::move(slice));
+        int found = append(std::move(slice));
+        for (size_t axis = 0; axis < rank_; ++axis)
+            if (places[axis] && places[axis]->node >= 0) found = taken(found, axis, places[axis]->node);
+        return found;
+    }
+
+    // At a computed place; where that lies outside of the axis, anything.
+    int taken(int source, size_t axis, int place) {
+        Node last;
+        last.family = Family::constant;
+        last.dim = graph_.at(source).shape[axis] - 1;
+        last.dtype = DType::int64;
+        Node first;
+        first.family = Family::constant;
+        first.dtype = DType::int64;
+        const int inside = pointwise("maximum", {pointwise("minimum", {place, append(last)}), append(first)});
+        Node index;
+        index.family = Family::layout;
+        index.op = "reshape";
+        index.operands = {inside};
+        index.shape = {Expression(1)};
+        index.dtype = DType::int64;
+        Node take;
+        take.family = Family::gather;
+        take.op = "take";
+        take.operands = {source, append(index)};
+        take.axes = {static_cast<int>(axis)};
+        take.shape = graph_.at(source).shape;
+        take.shape[axis] = 1;
+        take.dtype = graph_.at(source).dtype;
+        return append(take);
+    }
+
+    int pointwise(const std::string& op, std::vector<int> operands) {
+        Node node;
+        node.family = Family::pointwise;
+        node.op = op;
+        node.operands = std::move(operands);
+        node.dtype = DType::int64;
+        return append(node);
     }
 
     int chosen(int condition, int value, int old) {

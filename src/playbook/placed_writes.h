@@ -9,9 +9,17 @@
 
 namespace strop::playbook {
 
+// Of one axis: an expression, or the value of a scalar node, which may lie outside of the axis: nothing is written
+// then.
+struct Place {
+    Expression at;
+    int node = -1;  // -1: the expression says it
+    friend bool operator==(const Place& a, const Place& b) { return a.node == b.node && (a.node >= 0 || a.at == b.at); }
+};
+
 struct PlacedWrite {
-    std::vector<std::optional<Expression>> places;  // one an axis of the state; none: all of the axis is written
-    int value = 0;                                  // node: what is written, with an extent of 1 where there is a place
+    std::vector<std::optional<Place>> places;  // one an axis of the state; none: all of the axis is written
+    int value = 0;                             // node: what is written, with an extent of 1 where there is a place
 };
 
 // One after the other they make the node `next` from the input node `state`. Values are appended to the graph. None
