@@ -31,8 +31,11 @@ def condition_of(test) -> Traced | None:
     test = test != 0 if isinstance(test, SymInt) else test
     if not isinstance(test, Traced) or any(isinstance(extent, SymInt) or extent != 1 for extent in test.shape):
         return None
-    if test.undecided is not None and getattr(test.undecided, "loop", None) not in GRAPH.forking:
+    loop = getattr(test.undecided, "loop", None)
+    if loop is not None and loop not in GRAPH.forking:
         return None
+    if loop is None and test.undecided is not None and any(GRAPH.first_steps.values()):
+        return None  # a step that was traced by itself would have to be decided
     scalar = layout.reshape(test, ())
     return scalar if scalar.dtype == np.bool_ else pointwise("not_equal", scalar, 0)
 
@@ -49,6 +52,7 @@ class Fork:
         if not self.both:
             return
         self.names = names
+        self.extents = _extents_if_decided_by_them(test)
         self.began = GRAPH.tick()
         self.facts: list = []  # what is known of the steps of loops where this side is taken
         self.merged: dict = {}  # by the identities of what both sides left
@@ -80,6 +84,8 @@ class Fork:
         arrays = {key: (array, array.kept()) for key, (array, _) in self.touched.items()}
         contents = {key: (one, _contents(one)) for key, (one, _) in self.containers.items()}
         self._put_back()
+        if self.extents is not None and self.extents != GRAPH.extents:
+            raise self.test.undecided
         if _inner_world(self._roots(local, all_)) != self.world:
             raise Untraceable(REFUSAL)
         if self.first is None:
@@ -194,6 +200,12 @@ def _inner_world(collection) -> list:
     return world_of(collection)[1:]
 
 
+def _extents_if_decided_by_them(test) -> set | None:
+    """Where a dimension decides, a side may only have arrays that there are at all sizes."""
+    by_extents = test.undecided is not None and getattr(test.undecided, "loop", None) is None
+    return set(GRAPH.extents) if by_extents else None
+
+
 def _containers(values) -> dict:
     """What can be changed in place and is followed, by identity, with its contents."""
     found: dict = {}
@@ -272,8 +284,10 @@ def either(test, yes, no):
         return yes() if made.test else no()
     made.sees_containers = False
     side = Side((yes, no))
-    a = side.value(yes, made.test.facts)
-    return made._merged(a, side.value(no, made.test.denied))
+    a, b = side.value(yes, made.test.facts), side.value(no, made.test.denied)
+    if made.extents is not None and made.extents != GRAPH.extents:
+        raise made.test.undecided
+    return made._merged(a, b)
 
 
 def both(*tests):

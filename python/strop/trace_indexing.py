@@ -248,11 +248,13 @@ def setitem(target: Traced, key, value):
 
         assign(target, key, cuts, value)
         return
+    strided = [axis for axis, entry in enumerate(key) if isinstance(entry, slice) and entry.step not in (None, 1)]
+    if strided:
+        _assign_strided(target, key, strided, value)
+        return
     begins, ends, dropped = [], [], []
     for axis, (entry, extent) in enumerate(zip(key, target.shape)):
         if isinstance(entry, slice):
-            if entry.step not in (None, 1):
-                raise Untraceable("assignment to a strided part of an array")
             _check_bounds(entry, extent)
             begins.append(bound_of(entry.start, extent, 0))
             ends.append(bound_of(entry.stop, extent, extent))
@@ -270,6 +272,38 @@ def setitem(target: Traced, key, value):
         target.assign(value)
     else:
         _assign_region(target, value, begins, ends, dropped)
+
+
+def _assign_strided(target: Traced, key: list, axes: list, value):
+    """x[:, 1::2] = y: y is chosen where the index is one of these."""
+    if any(not is_int(key[axis].step) or key[axis].step < 1 for axis in axes):
+        raise Untraceable("assignment to a strided part of an array")
+    if target.fill == "empty":
+        raise Untraceable("np.empty is read before it is written")
+    wide = tuple(slice(None) if axis in axes else entry for axis, entry in enumerate(key))
+    old = getitem(target, wide)
+    kept = [axis for axis, entry in enumerate(key) if isinstance(entry, slice)]
+    shape, ranges = list(old.shape), {}
+    for axis in axes:
+        extent, entry = target.shape[axis], key[axis]
+        begin, end = bound_of(entry.start, extent, 0), bound_of(entry.stop, extent, extent)
+        shape[kept.index(axis)] = (end - begin - 1) // entry.step + 1
+        ranges[kept.index(axis)] = (begin, end, entry.step)
+    block = broadcast_to(lift(value), shape)
+    inside = None
+    for axis, (begin, end, step) in ranges.items():
+        extent = old.shape[axis]
+        from_begin = pointwise("subtract", arange(extent), begin)
+        place = pointwise("floor_divide", from_begin, step)
+        block = take(block, pointwise("maximum", pointwise("minimum", place, shape[axis] - 1), 0), axis)
+        here = pointwise("equal", pointwise("remainder", from_begin, step), 0)
+        if not same(begin, 0):
+            here = pointwise("logical_and", here, pointwise("greater_equal", from_begin, 0))
+        if not same(end, extent):
+            here = pointwise("logical_and", here, pointwise("less", from_begin, end - begin))
+        here = reshape(here, (extent,) + (1,) * (old.ndim - 1 - axis))
+        inside = here if inside is None else pointwise("logical_and", inside, here)
+    setitem(target, wide, pointwise("where", inside, astype(block, target.dtype), old))
 
 
 def _assign_computed(target: Traced, key: list, value):

@@ -100,12 +100,16 @@ def _leaves(nodes) -> bool:
 
 
 def without_continue(body: list) -> list:
-    """`if TEST: continue` and what follows as `if TEST: pass` and what follows in its `else`."""
+    """`if TEST: continue` and what follows as `if TEST: pass` and what follows in its `else`; the same the other way."""
     for place, one in enumerate(body):
         if isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue) and not _leaves(one.body[:-1]):
             first = one.body[:-1] or [ast.copy_location(ast.Pass(), one)]
             other = without_continue([*one.orelse, *body[place + 1 :]]) or [ast.copy_location(ast.Pass(), one)]
             return [*body[:place], ast.copy_location(ast.If(one.test, first, other), one)]
+        ends = isinstance(one, ast.If) and one.orelse and isinstance(one.orelse[-1], ast.Continue)
+        if isinstance(one, ast.If) and ends and not _leaves(one.orelse[:-1]):
+            first = without_continue([*one.body, *body[place + 1 :]])
+            return [*body[:place], ast.copy_location(ast.If(one.test, first, one.orelse[:-1]), one)]
     return body
 
 

@@ -229,3 +229,39 @@ def scalars_and_arrays(x):
     kinds = [np.isscalar(x[0, 0]), isinstance(x[0], np.ndarray), isinstance(x[0, 0], np.ndarray),
              isinstance(x[0, 0], np.floating), isinstance(x[0, 0], float), isinstance(x, np.ndarray)]
     return x * sum(2**k for k, kind in enumerate(kinds) if kind)
+
+
+def by_size(x):
+    """x: M N"""
+    if x.shape[1] > 3:
+        y = x * 2
+    else:
+        y = -x
+    return y
+
+
+def welford(x):
+    """x: T"""
+    n, mean, m2 = 0, 0.0, 0.0
+    for v in x:
+        n += 1
+        d = v - mean
+        mean += d / n
+        m2 += d * (v - mean)
+    if n > 1:
+        var = m2 / (n - 1)
+    else:
+        var = 0.0
+    return mean, var
+
+
+def else_continue(x):
+    """x: T N"""
+    h = x[0] * 0
+    for row in x:
+        if row[0] > 0:
+            h = h + 1
+        else:
+            continue
+        h = h * 2
+    return h

@@ -442,3 +442,28 @@ def members_in_a_long_loop(x):
     for t in range(20):
         h = h * (0.1 if t in {2, 5} else 0.9) + x[t] * gains.get(t, 0.5) * len(str(t))
     return h
+
+
+def positions(x):
+    """x: M N"""
+    p = np.zeros((x.shape[0], 6), dtype=x.dtype)
+    pos = np.arange(x.shape[0])[:, None]
+    div = np.exp(np.arange(0, 6, 2) * -(np.log(10000.0) / 6))
+    p[:, 0::2] = np.sin(pos * div)
+    p[:, 1::2] = np.cos(pos * div)
+    return p
+
+
+def interleave(x, y):
+    """x: M N, y: M N"""
+    z = np.zeros((x.shape[0], 2 * x.shape[1]), dtype=x.dtype)
+    z[:, ::2] = x
+    z[:, 1::2] = y
+    return z
+
+
+def red_black(x):
+    """x: M N"""
+    y = x.copy()
+    y[1:-1:2, 1:-1] = 0.25 * (x[:-2:2, 1:-1] + x[2::2, 1:-1])[: (x.shape[0] - 3) // 2 + 1]
+    return y
