@@ -410,6 +410,24 @@ def written_in_columns(x):
     return y
 
 
+def compacted(x):
+    out, k = np.zeros_like(x), 0
+    for row in x:
+        if row[0] > 0:
+            out[k] = row
+            k += 1
+    return out, np.float32(1) * k
+
+
+def visits(x):
+    sums = np.zeros((3, 4), dtype=x.dtype)
+    for t in range(x.shape[0]):
+        kind = int(x[t, 0] > 0) + int(x[t, 0] > 1)
+        sums[kind, t % 4] += x[t, 0]
+        sums[2 - kind, 0] *= 0.5
+    return sums
+
+
 DRAWN = [f"drawn_loop_{seed}" for seed in (1, 2, 3, 4, 5, 6)]
 for _name in DRAWN:
     globals()[_name] = drawn_loop(int(_name.rsplit("_", 1)[1]))
@@ -459,5 +477,7 @@ COMPUTATIONS = {
     "lagged_products": ("x float32[B,T]", ["B=3,T=20", "B=1,T=1"]),
     "states_by_branches": ("x float32[T]", ["T=40", "T=1"]),
     "written_in_columns": ("x float32[M,T]", ["M=5,T=7", "M=1,T=1"]),
+    "compacted": ("x float32[T,N]", ["T=9,N=19", "T=1,N=1"]),
+    "visits": ("x float32[T,N]", ["T=20,N=3", "T=1,N=1"]),
     **{name: ("x float32[T,B,N]; w float32[N,2*N]; u float32[N,2*N]; b float32[N]", ["T=6,B=5,N=11", "T=2,B=1,N=1"]) for name in DRAWN},
 }
