@@ -25,7 +25,7 @@ public:
         split(condition, places, rest);
         const bool placed =
             std::any_of(places.begin(), places.end(), [](const auto& place) { return place.has_value(); });
-        if (placed) return find(before) && write(places, value, rest);
+        if (placed) return find(before) && write(places, value, rest, before);
         if (before == state_) return find(value) && hold_back(condition);
         return find_in_both(condition, value, before);
     }
@@ -89,15 +89,12 @@ private:
         return false;
     }
 
-    bool write(const Places& places, int value, const std::vector<int>& rest) {
-        // Where a condition does not hold that held for an earlier write of the step, what that has left would have to
-        // stay.
-        if (!all.empty() && !rest.empty() && rest != conditions_) return false;
-        conditions_ = rest;
+    // `before`: what earlier writes of the step have left, which stays where a condition does not hold.
+    bool write(const Places& places, int value, const std::vector<int>& rest, int before) {
         if (varies_at_a_place(value, places) || graph_.at(value).dtype != graph_.at(state_).dtype) return false;
         for (int condition : rest)
             if (varies_at_a_place(condition, places)) return false;
-        const int old = rest.empty() ? -1 : read(places);
+        const int old = rest.empty() ? -1 : read(before, places);
         for (int condition : rest) value = chosen(condition, value, old);
         all.push_back({places, shaped(value, places)});
         return true;
@@ -116,7 +113,7 @@ private:
     // Where the condition does not hold, nothing is written. Later writes find what earlier ones have held back, too.
     bool hold_back(int condition) {
         if (!graph_.at(condition).shape.empty()) return false;
-        for (PlacedWrite& one : all) one.value = chosen(condition, one.value, read(one.places));
+        for (PlacedWrite& one : all) one.value = chosen(condition, one.value, read(state_, one.places));
         return true;
     }
 
@@ -127,12 +124,12 @@ private:
         return shape;
     }
 
-    // What the state has there before the step.
-    int read(const Places& places) {
+    // What the state has there, or what writes have made of it.
+    int read(int source, const Places& places) {
         Node slice;
         slice.family = Family::layout;
         slice.op = "slice";
-        slice.operands = {state_};
+        slice.operands = {source};
         slice.shape = graph_.at(state_).shape;
         slice.dtype = graph_.at(state_).dtype;
         for (size_t axis = 0; axis < rank_; ++axis) {
@@ -215,7 +212,6 @@ private:
     Graph& graph_;
     int state_;
     size_t rank_;
-    std::vector<int> conditions_;  // of the write before
 };
 
 }  // namespace
