@@ -20,7 +20,7 @@ from strop.trace_array import GRAPH, Traced, is_number, lift, pointwise
 from strop.trace_dims import SymInt, Untraceable, same
 from strop.trace_lists import StepList
 from strop.trace_pieces import Pieces
-from strop.trace_states import UNBOUND, entries_of, is_changeable, lost, rebuilt, refill, world_of
+from strop.trace_states import ITERATOR, UNBOUND, entries_of, is_changeable, lost, rebuilt, refill, world_of
 
 REFUSAL = "control flow depends on the values of an array"
 ALIAS = "an array is changed that a branch has chosen among others"
@@ -56,11 +56,15 @@ class Fork:
         self.began = GRAPH.tick()
         self.facts: list = []  # what is known of the steps of loops where this side is taken
         self.merged: dict = {}  # by the identities of what both sides left
+        self.partners: dict[int, int] = {}  # of containers of either side
+        self.chosen_of: dict[int, list] = {}  # by the storages of either side
         self.touched: dict = {}  # arrays that were there before: with what they were
         self.before = {name: local.get(name, UNBOUND) for name in names}
         roots = self._roots(local, all_)
         self.containers = _containers([*roots.values(), *self.before.values()])
         self.world = _inner_world(roots)
+        if ITERATOR in self.world:
+            raise Untraceable(REFUSAL)
         self.first: Any = None  # what the first side left
 
     def __iter__(self):
@@ -76,7 +80,8 @@ class Fork:
     def _roots(self, local: dict, all_: dict) -> dict:
         """What is not followed, and must not change."""
         found = {**all_, **local}
-        return {name: found[name] for name in found if not name.startswith("_strop") and name not in self.names}
+        rest = {name: found[name] for name in found if not name.startswith("_strop") and name not in self.names}
+        return rest | {f"{name} before": value for name, value in self.before.items()}
 
     def turn(self, local: dict, all_: dict) -> list:
         """At the end of a side: the values of the names."""
@@ -121,8 +126,11 @@ class Fork:
         if a is UNBOUND or b is UNBOUND:
             return lost()
         entries, others = entries_of(a), entries_of(b)
-        if entries is not None and type(a) is type(b) and others is not None and entries.keys() == others.keys():
-            if is_changeable(a) and (not self.sees_containers or id(a) in self.containers or id(b) in self.containers):
+        alike = type(a) is type(b) and entries is not None and others is not None
+        if alike and list(entries) == list(others):
+            known = id(a) in self.containers or id(b) in self.containers
+            known = known or self.partners.setdefault(id(a), id(b)) != id(b) or self.partners.setdefault(id(b), id(a)) != id(a)
+            if is_changeable(a) and (known or not self.sees_containers):
                 raise Untraceable(REFUSAL)  # which of both is changed later is not known
             return rebuilt(a, {key: self._merged(entries[key], others[key]) for key in entries})
         if isinstance(a, (str, bool, type(None))) and type(a) is type(b) and a == b:
@@ -139,19 +147,32 @@ class Fork:
             return lost()
         if len(a.shape) != len(b.shape) or not all(same(x, y) for x, y in zip(a.shape, b.shape)):
             raise Untraceable(REFUSAL)
+        if named and a.shape and a.dtype != b.dtype:
+            raise Untraceable(REFUSAL)
         result = pointwise("where", self.condition, a, b)
+        result.mixed = (a.weak, a.dtype) != (b.weak, b.dtype)
+        if named and a.shape:
+            self._watch(result, a, b)
         old = [one for one in (a, b) if named and one.shape and (one._storage.born < self.began or one.others)]
         if old:
             result._storage.frozen = ALIAS
             result.others = [(one._storage, one._version) for one in old] + [pair for one in old for pair in one.others]
         return result
 
+    def _watch(self, result: Traced, a: Traced, b: Traced):
+        """What a side knows by two names, or as a whole and a part, is two arrays here: neither is to be changed."""
+        for storage in {id(one._storage): one._storage for one in (a, b)}:
+            found = self.chosen_of.setdefault(storage, [])
+            found.append(result)
+            for one in found if len(found) > 1 else []:
+                one._storage.frozen = ALIAS
+
     def _merged_contents(self, a, b):
         if isinstance(a, tuple):  # of a list of steps
             if len(a[0]) != len(b[0]) or a[1] != b[1]:
                 raise Untraceable(REFUSAL)
             return [self._merged(x, y) for x, y in zip(a[0], b[0])], a[1]
-        if a.keys() != b.keys():
+        if list(a) != list(b):
             raise Untraceable(REFUSAL)
         return {key: self._merged(a[key], b[key]) for key in a}
 
@@ -243,7 +264,7 @@ def _is_same(a, b) -> bool:
     if isinstance(a, tuple):
         lists = ((a[0], b[0]), (a[2], b[2]))
         return a[1] == b[1] and all(len(x) == len(y) and all(map(_is, x, y)) for x, y in lists)
-    return a.keys() == b.keys() and all(a[key] is b[key] for key in a)
+    return list(a) == list(b) and all(a[key] is b[key] for key in a)
 
 
 def _is(a, b) -> bool:
@@ -263,6 +284,8 @@ class Side:
         self.touched: dict = {}
         self.facts: list = []
         self.world = self._world()
+        if ITERATOR in self.world:
+            raise Untraceable(REFUSAL)
 
     def _world(self):
         return _inner_world([*self.functions, self.functions[0].__globals__])

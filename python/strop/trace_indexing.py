@@ -54,6 +54,8 @@ def _check_direction(entry: slice, extent):
 
 def _place(entry, extent):
     if GRAPH.forks and is_int(entry) and isinstance(extent, SymInt):  # perhaps there is none, and then nobody asks
+        if GRAPH.tries:
+            raise Untraceable("'try' around an index that depends on a branch")
         return extremum("min", [entry, extent - 1]) if entry >= 0 else extremum("max", [0, extent + entry])
     if not GRAPH.passes:
         return entry
@@ -88,7 +90,8 @@ def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
     key, axis = list(key), 0
     for place, entry in enumerate(key):
         if isinstance(entry, Traced) and entry.ndim == 0 and entry.dtype.kind in "iu":
-            value = take(value, reshape(astype(entry, np.int64), (1,)), axis)
+            taken = take(value, reshape(astype(entry, np.int64), (1,)), axis)
+            value = Traced(taken.node, taken.shape, taken.dtype, view_of=value)
             key[place] = 0
         axis += entry is not None
     return value, key
@@ -258,6 +261,8 @@ def setitem(target: Traced, key, value):
             _check_bounds(entry, extent)
             begins.append(bound_of(entry.start, extent, 0))
             ends.append(bound_of(entry.stop, extent, extent))
+            if is_int(begins[-1]) and is_int(ends[-1]):
+                ends[-1] = max(begins[-1], ends[-1])
         elif is_extent(entry):
             entry = _place(entry, extent)
             begins.append(extent + entry if looks_negative(entry) else entry)

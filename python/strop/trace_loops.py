@@ -381,6 +381,7 @@ class Loop:
         assert self.step is not None
         values = [value for path in self.lists for value in self.lists[path].new]
         values += [leaf.after for leaf in self.leaves.values() if leaf.plan.kind == "array"]
+        self._check_choices(values)
         for leaf in self.leaves.values():
             if not isinstance(leaf.after, Traced) or not self._changes(leaf):
                 continue
@@ -394,6 +395,17 @@ class Loop:
             if leaf.plan.kind == "array" and isinstance(leaf.before, Traced):
                 if leaf.before._storage.seen >= self.step.began:
                     raise Untraceable(KEPT)
+
+    def _check_choices(self, values: list):
+        """What a branch has chosen must not be an array that the loop changes in place."""
+        assert self.step is not None
+        changed = [array._storage for array, _ in self.step.touched.values()]
+        changed += [leaf.after._storage for leaf in self.leaves.values() if self._changes(leaf)]
+        read = [leaf.before for leaf in self.leaves.values() if isinstance(leaf.before, Traced)]
+        read = [one for one in read if one._storage.seen >= self.step.began]
+        for value in [*values, *read]:
+            if isinstance(value, Traced) and any(storage in changed for storage, _ in value.others):
+                raise Untraceable(KEPT)
 
     def _changes(self, leaf: Leaf) -> bool:
         if leaf.plan.kind == "itself":

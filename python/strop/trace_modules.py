@@ -242,6 +242,8 @@ def _isinstance(value, kinds) -> bool:
         value = value.whole
     if not isinstance(value, Traced):
         return isinstance(value, kinds)
+    if value.mixed:
+        raise Untraceable("isinstance() of what a branch has chosen among different types")
     if value.weak:
         like: Any = {"f": 0.0, "b": False}.get(value.dtype.kind, 0)
     else:

@@ -244,7 +244,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node):
         node.body = without_continue(node.body)
-        if any(map(_breaks, node.body)) and not node.orelse and self.depth:
+        if any(map(_breaks, node.body)) and not node.orelse and self.depth and not hasattr(node, "is_rewritten"):
             self.count += 1
             going = f"_strop_going_{self.count}"
             body = without_break(node.body, going)
@@ -365,7 +365,9 @@ class Rewriter(ast.NodeTransformer):
         start = _statements_at(f"{going} = True", node)
         target = ast.copy_location(ast.Assign([node.target], _at(ast.Name(name, ast.Load()), node)), node)
         inner = ast.copy_location(ast.If(_at(ast.Name(going, ast.Load()), node), [target, *body], []), node)
-        loop = ast.copy_location(ast.For(_at(ast.Name(name, ast.Store()), node), node.iter, [inner], []), node)
+        ended = _statements_at(f"if {going} is False: break", node)  # known to be: iterators are not to be used up
+        loop = ast.copy_location(ast.For(_at(ast.Name(name, ast.Store()), node), node.iter, [inner, *ended], []), node)
+        loop.is_rewritten = True  # type: ignore[attr-defined]
         if isinstance(node.target, ast.Name):
             loop.called = node.target.id  # type: ignore[attr-defined]
         return [*start, *_as_list(self.visit_For(loop))]

@@ -263,8 +263,9 @@ def _inside(value) -> list:
         return [value.func, *value.args, *value.keywords.values()]
     if isinstance(value, (bytes, bytearray)):
         return [bytes(value)]
-    if isinstance(value, types.SimpleNamespace):
-        return list(vars(value).values())
+    package = type(value).__module__.partition(".")[0]
+    if hasattr(value, "__dict__") and package not in ("builtins", "numpy", "strop", "reference"):
+        return list(vars(value).values()) if not isinstance(value, (type, types.ModuleType)) else []
     if getattr(value, "__module__", None) == "reference" or getattr(type(value), "__module__", None) == "reference":
         slots = [getattr(value, name, None) for name in getattr(type(value), "__slots__", ()) if name != "__dict__"]
         own = [one for name, one in getattr(value, "__dict__", {}).items() if not name.startswith("__")]

@@ -28,6 +28,7 @@ import loop_ranges  # noqa: E402
 import break_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
 import loop_places  # noqa: E402
+import alias_refusals  # noqa: E402
 import branch_refusals  # noqa: E402
 import loop_refusals  # noqa: E402
 import numeric_formulas  # noqa: E402
@@ -225,7 +226,7 @@ def add_tests():
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
-    for name, (source, reason) in (loop_refusals.REFUSED | branch_refusals.REFUSED).items():
+    for name, (source, reason) in (loop_refusals.REFUSED | branch_refusals.REFUSED | alias_refusals.REFUSED).items():
 
         def refuse_loop(self, source=source, reason=reason):
             traced = Traced.of_source(source, {"x": "T N"})
