@@ -81,8 +81,7 @@ class Traced:
         self.iota = None  # the extent, for what np.arange(n) made
         self.step = None  # for what np.arange(0, n, step) made
         self.key = self.parent = None  # of another array, for a view of a part of it
-        self.is_given = False  # by the caller
-        self.mixed = False  # of a branch: its sides are of different kinds
+        self.is_given = self.mixed = False  # by the caller; by a branch, of sides of different kinds
         self.others: list = list(view_of.others) if view_of is not None else []  # storages that it may be a view of, each with its version: of a branch
         # For a comparison of extents: (difference, how it compares with 0), what holds where it is true, and where not.
         self.facts: list = []

@@ -217,3 +217,10 @@ def total(entries: StepList, start=0) -> Traced:
     return result if not isinstance(start, Traced) and start == 0 else pointwise("add", result, start)
 
 
+def alike(kinds: dict, others: dict) -> bool:
+    """Of the kinds of lists, by where they are."""
+
+    def spelled(kind):
+        return [str(part) for part in kind]
+
+    return kinds.keys() == others.keys() and all(spelled(kinds[k]) == spelled(others[k]) for k in kinds)

@@ -18,7 +18,7 @@ from strop.trace_array import GRAPH, Traced, astype, full, is_number, lift, poin
 from strop.trace_bodies import KEPT, Record
 from strop.trace_dims import PlacesUnfollowed, SymInt, StepUndecided, Untraceable, steps_in, text, with_step
 from strop.trace_guards import Guard
-from strop.trace_lists import StepList, interleaved
+from strop.trace_lists import StepList, alike, interleaved
 from strop.trace_passes import Pass
 from strop.trace_places import StepPieces, begin_steps
 from strop.trace_ragged import Ragged
@@ -209,7 +209,7 @@ class Loop:
         settled = (
             all(plans[path].key() == leaf.plan.key() for path, leaf in self.leaves.items() if path in plans)
             and _places(objects) == _places(self.objects)
-            and _alike(kinds, self.kinds)
+            and alike(kinds, self.kinds)
         )
         outputs: list[int] = []
         if settled:
@@ -595,10 +595,3 @@ def conform_same(value: Traced, past: Traced) -> int:
 
 def _places(objects: dict) -> dict:
     return {key: steps and (steps[0], text(steps[1]), steps[2]) for key, (_, _, steps) in objects.items()}
-
-
-def _alike(kinds: dict, others: dict) -> bool:
-    def spelled(kind):
-        return [str(part) for part in kind]
-
-    return kinds.keys() == others.keys() and all(spelled(kinds[k]) == spelled(others[k]) for k in kinds)
