@@ -344,7 +344,8 @@ class Experiments(WithProbes):
         self.assertEqual([document for document in recorded(store, query) if document in measured], measured)
         self.assertGreaterEqual(len(record["experiments"]), len(measured))
         before = self.asked("experimenter")[:asked]
-        self.assertFalse([prompt for prompt in self.asked("experimenter")[asked:] if prompt in before])
+        again = [prompt for prompt in self.asked("experimenter")[asked:] if prompt in before]
+        self.assertIn(again, ([], before[-1:]))  # but for a question that had no answer yet when it was killed
         probed = [words[1] for words in self.worked() if words[0] == "probe"]
         self.assertEqual(sorted(probed), sorted(set(probed)))
 
