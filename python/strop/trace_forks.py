@@ -271,10 +271,6 @@ def _is(a, b) -> bool:
     return a is b
 
 
-def fork(test, names, local, all_) -> Fork:
-    return Fork(test, names, local, all_)
-
-
 class Side:
     """What is traced though NumPy may not compute it: an operand of `and`, one side of `a if c else b`."""
 
@@ -391,7 +387,7 @@ def negated(test):
 
 
 RUNTIME = {
-    "_strop_fork": fork,
+    "_strop_fork": Fork,
     "_strop_either": either,
     "_strop_both": both,
     "_strop_any": any_of,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise
-from strop.trace_dims import PlacesUnfollowed, SymInt, Untraceable, extremum, is_int, looks_negative, same
+from strop.trace_dims import SymInt, Untraceable, extremum, is_int, looks_negative, same
 from strop.trace_layout import (
+    all_of,
     arange,
     assign_region,
     bound_of,
     is_extent,
     pad,
+    places_along,
     reshape,
     reverse,
     slice_axes,
@@ -295,20 +297,19 @@ def _assign_strided(target: Traced, key: list, axes: list, value):
         shape[kept.index(axis)] = (end - begin - 1) // entry.step + 1
         ranges[kept.index(axis)] = (begin, end, entry.step)
     block = broadcast_to(lift(value), shape)
-    inside = None
+    inside = []
     for axis, (begin, end, step) in ranges.items():
         extent = old.shape[axis]
         from_begin = pointwise("subtract", arange(extent), begin)
         place = pointwise("floor_divide", from_begin, step)
         block = take(block, pointwise("maximum", pointwise("minimum", place, shape[axis] - 1), 0), axis)
-        here = pointwise("equal", pointwise("remainder", from_begin, step), 0)
+        here = [pointwise("equal", pointwise("remainder", from_begin, step), 0)]
         if not same(begin, 0):
-            here = pointwise("logical_and", here, pointwise("greater_equal", from_begin, 0))
+            here.append(pointwise("greater_equal", from_begin, 0))
         if not same(end, extent):
-            here = pointwise("logical_and", here, pointwise("less", from_begin, end - begin))
-        here = reshape(here, (extent,) + (1,) * (old.ndim - 1 - axis))
-        inside = here if inside is None else pointwise("logical_and", inside, here)
-    setitem(target, wide, pointwise("where", inside, astype(block, target.dtype), old))
+            here.append(pointwise("less", from_begin, end - begin))
+        inside.append(reshape(all_of(here), (extent,) + (1,) * (old.ndim - 1 - axis)))
+    setitem(target, wide, pointwise("where", all_of(inside), astype(block, target.dtype), old))
 
 
 def _assign_computed(target: Traced, key: list, value):
@@ -319,27 +320,23 @@ def _assign_computed(target: Traced, key: list, value):
         is_extent(entry) or isinstance(entry, slice) for entry in others
     ):
         raise Untraceable("assignment through an index array")
-    outside = [one for one in GRAPH.passes if target.born < one.began]
-    if target.fill == "empty" and outside and outside[0].loop not in GRAPH.whole_loops:
-        raise PlacesUnfollowed(outside[0].loop)
-    if target.fill == "empty":
-        target.assign(0)
+    from strop.trace_places import with_something
+
+    with_something(target)
     wide = tuple(slice(None) if axis in axes else entry for axis, entry in enumerate(key))
     old = getitem(target, wide)
     kept = [axis for axis, entry in enumerate(key) if axis in axes or isinstance(entry, slice)]
-    inside = None
+    inside = []
     for axis in axes:
         extent = target.shape[axis]
         place = pointwise("where", pointwise("less", key[axis], 0), pointwise("add", key[axis], extent), key[axis])
-        index = reshape(arange(extent), (extent,) + (1,) * (len(kept) - 1 - kept.index(axis)))
-        here = pointwise("equal", index, place)
-        inside = here if inside is None else pointwise("logical_and", inside, here)
+        inside.append(pointwise("equal", places_along(extent, len(kept) - 1 - kept.index(axis)), place))
     value = lift(value)
     lost_axes = [kept.index(axis) for axis in axes]
     given = [1 if axis in lost_axes else extent for axis, extent in enumerate(old.shape)]
     inner = [extent for axis, extent in enumerate(old.shape) if axis not in lost_axes]
     block = reshape(broadcast_to(value, inner), given)
-    setitem(target, wide, pointwise("where", inside, astype(block, target.dtype), old))
+    setitem(target, wide, pointwise("where", all_of(inside), astype(block, target.dtype), old))
 
 
 def _assign_region(target: Traced, value, begins, ends, dropped):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from strop.trace_array import (
@@ -413,8 +415,18 @@ def arange(begin, end=None, step=1, dtype=None) -> Traced:
     return result
 
 
+def all_of(conditions: list) -> Traced:
+    """Where they all hold; one at least."""
+    return functools.reduce(lambda a, b: pointwise("logical_and", a, b), conditions)
+
+
+def places_along(extent, behind: int) -> Traced:
+    """0, 1, ... along an axis that has so many axes behind it."""
+    return reshape(arange(extent), (extent,) + (1,) * behind)
+
+
 def index_grid(rows, columns):
-    return (reshape(arange(rows), (rows, 1)), reshape(arange(columns), (1, columns)))
+    return (places_along(rows, 1), reshape(arange(columns), (1, columns)))
 
 
 def triangle(rows, columns, offset, lower: bool) -> Traced:

@@ -171,26 +171,34 @@ def _write_anywhere(target: Traced, value: Traced, begins, ends):
     """The elements of a block that moves with the step of a loop take the place of what the array has there."""
     moving = [axis for axis, begin in enumerate(begins) if steps_in(begin)]
     begins, ends = list(begins), list(ends)
-    covered = None
+    covered = []
     for axis in moving:
         width, extent = ends[axis] - begins[axis], target.shape[axis]
         if steps_in(width):
             raise Untraceable("an extent that changes with each step")
-        place = layout.reshape(layout.arange(extent), (extent,) + (1,) * (target.ndim - 1 - axis))
+        place = layout.places_along(extent, target.ndim - 1 - axis)
         first = begins[axis]
-        inside = pointwise("equal", place, first)
-        if not same(width, 1):
+        if same(width, 1):
+            covered.append(pointwise("equal", place, first))
+        else:
             index = pointwise("subtract", layout.arange(extent), first)
             index = pointwise("maximum", pointwise("minimum", index, width - 1), 0)
             value = layout.take(value, index, axis)
-            low, high = pointwise("greater_equal", place, first), pointwise("less", place, first + width)
-            inside = pointwise("logical_and", low, high)
-        covered = inside if covered is None else pointwise("logical_and", covered, inside)
+            covered += [pointwise("greater_equal", place, first), pointwise("less", place, first + width)]
         begins[axis], ends[axis] = 0, extent
-    if target.fill == "empty":
-        target.assign(0)
+    with_something(target)
     old = layout.slice_axes(target, begins, ends, [1] * target.ndim)
-    layout.assign_region(target, pointwise("where", covered, value, old), begins, ends)
+    layout.assign_region(target, pointwise("where", layout.all_of(covered), value, old), begins, ends)
+
+
+def with_something(target: Traced):
+    """Where nothing was written yet, zeros, so that what each step writes stays."""
+    if target.fill != "empty":
+        return
+    outside = [one for one in GRAPH.passes if target.born < one.began]
+    if outside and outside[0].loop not in GRAPH.whole_loops:
+        raise PlacesUnfollowed(outside[0].loop)
+    target.assign(0)
 
 
 def begin_steps(step, target: Traced, kept: tuple, axis: int, first, direction: int):

@@ -6,8 +6,6 @@ whole array; reductions and products leave out those that are not of the part.
 
 from __future__ import annotations
 
-import functools
-from functools import partial
 from typing import Any, NamedTuple
 
 from strop import trace_layout as layout
@@ -50,7 +48,7 @@ class Ragged:
             self.spans[axis].count if axis in self.spans else self.whole.shape[axis] for axis in range(-self.ndim, 0)
         )
     )
-    T = property(lambda self: _called("transpose", self))
+    T = property(lambda self: called("transpose", self))
 
     @property
     def size(self):
@@ -110,15 +108,13 @@ def _add_operators():
         for method in (f"__{name}__", f"__r{name}__"):
             setattr(Ragged, method, getattr(Traced, method))
         setattr(Ragged, f"__i{name}__", in_place(f"__{name}__"))
-    for name in "lt le gt ge eq ne neg abs invert pos round".split():
-        if name in ("neg", "abs", "invert"):
-            op = {"neg": "negative", "abs": "absolute", "invert": "invert"}[name]
-            setattr(Ragged, f"__{name}__", lambda self, op=op: _called(op, self))
-        elif name in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(Ragged, f"__{name}__", getattr(Traced, f"__{name}__"))
+    for name in "lt le gt ge eq ne".split():
+        setattr(Ragged, f"__{name}__", getattr(Traced, f"__{name}__"))
+    for name, op in {"neg": "negative", "abs": "absolute", "invert": "invert"}.items():
+        setattr(Ragged, f"__{name}__", lambda self, op=op: called(op, self))
 
 
-def _called(name, *arguments):
+def called(name, *arguments):
     from strop.trace_calls import call
 
     return call(name, arguments, {})
@@ -308,7 +304,7 @@ def belongs(whole: Traced, spans: dict[int, Span]) -> Traced:
     conditions = []
     for axis, span in sorted(spans.items()):
         extent = whole.shape[axis]
-        index = layout.reshape(layout.arange(extent), (extent,) + (1,) * (-axis - 1))
+        index = layout.places_along(extent, -axis - 1)
         low, high = (span.low, span.high) if span.low is not None else (span.begin, span.begin + span.count)
         if not never_negative(high - extent):
             conditions.append(pointwise("less", index, high))
@@ -316,7 +312,7 @@ def belongs(whole: Traced, spans: dict[int, Span]) -> Traced:
             conditions.append(pointwise("greater_equal", index, low))
     if not conditions:
         return broadcast_to(lift(True), (1,) * whole.ndim)
-    return functools.reduce(partial(pointwise, "logical_and"), conditions)
+    return layout.all_of(conditions)
 
 
 def filled(whole: Traced, spans: dict[int, Span], fill) -> Traced:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, axes_of, axis_of, is_one, lift, pointwise, transpose
-from strop.trace_dims import PlacesUnfollowed, SymInt, Untraceable, same, steps_in, with_step
+from strop.trace_array import Traced, axes_of, axis_of, is_one, lift, pointwise, transpose
+from strop.trace_dims import SymInt, Untraceable, same, steps_in, with_step
 from strop.trace_indexing import getitem, setitem
-from strop.trace_places import never_negative
-from strop.trace_ragged import REFUSAL, Ragged, Span, aligned, belongs, filled, from_its_front, part_of, taken
+from strop.trace_places import never_negative, with_something
+from strop.trace_ragged import REFUSAL, Ragged, Span, aligned, belongs, called, filled, from_its_front, part_of, taken
 
 
 # ---- functions -------------------------------------------------------------------------------------------
@@ -78,12 +78,6 @@ def _most_of(count):
         if not all(never_negative(count - end) for end in ends):
             raise Untraceable(REFUSAL)
     return count
-
-
-def _called(name, *arguments):
-    from strop.trace_calls import call
-
-    return call(name, arguments, {})
 
 
 def _joined(values, axis=0):
@@ -186,14 +180,14 @@ def _mean(value: Ragged, axis=None, dtype=None, keepdims=False):
 
 
 def _variance(value: Ragged, axis=None, dtype=None, ddof=0, keepdims=False):
-    centred = _called("subtract", value, _mean(value, axis, dtype, True))
-    return _reduction("sum", _called("square", centred), axis, keepdims=keepdims) / (_elements(value, axis) - ddof)
+    centred = called("subtract", value, _mean(value, axis, dtype, True))
+    return _reduction("sum", called("square", centred), axis, keepdims=keepdims) / (_elements(value, axis) - ddof)
 
 
 def _norm(value: Ragged, ord=None, axis=None, keepdims=False):  # noqa: A002
     if ord not in (None, 2) or (ord == 2 and axis is None and value.ndim > 1):
         raise Untraceable(REFUSAL)
-    return _called("sqrt", _reduction("sum", _called("square", value), axis, keepdims=keepdims))
+    return called("sqrt", _reduction("sum", called("square", value), axis, keepdims=keepdims))
 
 
 def _average(value: Ragged, axis=None, weights=None):
@@ -201,18 +195,18 @@ def _average(value: Ragged, axis=None, weights=None):
         return _mean(value, axis)
     if not isinstance(weights, Ragged) or weights.ndim != value.ndim:
         raise Untraceable(REFUSAL)
-    return _reduction("sum", _called("multiply", value, weights), axis) / _reduction("sum", weights, axis)
+    return _reduction("sum", called("multiply", value, weights), axis) / _reduction("sum", weights, axis)
 
 
 def _softmax(value: Ragged, axis=None):
-    powers = _called("exp", _called("subtract", value, _reduction("max", value, axis, keepdims=True)))
+    powers = called("exp", called("subtract", value, _reduction("max", value, axis, keepdims=True)))
     return powers / _reduction("sum", powers, axis, keepdims=True)
 
 
 def _logsumexp(value: Ragged, axis=None, keepdims=False):
     most = _reduction("max", value, axis, keepdims=True)
-    total = _reduction("sum", _called("exp", _called("subtract", value, most)), axis, keepdims=keepdims)
-    return _called("log", total) + (most if keepdims else _reduction("max", value, axis))
+    total = _reduction("sum", called("exp", called("subtract", value, most)), axis, keepdims=keepdims)
+    return called("log", total) + (most if keepdims else _reduction("max", value, axis))
 
 
 def _scan(name: str, value: Ragged, axis=None, **options):
@@ -316,7 +310,7 @@ def _einsum(subscripts, *operands):
 FUNCTIONS: dict = {
     "mean": _mean,
     "var": _variance,
-    "std": lambda *arguments, **options: _called("sqrt", _variance(*arguments, **options)),
+    "std": lambda *arguments, **options: called("sqrt", _variance(*arguments, **options)),
     "average": _average,
     "linalg.norm": _norm,
     "ptp": lambda value, axis=None: _reduction("max", value, axis) - _reduction("min", value, axis),
@@ -349,22 +343,13 @@ FUNCTIONS: dict = {
 
 def assign(target: Traced, key: list, cuts: dict[int, Span], value):
     """target[key] = value, where the key's slices of these axes have an extent that changes with the step."""
-    if target.fill == "empty":
-        target = _with_zeros(target)
+    with_something(target)
     wide = tuple(slice(None) if axis in cuts else entry for axis, entry in enumerate(key))
     old = getitem(target, wide)
     kept = [axis for axis, entry in enumerate(wide) if isinstance(entry, slice)]
     spans = {kept.index(axis) - len(kept): span for axis, span in cuts.items()}
     new = _at_places(value, old, spans)
     setitem(target, wide, pointwise("where", belongs(old, spans), new, old))
-
-
-def _with_zeros(target: Traced) -> Traced:
-    """Where nothing was written yet, something; what each step writes stays."""
-    outside = [one for one in GRAPH.passes if target.born < one.began]
-    if outside and outside[0].loop not in GRAPH.whole_loops:
-        raise PlacesUnfollowed(outside[0].loop)
-    return target.assign(0)
 
 
 def _at_places(value, old: Traced, spans: dict[int, Span]) -> Traced:

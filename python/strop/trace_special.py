@@ -191,6 +191,13 @@ SHIFTS = 8  # x + 8 is large enough for the asymptotic series
 OF_DIGAMMA = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132, -691 / 32760, 1 / 12, -3617 / 8160)
 
 
+def _series(terms, square) -> Traced:
+    rest = lift(0.0)
+    for term in reversed(terms):
+        rest = (rest + term) * square
+    return rest
+
+
 @handles("special.digamma", "special.psi")
 def digamma(x):
     """By a shift to where the asymptotic series is exact; below 1/2 by reflection."""
@@ -198,10 +205,7 @@ def digamma(x):
     mirrored = x < 0.5
     z = choose(mirrored, 1 - x, x)
     shifted = z + SHIFTS
-    square = 1 / (shifted * shifted)
-    rest = lift(0.0)
-    for term in reversed(OF_DIGAMMA):
-        rest = (rest + term) * square
+    rest = _series(OF_DIGAMMA, 1 / (shifted * shifted))
     result = pointwise("log", shifted) - 0.5 / shifted - rest
     for i in range(SHIFTS):
         result = result - 1 / (z + i)
@@ -220,10 +224,7 @@ def trigamma(x):
     mirrored = x < 0.5
     z = choose(mirrored, 1 - x, x)
     shifted = z + SHIFTS
-    square = 1 / (shifted * shifted)
-    rest = lift(0.0)
-    for term in reversed(OF_TRIGAMMA):
-        rest = (rest + term) * square
+    rest = _series(OF_TRIGAMMA, 1 / (shifted * shifted))
     result = (1 + rest + 0.5 / shifted) / shifted
     for i in range(SHIFTS):
         result = result + 1 / pointwise("square", z + i)

@@ -367,7 +367,7 @@ private:
                 lines.add(fmt::format("std::copy({0}, {0} + {1}, {2});", state.first.name, size, state.name));
                 for (const State::Write& one : state.writes) {
                     lines.add(fmt::format("{0}* const {1} = {2};", type, one.name,
-                                          kept(type, elements(region(state, one.write)))));
+                                          kept(type, elements(written_shape(state.first.shape, one.write.places)))));
                     for (const std::string& place : one.places)
                         if (!place.empty()) lines.add(fmt::format("int64_t {}[1] = {{}};", place));
                 }
@@ -379,16 +379,9 @@ private:
         }
     }
 
-    static std::vector<Expression> region(const State& state, const PlacedWrite& write) {
-        std::vector<Expression> shape = state.first.shape;
-        for (size_t axis = 0; axis < shape.size(); ++axis)
-            if (write.places[axis]) shape[axis] = 1;
-        return shape;
-    }
-
     // Blocks that lie side by side, one for each index of the axes in front of the last place.
     static void add_write(Lines& lines, const State& state, const State::Write& one) {
-        const std::vector<Expression> shape = region(state, one.write);
+        const std::vector<Expression> shape = written_shape(state.first.shape, one.write.places);
         size_t last = 0;
         for (size_t axis = 0; axis < shape.size(); ++axis)
             if (one.write.places[axis]) last = axis;

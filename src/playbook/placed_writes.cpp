@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/rewrite.h"
+
 namespace strop::playbook {
 
 namespace {
@@ -117,27 +119,14 @@ private:
         return true;
     }
 
-    Shape region(const Places& places) const {
-        Shape shape = graph_.at(state_).shape;
-        for (size_t axis = 0; axis < rank_; ++axis)
-            if (places[axis]) shape[axis] = 1;
-        return shape;
-    }
-
     // What the state has there, or what writes have made of it.
     int read(int source, const Places& places) {
-        Node slice;
-        slice.family = Family::layout;
-        slice.op = "slice";
-        slice.operands = {source};
-        slice.shape = graph_.at(state_).shape;
-        slice.dtype = graph_.at(state_).dtype;
+        Node slice = whole_slice(graph_.at(source));
         for (size_t axis = 0; axis < rank_; ++axis) {
-            const bool known = places[axis] && places[axis]->node < 0;
-            slice.begin.push_back(known ? places[axis]->at : Expression(0));
-            slice.end.push_back(known ? places[axis]->at + 1 : slice.shape[axis]);
-            slice.step.emplace_back(1);
-            if (known) slice.shape[axis] = 1;
+            if (!places[axis] || places[axis]->node >= 0) continue;
+            slice.begin[axis] = places[axis]->at;
+            slice.end[axis] = places[axis]->at + 1;
+            slice.shape[axis] = 1;
         }
         int found = append(std::move(slice));
         for (size_t axis = 0; axis < rank_; ++axis)
@@ -155,12 +144,7 @@ private:
         first.family = Family::constant;
         first.dtype = DType::int64;
         const int inside = pointwise("maximum", {pointwise("minimum", {place, append(last)}), append(first)});
-        Node index;
-        index.family = Family::layout;
-        index.op = "reshape";
-        index.operands = {inside};
-        index.shape = {Expression(1)};
-        index.dtype = DType::int64;
+        const Node index = laid_out(graph_.at(inside), "reshape", {Expression(1)});
         Node take;
         take.family = Family::gather;
         take.op = "take";
@@ -192,15 +176,9 @@ private:
     }
 
     int shaped(int value, const Places& places) {
-        const Shape shape = region(places);
+        const Shape shape = written_shape(graph_.at(state_).shape, places);
         if (graph_.at(value).shape == shape) return value;
-        Node node;
-        node.family = Family::layout;
-        node.op = "broadcast";
-        node.operands = {value};
-        node.shape = shape;
-        node.dtype = graph_.at(value).dtype;
-        return append(std::move(node));
+        return append(laid_out(graph_.at(value), "broadcast", shape));
     }
 
     int append(Node node) {
@@ -215,6 +193,12 @@ private:
 };
 
 }  // namespace
+
+std::vector<Expression> written_shape(std::vector<Expression> state, const Places& places) {
+    for (size_t axis = 0; axis < state.size(); ++axis)
+        if (places[axis]) state[axis] = 1;
+    return state;
+}
 
 std::optional<std::vector<PlacedWrite>> placed_writes(Graph& graph, int next, int state) {
     Writes writes(graph, state);

@@ -22,6 +22,9 @@ struct PlacedWrite {
     int value = 0;                             // node: what is written, with an extent of 1 where there is a place
 };
 
+// Of what is written into a state of this shape.
+std::vector<Expression> written_shape(std::vector<Expression> state, const std::vector<std::optional<Place>>& places);
+
 // One after the other they make the node `next` from the input node `state`. Values are appended to the graph. None
 // where a step may change all of the state.
 std::optional<std::vector<PlacedWrite>> placed_writes(Graph& graph, int next, int state);
