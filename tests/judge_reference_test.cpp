@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <sstream>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "device/machine.h"
+#include "judge/memory_folder.h"
 #include "judge/referee.h"
 #include "judge_scale_fixture.h"
 #include "problem/loader.h"
@@ -120,6 +124,36 @@ TEST(Reference, every_other_shape_outside_the_sweep_meets_an_unusual_distributio
     }
     EXPECT_EQ(unusual, 6);
     EXPECT_EQ(met.size(), 7u);
+}
+
+// Of the mapping that begins there (proc_pid_smaps(5)).
+int64_t bytes_in_huge_pages(const void* at) {
+    std::istringstream lines(read_file("/proc/self/smaps"));
+    const std::string begin = fmt::format("{:x}-", reinterpret_cast<uintptr_t>(at));
+    bool found = false;
+    for (std::string line; std::getline(lines, line);) {
+        found = found || line.starts_with(begin);
+        if (found && line.starts_with("ShmemPmdMapped:")) return 1024 * std::stoll(line.substr(15));
+    }
+    return 0;
+}
+
+int64_t huge_bytes_under(const std::string& reference) {
+    TemporaryFolder folder("strop-test");
+    const Problem problem = scale_problem(folder, reference);
+    Buffers buffers(problem, {"large", {{"M", 4096}, {"N", 1024}}}, {Distribution::declared}, 0, 1);
+    return bytes_in_huge_pages(buffers.inputs().data());
+}
+
+// NumPy asks the system for huge pages, PyTorch and C++ do not.
+TEST(Buffers, tensors_lie_in_the_pages_that_their_users_have) {
+    const bool unasked = read_file("/sys/kernel/mm/transparent_hugepage/enabled").find("[always]") != std::string::npos;
+    const int64_t torch = huge_bytes_under("import torch\n\n\n" + std::string(reference_py));
+    const int64_t numpy = huge_bytes_under(reference_py);
+    if (unasked) EXPECT_EQ(torch, numpy);
+    else EXPECT_EQ(torch, 0);
+    if (memory_folder() < 0 || numpy == 0) GTEST_SKIP() << "this system gives no huge pages to files in memory";
+    EXPECT_GT(numpy, int64_t{2} << 20);
 }
 
 TEST(Buffers, outputs_are_wiped_for_each_process) {

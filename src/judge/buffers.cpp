@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "judge/device_mirror.h"
+#include "judge/tensor_pages.h"
 
 namespace strop::judge {
 
@@ -73,8 +74,9 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
         expected_bytes_ += 8 * element_count(problem, problem.outputs[t], point.dims);
     }
     for (std::vector<Place>& slot : slots_) slot = with_data(slot, false);
-    inputs_ = SharedMemory(input_bytes_, SharedMemory::Pages::huge);
-    outputs_ = SharedMemory(output_bytes_, SharedMemory::Pages::huge);
+    const SharedMemory::Pages pages = tensor_pages(problem);
+    inputs_ = SharedMemory(input_bytes_, pages);
+    outputs_ = SharedMemory(output_bytes_, pages);
     expected_ = SharedMemory(expected_bytes_);
     refill(problem, seed);
 }

@@ -112,7 +112,8 @@ char* map_region(int fd, const Region& region, int protection) {
     base += (wanted + huge - base % huge) % huge;
     void* at = ::mmap(reinterpret_cast<void*>(base), bytes, protection, MAP_SHARED | MAP_FIXED, fd, region.begin);
     if (at == MAP_FAILED) give_up("cannot map a buffer");
-    ::madvise(at, bytes, MADV_HUGEPAGE);
+    struct stat file;
+    if (::fstat(fd, &file) == 0 && static_cast<size_t>(file.st_blksize) >= huge) ::madvise(at, bytes, MADV_HUGEPAGE);
     touch(static_cast<char*>(at), bytes, protection);
     seal(at, bytes);
     return static_cast<char*>(at);

@@ -17,6 +17,7 @@
 #include "judge/python_kernel.h"
 #include "judge/python_spec.h"
 #include "judge/rehearsal.h"
+#include "judge/tensor_pages.h"
 #include "judge/thread_state.h"
 #include "language/cuda_emulator.h"
 #include "stats/sample.h"
@@ -275,7 +276,9 @@ std::unique_ptr<Runner> Runner::python(const std::string& framework, const std::
         {"XLA_PYTHON_CLIENT_PREALLOCATE", "false"},
         {"TRITON_CACHE_DIR", (compiled / "triton").string()},
         // Freed outputs stay mapped, so that a baseline does not pay for page faults that a user could avoid.
-        {"GLIBC_TUNABLES", std::string(kept_memory) + ":glibc.malloc.hugetlb=1"},
+        {"GLIBC_TUNABLES",
+         kept_memory +
+             std::string(tensor_pages(problem) == SharedMemory::Pages::huge ? ":glibc.malloc.hugetlb=1" : "")},
     });
     command.scratch = compiled.string();
     command.keep_fds = descriptors(points);

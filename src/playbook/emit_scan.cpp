@@ -25,8 +25,6 @@ std::vector<Choice<ScanPlan::Kind>> choices(const ScanForm& form) {
              "parallelism", 0.4}};
 }
 
-constexpr int64_t mebi = 1 << 20;
-
 Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice<ScanPlan::Kind>& choice, bool stream,
                  std::string& lacks) {
     const KernelParts kernel = write_scan(form, {choice.kind, stream});
@@ -40,7 +38,7 @@ Recipe recipe_of(const ScanForm& form, const Machine& machine, const Choice<Scan
         source.tune("ROWS", {4, 1, 2, 8}, 4);
     }
     if (choice.kind == ScanPlan::Kind::panels) source.tune("PANEL", {4, 1, 2, 8}, 4);
-    if (stream) source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40}, 32 * mebi);
+    if (stream) source.tune_size("STREAM_MIN", machine);
     Recipe recipe = recipe_of(choice, "scan", source, kernel);
     if (choice.kind == ScanPlan::Kind::split) recipe.condition = long_enough_to_split(form.depth);
     return recipe;

@@ -42,6 +42,12 @@ public:
     void late(const std::string& name, const std::vector<int64_t>& values, int64_t guess) {
         declare("late", name, values, guess);
     }
+    // Bytes of tensors that no cache holds.
+    void tune_size(const std::string& name, const Machine& machine) {
+        constexpr int64_t mebi = 1 << 20;
+        late(name, {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40},
+             (machine.last_cache_bytes() >= 32 * mebi ? 32 : 8) * mebi);
+    }
     // Over tunables.
     void require(const std::string& condition) { tunables_ += "// strop:require " + condition + "\n"; }
     // `used`: of vector_prelude.

@@ -40,7 +40,7 @@ const std::set<std::string>& reserved() {
         "AHEAD block tile count old product head streamed past_caches each_aligned put_aligned put p v n kept "
         "stride lane tiles part shared slot main auto const for if new delete mean weight delta ROWS group "
         "vabs vmax vmin vexp vlog rotate grain vmax_number maximum_number vexp_nonpositive twice_exp me from "
-        "to queue large rounded_product no_bits",
+        "to queue large far rounded_product no_bits FAR_MIN PAGE",
         ' ');
     static const std::set<std::string> names(words.begin(), words.end());
     return names;

@@ -11,11 +11,11 @@ namespace strop::playbook {
 
 // Nests of rows and columns: pointwise chains, and reductions of the last axis.
 struct RowPlan {
-    bool stream = false;  // outputs past the caches when they are large
-    bool keep = false;    // expensive values of one pass are kept for the next in a scratch row
-    bool online = false;  // passes merged block by block
-    bool split = false;   // threads share each row
-    bool prefetch = false;
+    bool stream = false;    // outputs past the caches when they are large
+    bool keep = false;      // expensive values of one pass are kept for the next in a scratch row
+    bool online = false;    // passes merged block by block
+    bool split = false;     // threads share each row
+    bool pages = false;     // each page of large tensors is asked for some time before it is read
     bool next_row = false;  // while this row is computed, the next one comes from memory
     bool dynamic = false;   // rows are handed out in chunks
     enum class Tiles { none, along_rows, down_columns };

@@ -14,8 +14,6 @@ namespace strop::playbook {
 
 namespace {
 
-constexpr int64_t mebi = 1 << 20;
-
 class Collector {
 public:
     Collector(const LoopForm& form, const Machine& machine) : form_(form), machine_(machine) {
@@ -64,11 +62,6 @@ private:
         return source;
     }
 
-    void tune_streaming(KernelSource& source) {
-        source.late("STREAM_MIN", {8 * mebi, 0, mebi, 32 * mebi, int64_t{1} << 40},
-                    (machine_.last_cache_bytes() >= 32 * mebi ? 32 : 8) * mebi);
-    }
-
     Recipe make(const RowPlan& plan, const std::string& hypothesis) {
         LoopKernel kernel = write_rows(form_, plan);
         if (lacks.empty()) lacks = kernel.lacks;
@@ -83,9 +76,12 @@ private:
 
         KernelSource text = source(hypothesis);
         text.tune("UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
-        if (plan.stream) tune_streaming(text);
+        if (plan.stream) text.tune_size("STREAM_MIN", machine_);
+        if (plan.pages) {
+            text.tune_size("FAR_MIN", machine_);
+            text.late("AHEAD", {8192, 2048, 4096, 32768}, 8192);
+        }
         if (plan.online) text.late("BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
-        if (plan.prefetch) text.late("AHEAD", {256, 64, 128, 512, 1024}, 256);
         if (plan.next_row) text.tune("LOCALITY", {3, 2, 1}, 3);
         if (plan.dynamic) text.late("CHUNK", {8, 1, 2, 32, 128}, 8);
         if (plan.tiles != RowPlan::Tiles::none) text.late("TILE", {4096, 256, 1024, 16384, 65536}, 4096);
@@ -111,7 +107,7 @@ private:
             text.tune("TILE", {1024, 256, 512, 2048}, 1024);
             text.tune("ROWS", {4, 1, 2, 8}, 4);
         }
-        if (plan.stream) tune_streaming(text);
+        if (plan.stream) text.tune_size("STREAM_MIN", machine_);
         if (plan.prefetch) text.late("AHEAD", {8, 2, 4, 16, 32}, 8);
         return finish(text, kernel, helpers);
     }
@@ -145,6 +141,14 @@ bool any_truth(const LoopForm& form) {
     return false;
 }
 
+// The variant that asks for pages of inputs which come row by row, where there are any.
+std::vector<std::pair<std::string, RowPlan>> with_pages(const LoopForm& form, const RowPlan& plan) {
+    for (const Node& node : form.graph.nodes)
+        if (node.family == Family::input && form.full(node.id) && form.span(node.id).any_outer)
+            return {changed("pages", plan, [](RowPlan& p) { p.pages = true; })};
+    return {};
+}
+
 std::pair<std::string, ColumnPlan> prefetching(const ColumnPlan& plan) {
     return changed("prefetch", plan, [](ColumnPlan& p) { p.prefetch = true; });
 }
@@ -153,22 +157,20 @@ std::pair<std::string, ColumnPlan> prefetching(const ColumnPlan& plan) {
 
 std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
     Collector all(form, machine);
-    auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
     auto dynamic = [](RowPlan& plan) { plan.dynamic = true; };
     auto next_row = [](RowPlan& plan) { plan.next_row = true; };
     bool writes = !form.full_outputs().empty();
+    auto with = [](std::vector<std::pair<std::string, RowPlan>> list,
+                   const std::vector<std::pair<std::string, RowPlan>>& more) {
+        list.insert(list.end(), more.begin(), more.end());
+        return list;
+    };
     // The row that follows can come from memory while a later pass works on one that is in the cache.
     auto variants = [&](const RowPlan& plan, int reading_passes) {
         std::vector<std::pair<std::string, RowPlan>> list;
         if (form.passes > reading_passes || (form.passes == reading_passes && writes))
             list.push_back(changed("next_row", plan, next_row));
-        list.push_back(changed("prefetch", plan, prefetch));
-        return list;
-    };
-    auto with = [](std::vector<std::pair<std::string, RowPlan>> list,
-                   const std::vector<std::pair<std::string, RowPlan>>& more) {
-        list.insert(list.end(), more.begin(), more.end());
-        return list;
+        return with(list, with_pages(form, plan));
     };
 
     RowPlan passes;
@@ -199,7 +201,7 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
     split.split = true;
     split.stream = writes;
     all.add("split_rows", "few long rows: the threads share each row and exchange partial results at barriers",
-            "parallelism", split, 0.3, {changed("prefetch", split, prefetch)});
+            "parallelism", split, 0.3, with_pages(form, split));
     // A barrier costs as much as some ten thousand elements.
     all.restrict_last(Expression::parse("(" + form.last_extent.text() + ") >= 16384"));
     lacks = all.lacks;
@@ -208,15 +210,14 @@ std::vector<Recipe> row_recipes(const LoopForm& form, const Machine& machine, st
 
 std::vector<Recipe> pointwise_recipes(const LoopForm& form, const Machine& machine, std::string& lacks) {
     Collector all(form, machine);
-    auto prefetch = [](RowPlan& plan) { plan.prefetch = true; };
     RowPlan flat;
     flat.tiles = RowPlan::Tiles::along_rows;
     all.add("fused_loop", "one fused loop reads every operand once and writes the results with ordinary stores",
-            "memory", flat, 0.6, {changed("prefetch", flat, prefetch)});
+            "memory", flat, 0.6, with_pages(form, flat));
     RowPlan streamed = flat;
     streamed.stream = true;
     all.add("fused_streaming", "large outputs go past the caches, which saves reading them before they are written",
-            "memory", streamed, 0.6, {changed("prefetch", streamed, prefetch)});
+            "memory", streamed, 0.6, with_pages(form, streamed));
     RowPlan down = flat;
     down.tiles = RowPlan::Tiles::down_columns;
     all.add("column_tiles", "a tile of columns walks down all rows, so that operands shared by the rows stay in L1",

@@ -52,6 +52,10 @@ public:
         lines_.pragma(function_head(form_.problem) + " {");
         lines_ = Lines(1, lines_.text());
         lines_.add(fmt::format("const int64_t rows = {}, columns = {};", form_.rows, form_.columns));
+        if (plan_.pages) {
+            lines_.add("constexpr int64_t PAGE = 4096 / sizeof(float);");
+            lines_.add("const bool far = rows * columns * (int64_t)sizeof(float) > FAR_MIN;");
+        }
         if (plan_.stream) lines_.add("const bool streamed = rows * columns * (int64_t)sizeof(float) > STREAM_MIN;");
         plan_.split ? open_split() : open_rows();
         row();
@@ -263,6 +267,7 @@ private:
         for (int id : kept_)
             if (form_.stage(id) == pass) keep.push_back(id);
         targets.insert(targets.end(), keep.begin(), keep.end());
+        if (plan_.pages && pass == 0) ask_for_pages(from, to);
         std::string walker = "each_vector", aligned;
         for (int k : outputs) {
             const Tensor& output = form_.problem.outputs[static_cast<size_t>(k)];
@@ -274,8 +279,7 @@ private:
         lines_.add(fmt::format("{}({}{}, {}, [&](int{}, int64_t j, int64_t lanes{}) __attribute__((always_inline)) {{",
                                walker, aligned, from, to, reductions.empty() ? "" : " u",
                                aligned.empty() ? "" : ", bool past_caches"));
-        if (plan_.prefetch && pass == 0) add_prefetch(" + j + AHEAD + line");
-        if (plan_.next_row && pass == (plan_.online ? 2 : 1)) add_prefetch(" + columns + j + line", ", 0, LOCALITY");
+        if (plan_.next_row && pass == (plan_.online ? 2 : 1)) add_prefetch();
         std::map<int, std::string> known = load(targets, pass, lines_);
         Values values = values_.write(targets, known, uniform_, "", false);
         lines_.add(values.statements);
@@ -291,12 +295,26 @@ private:
         lines_.add("});");
     }
 
-    // Of every row's input, one cache line each.
-    void add_prefetch(const std::string& offset, const std::string& how = "") {
+    void ask_for_pages(const std::string& from, const std::string& to) {
+        std::vector<std::string> requests;
         for (int id : inputs(true))
             if (form_.span(id).any_outer)
-                lines_.add(fmt::format("for (int64_t line = 0; line < VL; line += 16) __builtin_prefetch({}{}{});",
-                                       input_address(id), offset, how));
+                requests.push_back(fmt::format("__builtin_prefetch({} + j + AHEAD);", input_address(id)));
+        if (requests.empty()) return;
+        lines_.add("// Pages that are read soon: finding a small one takes as long as reading half of it.");
+        lines_.add(fmt::format("for (int64_t j = {}; far && j < {}; j += PAGE) {{", from, to));
+        lines_.add(requests);
+        lines_.add("}");
+    }
+
+    // The same place of every row's input in its next row, one cache line each.
+    void add_prefetch() {
+        for (int id : inputs(true))
+            if (form_.span(id).any_outer)
+                lines_.add(
+                    fmt::format("for (int64_t line = 0; line < VL; line += 16) "
+                                "__builtin_prefetch({} + columns + j + line, 0, LOCALITY);",
+                                input_address(id)));
     }
 
     void put(int k, const std::string& value) {

@@ -203,7 +203,8 @@ protected:
     void check_one(const Builder& b, const Recipe& recipe, const std::vector<Dimensions>& shapes) {
         Configuration threaded = recipe.initial;
         for (std::pair<const std::string, Value>& tunable : threaded) {
-            if (tunable.first == "PARALLEL_MIN" || tunable.first == "STREAM_MIN") tunable.second = int64_t{0};
+            for (const char* least : {"PARALLEL_MIN", "STREAM_MIN", "FAR_MIN"})
+                if (tunable.first == least) tunable.second = int64_t{0};
             if (tunable.first == "BLOCK" || tunable.first == "TILE") tunable.second = int64_t{48};
             if (tunable.first == "UNROLL") tunable.second = int64_t{2};
         }
