@@ -55,12 +55,16 @@ public:
     std::string lacks;
 
 private:
-    KernelSource source(const std::string& hypothesis) {
+    KernelSource source(const std::string& hypothesis, bool pages = false) {
         KernelSource source(form_.problem, hypothesis);
-        source.tune_vectors(machine_, form_.nest == Nest::pointwise);
+        if (pages) source.tune_narrow_vectors(machine_, only_loads());
+        else source.tune_vectors(machine_, form_.nest == Nest::pointwise);
         source.late("PARALLEL_MIN", {32768, 4096, 8192, 16384, 131072}, machine_.cores > 1 ? 16384 : 131072);
         return source;
     }
+
+    // A row is read once, and nothing is written but what it comes to.
+    bool only_loads() const { return form_.nest == Nest::rows && form_.passes == 1 && form_.full_outputs().empty(); }
 
     Recipe make(const RowPlan& plan, const std::string& hypothesis) {
         LoopKernel kernel = write_rows(form_, plan);
@@ -74,12 +78,12 @@ private:
         if (plan.stream) helpers += for_each_type(form_.problem, aligned_walkers());
         if (plan.stream && form_.full_outputs().size() > 1) helpers += for_each_type(form_.problem, put_helper());
 
-        KernelSource text = source(hypothesis);
-        text.tune("UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : 4);
+        KernelSource text = source(hypothesis, plan.pages);
+        text.tune("UNROLL", {4, 1, 2, 8}, form_.nest == Nest::pointwise ? 2 : plan.pages && only_loads() ? 8 : 4);
         if (plan.stream) text.tune_size("STREAM_MIN", machine_);
         if (plan.pages) {
             text.tune_size("FAR_MIN", machine_);
-            text.late("AHEAD", {8192, 2048, 4096, 32768}, 8192);
+            text.late("AHEAD", {32768, 8192, 2048, 131072}, 32768);
         }
         if (plan.online) text.late("BLOCK", {1024, 256, 512, 2048, 4096}, 1024);
         if (plan.next_row) text.tune("LOCALITY", {3, 2, 1}, 3);
