@@ -332,6 +332,7 @@ private:
             note_roofline(line, shape);
             // Small shapes live in caches, where a roofline from bandwidths alone is out of reach: no reason to stop.
             if (line.bound != "cache") targets_.roofline_ns[shape.label] = line.nanoseconds;
+            if (line.bound == "memory") targets_.in_memory.insert(shape.label);
         }
     }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "search/drift.h"
 #include "search/finalists.h"
 #include "search/track.h"
 #include "search/tracks.h"
@@ -39,7 +40,8 @@ public:
           evaluator_(evaluator),
           settings_(settings),
           targets_(targets),
-          observer_(observer) {}
+          observer_(observer),
+          drift_(evaluator, targets.workers > 1 ? std::set<std::string>{} : targets.in_memory) {}
 
     Result run() {
         plan();
@@ -274,22 +276,21 @@ private:
 
     void measure(const std::vector<Choice>& batch) {
         std::vector<EvaluationRequest> requests;
-        requests.reserve(batch.size());  // they hold sources
+        std::vector<Kernel> kernels;
         std::map<std::string, double> best_ns;
         for (const auto& [label, leader] : leaders_) best_ns[label] = leader.nanoseconds;
         for (const Choice& choice : batch)
             for (const ShapePoint& point : choice.track->points) best_ns.try_emplace(point.label, infinity);
-        for (const Choice& choice : batch)
-            requests.push_back(
-                {choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
+        for (const Choice& choice : batch) {
+            kernels.push_back(choice.track->kernel);
+            requests.push_back({kernels.back(), choice.configuration, choice.track->points, Effort::screen, best_ns});
+        }
         std::vector<Evaluation> evaluations = evaluator_.evaluate(std::move(requests));
         result_.evaluations += static_cast<int>(batch.size());
+        for (size_t i = 0; i < evaluations.size(); ++i) observer_.on_evaluation(evaluations[i], kernels[i]);
+        drift_.level(evaluations, kernels);
         for (const Evaluation& evaluation : evaluations) update_leaders(evaluation);
-        for (size_t i = 0; i < evaluations.size(); ++i) {
-            Track& track = *batch[i].track;
-            track.record(evaluations[i], leaders_);
-            observer_.on_evaluation(evaluations[i], track.kernel);
-        }
+        for (size_t i = 0; i < evaluations.size(); ++i) batch[i].track->record(evaluations[i], leaders_);
         compare_over_all();
         for (const Choice& choice : batch) give_up_failures(*choice.track);
         check_limits();
@@ -578,6 +579,7 @@ private:
     const RunSettings& settings_;
     const Targets& targets_;
     Observer& observer_;
+    Drift drift_;
     Tracks tracks_;
     Leaders leaders_;
     std::map<const Track*, double> costs_;    // over all shapes; only where one kernel is to serve them

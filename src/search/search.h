@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ public:
 struct Targets {
     std::map<std::string, double> baseline_ns;  // by label, best baseline; may be empty
     std::map<std::string, double> roofline_ns;  // by label, 0 or absent: unknown
+    std::set<std::string> in_memory;            // labels of points whose tensors lie in no cache
     // Whether the kernel's condition holds there (integer parameters are the caller's). Absent: over
     // dimensions only.
     std::function<bool(const Kernel&, const ShapePoint&)> callable;
