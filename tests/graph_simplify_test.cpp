@@ -240,6 +240,20 @@ TEST(Simplify, DivisionByAVectorStays) {
     EXPECT_THAT(s.simplified(s.op("divide", {s.x, s.op("sqrt", {s.row}, "M 1")})), HasSubstr("divide"));
 }
 
+TEST(Simplify, WhatDecidesIsComputedAsItIsWritten) {
+    for (const char* decision : {"floor", "round", "sin"}) {
+        Operands s;
+        const int quotient = s.op("divide", {s.op("multiply", {s.x, s.constant(3)}), s.constant(7)});
+        EXPECT_THAT(s.simplified(quotient), Not(HasSubstr("divide")));
+        EXPECT_THAT(s.simplified(s.op(decision, {quotient})), HasSubstr("divide")) << decision;
+        // An exponential's last digits are nobody's.
+        EXPECT_THAT(s.simplified(s.op(decision, {s.op("exp", {quotient})})), Not(HasSubstr("divide"))) << decision;
+        // Half of a value is the same either way.
+        const int half = s.op("divide", {s.x, s.constant(2)});
+        EXPECT_THAT(s.simplified(s.op(decision, {half})), Not(HasSubstr("divide"))) << decision;
+    }
+}
+
 TEST(Simplify, IntegersAreNotTurnedIntoFractions) {
     Sketch s;
     Node x{.family = Family::input, .op = "x", .dtype = DType::int64};

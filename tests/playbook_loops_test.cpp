@@ -1,10 +1,16 @@
 // Kernels for pointwise chains and reductions: every strategy of every structure is compiled and compared
 // with a plain interpreter of the graph in double precision, on shapes with tails, single elements and
 // nothing at all.
+#include <gmock/gmock.h>
+
 #include "fakes/kernel_trial.h"
+#include "graph/decisions.h"
 
 namespace strop::playbook {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 class Loops : public KernelTrial {
 protected:
@@ -106,6 +112,37 @@ TEST_F(Loops, quotients_by_what_may_be_subnormal) {
         tolerance = size < 1e-38 ? 2e-2 : 2e-6;
         for (Builder* b : {&rows, &columns, &all}) check(*b, {{{"M", 9}, {"N", 37}}});
     }
+}
+
+// Whole numbers are divided with a remainder or without one.
+TEST_F(Loops, what_decides_is_computed_as_it_is_written) {
+    whole = true;
+    tolerance = 1e-9;
+    Builder multiples("multiples"), shares("shares"), columns("columns");
+    const int seventh = multiples.point("divide", {multiples.input("x", {"M", "N"}), multiples.constant(7)});
+    const int is_whole = multiples.point("equal", {seventh, multiples.point("floor", {seventh})});
+    multiples.output("y", multiples.point("where", {is_whole, multiples.constant(1), multiples.constant(0)}));
+    for (auto [b, axis] : {std::pair{&shares, 1}, {&columns, 0}}) {
+        const int x = b->input("x", {"M", "N"});
+        const int largest = b->reduce("max", b->point("absolute", {x}), {axis});
+        b->output("y", b->point("round", {b->point("divide", {x, b->point("add", {largest, b->constant(1)})})}));
+    }
+    for (Builder* b : {&multiples, &shares, &columns}) {
+        mark_decisions(b->graph);
+        check(*b, {{{"M", 9}, {"N", 203}}, {{"M", 64}, {"N", 37}}}, 1);
+    }
+}
+
+// A multiply-add would keep digits that the product has lost.
+TEST_F(Loops, products_are_rounded_before_a_sum_decides) {
+    Builder b("steps");
+    const int product = b.point("multiply", {b.input("x", {"M", "N"}), b.input("scale", {"N"})});
+    b.output("y", b.point("floor", {b.point("add", {product, b.input("shift", {"N"})})}));
+    b.output("z", b.point("add", {product, b.constant(1)}));
+    EXPECT_THAT(emit_loops(b.problem, b.graph, machine).recipes.at(0).source, Not(HasSubstr("rounded_product(x_j")));
+    mark_decisions(b.graph);
+    EXPECT_THAT(emit_loops(b.problem, b.graph, machine).recipes.at(0).source, HasSubstr("rounded_product(x_j"));
+    check(b, {{{"M", 9}, {"N", 203}}}, 1);
 }
 
 // The largest logit is a rounded product: what is subtracted from it has to be rounded alike.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "graph/decisions.h"
 #include "graph/operations.h"
 #include "graph/rewrite.h"
 
@@ -345,6 +346,7 @@ std::string describe_node(const Node& node) {
     text += attributes(node);
     text += " : " + list(node.shape);
     if (node.dtype != DType::float32) text += " " + name_of(node.dtype);
+    if (node.exact) text += " exact";
     return text;
 }
 
@@ -372,6 +374,7 @@ Graph simplify(const Graph& graph) {
     Graph simple = graph;
     change_loops(simple,
                  [](const Repeat& loop) { return Repeat{simplify(loop.body), loop.step, loop.count, loop.states}; });
+    mark_decisions(simple);
     return settle(raise_convolutions(settle(std::move(simple))));
 }
 

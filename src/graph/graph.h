@@ -51,6 +51,7 @@ struct Node {
     std::vector<Expression> shape;  // over the problem's dimensions and integer parameters
     DType dtype = DType::float32;
 
+    bool exact = false;  // pointwise: computed as it is written, for something is decided by it (decisions.h)
     // attributes; each is used by the families named
     double value = 0;                 // constant
     std::optional<Expression> dim;    // constant that depends on dimensions

@@ -119,6 +119,14 @@ bool same_value(const Expression& a, const Expression& b) {
     return true;
 }
 
+bool only_leading_ones(const Shape& inner, const Shape& outer) {
+    if (inner.size() > outer.size()) return false;
+    size_t added = outer.size() - inner.size();
+    for (size_t i = 0; i < added; ++i)
+        if (!outer[i].is_literal(1)) return false;
+    return std::equal(inner.begin(), inner.end(), outer.begin() + static_cast<std::ptrdiff_t>(added));
+}
+
 int GraphWriter::add(Node node) {
     node.id = static_cast<int>(nodes_.size());
     std::string key = describe_node(node);

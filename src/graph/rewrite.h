@@ -23,6 +23,9 @@ std::vector<int> inverse(const std::vector<int>& permutation);
 // axes).
 std::optional<std::vector<size_t>> unit_insertion(const Shape& shorter, const Shape& longer);
 
+// Whether `outer` is `inner` behind axes of extent 1.
+bool only_leading_ones(const Shape& inner, const Shape& outer);
+
 // A slice of all of a value, to be cut further.
 Node whole_slice(const Node& source);
 // A layout of a value: "reshape", "broadcast".

@@ -19,9 +19,9 @@ bool is_commutative(const Node& node) {
     return operation && operation->commutative;
 }
 
-size_t extended_axes(const Shape& shape) {
-    return static_cast<size_t>(
-        std::count_if(shape.begin(), shape.end(), [](const Expression& extent) { return !extent.is_literal(1); }));
+bool is_power_of_two(double value) {
+    int exponent = 0;
+    return std::fabs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 100;
 }
 
 class Rewriter {
@@ -53,6 +53,7 @@ private:
     std::vector<int> uses_;    // in the old graph
     std::vector<int> places_;  // old id -> new id
     std::set<int> shared_;     // new ids with several users: not worth undoing for one of them
+    bool exact_ = false;       // of the node that is rewritten, and of what it becomes
     std::set<int> joined_;     // old ids that a concatenation reads: what it puts side by side should look alike
     GraphWriter out_;
 
@@ -72,6 +73,7 @@ private:
     }
 
     int rewrite(Node node) {
+        exact_ = node.exact;
         switch (node.family) {
             case Family::constant: return rewrite_constant(std::move(node));
             case Family::pointwise: return rewrite_pointwise(std::move(node));
@@ -99,6 +101,7 @@ private:
         node.op = op;
         node.operands = std::move(operands);
         node.dtype = dtype;
+        node.exact = exact_;
         std::vector<Shape> shapes;
         for (int id : node.operands) shapes.push_back(at(id).shape);
         node.shape = broadcast(shapes);
@@ -145,14 +148,6 @@ private:
         }
     }
 
-    static bool only_leading_ones(const Shape& inner, const Shape& outer) {
-        if (inner.size() > outer.size()) return false;
-        size_t added = outer.size() - inner.size();
-        for (size_t i = 0; i < added; ++i)
-            if (!outer[i].is_literal(1)) return false;
-        return std::equal(inner.begin(), inner.end(), outer.begin() + static_cast<std::ptrdiff_t>(added));
-    }
-
     std::optional<int> fold(const Node& node) {
         if (!is_floating(node.dtype)) return std::nullopt;
         for (int id : node.operands)
@@ -168,7 +163,7 @@ private:
     void order_operands(Node& node) {
         auto before = [&](int a, int b) {
             auto rank = [&](int id) {
-                return std::make_tuple(is_literal(id), is_scalar(id), -static_cast<int>(extended_axes(at(id).shape)),
+                return std::make_tuple(is_literal(id), is_scalar(id), -static_cast<int>(long_axes(at(id).shape)),
                                        -static_cast<int>(at(id).shape.size()));
             };
             if (rank(a) != rank(b)) return rank(a) < rank(b);
@@ -219,7 +214,7 @@ private:
         if (is_literal(b, 0) && at(a).dtype == node.dtype) return a;
         if (is(b, "negative")) return make("subtract", {a, at(b).operands[0]}, node.dtype);
         if (is(a, "negative") && !is_literal(b)) return make("subtract", {b, at(a).operands[0]}, node.dtype);
-        if (is_literal(b) && is(a, "add") && is_literal(at(a).operands[1])) {
+        if (!node.exact && is_literal(b) && is(a, "add") && is_literal(at(a).operands[1])) {
             double sum = at(b).value + at(at(a).operands[1]).value;
             return make("add", {at(a).operands[0], out_.constant(sum, at(b).dtype)}, node.dtype);
         }
@@ -231,6 +226,7 @@ private:
         if (a == b) return make("square", {a}, node.dtype);
         if (!is_floating(node.dtype)) return std::nullopt;
         if (is_literal(b)) return rewrite_scaling(node, a, at(b).value);
+        if (node.exact) return std::nullopt;
         for (int side = 0; side < 2; ++side, std::swap(a, b)) {
             if (is_scalar(a) || is_scalar(b)) continue;
             if (is(b, "reciprocal")) return make("divide", {a, at(b).operands[0]}, node.dtype);
@@ -243,7 +239,7 @@ private:
     std::optional<int> rewrite_scaling(const Node& node, int x, double factor) {
         if (factor == 1) return x;
         if (factor == -1) return make("negative", {x}, node.dtype);
-        if (is(x, "multiply") && is_literal(at(x).operands[1])) {
+        if (!node.exact && is(x, "multiply") && is_literal(at(x).operands[1])) {
             double product = factor * at(at(x).operands[1]).value;
             return make("multiply", {at(x).operands[0], out_.constant(product, node.dtype)}, node.dtype);
         }
@@ -273,6 +269,7 @@ private:
         if (!is_floating(node.dtype)) return std::nullopt;
         if (is_literal(b, 1)) return a;
         if (is_literal(a, 1)) return make("reciprocal", {b}, node.dtype);
+        if (node.exact && !(is_literal(b) && is_power_of_two(at(b).value))) return std::nullopt;
         if (is_literal(b) && at(b).value != 0)
             return make("multiply", {a, out_.constant(1 / at(b).value, node.dtype)}, node.dtype);
         if (is_scalar(b) && has_finite_reciprocal([this](int id) -> const Node& { return out_.at(id); }, b))
@@ -283,6 +280,7 @@ private:
     }
 
     std::optional<int> rewrite_reciprocal(const Node& node) {
+        if (node.exact) return std::nullopt;
         const Node& source = operand(node, 0);
         if (is(source.id, "reciprocal")) return source.operands[0];
         if (is(source.id, "sqrt")) return make("rsqrt", {source.operands[0]}, node.dtype);

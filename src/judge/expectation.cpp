@@ -454,7 +454,8 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
     for (uint64_t more = 0; (equal || !explained) && more < (slow_ ? 1 : draws_nearby); ++more)
         note({32, mix64(seed_ + index) + more, steps_apart}, nearby, all);
     for (size_t t = 0; equal && t < noise.size(); ++t) explain(t, nearby[t] - noise[t], 1);
-    bool usable = true;
+    bool usable = true, sure = set.distribution == Distribution::whole;
+    std::vector<double> at_jumps(problem_.outputs.size());
     for (size_t t = 0; t < problem_.outputs.size(); ++t) {
         if (!is_floating(problem_.outputs[t].dtype)) continue;
         const DType dtype = problem_.outputs[t].dtype;
@@ -466,8 +467,14 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
         usable = usable && growth[t] * (condition[t] + epsilon / 2) <= largest_tolerance && own <= largest_tolerance;
         if (compiled_ && !compiled_->note.empty()) orders *= float32_only_factor;
         set.tolerance[t] = stored + std::min(largest_tolerance, std::max({least_ulps * epsilon, own, orders}));
+        at_jumps[t] = stored + std::max(least_ulps, growth[t] / 2) * epsilon;
+        sure = sure && noise[t] <= least_ulps * epsilon;
     }
-    return usable && explained;
+    if (usable && explained) return true;
+    // A function that jumps does so between whole numbers, or at them: where float32 and float64 agree, what is to come
+    // out there is known, although it is another thing next to them.
+    if (sure) set.tolerance = at_jumps;
+    return sure;
 }
 
 Slack Expectation::slack(Buffers& buffers, const InputSet& set) {

@@ -91,6 +91,7 @@ float vary(float value, Fill fill, Distribution distribution, uint64_t bits, End
         case Distribution::sparse: return fill != Fill::positive && mix64(bits) % 10 != 0 ? 0.0f : value;
         case Distribution::very_sparse: return fill != Fill::positive && mix64(bits) % 100 != 0 ? 0.0f : value;
         case Distribution::repeated: return std::round(value * 2) / 2 + (fill == Fill::positive ? 0.5f : 0.0f);
+        case Distribution::whole: return std::round(value * 60) + (fill == Fill::positive ? 1.0f : 0.0f);
         case Distribution::constant: return std::round(value * 4) / 4 + 0.125f;
         case Distribution::subnormal: return value * ends.tiny;
         case Distribution::huge: return value * ends.huge;
@@ -101,7 +102,8 @@ float vary(float value, Fill fill, Distribution distribution, uint64_t bits, End
 
 // Few digits stay few where sums of them have to be exact.
 float scale_of(const Tensor& input, Distribution distribution) {
-    const bool few_digits = distribution == Distribution::repeated || distribution == Distribution::constant;
+    const bool few_digits = distribution == Distribution::repeated || distribution == Distribution::whole ||
+                            distribution == Distribution::constant;
     return static_cast<float>(few_digits ? std::exp2(std::round(std::log2(input.scale))) : input.scale);
 }
 
@@ -125,6 +127,7 @@ std::string name_of(Distribution distribution) {
         case Distribution::sparse: return "sparse";
         case Distribution::very_sparse: return "very sparse";
         case Distribution::repeated: return "repeated values";
+        case Distribution::whole: return "whole numbers";
         case Distribution::constant: return "one value";
         case Distribution::subnormal: return "subnormal";
         case Distribution::huge: return "near the largest values";
@@ -135,14 +138,15 @@ std::string name_of(Distribution distribution) {
 
 bool has_equal_values(Distribution distribution) {
     return distribution == Distribution::sparse || distribution == Distribution::very_sparse ||
-           distribution == Distribution::repeated || distribution == Distribution::constant;
+           distribution == Distribution::repeated || distribution == Distribution::whole ||
+           distribution == Distribution::constant;
 }
 
 const std::vector<Distribution>& unusual_distributions() {
     static const std::vector<Distribution> all = {
         Distribution::scaled_up, Distribution::scaled_down, Distribution::shifted,  Distribution::far,
-        Distribution::sparse,    Distribution::very_sparse, Distribution::repeated, Distribution::constant,
-        Distribution::subnormal, Distribution::huge,        Distribution::masked};
+        Distribution::sparse,    Distribution::very_sparse, Distribution::repeated, Distribution::whole,
+        Distribution::constant,  Distribution::subnormal,   Distribution::huge,     Distribution::masked};
     return all;
 }
 

@@ -19,10 +19,11 @@ enum class Distribution {
     sparse,       // nine of ten are zero
     very_sparse,  // 99 of 100 are zero
     repeated,     // few different values
-    constant,     // one value, short in binary, so that sums of it are exact in any order
-    subnormal,    // ×1e-39, of float16 ×1e-5
-    huge,         // ×1e34, of float16 ×4e3: near the end of the type, with room for sums
-    masked,       // one of 64 is minus infinity
+    whole,      // whole numbers up to some hundreds: quotients and products of them are exact where others are rounded
+    constant,   // one value, short in binary, so that sums of it are exact in any order
+    subnormal,  // ×1e-39, of float16 ×1e-5
+    huge,       // ×1e34, of float16 ×4e3: near the end of the type, with room for sums
+    masked,     // one of 64 is minus infinity
 };
 std::string name_of(Distribution distribution);
 // Whether many of the values are equal.

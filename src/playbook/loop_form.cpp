@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/strings.h"
+#include "graph/decisions.h"
 #include "graph/reciprocal.h"
 #include "playbook/argument_names.h"
 #include "playbook/pointwise_part.h"
@@ -322,10 +323,16 @@ private:
             }
             for (int& operand : copy.operands) operand = image[index(operand)];
             Span span = span_of(members_[index(node.id)]);
-            if (copy.family == Family::pointwise && copy.op == "divide" && span.reduced) invert(copy, inverses);
+            if (copy.family == Family::pointwise && copy.op == "divide" && !copy.exact && span.reduced)
+                invert(copy, inverses);
             image[index(node.id)] = append(copy, span);
         }
         for (int id : source_.outputs) form_.graph.outputs.push_back(image[index(id)]);
+        for (int id : rounded_products(form_.graph)) {
+            Node& product = form_.graph.nodes[index(id)];
+            if (product.op == "square") product.operands.push_back(product.operands[0]);
+            product.op = "rounded_product";
+        }
     }
 
     // What a division becomes that has the same divisor in all of the loop.

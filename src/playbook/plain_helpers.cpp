@@ -270,6 +270,9 @@ static volatile int32_t unknown_zero = 0;
 static inline float rounded(float product, int32_t no_bits) {
     return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, product) | no_bits);
 }
+static inline double rounded(double product, int32_t no_bits) {
+    return __builtin_bit_cast(double, __builtin_bit_cast(int64_t, product) | no_bits);
+}
 )"},
                                                                            {"sign_of", R"(
 template <class T> static inline T sign_of(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }

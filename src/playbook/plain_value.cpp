@@ -203,7 +203,7 @@ Term PlainValues::pointwise(const Node& node, const TermIndex& index) {
         operands.push_back(at(id, own));
     }
     const Term term = formula(node, operands);
-    if (is_left_in_an_exponent(graph_, node)) return rounded(term);
+    if (is_left_in_an_exponent(graph_, node) || rounded_.contains(node.id)) return rounded(term);
     if (!exceeds_its_type(node.op, node.dtype)) return term;
     return combined(fmt::format("({}){}", c_type(node.dtype), term.grouped()), {term}, true);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/decisions.h"
 #include "graph/graph.h"
 
 namespace strop::playbook {
@@ -28,7 +29,10 @@ Term extent_term(const Expression& extent);
 // Collects what the body of a nest says at each depth.
 class PlainValues {
 public:
-    PlainValues(const Graph& graph, std::set<std::string> taken) : graph_(graph), taken_(std::move(taken)) {}
+    PlainValues(const Graph& graph, std::set<std::string> taken)
+        : graph_(graph),
+          rounded_(rounded_products(graph)),
+          taken_(std::move(taken)) {}
 
     // The element of a value; statements that it needs are added.
     Term at(int id, const TermIndex& index);
@@ -55,6 +59,7 @@ private:
     int uses(int id) const;
 
     const Graph& graph_;
+    const std::set<int> rounded_;  // before they are added
     std::set<std::string> taken_;
     std::string no_bits_;  // a name, once it is needed
     std::map<int, std::vector<std::string>> statements_;

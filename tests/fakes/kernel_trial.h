@@ -138,6 +138,7 @@ protected:
             for (int64_t i = 0; i < element_count(array.shape); ++i) {
                 double value = tensor.dtype == DType::boolean ? generator() % 2 : float(normal(generator));
                 if (tensor.dtype == DType::int64) value = static_cast<double>(generator() % 3);
+                if (whole) value = std::round(60 * value);
                 if (special && computed_in(tensor.dtype) == DType::float32 && i % 23 == 7) value = special_value;
                 put(data, i, tensor.dtype, value);
                 array.values.push_back(get(data, static_cast<size_t>(i), tensor.dtype));
@@ -239,6 +240,7 @@ protected:
     double shift = 0, scale = 1, tolerance = 2e-6;
     bool special = false;
     double special_value = 0;
+    bool whole = false;  // inputs are whole numbers
 };
 
 }  // namespace strop::playbook
