@@ -332,8 +332,10 @@ def number(value, dtype=None) -> Traced:
     """A Python number or dimension as a traced scalar.
 
     NumPy's own scalars count as Python numbers: constants take the precision of the arrays, so that
-    np.sqrt(2 / np.pi) does not turn float32 formulas into float64.
+    np.sqrt(2 / np.pi) does not turn float32 formulas into float64. Who writes np.float32(0.3) means it.
     """
+    if isinstance(value, np.float32) and dtype is None:
+        return Traced(GRAPH.constant(float(value), "float32"), (), np.dtype(np.float32), fill=value)
     if isinstance(value, SymInt):
         kind: np.dtype = np.dtype(np.int64)
     else:

@@ -258,7 +258,7 @@ def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
     one_value = pointwise("equal", low, high)
     low, high = choose(one_value, low - 0.5, low), choose(one_value, high + 0.5, high)
     width = (high - low) / lift(bins)
-    edges = astype(layout.arange(bins + 1), x.dtype) * width + low
+    edges = _even_edges(low, high, width, bins, range, x.dtype)
     index = astype(pointwise("floor", (x - low) / width), np.int64)
     index = pointwise("maximum", pointwise("minimum", index, bins - 1), 0)
     # The quotient is rounded; the edges decide.
@@ -268,6 +268,14 @@ def histogram(x, bins=10, range=None, density=None, weights=None):  # noqa: A002
     index = index + astype(after, np.int64)
     inside = pointwise("logical_and", x >= low, x <= high)
     return _counts_inside(index, inside, bins, weights, width if density else None), edges
+
+
+def _even_edges(low, high, width, bins, range, dtype):  # noqa: A002
+    """As np.linspace has them: in double where the range's ends are numbers."""
+    if range is not None and is_int(bins) and all(isinstance(end, (int, float)) for end in range) and range[0] != range[1]:
+        return lift(np.linspace(*range, int(bins) + 1).astype(dtype))
+    places = layout.arange(bins + 1)
+    return choose(pointwise("equal", places, bins), high, astype(places, dtype) * width + low)
 
 
 def _histogram_between(x: Traced, edges: Traced, density, weights):

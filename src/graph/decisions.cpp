@@ -19,7 +19,8 @@ bool rounds_correctly(const Node& node) {
     static const std::set<std::string> all = {"add",     "subtract", "multiply", "divide", "reciprocal",
                                               "sqrt",    "negative", "absolute", "square", "maximum",
                                               "minimum", "where",    "cast",     "power"};
-    return node.family == Family::layout || (node.family == Family::pointwise && all.contains(node.op));
+    return node.family == Family::layout || node.family == Family::gather ||
+           (node.family == Family::pointwise && all.contains(node.op));
 }
 
 }  // namespace

@@ -263,3 +263,19 @@ def numbers_beside_whole_ones(k):
     steps = np.zeros(k.shape[0]) + 0.1 / 3
     exact = np.abs(np.linspace(0, 0.1, k.shape[0])[1] * (k.shape[0] - 1) - 0.1) < 1e-12
     return (steps * 3 + k - k - 0.1) * 1e10, exact, (np.percentile(k * 0 + np.arange(k.shape[0]), 30) - 1.8) * 1e9
+
+
+def numbers_of_a_type_beside_whole_ones(k, i):
+    """k: uint8 M Q, i: int64 M Q"""
+    single = np.float32
+    half = k * single(0.5) + i * single(0.25)
+    return half, (k * single(0.3) + k * single(0.7)).astype(np.uint8), np.rint(k * 25 / single(3)), single(0.1) * k.sum()
+
+
+def at_the_edges_of_bins(x):
+    """x: M N"""
+    whole, tenths = np.round(x * 3), np.round(x * 10) / np.float32(10)
+    return (
+        np.histogram(whole, bins=10, range=(-3, 3))[0], np.histogram(tenths, bins=20, range=(-1.0, 1.0))[0],
+        np.histogram(whole)[0], *np.histogram(tenths, bins=7, range=(-0.7, 0.7)),
+    )
