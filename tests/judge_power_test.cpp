@@ -78,6 +78,7 @@ const std::map<std::string, std::vector<Dimensions>>& quick_shapes() {
         {"linear_relu", {{{"M", 16}, {"I", 128}, {"O", 128}}, {{"M", 5}, {"I", 203}, {"O", 37}}}},
         {"matmul", {{{"M", 48}, {"K", 128}, {"N", 32}}, {{"M", 19}, {"K", 203}, {"N", 23}}}},
         {"rmsnorm", {{{"M", 64}, {"N", 128}}, {{"M", 13}, {"N", 523}}}},
+        {"double_gap", {{{"M", 64}, {"N", 256}}, {{"M", 7}, {"N", 1003}}}},
         {"multiples", {{{"M", 64}, {"N", 256}}, {{"M", 7}, {"N", 1003}}}},
         {"row_product", {{{"M", 512}, {"N", 152}}, {{"M", 64}, {"N", 256}}}},
         {"row_sum", {{{"M", 64}, {"N", 128}}, {{"M", 13}, {"N", 523}}}},
@@ -228,9 +229,9 @@ TEST_P(Power, at_all_shapes_with_many_seeds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, Power,
-                         testing::Values("bfloat16_sum", "bias_gelu_residual", "column_sum", "conv2d", "layernorm",
-                                         "linear_relu", "matmul", "multiples", "rmsnorm", "row_product", "row_sum",
-                                         "softmax"),
+                         testing::Values("bfloat16_sum", "bias_gelu_residual", "column_sum", "conv2d", "double_gap",
+                                         "layernorm", "linear_relu", "matmul", "multiples", "rmsnorm", "row_product",
+                                         "row_sum", "softmax"),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace

@@ -100,11 +100,15 @@ float vary(float value, Fill fill, Distribution distribution, uint64_t bits, End
     return value;
 }
 
-// Few digits stay few where sums of them have to be exact.
+// Sums of them have to be exact.
+bool has_few_digits(Distribution distribution) {
+    return distribution == Distribution::repeated || distribution == Distribution::whole ||
+           distribution == Distribution::constant;
+}
+
 float scale_of(const Tensor& input, Distribution distribution) {
-    const bool few_digits = distribution == Distribution::repeated || distribution == Distribution::whole ||
-                            distribution == Distribution::constant;
-    return static_cast<float>(few_digits ? std::exp2(std::round(std::log2(input.scale))) : input.scale);
+    return static_cast<float>(has_few_digits(distribution) ? std::exp2(std::round(std::log2(input.scale)))
+                                                           : input.scale);
 }
 
 template <typename T, typename Make>
@@ -138,8 +142,7 @@ std::string name_of(Distribution distribution) {
 
 bool has_equal_values(Distribution distribution) {
     return distribution == Distribution::sparse || distribution == Distribution::very_sparse ||
-           distribution == Distribution::repeated || distribution == Distribution::whole ||
-           distribution == Distribution::constant;
+           has_few_digits(distribution);
 }
 
 const std::vector<Distribution>& unusual_distributions() {
@@ -163,6 +166,12 @@ void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings&
         uint64_t drawn = bits(distribution == Distribution::constant ? 0 : i);
         return scale * vary(plain_value(fill, drawn), fill, distribution, drawn, ends);
     };
+    // With digits that float32 has not: who rounds to it is wrong.
+    const bool few_digits = fill == Fill::zeros_ones || has_few_digits(distribution);
+    auto fine = [&](int64_t i) {
+        const double further = few_digits ? 0 : 0x1p-88 * static_cast<double>(mix64(bits(i)));
+        return real(i) * (1 + further);
+    };
     auto whole = [&](int64_t i) {
         uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));
         return (bits(i) >> 16) % bound;
@@ -178,7 +187,7 @@ void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings&
             fill == Fill::integers ? fill_with<float>(data, count, whole) : fill_with<float>(data, count, real);
             break;
         case DType::float64:
-            fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, real);
+            fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, fine);
             break;
         case DType::float16:
             fill == Fill::integers ? fill_with<Float16>(data, count, whole) : fill_with<Float16>(data, count, real);
