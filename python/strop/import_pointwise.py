@@ -21,7 +21,7 @@ from strop.trace_numpy import hypot, logaddexp
 def _register():
     same = "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal tanh erf atan lgamma sin cos sigmoid"
     unary = {name: name for name in same.split()}
-    unary |= {"floor": "floor", "ceil": "ceil", "round": "round", "abs": "absolute", "neg": "negative"}
+    unary |= {"floor": "floor", "ceil": "ceil", "abs": "absolute", "neg": "negative"}
     unary |= {"sign": "sign", "sgn": "sign", "square": "square", "special_expit": "sigmoid", "special_erf": "erf"}
     unary |= {"special_gammaln": "lgamma"}
     binary = {"mul": "multiply", "maximum": "maximum", "minimum": "minimum", "fmax": "maximum", "fmin": "minimum"}
@@ -54,6 +54,15 @@ def _sum_of(op):
 
 OPERATIONS["add"], OPERATIONS["sub"] = _sum_of("add"), _sum_of("subtract")
 OPERATIONS["rsub"] = lambda out, a, b, alpha=1: OPERATIONS["sub"](out, b, a, alpha)
+
+
+@imports("round")
+def _round(out, a, decimals=0):
+    if decimals == 0 or out.kind != "f":
+        return compute("round", out, a)
+    scale = 10.0 ** abs(decimals)
+    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
+    return compute(back, out, compute("round", out, compute(there, out, a, scale)), scale)
 
 
 @imports("div")

@@ -69,6 +69,13 @@ constexpr auto remainder_of = [](auto a, auto b) {
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 };
 
+// Rounded down, as in Python: 1 // 0.1 is 9, because 0.1 is a little more than a tenth.
+constexpr auto quotient_of = [](auto a, auto b) {
+    if (b == 0) return a / b;
+    const auto rest = remainder_of(a, b);
+    return std::isinf(b) ? (rest == b ? -1 : 0 * rest) : std::nearbyint((a - rest) / b);
+};
+
 // Of whole numbers; a double holds those of 53 bits.
 template <class Formula>
 Operation bits(const char* name, bool commutative, Formula) {
@@ -125,7 +132,7 @@ std::vector<Operation> several_operands() {
         binary("power", 40, false, [](auto a, auto b) { return std::pow(a, b); }),
         binary("maximum", 2, true, larger),
         binary("minimum", 2, true, smaller),
-        binary("floor_divide", 6, false, [](auto a, auto b) { return std::floor(a / b); }),
+        binary("floor_divide", 6, false, quotient_of),
         binary("remainder", 8, false, remainder_of),
         bits("bitwise_and", true, [](int64_t a, int64_t b) { return a & b; }),
         bits("bitwise_or", true, [](int64_t a, int64_t b) { return a | b; }),

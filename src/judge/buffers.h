@@ -34,6 +34,7 @@ struct InputSet {
     std::vector<int64_t> expected;       // offset of each output's expected values (doubles)
     std::vector<double> scale;           // rms of each output's finite expected values
     std::vector<double> steps;           // of the output's type that a value below its normal ones may be off
+    bool at_jumps = false;               // of the function, where it is sure: no element has room of its own
     std::vector<double> tolerance;  // allowed |error| / (|expected| + scale); absolute kinds use Problem::tolerance
 };
 

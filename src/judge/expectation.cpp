@@ -413,8 +413,8 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
     std::vector<double> growth;
     for (double length : inputs_of_an_output(buffers))
         growth.push_back(std::max(order_factor * std::sqrt(length), equal ? equal_terms_factor * length : 0));
-    // Each term is rounded to a step, however small it is.
-    set.steps.clear();
+    set.at_jumps = false;
+    set.steps.clear();  // each term is rounded to a step, however small it is
     for (double steps : growth) set.steps.push_back(std::max(least_ulps, steps));
     std::vector<std::vector<char>> results;
     std::vector<double> condition(problem_.outputs.size());
@@ -479,7 +479,7 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
     // A function that jumps does so between whole numbers, or at them: where float32 and float64 agree, what is to come
     // out there is known, although it is another thing next to them.
     if (sure) set.tolerance = at_jumps;
-    return sure;
+    return set.at_jumps = sure;
 }
 
 Slack Expectation::slack(Buffers& buffers, const InputSet& set) {
@@ -520,8 +520,8 @@ Slack Expectation::slack(Buffers& buffers, const InputSet& set, const std::vecto
     for (uint64_t draw = 0; draw < perturbations_of_few / 2; ++draw)
         for (double times : {most, -most})
             if (!widen({64, seed(draw), times}, once)) return {};
-    // A formula may lose digits where its value hardly depends on its inputs (an arc sine near 1), and does in float32,
-    // now more, now less: as much as float32 loses at inputs nearby.
+    widen({32}, once);  // what the reference itself makes of them in the declared types
+    // A formula may lose digits that its inputs do not show (an arc sine near 1): as many as float32 loses nearby.
     for (uint64_t draw = 0; draw < perturbations_of_few; ++draw) {
         if (!tries(buffers, set, {64, seed(draw), steps_nearby}, &exact) ||
             !tries(buffers, set, {32, seed(draw), steps_nearby}, &results))

@@ -328,7 +328,8 @@ const InputSet& Referee::checked_set(Buffers& buffers, uint32_t set) {
 // tolerance was estimated from. A tolerance that the problem states is what its author wants.
 std::string Referee::wrong_values(Buffers& buffers, const InputSet& set, const Sampling& sampling) {
     const std::string wrong = wrong_output(problem_, buffers, set, sampling);
-    if (wrong.empty() || problem_.tolerance || !may_be_rounding(problem_, buffers, set, sampling)) return wrong;
+    if (wrong.empty() || problem_.tolerance || set.at_jumps || !may_be_rounding(problem_, buffers, set, sampling))
+        return wrong;
     long_idle_ = true;
     return wrong_output(problem_, buffers, set, sampling, expectation_.slack(buffers, set));
 }
@@ -340,7 +341,7 @@ std::string Referee::wrong_element(Buffers& buffers, const InputSet& set, const 
                                     expected[one.output], slack);
     };
     const std::string text = wrong(0);
-    if (text.empty() || problem_.tolerance) return text;
+    if (text.empty() || problem_.tolerance || set.at_jumps) return text;
     std::vector<const char*> values;
     for (const std::vector<char>& output : expected) values.push_back(output.data());
     const Slack slack = expectation_.slack(buffers, set, values);

@@ -51,6 +51,7 @@ template <class To, class T> static inline To @OP@_in(const T* values, int64_t c
     };
     std::set<std::string> needed = used;
     if (used.contains("tanh_of")) needed.insert("expm1_of");
+    if (used.contains("floor_divide")) needed.insert("remainder_of");
     if (used.contains("erf_of")) needed.insert("exp_of");
     if (used.contains("sin_of") || used.contains("cos_of")) needed.insert("sincos_of");
     static const std::vector<std::pair<std::string, std::string>> texts = {{"max_of", R"(
@@ -277,15 +278,6 @@ static inline double rounded(double product, int32_t no_bits) {
                                                                            {"sign_of", R"(
 template <class T> static inline T sign_of(T a) { return a != a ? a : (T)((a > 0) - (a < 0)); }
 )"},
-                                                                           {"floor_divide", R"(
-// Rounded down, as in Python.
-template <class T> static inline T floor_divide(T a, T b) {
-    if (std::is_floating_point<T>::value) return (T)std::floor(a / b);
-    if (b == 0) return 0;
-    const T quotient = a / b;
-    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-)"},
                                                                            {"remainder_of", R"(
 // With the divisor's sign, as in Python.
 template <class T> static inline T remainder_of(T a, T b) {
@@ -306,6 +298,19 @@ template <> inline float remainder_of<float>(float a, float b) {
     const double size = __builtin_fabs((double)b);
     rest = rest >= size ? rest - size : rest < -size ? rest + size : rest;
     return (float)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
+}
+)"},
+                                                                           {"floor_divide", R"(
+// Rounded down, as in Python: 1 // 0.1 is 9, because 0.1 is a little more than a tenth.
+template <class T> static inline T floor_divide(T a, T b) {
+    if constexpr (std::is_floating_point<T>::value) {
+        if (b == 0) return a / b;
+        const T rest = remainder_of(a, b);
+        return std::isinf(b) ? (rest == b ? (T)-1 : 0 * rest) : std::nearbyint((a - rest) / b);
+    }
+    if (b == 0) return 0;
+    const T quotient = a / b;
+    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 )"},
                                                                            {"shifted_left", R"(

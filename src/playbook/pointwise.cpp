@@ -269,6 +269,9 @@ private:
         if (op == "maximum") return call("vmax", {a, b});
         if (op == "minimum") return call("vmin", {a, b});
         if (op == "power") return power(node, a, b);
+        // Of others the quotient may be rounded up to a whole number: plain loops take exact remainders.
+        const bool rest = op == "floor_divide" || op == "remainder";
+        if (rest && !is_power_of_two(node.operands[1])) return lacking("pointwise '" + op + "'");
         if (op == "floor_divide") return call("vfloor", {infix("/", multiplying, a, b)});
         if (op == "remainder") {
             Term named_a = a.strength == atomic ? a : name(a, "cast");
@@ -277,6 +280,12 @@ private:
             return infix("-", adding, named_a, infix("*", multiplying, named_b, whole));
         }
         return lacking("pointwise '" + op + "'");
+    }
+
+    bool is_power_of_two(int id) const {
+        const Node& node = graph_.at(id);
+        int exponent = 0;
+        return node.family == Family::constant && !node.dim && std::fabs(std::frexp(node.value, &exponent)) == 0.5;
     }
 
     // Both sides of & and | need one type.

@@ -279,3 +279,10 @@ def at_the_edges_of_bins(x):
         np.histogram(whole, bins=10, range=(-3, 3))[0], np.histogram(tenths, bins=20, range=(-1.0, 1.0))[0],
         np.histogram(whole)[0], *np.histogram(tenths, bins=7, range=(-0.7, 0.7)),
     )
+
+
+def quotients_rounded_down(x, k):
+    """x: M N, k: uint8 M N"""
+    whole, tenths = np.round(x * 30), np.round(x * 20) / np.float32(10)
+    pair = np.divmod(tenths, np.float32(0.7))
+    return whole // 0.1, whole % 3, *pair, np.fmod(tenths, np.float32(0.3)), k // np.float32(0.1), whole // -7, whole % 1
