@@ -359,7 +359,7 @@ TEST(Programs, ProductsOfWhatIsCutOutAreNoPlainLoops) {
 }
 
 TEST(Programs, WhatSeveralPartsOfAResultReadIsComputedOnceInOneNest) {
-    const std::string source = source_of("hue_saturation_value", "plain_stages");
+    const std::string source = source_of("hue_saturation_value", "fused_stages");
     EXPECT_THAT(source, HasSubstr("//   1. compute_y0\n"));
     EXPECT_THAT(source, Not(HasSubstr("//   2. ")));
     EXPECT_EQ(occurrences(source, "const float difference ="), 1u) << source;

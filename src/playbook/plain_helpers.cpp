@@ -268,11 +268,9 @@ static inline float cos_of(float x) { return sincos_of(x, 1); }
 // The compiler must not know that `no_bits` are none: it would turn a product and a sum into a multiply-add, which keeps
 // the digits that another product has lost.
 static volatile int32_t unknown_zero = 0;
-static inline float rounded(float product, int32_t no_bits) {
-    return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, product) | no_bits);
-}
-static inline double rounded(double product, int32_t no_bits) {
-    return __builtin_bit_cast(double, __builtin_bit_cast(int64_t, product) | no_bits);
+template <class T> static inline T rounded(T product, int32_t no_bits) {
+    if constexpr (sizeof(T) == 8) return __builtin_bit_cast(T, __builtin_bit_cast(int64_t, product) | no_bits);
+    else return __builtin_bit_cast(T, __builtin_bit_cast(int32_t, product) | no_bits);
 }
 )"},
                                                                            {"sign_of", R"(
