@@ -84,7 +84,10 @@ private:
     void apply(const std::string& operation) {
         const bool logical = operation.starts_with("logical");
         std::vector<int> operands = {logical ? truth() : value_};
-        if (find_operation(Family::pointwise, operation)->arity == 2) operands.push_back(logical ? truth() : other());
+        // Remainders of what is no power of two are left to plain loops.
+        const bool rest = operation == "remainder" || operation == "floor_divide";
+        if (find_operation(Family::pointwise, operation)->arity == 2)
+            operands.push_back(logical ? truth() : rest ? b_.constant(0.5) : other());
         const int result = b_.point(operation, operands);
         value_ = b_.graph.at(result).dtype == DType::boolean ? b_.point("where", {result, value_, other()}) : result;
         if (b_.graph.at(value_).shape.size() < nest_.axes.size()) value_ = b_.point("add", {value_, first_});
