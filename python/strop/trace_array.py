@@ -342,9 +342,7 @@ def number(value, dtype=None) -> Traced:
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, complex):
             raise Untraceable("complex numbers have no graph operation")
-        kind = np.dtype(
-            bool if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float64
-        )
+        kind = np.dtype(bool if isinstance(value, bool) else np.int64 if isinstance(value, int) else np.float64)
     if kind == np.int64 and not isinstance(value, SymInt) and int(float(value)) != value:
         raise Untraceable(f"the integer {value}, which float64 does not hold")
     stored = dtype if dtype is not None else GRAPH.working if kind == np.float64 else kind
