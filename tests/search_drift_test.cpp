@@ -28,7 +28,9 @@ protected:
         }
         std::vector<Evaluation> batch = evaluator_.evaluate(requests);
         for (Evaluation& evaluation : batch) evaluation.time_seconds = 1;
-        drift_.level(batch, kernels);
+        std::vector<const Kernel*> of_batch;
+        for (const Kernel& kernel : kernels) of_batch.push_back(&kernel);
+        drift_.level(batch, of_batch);
         std::map<std::string, double> times;
         for (size_t i = 0; i < names.size(); ++i) times[names[i]] = usable_nanoseconds(batch[i], label) / 1000;
         return times;

@@ -1,5 +1,7 @@
 #include "graph/decisions.h"
 
+#include <cmath>
+
 #include "graph/operations.h"
 
 namespace strop {
@@ -36,6 +38,11 @@ void mark_decisions(Graph& graph) {
         if (!decides(graph, node) && !(exact[i] && rounds_correctly(node))) continue;
         for (int operand : node.operands) exact[static_cast<size_t>(operand)] = 1;
     }
+}
+
+bool is_power_of_two(double value) {
+    int exponent = 0;
+    return std::fabs(std::frexp(value, &exponent)) == 0.5;
 }
 
 std::set<int> rounded_products(const Graph& graph) {

@@ -13,6 +13,9 @@ namespace strop {
 // are nobody's. Of loops each body is looked at by itself.
 void mark_decisions(Graph& graph);
 
+// A quotient by it is exact, but for what is nearly too large or too small.
+bool is_power_of_two(double value);
+
 // The products that must be rounded before they are added: no multiply-add.
 std::set<int> rounded_products(const Graph& graph);
 

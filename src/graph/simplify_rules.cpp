@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/decisions.h"
 #include "graph/operations.h"
 #include "graph/reciprocal.h"
 #include "graph/rewrite.h"
@@ -19,10 +20,7 @@ bool is_commutative(const Node& node) {
     return operation && operation->commutative;
 }
 
-bool is_power_of_two(double value) {
-    int exponent = 0;
-    return std::fabs(std::frexp(value, &exponent)) == 0.5 && std::abs(exponent) < 100;
-}
+bool has_exact_reciprocal(double value) { return is_power_of_two(value) && std::abs(std::ilogb(value) + 1) < 100; }
 
 class Rewriter {
 public:
@@ -269,7 +267,7 @@ private:
         if (!is_floating(node.dtype)) return std::nullopt;
         if (is_literal(b, 1)) return a;
         if (is_literal(a, 1)) return make("reciprocal", {b}, node.dtype);
-        if (node.exact && !(is_literal(b) && is_power_of_two(at(b).value))) return std::nullopt;
+        if (node.exact && !(is_literal(b) && has_exact_reciprocal(at(b).value))) return std::nullopt;
         if (is_literal(b) && at(b).value != 0)
             return make("multiply", {a, out_.constant(1 / at(b).value, node.dtype)}, node.dtype);
         if (is_scalar(b) && has_finite_reciprocal([this](int id) -> const Node& { return out_.at(id); }, b))

@@ -434,12 +434,9 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
         if (set.distribution != Distribution::declared && !is_floating(problem_.outputs[t].dtype) &&
             std::memcmp(results[t].data(), buffers.expected(set, t), results[t].size()) != 0)
             return false;
-    // Of a jump the middle is no noise.
-    for (uint64_t draw = 0; draw < draws_nearby && set.distribution != Distribution::whole; ++draw)
-        if (between_neighbours(buffers, set, mix64(seed_ + index) + draw, expected_of(buffers, set), &results))
-            for (size_t t = 0; t < noise.size(); ++t)
-                if (problem_.outputs[t].dtype == DType::float64)
-                    noise[t] = std::max(noise[t], difference(buffers, set, t, results[t]));
+    if (set.distribution != Distribution::whole)  // of a jump the middle is no noise
+        for (uint64_t draw = 0; draw < draws_nearby; ++draw)
+            add_noise_of_doubles(buffers, set, mix64(seed_ + index) + draw, noise);
     note({64, mix64(seed_ + index)}, condition, all);
     bool few = std::any_of(results.begin(), results.end(), [](const auto& r) { return r.size() / 8 < few_outputs; });
     for (uint64_t more = 1; few && more < perturbations_of_few; ++more)
@@ -529,7 +526,8 @@ Slack Expectation::slack(Buffers& buffers, const InputSet& set, const std::vecto
         std::vector<const char*> from;
         for (const std::vector<char>& values : exact) from.push_back(values.data());
         widen_by(from, noise);
-        if (between_neighbours(buffers, set, seed(draw), expected, &results)) widen_by(expected, noise);
+        results = std::move(exact);
+        if (computes_doubles() && to_the_middle(buffers, set, seed(draw), expected, results)) widen_by(expected, noise);
     }
     return slack;
 }

@@ -78,8 +78,10 @@ private:
     double at_least_usual_scale(const Buffers& buffers, size_t output, double scale);
     bool has_few_outputs(const Dimensions& dims) const;  // of some output so few elements that chance decides
     std::vector<double> widen_scale(Buffers& buffers, size_t index);
-    bool between_neighbours(Buffers& buffers, const InputSet& set, uint64_t seed,
-                            const std::vector<const char*>& expected, std::vector<std::vector<char>>* results);
+    bool computes_doubles() const;
+    void add_noise_of_doubles(Buffers& buffers, const InputSet& set, uint64_t seed, std::vector<double>& noise);
+    bool to_the_middle(Buffers& buffers, const InputSet& set, uint64_t seed, const std::vector<const char*>& expected,
+                       std::vector<std::vector<char>>& results);
     std::vector<const char*> expected_of(Buffers& buffers, const InputSet& set) const;
     bool estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise);
     void find_benign_distributions();

@@ -43,29 +43,40 @@ void Expectation::find_benign_distributions() {
     }
 }
 
-// Of outputs of float64 the mean of two evaluations in float64, at inputs that lie as far on one side as on the other:
-// of a smooth function that differs from the value in the middle by rounding errors only, which is what it loses within
-// its formula (1 - cos(x) of a small x) and nothing more precise is there to tell (Moré and Wild, Estimating
-// Computational Noise, 2011). False where there are none.
-bool Expectation::between_neighbours(Buffers& buffers, const InputSet& set, uint64_t seed,
-                                     const std::vector<const char*>& expected,
-                                     std::vector<std::vector<char>>* results) {
-    const auto is_double = [](const Tensor& tensor) { return tensor.dtype == DType::float64; };
+bool Expectation::computes_doubles() const {
+    return std::any_of(problem_.outputs.begin(), problem_.outputs.end(),
+                       [](const Tensor& tensor) { return tensor.dtype == DType::float64; });
+}
+
+// `results`, in float64 at inputs `steps_nearby` beside their own, become the mean of them and of those as far on the
+// other side, for outputs of float64; others what is expected. Of a smooth function the mean differs from the value in
+// the middle by rounding errors only, which is what it loses within its formula (1 - cos(x) of a small x) and nothing
+// more precise is there to tell (Moré and Wild, Estimating Computational Noise, 2011).
+bool Expectation::to_the_middle(Buffers& buffers, const InputSet& set, uint64_t seed,
+                                const std::vector<const char*>& expected, std::vector<std::vector<char>>& results) {
     std::vector<std::vector<char>> other;
-    if (std::none_of(problem_.outputs.begin(), problem_.outputs.end(), is_double) ||
-        !tries(buffers, set, {64, seed, steps_nearby}, results) ||
-        !tries(buffers, set, {64, seed, -steps_nearby}, &other))
-        return false;
+    if (!tries(buffers, set, {64, seed, -steps_nearby}, &other)) return false;
     for (size_t t = 0; t < other.size(); ++t) {
-        if (!is_double(problem_.outputs[t])) {
-            std::memcpy((*results)[t].data(), expected[t], (*results)[t].size());
+        if (problem_.outputs[t].dtype != DType::float64) {
+            std::memcpy(results[t].data(), expected[t], results[t].size());
             continue;
         }
-        double* values = reinterpret_cast<double*>((*results)[t].data());
+        double* values = reinterpret_cast<double*>(results[t].data());
         for (size_t i = 0; i < other[t].size() / sizeof(double); ++i)
             values[i] = (values[i] + value_at(other[t].data(), i)) / 2;
     }
     return true;
+}
+
+void Expectation::add_noise_of_doubles(Buffers& buffers, const InputSet& set, uint64_t seed,
+                                       std::vector<double>& noise) {
+    std::vector<std::vector<char>> results;
+    if (!computes_doubles() || !tries(buffers, set, {64, seed, steps_nearby}, &results) ||
+        !to_the_middle(buffers, set, seed, expected_of(buffers, set), results))
+        return;
+    for (size_t t = 0; t < noise.size(); ++t)
+        if (problem_.outputs[t].dtype == DType::float64)
+            noise[t] = std::max(noise[t], difference(buffers, set, t, results[t]));
 }
 
 std::vector<const char*> Expectation::expected_of(Buffers& buffers, const InputSet& set) const {

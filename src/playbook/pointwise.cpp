@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/decisions.h"
 #include "graph/operations.h"
 
 namespace strop::playbook {
@@ -271,7 +272,7 @@ private:
         if (op == "power") return power(node, a, b);
         // Of others the quotient may be rounded up to a whole number: plain loops take exact remainders.
         const bool rest = op == "floor_divide" || op == "remainder";
-        if (rest && !is_power_of_two(node.operands[1])) return lacking("pointwise '" + op + "'");
+        if (rest && !divides_exactly(graph_.at(node.operands[1]))) return lacking("pointwise '" + op + "'");
         if (op == "floor_divide") return call("vfloor", {infix("/", multiplying, a, b)});
         if (op == "remainder") {
             Term named_a = a.strength == atomic ? a : name(a, "cast");
@@ -282,10 +283,8 @@ private:
         return lacking("pointwise '" + op + "'");
     }
 
-    bool is_power_of_two(int id) const {
-        const Node& node = graph_.at(id);
-        int exponent = 0;
-        return node.family == Family::constant && !node.dim && std::fabs(std::frexp(node.value, &exponent)) == 0.5;
+    static bool divides_exactly(const Node& node) {
+        return node.family == Family::constant && !node.dim && is_power_of_two(node.value);
     }
 
     // Both sides of & and | need one type.

@@ -1,7 +1,7 @@
 #include "search/drift.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "search/track.h"
 
@@ -21,37 +21,33 @@ void scale(Measurement& time, double factor) {
     for (double& sample : time.samples_ns) sample *= factor;
 }
 
-const PointResult* point_of(const Evaluation& evaluation, const std::string& label) {
-    for (const PointResult& result : evaluation.points)
+PointResult* point_of(Evaluation& evaluation, const std::string& label) {
+    for (PointResult& result : evaluation.points)
         if (result.point.label == label) return &result;
     return nullptr;
 }
 
 }  // namespace
 
-void Drift::level(std::vector<Evaluation>& batch, const std::vector<Kernel>& kernels) {
+void Drift::level(std::vector<Evaluation>& batch, const std::vector<const Kernel*>& kernels) {
     for (const Evaluation& evaluation : batch) judging_seconds_ += evaluation.check_seconds + evaluation.time_seconds;
     for (const std::string& label : labels_) {
-        size_t best = batch.size();
-        for (size_t i = 0; i < batch.size(); ++i)
-            if (usable_nanoseconds(batch[i], label) < (best < batch.size() ? usable_nanoseconds(batch[best], label)
-                                                                           : std::numeric_limits<double>::infinity()))
-                best = i;
-        if (best == batch.size()) continue;
-        const double nanoseconds = usable_nanoseconds(batch[best], label);
-        const Contender who{batch[best].kernel, {}, kernels[best], batch[best].configuration};
+        const auto best = std::min_element(batch.begin(), batch.end(), [&](const Evaluation& a, const Evaluation& b) {
+            return usable_nanoseconds(a, label) < usable_nanoseconds(b, label);
+        });
+        if (best == batch.end() || !std::isfinite(usable_nanoseconds(*best, label))) continue;
+        const double nanoseconds = usable_nanoseconds(*best, label);
+        const Contender who{best->kernel, {}, *kernels[static_cast<size_t>(best - batch.begin())], best->configuration};
         Best& known = best_.try_emplace(label, Best{who, nanoseconds}).first->second;
         const double ratio = nanoseconds / known.nanoseconds;
         double drift = 1;
-        if (worth_asking(label, ratio)) drift = measured(known.who, who, point_of(batch[best], label)->point, ratio);
-        if (drift != 1) {
-            restless_.insert(label);
-            for (Evaluation& evaluation : batch)
-                for (PointResult& result : evaluation.points)
-                    if (result.point.label == label)
-                        for (Measurement* time : {&result.time, &result.cold}) scale(*time, 1 / drift);
-        }
+        if (worth_asking(label, ratio)) drift = measured(known.who, who, point_of(*best, label)->point, ratio);
         if (nanoseconds / drift < known.nanoseconds) known = {who, nanoseconds / drift};
+        if (drift == 1) continue;
+        restless_.insert(label);
+        for (Evaluation& evaluation : batch)
+            if (PointResult* result = point_of(evaluation, label))
+                for (Measurement* time : {&result->time, &result->cold}) scale(*time, 1 / drift);
     }
 }
 

@@ -19,7 +19,7 @@ public:
     // Brings the times of a batch that was just judged to the scale of those before it. Where its best differs clearly
     // from the best that is known, the two are timed in turns: what the ratio of their own times says beside that of
     // the turns is the machine's. Costs at most a seventh of what the batches cost. `kernels`: of the batch.
-    void level(std::vector<Evaluation>& batch, const std::vector<Kernel>& kernels);
+    void level(std::vector<Evaluation>& batch, const std::vector<const Kernel*>& kernels);
 
 private:
     struct Best {

@@ -276,18 +276,20 @@ private:
 
     void measure(const std::vector<Choice>& batch) {
         std::vector<EvaluationRequest> requests;
-        std::vector<Kernel> kernels;
+        requests.reserve(batch.size());  // they hold sources
+        std::vector<const Kernel*> kernels;
         std::map<std::string, double> best_ns;
         for (const auto& [label, leader] : leaders_) best_ns[label] = leader.nanoseconds;
         for (const Choice& choice : batch)
             for (const ShapePoint& point : choice.track->points) best_ns.try_emplace(point.label, infinity);
         for (const Choice& choice : batch) {
-            kernels.push_back(choice.track->kernel);
-            requests.push_back({kernels.back(), choice.configuration, choice.track->points, Effort::screen, best_ns});
+            kernels.push_back(&choice.track->kernel);
+            requests.push_back(
+                {choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
         }
         std::vector<Evaluation> evaluations = evaluator_.evaluate(std::move(requests));
         result_.evaluations += static_cast<int>(batch.size());
-        for (size_t i = 0; i < evaluations.size(); ++i) observer_.on_evaluation(evaluations[i], kernels[i]);
+        for (size_t i = 0; i < evaluations.size(); ++i) observer_.on_evaluation(evaluations[i], *kernels[i]);
         drift_.level(evaluations, kernels);
         for (const Evaluation& evaluation : evaluations) update_leaders(evaluation);
         for (size_t i = 0; i < evaluations.size(); ++i) batch[i].track->record(evaluations[i], leaders_);
@@ -342,8 +344,7 @@ private:
         }
     }
 
-    // To the lead: at the point where it is nearest, or over all of them where one kernel is to serve all. Of a track
-    // that was measured.
+    // To the lead, where it is nearest, or over all points where one kernel is to serve all. Of a measured track.
     double nearness(const Track& track) const {
         return one_for_all() ? costs_.at(leader_over_all_) / costs_.at(&track) : track.best_share(leaders_);
     }
@@ -424,8 +425,7 @@ private:
         return asked;
     }
 
-    // What proposers think of the strategies that are left; measurements decide, opinions only nudge, and only where
-    // there is a choice.
+    // What proposers think of the strategies that are left, where there is a choice; opinions only nudge.
     void ask_opinions() {
         const auto left =
             std::count_if(tracks_.begin(), tracks_.end(), [this](const auto& t) { return t->active() && !done(*t); });
