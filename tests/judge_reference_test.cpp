@@ -19,6 +19,8 @@
 namespace strop::judge {
 namespace {
 
+namespace fs = std::filesystem;
+
 Problem scale_problem(const TemporaryFolder& folder, const std::string& python) {
     write_file(folder.path() / "scale/problem.yaml", problem_yaml);
     write_file(folder.path() / "scale/reference.py", python);
@@ -138,22 +140,50 @@ int64_t bytes_in_huge_pages(const void* at) {
     return 0;
 }
 
-int64_t huge_bytes_under(const std::string& reference) {
-    TemporaryFolder folder("strop-test");
-    const Problem problem = scale_problem(folder, reference);
+int64_t huge_bytes_under(const Problem& problem) {
     Buffers buffers(problem, {"large", {{"M", 4096}, {"N", 1024}}}, {Distribution::declared}, 0, 1);
     return bytes_in_huge_pages(buffers.inputs().data());
 }
 
+bool huge_pages_come_unasked() {
+    return read_file("/sys/kernel/mm/transparent_hugepage/enabled").find("[always]") != std::string::npos;
+}
+
 // NumPy asks the system for huge pages, PyTorch and C++ do not.
 TEST(Buffers, tensors_lie_in_the_pages_that_their_users_have) {
-    const bool unasked = read_file("/sys/kernel/mm/transparent_hugepage/enabled").find("[always]") != std::string::npos;
-    const int64_t torch = huge_bytes_under("import torch\n\n\n" + std::string(reference_py));
-    const int64_t numpy = huge_bytes_under(reference_py);
-    if (unasked) EXPECT_EQ(torch, numpy);
+    TemporaryFolder folder("strop-test");
+    const int64_t torch = huge_bytes_under(scale_problem(folder, "import torch\n\n\n" + std::string(reference_py)));
+    const int64_t numpy = huge_bytes_under(scale_problem(folder, reference_py));
+    if (huge_pages_come_unasked()) EXPECT_EQ(torch, numpy);
     else EXPECT_EQ(torch, 0);
     if (memory_folder() < 0 || numpy == 0) GTEST_SKIP() << "this system gives no huge pages to files in memory";
     EXPECT_GT(numpy, int64_t{2} << 20);
+}
+
+// As STROP_PYTHON: the Python of references, in which PyTorch seems to be installed.
+class PythonWithTorch {
+public:
+    explicit PythonWithTorch(const TemporaryFolder& folder) {
+        const fs::path packages = folder.path() / "packages", python = folder.path() / "python";
+        write_file(packages / "torch-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: torch\nVersion: 1.0\n");
+        write_file(python,
+                   fmt::format("#!/bin/sh\nPYTHONPATH={} exec {} \"$@\"\n", packages.string(), reference_python()));
+        fs::permissions(python, fs::perms::owner_all);
+        setenv("STROP_PYTHON", python.c_str(), 1);
+    }
+    ~PythonWithTorch() { unsetenv("STROP_PYTHON"); }
+};
+
+// A result is called beside its baseline in PyTorch, with tensors of PyTorch's.
+TEST(Buffers, tensors_lie_in_the_pages_of_a_baseline_that_is_installed) {
+    if (huge_pages_come_unasked()) GTEST_SKIP() << "this system gives huge pages to everybody";
+    TemporaryFolder folder("strop-test");
+    Problem problem = scale_problem(folder, reference_py);
+    problem.baselines = {folder.path() / "scale/pytorch.py"};
+    const PythonWithTorch python(folder);
+    EXPECT_EQ(huge_bytes_under(problem), 0);
+    problem.baselines = {folder.path() / "scale/fast.cpp"};
+    if (memory_folder() >= 0) EXPECT_GT(huge_bytes_under(problem), int64_t{2} << 20);
 }
 
 TEST(Buffers, outputs_are_wiped_for_each_process) {

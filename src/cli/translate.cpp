@@ -231,7 +231,7 @@ std::string why_not_judged(Language language) {
     switch (language) {
         case Language::opencl: return opencl_devices(why).empty() ? "no device: " + why : "";
         case Language::triton:
-            if (interpreter(reference_python()).description.find("triton ") != std::string::npos) return {};
+            if (interpreter(reference_python()).packages.contains("triton")) return {};
             return "Triton is not installed, whose interpreter would check it (pip install triton)";
         case Language::tilelang: return "no device: kernels in tilelang run on GPUs, and nothing here judges them";
         case Language::cpp:

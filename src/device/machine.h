@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 
 #include "base/clock.h"
 #include "core/machine.h"
@@ -45,6 +46,7 @@ std::string reference_python();
 
 struct Interpreter {
     std::string description;  // "Python 3.11.2, numpy 2.1.0, torch 2.6.0, triton 3.2.0", as far as they are there
+    std::set<std::string> packages;    // of numpy, torch, triton and jax those that are there
     std::vector<std::string> folders;  // that it reads to import something
 };
 // What such a Python says of itself.

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 
 #include <unistd.h>
 
@@ -39,10 +40,16 @@ sandbox::Command tool(const std::vector<std::string>& argv) {
     return command;
 }
 
+// find_spec does not import: milliseconds instead of a tenth of a second. A Python that was seen to have it keeps it.
 bool has_numpy(const std::string& python) {
-    // find_spec does not import: milliseconds instead of a tenth of a second.
-    return sandbox::run(tool({python, "-c", "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None)"}))
-        .ok();
+    static std::set<std::string> seen;
+    static std::mutex alone;
+    const std::lock_guard lock(alone);
+    if (seen.contains(python)) return true;
+    const char* question = "import sys, importlib.util as u; sys.exit(u.find_spec('numpy') is None)";
+    const bool has = sandbox::run(tool({python, "-c", question})).ok();
+    if (has) seen.insert(python);
+    return has;
 }
 
 }  // namespace
@@ -102,14 +109,17 @@ const Interpreter& interpreter(const std::string& python) {
         "there = {d.metadata['Name']: d.version for d in distributions()}\n"
         "print('Python ' + platform.python_version(),\n"
         "      *[f'{n} {there[n]}' for n in ('numpy', 'torch', 'triton') if n in there], sep=', ')\n"
+        "print(*[n for n in ('numpy', 'torch', 'triton', 'jax') if n in there])\n"
         "print(sys.prefix, sys.base_prefix, *sys.path[1:], sep='\\n')\n";
     const sandbox::Finished said = sandbox::run(tool({python, "-c", question}));
+    const std::vector<std::string> lines = split(said.out, '\n');
     Interpreter& found = known[python];
-    for (const std::string& line : split(said.out, '\n')) {
-        if (found.description.empty()) found.description = line;
-        else if (line.starts_with('/') && std::count(found.folders.begin(), found.folders.end(), line) == 0)
-            found.folders.push_back(line);
-    }
+    if (lines.size() < 2) return found;
+    found.description = lines[0];
+    for (const std::string& package : split(lines[1], ' ')) found.packages.insert(package);
+    for (size_t line = 2; line < lines.size(); ++line)
+        if (lines[line].starts_with('/') && std::count(found.folders.begin(), found.folders.end(), lines[line]) == 0)
+            found.folders.push_back(lines[line]);
     return found;
 }
 

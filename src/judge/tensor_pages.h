@@ -7,8 +7,9 @@
 
 namespace strop::judge {
 
-// Huge ones under a reference in NumPy, which asks the system for them, and where the system gives them unasked
-// (/sys/kernel/mm/transparent_hugepage/enabled); small ones under PyTorch and C++, which do not ask.
+// Small ones under PyTorch, JAX and C++, which do not ask the system for huge ones, and under a reference in NumPy that
+// has a baseline in PyTorch or JAX here: its result is called beside that (run/in_process.h). Huge ones under NumPy
+// alone, which asks for them, and where the system gives them unasked (/sys/kernel/mm/transparent_hugepage/enabled).
 SharedMemory::Pages tensor_pages(const Problem& problem);
 
 }  // namespace strop::judge
