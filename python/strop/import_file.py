@@ -300,6 +300,7 @@ class Dimensions:
         self.fix_what_may_be_indexed()
         self.drop_what_does_not_vary()
         self.drop_what_only_computing_refuses()
+        self.raise_what_is_too_low_together()
 
     def fix_what_is_short(self):
         """Three coordinates of a point, or four of a box, are what the data is, and no size that varies."""
@@ -372,6 +373,16 @@ class Dimensions:
         if fails():
             for name in list(self.values):
                 self.fix(name)
+
+    def raise_what_is_too_low_together(self):
+        """One value of each channel has no variance, which batch norm in training mode refuses."""
+        lowest = {name: self.low(name) for name in self.values}
+        if not lowest or self.imported.runs_at(self.shapes_at(lowest)):
+            return
+        for name, low in lowest.items():
+            if low < self.values[name] and self.imported.runs_at(self.shapes_at({**lowest, name: low + 1})):
+                self.lows[name] = low + 1
+                return
 
     def fix(self, name):
         size = self.values.pop(name)

@@ -42,7 +42,12 @@ const std::map<std::string, const char*>& helper_bodies() {
          "    return a >> (by < 0 || by > most ? most : by);\n}\n"},
         {"float_remainder",
          "@TYPE@ a, @TYPE@ b) {\n    const @TYPE@ rest = fmod(a, b);\n"
-         "    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"}};
+         "    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;\n}\n"},
+        {"float_quotient",
+         "@TYPE@ a, @TYPE@ b) {\n    if (b == 0) return a / b;\n    @TYPE@ rest = fmod(a, b);\n"
+         "    if (rest != 0 && (rest < 0) != (b < 0)) rest += b;\n"
+         "    if (b + b == b) return rest == b ? -1 : 0 * rest;  // an infinity\n"
+         "    return rint((a - rest) / b);\n}\n"}};
     return bodies;
 }
 
@@ -147,10 +152,7 @@ CTerms::Text CTerms::formula(const Term& term) {
     const bool floating = is_floating(term.dtype);
     if (op == "maximum") return helper("larger", term, operands);
     if (op == "minimum") return helper("smaller", term, operands);
-    if (op == "floor_divide") {
-        if (floating) return {fmt::format("floor({} / {})", a.grouped(), b.grouped()), true};
-        return helper("floor_quotient", term, operands);
-    }
+    if (op == "floor_divide") return helper(floating ? "float_quotient" : "floor_quotient", term, operands);
     if (op == "remainder") return helper(floating ? "float_remainder" : "floor_remainder", term, operands);
     if (op == "left_shift") return helper("shifted_left", term, operands);
     if (op == "right_shift") return helper("shifted_right", term, operands);

@@ -130,21 +130,36 @@ TileLangTerms::Text TileLangTerms::pointwise(const Term& term) {
         if (!floating) return {fmt::format("tl.if_then_else({}, {}, {})", better, first, second), true};
         return {fmt::format("tl.if_then_else(tl.Or({}, tl.isnan({})), {}, {})", better, first, first, second), true};
     }
-    if (op == "floor_divide" && floating) return {fmt::format("tl.floor({} / {})", a.grouped(), b.grouped()), true};
+    if (op == "floor_divide" && floating) return float_quotient(term, a, b);
     if (op == "floor_divide") return {fmt::format("{} // {}", a.grouped(), b.grouped()), false};
     if (op == "remainder" && !floating) return {fmt::format("{} % {}", a.grouped(), b.grouped()), false};
-    if (op == "remainder") {
-        const std::string divisor = repeated(b, "divisor");
-        const std::string rest = repeated({fmt::format("tl.fmod({}, {})", a.text, divisor), true}, "rest");
-        const std::string zero = tilelang_literal(0, term.dtype);
-        return {fmt::format("tl.if_then_else(tl.And({0} != {2}, tl.Or(tl.And({0} < {2}, {1} > {2}), tl.And({0} > {2}, "
-                            "{1} < {2}))), {0} + {1}, {0})",
-                            rest, divisor, zero),
-                true};
-    }
+    if (op == "remainder") return float_remainder(term, a, b);
     if (op == "left_shift" || op == "right_shift") return shifted(term, a, b);
     if (op == "power" && floating) return {fmt::format("tl.pow({}, {})", a.text, b.text), true};
     return missing(fmt::format("pointwise '{}' of {}", op, name_of(term.dtype)));
+}
+
+// With the divisor's sign.
+TileLangTerms::Text TileLangTerms::float_remainder(const Term& term, const Text& a, const Text& b) {
+    const std::string divisor = repeated(b, "divisor");
+    const std::string rest = repeated({fmt::format("tl.fmod({}, {})", a.text, divisor), true}, "rest");
+    return {fmt::format("tl.if_then_else(tl.And({0} != {2}, tl.Or(tl.And({0} < {2}, {1} > {2}), tl.And({0} > {2}, "
+                        "{1} < {2}))), {0} + {1}, {0})",
+                        rest, divisor, tilelang_literal(0, term.dtype)),
+            true};
+}
+
+// Rounded down, as in Python: 1 // 0.1 is 9, because 0.1 is a little more than a tenth.
+TileLangTerms::Text TileLangTerms::float_quotient(const Term& term, const Text& a, const Text& b) {
+    const std::string divisor = repeated(b, "divisor");
+    const std::string rest = repeated(float_remainder(term, a, b), "left_over");
+    const std::string zero = tilelang_literal(0, term.dtype), down = tilelang_literal(-1, term.dtype);
+    const std::string whole = external("rint", term.dtype, fmt::format("({} - {}) / {}", a.grouped(), rest, divisor));
+    const std::string by_infinity =
+        fmt::format("tl.if_then_else({0} == {1}, {2}, {3} * {0})", rest, divisor, down, zero);
+    return {fmt::format("tl.if_then_else({0} == {1}, {2} / {0}, tl.if_then_else({0} + {0} == {0}, {3}, {4}))", divisor,
+                        zero, a.grouped(), by_infinity, whole),
+            true};
 }
 
 // By more bits than there are, nothing is left.

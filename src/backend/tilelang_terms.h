@@ -26,6 +26,8 @@ private:
     Text pointwise(const schedule::Term& term);
     Text one_operand(const schedule::Term& term, const Text& a);
     Text shifted(const schedule::Term& term, const Text& a, const Text& b);
+    Text float_remainder(const schedule::Term& term, const Text& a, const Text& b);
+    Text float_quotient(const schedule::Term& term, const Text& a, const Text& b);
     Text chosen(const std::string& condition, int inside, int outside);
     std::string truth(int operand);
     std::string repeated(const Text& text, const std::string& word);

@@ -39,6 +39,12 @@ const std::map<std::string, Helper>& helpers_by_name() {
          {"a",
           "    whole = tl.floor(a)\n    rest = a - whole\n    odd = whole != 2 * tl.floor(whole / 2)\n"
           "    return tl.where((rest > 0.5) | ((rest == 0.5) & odd), whole + 1, whole)\n"}},
+        {"float_quotient",
+         {"a, b",
+          "    rest = floor_remainder(a, b)\n    far = tl.where(rest == b, -1, 0 * rest)  # by an infinity\n"
+          "    whole = nearest_whole((a - rest) / b)\n"
+          "    return tl.where(b == 0, a / b, tl.where(b + b == b, far, whole))\n",
+          {"floor_remainder", "nearest_whole"}}},
         {"exp_minus_1",
          {"a",
           "    power = tl.exp(a)  # its rounding error cancels in the quotient (W. Kahan)\n"
@@ -305,8 +311,7 @@ TritonTerms::Text TritonTerms::pointwise(const Term& term) {
         return {fmt::format("{} {} {}", a.grouped(), sign->second, b.grouped()), false};
     const bool floating = is_floating(term.dtype);
     if (op == "maximum" || op == "minimum") return call(op, operands);
-    if (op == "floor_divide" && floating) return {fmt::format("tl.floor({} / {})", a.grouped(), b.grouped()), true};
-    if (op == "floor_divide") return call("floor_quotient", operands);
+    if (op == "floor_divide") return call(floating ? "float_quotient" : "floor_quotient", operands);
     if (op == "remainder") return call("floor_remainder", operands);
     if (op == "power" && floating) return call("power_of", operands);
     if (op == "left_shift" || op == "right_shift") return shifted(term, a, b);

@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -38,6 +40,11 @@ double waited_share(size_t core) {
 }
 
 }  // namespace
+
+bool has_patience() {
+    const char* said = std::getenv("STROP_PATIENCE");
+    return !said || std::string_view(said) != "none";
+}
 
 bool neighbours_are_loud() {
     cpu_set_t allowed;

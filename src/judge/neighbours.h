@@ -9,6 +9,9 @@ namespace strop::judge {
 // to wait for its core. Nothing that is judged may run meanwhile, so none of it has a say.
 bool neighbours_are_loud();
 
+// Whether a comparison waits for quiet moments and goes on longer after loud ones. STROP_PATIENCE=none: it does not.
+bool has_patience();
+
 // Sleeps until a moment is quiet, so long at most. What it took.
 Seconds wait_for_quiet(Seconds limit);
 

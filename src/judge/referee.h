@@ -226,6 +226,13 @@ private:
     std::map<std::string, double> count_events(Runner& runner, double estimate_ns, std::vector<std::string>& missing);
     Runner::Outcome possible_time(Runner& runner, size_t index, double median_ns);
     std::vector<Buffers*> buffers_for(const std::vector<ShapePoint>& points);
+    struct Starting {
+        std::string name;
+        std::filesystem::path file;
+        bool as_eager;                   // missing where PyTorch's eager mode is
+        std::unique_ptr<Runner> runner;  // null: in C++, to be compiled
+    };
+    std::vector<Starting> started_baselines(const std::vector<Buffers*>& buffers);
     void start_baselines();
     void add_reference(const std::vector<Buffers*>& buffers);
     void add_baseline(const std::string& name, std::unique_ptr<Runner> runner);

@@ -62,6 +62,33 @@ void Referee::add_reference(const std::vector<Buffers*>& buffers) {
     else missing_.push_back({name, failed(built.message)});
 }
 
+// Of the reference, unless it is in C++, and of the files; what computes on the processor is no baseline of a device,
+// unless there is no other. A framework takes seconds to start and to compile: all of them start here, side by side.
+std::vector<Referee::Starting> Referee::started_baselines(const std::vector<Buffers*>& buffers) {
+    std::vector<Starting> all;
+    const bool on_device = options_.device.has_value();
+    const auto start = [&](const std::string& name, const std::string& how, const fs::path& file, bool compiled) {
+        all.push_back({name, file, compiled, Runner::python(how, file, problem_, buffers, machine_.cores, on_device)});
+    };
+    const std::string framework = framework_of(problem_.reference);
+    const bool of_device = framework != "numpy" || problem_.baselines.empty();
+    if (!is_cpp(problem_.reference) && (!on_device || of_device))
+        start(framework, framework, problem_.reference, false);
+    if (framework == "pytorch") start("torch.compile", "torch.compile", problem_.reference, false);
+    for (const fs::path& path : problem_.baselines) {
+        const std::string stem = path.stem().string();
+        const bool torch = stem == "pytorch", jax = stem == "jax";
+        if (on_device && !torch && !jax) continue;
+        if (path.extension() != ".py") {
+            all.push_back({stem, path, false, nullptr});
+            continue;
+        }
+        start(stem, torch ? "pytorch" : jax ? "jax" : "numpy", path, false);
+        if (torch) start("torch.compile", "torch.compile", path, true);
+    }
+    return all;
+}
+
 void Referee::start_baselines() {
     baselines_started_ = true;
     std::vector<ShapePoint> points = problem_.points;
@@ -70,37 +97,20 @@ void Referee::start_baselines() {
     if (admits(problem_, tiny_.dims)) points.push_back(tiny_);
     std::vector<Buffers*> buffers = buffers_for(points);
     PhaseTimer timer(baseline_seconds_);
-    int threads = machine_.cores;
-    const std::string framework = framework_of(problem_.reference);
-    const bool on_device = options_.device.has_value();
-    const auto python = [&](const std::string& name, const fs::path& file) {
-        return Runner::python(name, file, problem_, buffers, threads, on_device);
-    };
-    // What computes on the processor is no baseline of a device, unless there is no other.
-    const bool only_the_reference = problem_.baselines.empty();
-    if (is_cpp(problem_.reference)) {
-        if (!on_device || only_the_reference) add_reference(buffers);
-    } else if (!on_device || framework != "numpy" || only_the_reference) {
-        add_baseline(framework, python(framework, problem_.reference));
-    }
-    if (framework == "pytorch") add_baseline("torch.compile", python("torch.compile", problem_.reference));
-    for (const fs::path& path : problem_.baselines) {
+    std::vector<Starting> starting = started_baselines(buffers);
+    if (is_cpp(problem_.reference) && (!options_.device || problem_.baselines.empty())) add_reference(buffers);
+    for (Starting& one : starting) {
         check_interrupt();
-        std::string stem = path.stem().string();
-        if (on_device && stem != "pytorch" && stem != "jax") continue;
-        if (path.extension() != ".py") {
-            Build build{read_file(path), {}, {}, options_.flags, true};
+        if (!one.runner) {
+            Build build{read_file(one.file), {}, {}, options_.flags, true};
             Built built = toolchain_.build(problem_, {build}, folder_.path(), 1).front();
-            if (built.ok) add_baseline(stem, Runner::kernel(built, problem_, buffers, threads));
-            else missing_.push_back({stem, how_to_get(stem, built.message)});
-            continue;
+            if (built.ok) add_baseline(one.name, Runner::kernel(built, problem_, buffers, machine_.cores));
+            else missing_.push_back({one.name, how_to_get(one.name, built.message)});
+        } else if (one.as_eager && (baseline_names_.empty() || baseline_names_.back() != "pytorch")) {
+            missing_.push_back({one.name, missing_.back().how});
+        } else {
+            add_baseline(one.name, std::move(one.runner));
         }
-        bool torch = stem == "pytorch", jax = stem == "jax";
-        std::string eager = torch ? "pytorch" : jax ? "jax" : "numpy";
-        add_baseline(stem, python(eager, path));
-        bool have_torch = torch && !baseline_names_.empty() && baseline_names_.back() == stem;
-        if (have_torch) add_baseline("torch.compile", python("torch.compile", path));
-        else if (torch) missing_.push_back({"torch.compile", missing_.back().how});  // as for eager mode
     }
 }
 

@@ -171,7 +171,7 @@ Comparison Referee::compare(const ComparisonRequest& request) {
     const double all_points = static_cast<double>(request.points.size());
     double left = request.seconds_per_point * all_points;
     Seconds patience(request.patience_seconds > 0 ? request.patience_seconds : left);
-    if (request.effort == Effort::screen) patience = Seconds(0);
+    if (request.effort == Effort::screen || !has_patience()) patience = Seconds(0);
     for (const ShapePoint& point : request.points) {
         check_interrupt();
         const double points = all_points - static_cast<double>(comparison.points.size());
@@ -301,14 +301,15 @@ std::vector<size_t> Referee::take_turns(std::vector<Timing>& timings, Buffers& b
         take_rounds(timings, limit, most_rounds_of_a_screening);
         return {0};
     }
-    neighbours_.matter = true;
+    neighbours_.matter = has_patience();
+    const double most = neighbours_.matter ? extension : 1;
     const Seconds patience = neighbours_.patience;
     const Clock::time_point start = Clock::now();
     while (launches.size() < looks.back()) {
         const bool look = std::count(looks.begin(), looks.end(), launches.size()) > 0;
         const Seconds quiet = Clock::now() - start - (patience - neighbours_.patience);
         const bool over = launches.size() >= looks.front() && quiet > limit &&
-                          (quiet > extension * limit || !any_wants_launches(timings, launches));
+                          (quiet > most * limit || !any_wants_launches(timings, launches));
         if (look) settle(timings, launches);
         if (over || (look && std::none_of(timings.begin() + 1, timings.end(), wants_turns))) break;
         for (Timing& timing : timings)

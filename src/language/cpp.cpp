@@ -332,50 +332,92 @@ sandbox::Command CppToolchain::confined(const fs::path& folder) const {
     return command;
 }
 
-// `library`: beside its source, in a folder that holds nothing else.
-sandbox::Command CppToolchain::command(const Build& build, const Compiler& compiler, const fs::path& library,
-                                       const fs::path& adapter) const {
-    sandbox::Command command = confined(library.parent_path());
-    command.argv = {compiler.path};
+// Those of the compiler, those that only its compiling or only its linking needs, and what it reads.
+struct CppToolchain::Words {
+    std::vector<std::string> flags, defines, includes, objects, linking, readable;
+};
+
+struct CppToolchain::Steps {
+    sandbox::Command compile;
+    std::optional<sandbox::Command> link;  // absent: the first links too
+};
+
+CppToolchain::Words CppToolchain::words_of(const Build& build, const Compiler& compiler, const fs::path& library,
+                                           const fs::path& adapter) const {
     const fs::path folder = adapter.parent_path();  // of all builds, which reads what is named only
+    Words words{flags_, {}, {}, {}, build.linked, {}};
     const auto include = [&](const char* header) {
-        const std::string file = (folder / header).string();
-        append(command.argv, {"-include", file});
-        command.readable.push_back(file);
+        append(words.includes, {"-include", (folder / header).string()});
+        words.readable.push_back(words.includes.back());
     };
-    command.readable.push_back(adapter.string());
-    append(command.argv, flags_);
-    if (uses_openmp(build.source)) command.argv.push_back("-fopenmp");
-    append(command.argv, configuration_flags(build));
-    append(command.argv, build.flags);
-    append(command.argv, build.linked);
-    if (build.emulated) {
-        append(command.argv, emulated_flags());
-        append(command.readable, paths_in(emulated_flags()));
-        for (const fs::path& object : build_emulator(compiler, folder)) {
-            command.argv.push_back(object.string());
-            command.readable.push_back(object.string());
-        }
-    }
-    if (!late_values(build).empty()) include(late_header);
+    if (uses_openmp(build.source)) words.flags.emplace_back("-fopenmp");
+    for (const std::string& flag : configuration_flags(build))
+        (flag.starts_with("-D") ? words.defines : words.flags).push_back(flag);
+    append(words.flags, build.flags);
     for (const fs::path& object : build_units(build, compiler, library.parent_path()))
-        command.argv.push_back(object.string());
+        words.objects.push_back(object.string());
+    if (!late_values(build).empty()) include(late_header);
     if (asks_for_team(build.source)) {
         include(team_header);
-        command.argv.push_back(build_team(build, compiler, folder).string());
-        command.readable.push_back(command.argv.back());
+        words.objects.push_back(build_team(build, compiler, folder).string());
     }
-    // Warnings about a kernel are its author's business: printing them costs more than compiling it.
-    for (const char* flag : {"-w", "-shared", "-fPIC", "-o"}) command.argv.push_back(flag);
-    append(command.argv, {library.string(), fs::path(library).replace_extension(".cpp").string(), adapter.string()});
+    if (build.emulated) {
+        append(words.flags, emulated_flags());
+        for (const fs::path& object : build_emulator(compiler, folder)) words.objects.push_back(object.string());
+    }
+    words.objects.push_back(adapter.string());
     // A source names no library to link with (#pragma comment(lib, ...)).
-    if (compiler.name == "clang") append(command.argv, {"-fuse-ld=lld", "-Wl,--no-dependent-libraries"});
-    append(command.readable, paths_in(build.flags));
-    append(command.readable, paths_in(build.linked));
-    if (!build.trusted_links) return command;
-    append(command.argv, link_flags(build.source));
-    append(command.readable, paths_in(link_flags(build.source)));
-    return command;
+    if (compiler.name == "clang") append(words.linking, {"-fuse-ld=lld", "-Wl,--no-dependent-libraries"});
+    if (build.trusted_links) append(words.linking, link_flags(build.source));
+    append(words.readable, words.objects);
+    append(words.readable, paths_in(words.flags));
+    append(words.readable, paths_in(words.linking));
+    return words;
+}
+
+// nullopt where the compiler does not say it.
+const std::optional<LinkCommand>& CppToolchain::link_command(const Compiler& compiler, const Words& words,
+                                                             const fs::path& adapter) {
+    sandbox::Command question = confined(adapter.parent_path());
+    question.argv = {compiler.path};
+    append(question.argv, words.flags);
+    append(question.argv, words.linking);
+    const auto [known, is_new] = link_commands_.try_emplace(join(question.argv, " "));
+    if (!is_new) return known->second;
+    const std::string library = (adapter.parent_path() / "library.so").string();
+    append(question.argv, {"-w", "-shared", "-fPIC", "-o", library, adapter.string(), "-###"});
+    append(question.readable, words.readable);
+    const sandbox::Finished said = sandbox::run(question);
+    if (said.ok()) known->second = read_link_command(said.err, library, adapter.string());
+    return known->second;
+}
+
+// `library`: beside its source, in a folder that holds nothing else. Warnings about a kernel are its author's business:
+// printing them costs more than compiling it.
+CppToolchain::Steps CppToolchain::steps(const Build& build, const Compiler& compiler, const fs::path& library,
+                                        const fs::path& adapter) {
+    const Words words = words_of(build, compiler, library, adapter);
+    const fs::path source = fs::path(library).replace_extension(".cpp"),
+                   object = fs::path(library).replace_extension(".o");
+    Steps steps{confined(library.parent_path()), std::nullopt};
+    append(steps.compile.readable, words.readable);
+    steps.compile.argv = {compiler.path};
+    for (const auto* more : {&words.flags, &words.defines, &words.includes}) append(steps.compile.argv, *more);
+    append(steps.compile.argv, {"-w", "-fPIC"});
+    const bool apart = compiler.name == "clang" && build.linked.empty() && !build.trusted_links;
+    if (const auto link = apart ? link_command(compiler, words, adapter) : std::nullopt) {
+        append(steps.compile.argv, {"-c", "-o", object.string(), source.string()});
+        std::vector<std::string> objects = {object.string()};
+        append(objects, words.objects);
+        steps.link = confined(library.parent_path());
+        steps.link->readable = words.readable;
+        steps.link->argv = link->linking(library.string(), objects);
+    } else {
+        append(steps.compile.argv, {"-shared", "-o", library.string(), source.string()});
+        append(steps.compile.argv, words.objects);
+        append(steps.compile.argv, words.linking);
+    }
+    return steps;
 }
 
 namespace {
@@ -447,7 +489,7 @@ struct CppToolchain::Pending {
     std::string key;
     const Compiler* compiler;
     double expected_seconds;
-    sandbox::Command command;
+    Steps steps;
 };
 
 const std::vector<std::string>& CppToolchain::libraries_of_kernels() {
@@ -458,9 +500,21 @@ const std::vector<std::string>& CppToolchain::libraries_of_kernels() {
 void CppToolchain::compile(std::vector<Pending> pending, int parallel) {
     std::stable_sort(pending.begin(), pending.end(),
                      [](const Pending& a, const Pending& b) { return a.expected_seconds > b.expected_seconds; });
-    std::vector<sandbox::Command> commands;
-    for (Pending& one : pending) commands.push_back(std::move(one.command));
+    std::vector<sandbox::Command> commands, links;
+    for (const Pending& one : pending) commands.push_back(one.steps.compile);
     std::vector<sandbox::Finished> finished = sandbox::run_all(commands, parallel);
+    std::vector<size_t> compiled;
+    for (size_t i = 0; i < pending.size(); ++i) {
+        if (!finished[i].ok() || !pending[i].steps.link) continue;
+        compiled.push_back(i);
+        links.push_back(*pending[i].steps.link);
+    }
+    const std::vector<sandbox::Finished> linked = sandbox::run_all(links, parallel);
+    for (size_t k = 0; k < compiled.size(); ++k) {
+        const double before = finished[compiled[k]].seconds;
+        finished[compiled[k]] = linked[k];
+        finished[compiled[k]].seconds += before;
+    }
     for (size_t i = 0; i < pending.size(); ++i) {
         Library& library = libraries_[pending[i].key];
         Built& built = library.built;
@@ -501,8 +555,9 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
             library.built.trusted = build.trusted_links;
             const fs::path adapter = build_adapter(problem, build, folder);
             pending.push_back({key, compiler, expected_seconds(library),
-                               build.cuda.empty() ? command(build, *compiler, library.built.library, adapter)
-                                                  : cuda_command(build, *compiler, library.built.library, adapter)});
+                               build.cuda.empty()
+                                   ? steps(build, *compiler, library.built.library, adapter)
+                                   : Steps{cuda_command(build, *compiler, library.built.library, adapter), {}}});
             unpaid.insert(key);
         } else {
             library.built.message = wanted + " is not installed";

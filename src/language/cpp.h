@@ -12,6 +12,7 @@
 #include "core/machine.h"
 #include "core/problem.h"
 #include "device/machine.h"
+#include "language/link_command.h"
 #include "sandbox/process.h"
 
 namespace strop {
@@ -80,6 +81,8 @@ private:
         double seconds = 0;              // that compiling it alone took; 0: not yet known
     };
 
+    struct Words;    // of a compiler's command line
+    struct Steps;    // commands that make a library
     struct Pending;  // a library that is to be compiled
 
     double expected_seconds(const Library& library) const;
@@ -99,16 +102,21 @@ private:
                         const std::filesystem::path& source, const std::filesystem::path& object) const;
     sandbox::Command confined(const std::filesystem::path& folder) const;
     std::string describe(const Compiler& compiler) const;
-    sandbox::Command command(const Build& build, const Compiler& compiler, const std::filesystem::path& library,
-                             const std::filesystem::path& adapter) const;
+    Words words_of(const Build& build, const Compiler& compiler, const std::filesystem::path& library,
+                   const std::filesystem::path& adapter) const;
+    Steps steps(const Build& build, const Compiler& compiler, const std::filesystem::path& library,
+                const std::filesystem::path& adapter);
+    const std::optional<LinkCommand>& link_command(const Compiler& compiler, const Words& words,
+                                                   const std::filesystem::path& adapter);
     void forget_oldest(const std::set<std::string>& needed);
 
     std::vector<Compiler> compilers_;  // the usual one first
     std::string target_;               // that everything is compiled for
     std::vector<std::string> flags_, folders_, runtime_libraries_;
-    std::map<std::string, Library> libraries_;  // by content
-    std::deque<std::string> order_;             // of libraries_, oldest first
-    int next_ = 0;                              // libraries are numbered
+    std::map<std::string, std::optional<LinkCommand>> link_commands_;  // by compiler and flags
+    std::map<std::string, Library> libraries_;                         // by content
+    std::deque<std::string> order_;                                    // of libraries_, oldest first
+    int next_ = 0;                                                     // libraries are numbered
 };
 
 // "nvcc 13.0.88 -O3 -std=c++17 -arch=sm_90"

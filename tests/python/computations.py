@@ -325,6 +325,11 @@ def wrapped_angles(x, n):
     return (x * 100) % 6.25, x % (np.abs(x[:, ::-1]) + 0.5), n % 7, n % -5
 
 
+def quotients_of_whole_numbers(x):
+    whole = np.round(x * 8)
+    return whole // 0.1, whole % 0.75  # 1 // 0.1 is 9: 0.1 is a little more than a tenth
+
+
 def three_layers(x, u, v, w, b):
     for weights in (u, v, w):
         x = np.maximum(x @ weights + b, 0)
@@ -462,6 +467,7 @@ COMPUTATIONS = {
     "moving_average": ("x float32[M,N]", ["M=3,N=19", "M=1,N=5"]),
     "hue_saturation_value": ("x float32[N,3,H,W]", ["N=2,H=5,W=19", "N=1,H=1,W=1"]),
     "nearest_points": ("a float32[B,N,3]; b float32[B,M,3]", ["B=2,N=9,M=21", "B=1,N=1,M=1"]),
+    "quotients_of_whole_numbers": ("x float32[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "wrapped_angles": ("x float32[M,N]; n int64<N[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "three_layers": ("x float32[M,N]; u float32[N,N]; v float32[N,N]; w float32[N,N]; b float32[N]", ["M=5,N=9", "M=1,N=1"]),
     "rows_in_order": ("x float32[M,N]", ["M=5,N=301", "M=1,N=1", "M=131,N=19"]),

@@ -219,6 +219,19 @@ class Files(unittest.TestCase):
         self.assertNotIn("running", text)
         self.assertIn("power != 2.0", problem["files"]["module.py"])
 
+    def test_one_value_of_each_channel_has_no_variance(self):
+        from strop import import_file
+
+        text = MODULE + "class Model(nn.Module):\n def __init__(self):\n  super().__init__()\n  self.norm = nn.BatchNorm2d(3)\n"
+        text += " def forward(self, x):\n  return torch.relu(self.norm(x))\n" + INPUTS.format("torch.randn(8, 3, 8, 8)")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "file.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        self.assertIn("B: [2, 8]", problem)
+        self.assertIn("H: [1, 8]", problem)
+
     def test_masks_stay_and_indices_become_inputs(self):
         self.assertNotIn("mask", self.imported("causal_attention")["files"]["problem.yaml"])
         self.assertIn("index: {dtype: int64, shape: [16, 16], fill: integers, limit: 49}",
