@@ -20,6 +20,7 @@ namespace strop::judge {
 namespace {
 
 constexpr uint32_t screened_unusual = 2;  // sets that a screening looks at, beside the declared ones
+constexpr double slow_check_ns = 5e6;     // calls for which it looks at fewer
 // A first call may take so many times as long as the reference, within bounds: most that take longer never return.
 constexpr double times_the_reference = 200;
 constexpr double implausible_share = 0.5;       // of the least time that the machine's ceilings allow
@@ -301,9 +302,10 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     double first_ns = 0;
     {
         PhaseTimer timer(evaluation.check_seconds);
-        // On large shapes a screening compares the timed set only: the flush one waits for the full judgement.
+        // Unusual inputs wait for the full judgement where calls are slow, and on large shapes the flush set too.
         for (uint32_t set = full || !buffers.large() ? 0 : timed; set <= timed; ++set) {
-            if (!full && set > screened_unusual && set < timed) continue;
+            const bool waits = set > screened_unusual || first_ns > slow_check_ns;
+            if (!full && waits && set < timed) continue;
             Runner::Outcome outcome = check(runner, index, set, full, first_call_limit(buffers));
             if (!outcome.ok()) return failed(outcome);
             if (full) result.error_share = std::max(result.error_share, error_share(runner, index, set));
