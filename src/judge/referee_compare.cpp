@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "base/interrupt.h"
@@ -30,9 +29,8 @@ constexpr std::array<size_t, 10> looks = {3, 4, 6, 8, 12, 18, 28, 42, 64, 96};
 constexpr double decision_confidence = 1 - 0.0018;
 // Precise enough to stop early: half an interval, of the ratio or of the difference that was found.
 constexpr double precise_ratio = 0.01, precise_difference = 0.05, practically_equal = 0.01;
-// Of one that is so many times slower than another beside it, of which nobody wants to know more.
-constexpr double far_behind_another = 1.5, precise_difference_of_far = 0.15;
-constexpr double extension = 3;  // so many times a point's time, while one launch may have been disturbed
+constexpr double far_behind_another = 1.5;  // of one that is not the best: nobody wants to know more of it
+constexpr double extension = 3;             // so many times a point's time, while one launch may have been disturbed
 const Seconds look_at_neighbours_every{0.05};
 constexpr double most_of_the_share = 3;  // what others left over goes to those who need it
 constexpr size_t least_cold_calls = 5, most_cold_calls = 25;
@@ -112,15 +110,15 @@ Relation relate(const Measurement& first, const Measurement& other, const std::v
     return relation;
 }
 
-// More samples would change nothing: both are as fast, or one is faster and it is known by how much. `best`: the least
-// speedup of all.
-bool is_settled(const Relation& relation, double best) {
-    const bool far = relation.speedup.ratio > far_behind_another * best;
+// More samples would change nothing: both are as fast, or one is faster and it is known by how much, or it is far
+// behind `best`, the fastest of the others, however loud it was.
+bool is_settled(const Relation& relation, const Relation& best) {
+    if (relation.speedup.low > std::max(best.speedup.high, far_behind_another * best.speedup.ratio)) return true;
     const double low = std::log(relation.speedup.low), high = std::log(relation.speedup.high);
     if (std::max(-low, high) < practically_equal) return true;
     return relation.decision != Decision::undecided &&
-           0.5 * (high - low) < std::max(precise_ratio, (far ? precise_difference_of_far : precise_difference) *
-                                                            std::abs(std::log(relation.speedup.ratio)));
+           0.5 * (high - low) <
+               std::max(precise_ratio, precise_difference * std::abs(std::log(relation.speedup.ratio)));
 }
 
 // What a call costs was measured next to each sample, so that both saw the same clock and the same neighbours. No
@@ -368,11 +366,11 @@ bool Referee::wants_turns(const Timing& timing) { return timing.running() && !ti
 
 void Referee::settle(std::vector<Timing>& timings, const std::vector<size_t>& launches) {
     std::vector<Relation> relations(timings.size());
-    double best = std::numeric_limits<double>::infinity();
+    Relation best;
     for (size_t c = 1; c < timings.size(); ++c) {
         if (!timings[c].running()) continue;
         relations[c] = timings.front().relate_to(timings[c], launches);
-        best = std::min(best, relations[c].speedup.ratio);
+        if (best.launches == 0 || relations[c].speedup.ratio < best.speedup.ratio) best = relations[c];
     }
     for (size_t c = 1; c < timings.size(); ++c)
         timings[c].settled = timings[c].settled || (timings[c].running() && is_settled(relations[c], best));
