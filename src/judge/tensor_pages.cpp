@@ -29,8 +29,7 @@ bool beside_a_framework(const Problem& problem) {
 }  // namespace
 
 SharedMemory::Pages tensor_pages(const Problem& problem) {
-    const bool numpy = framework_of(problem.reference) == "numpy" && !beside_a_framework(problem);
-    const bool huge = numpy || given_unasked();
+    const bool huge = given_unasked() || (framework_of(problem.reference) == "numpy" && !beside_a_framework(problem));
     return huge ? SharedMemory::Pages::huge : SharedMemory::Pages::small;
 }
 

@@ -8,8 +8,6 @@ namespace strop {
 
 namespace {
 
-constexpr const char *library_place = "<library>", *objects_place = "<objects>";
-
 // A backslash stands before quotation marks and backslashes.
 std::vector<std::string> quoted_words(const std::string& line) {
     std::vector<std::string> words;
@@ -25,26 +23,24 @@ std::vector<std::string> quoted_words(const std::string& line) {
 
 }  // namespace
 
-std::vector<std::string> LinkCommand::linking(const std::string& library,
-                                              const std::vector<std::string>& objects) const {
-    std::vector<std::string> argv;
-    for (const std::string& word : words) {
-        if (word == library_place) argv.push_back(library);
-        else if (word == objects_place) argv.insert(argv.end(), objects.begin(), objects.end());
-        else argv.push_back(word);
-    }
+std::vector<std::string> LinkCommand::linking(const std::string& to, const std::vector<std::string>& objects) const {
+    std::vector<std::string> argv = words;
+    argv[library] = to;
+    const auto at = argv.erase(argv.begin() + static_cast<std::ptrdiff_t>(object));
+    argv.insert(at, objects.begin(), objects.end());
     return argv;
 }
 
 std::optional<LinkCommand> read_link_command(const std::string& printed, const std::string& library,
                                              const std::string& object) {
-    const std::vector<std::string> lines = split(std::string(trim(printed)), '\n');
-    LinkCommand command{quoted_words(lines.back())};
-    for (const auto& [word, place] : {std::pair{library, library_place}, {object, objects_place}}) {
+    LinkCommand command{quoted_words(split(std::string(trim(printed)), '\n').back())};
+    const auto place = [&](const std::string& word) {
         const auto at = std::find(command.words.begin(), command.words.end(), word);
-        if (at == command.words.end()) return std::nullopt;
-        *at = place;
-    }
+        return static_cast<size_t>(at - command.words.begin());
+    };
+    command.library = place(library);
+    command.object = place(object);
+    if (std::max(command.library, command.object) == command.words.size()) return std::nullopt;
     return command;
 }
 

@@ -9,8 +9,9 @@
 namespace strop {
 
 struct LinkCommand {
-    std::vector<std::string> words;  // with `library_place` and `objects_place` among them
-    std::vector<std::string> linking(const std::string& library, const std::vector<std::string>& objects) const;
+    std::vector<std::string> words;
+    size_t library = 0, object = 0;  // which of them name these
+    std::vector<std::string> linking(const std::string& to, const std::vector<std::string>& objects) const;
 };
 
 // From what clang prints for `-shared -o LIBRARY OBJECT -###`: each command that it would start in a line, its words in

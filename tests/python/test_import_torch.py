@@ -176,6 +176,17 @@ BAD_FILES = {
 }
 
 
+def problem_of(text):
+    """The problem that becomes of a file with that text."""
+    from strop import import_file
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "file.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return import_file.import_file(path)["files"]["problem.yaml"]
+
+
 @unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
 class Files(unittest.TestCase):
     """Files with a module become problems."""
@@ -220,15 +231,9 @@ class Files(unittest.TestCase):
         self.assertIn("power != 2.0", problem["files"]["module.py"])
 
     def test_one_value_of_each_channel_has_no_variance(self):
-        from strop import import_file
-
         text = MODULE + "class Model(nn.Module):\n def __init__(self):\n  super().__init__()\n  self.norm = nn.BatchNorm2d(3)\n"
         text += " def forward(self, x):\n  return torch.relu(self.norm(x))\n" + INPUTS.format("torch.randn(8, 3, 8, 8)")
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "file.py")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        problem = problem_of(text)
         self.assertIn("B: [2, 8]", problem)
         self.assertIn("H: [1, 8]", problem)
 
@@ -238,30 +243,18 @@ class Files(unittest.TestCase):
                       self.imported("window_bias")["files"]["problem.yaml"])
 
     def test_attention_has_as_many_keys_as_values(self):
-        from strop import import_file
-
         text = MODULE + "class Model(nn.Module):\n def forward(self, q, k, v):\n"
         text += "  return nn.functional.scaled_dot_product_attention(q, k, v)\n"
         text += INPUTS.format("torch.randn(2, 4, 16, 32), torch.randn(2, 4, 48, 32), torch.randn(2, 4, 48, 32)")
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "file.py")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        problem = problem_of(text)
         self.assertIn("k: {dtype: float32, shape: [B, 4, H_, W]}", problem)
         self.assertIn("v: {dtype: float32, shape: [B, 4, H_, W]}", problem)
 
     def test_extents_that_only_computing_compares(self):
         """PyTorch looks at what each pixel's class belongs to when it computes the loss, not before."""
-        from strop import import_file
-
         text = MODULE + MODEL.replace("self, x", "self, x, t").format("nn.functional.cross_entropy(x, t)")
         text += INPUTS.format("torch.randn(4, 5, 8, 8), torch.randint(0, 5, (4, 8, 8))")
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "file.py")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        problem = problem_of(text)
         self.assertIn("t: {dtype: int64, shape: [B, 8, 8]", problem)
         self.assertIn("half: {B: 2}", problem)
 
