@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -299,6 +300,28 @@ TEST(Run, AsksOnlyForPointsWhereTheConditionHolds) {
     EXPECT_EQ(find(result, "never").state, Strategy::State::pruned);
     EXPECT_EQ(find(result, "never").reason, "its condition holds at no shape: N > 10000");
     EXPECT_EQ(find(result, "naive").reason, "fastest at large");
+}
+
+TEST(Run, LeavesSlowShapesToThoseThatMayWinThere) {
+    Fixture f;
+    std::vector<int64_t> all(40);
+    std::iota(all.begin(), all.end(), 1);
+    f.proposer = FakeProposer({proposal("serial", {numbers("U", all)}), proposal("parallel", {numbers("U", all)})});
+    Result result = f.run();
+    std::map<std::string, std::set<size_t>> asked;  // numbers of points, once both are judged
+    std::map<std::string, int> seen;
+    for (const EvaluationRequest& request : f.evaluator.requests)
+        if (++seen[request.kernel.id] > 16) asked[request.kernel.id].insert(request.points.size());
+    EXPECT_EQ(asked["serial"], std::set<size_t>{1});  // half as fast as the other at the large one
+    EXPECT_EQ(asked["parallel"], std::set<size_t>{2});
+    for (const char* id : {"serial", "parallel"})
+        EXPECT_TRUE(std::any_of(result.finalists.begin(), result.finalists.end(), [&](const Candidate& candidate) {
+            return candidate.kernel.id == id && describe(candidate.configuration) == "U=16";
+        })) << id;
+    f.settings.winners = 1;
+    f.evaluator.requests.clear();
+    f.run();
+    for (const EvaluationRequest& request : f.evaluator.requests) EXPECT_EQ(request.points.size(), 2u);
 }
 
 TEST(Run, LetsTheCallerDecideWhereAKernelMayBeCalled) {

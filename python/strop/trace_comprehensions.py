@@ -12,7 +12,7 @@ from strop.trace_dims import Untraceable
 from strop.trace_lists import StepList, total
 from strop.trace_loops import Loop
 from strop.trace_states import UNBOUND
-from strop.trace_walks import enumerate_, reversed_, zip_
+from strop.trace_walks import counted, enumerate_, reversed_, unchanged, zip_
 
 COMPREHENSIONS: list[tuple[int, Loop]] = []
 
@@ -79,6 +79,8 @@ RUNTIME = {
     "_strop_try": try_,
     "_strop_loop": Loop,
     "_strop_unbound": UNBOUND,
+    "_strop_counted": counted,
+    "_strop_unchanged": unchanged,
     "_strop_each": each,
     "_strop_element": element,
     "_strop_collect": collect,

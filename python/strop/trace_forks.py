@@ -156,7 +156,8 @@ class Fork:
         old = [one for one in (a, b) if named and one.shape and (one._storage.born < self.began or one.others)]
         if old:
             result._storage.frozen = ALIAS
-            result.others = [(one._storage, one._version) for one in old] + [pair for one in old for pair in one.others]
+            views = [(one._storage, one._version) for one in old] + [pair for one in old for pair in one.others]
+            result.others = list(dict.fromkeys(views))  # each once: they double with every branch
         return result
 
     def _watch(self, result: Traced, a: Traced, b: Traced):

@@ -15,6 +15,9 @@ from __future__ import annotations
 import ast
 import copy
 
+from strop.trace_syntax import placed, statement, statements
+from strop.trace_while import counted_loop
+
 GROWS = {"append", "insert", "extend", "reverse"}
 
 
@@ -192,7 +195,7 @@ def _with_result(body: list) -> list | None:
 
 
 def _statements_at(source: str, place) -> list:
-    return [_at(one, place) for one in _statements(source)]
+    return [placed(one, place) for one in statements(source)]
 
 
 class Rewriter(ast.NodeTransformer):
@@ -269,9 +272,9 @@ class Rewriter(ast.NodeTransformer):
         orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
         about = {"names": names, "watched": watched, "stored": sorted(writes), "fresh": new, "mutated": sorted(mutated)}
         about |= {"shared": sorted(writes & self.shared[-1]), "yields": yields}
-        start = _statement(f"{loop} = _strop_loop(0, {node.lineno}, {called!r}, {about!r})")
+        start = statement(f"{loop} = _strop_loop(0, {node.lineno}, {called!r}, {about!r})")
         start.value.args[0] = iterable
-        turn = _statements(
+        turn = statements(
             f"if {loop}.symbolic:\n"
             f" [{', '.join(names)}] = {loop}.turn(locals(), globals())\n"
             + "".join(f" if {name} is _strop_unbound: del {name}\n" for name in names)
@@ -281,7 +284,7 @@ class Rewriter(ast.NodeTransformer):
         first = ast.Assign([node.target], ast.Name(item, ast.Load()))
         outer = ast.For(ast.Name(item, ast.Store()), ast.Name(loop, ast.Load()), [*turn, first, *flat], orelse)
         for new in (start, *turn, first, outer):
-            _at(new, node, iterable, *flat, *orelse, node.target)
+            placed(new, node, iterable, *flat, *orelse, node.target)
         return [start, outer]
 
     # ---- branches ----
@@ -305,16 +308,16 @@ class Rewriter(ast.NodeTransformer):
         body = [one for top in node.body for one in _as_list(self.visit(top))]
         orelse = [one for top in node.orelse for one in _as_list(self.visit(top))]
         names = sorted(names)
-        start = _statement(f"{made} = _strop_fork(0, {names!r}, locals(), globals())")
+        start = statement(f"{made} = _strop_fork(0, {names!r}, locals(), globals())")
         start.value.args[0] = node.test
-        turn = _statements(
+        turn = statements(
             f"if {made}.both:\n [{', '.join(names)}] = {made}.turn(locals(), globals())\n"
             + "".join(f" if {name} is _strop_unbound: del {name}\n" for name in names)
         )
         chosen = ast.If(ast.Name(side, ast.Load()), body, orelse)
         outer = ast.For(ast.Name(side, ast.Store()), ast.Name(made, ast.Load()), [chosen, *turn], [])
         for new in (start, *turn, chosen, outer):
-            _at(new, node, node.test, *body, *orelse)
+            placed(new, node, node.test, *body, *orelse)
         return [start, outer]
 
     def visit_IfExp(self, node):
@@ -363,17 +366,17 @@ class Rewriter(ast.NodeTransformer):
         """Steps after a `break` do nothing: the condition may be a traced value."""
         name = f"{going}_item"
         start = _statements_at(f"{going} = True", node)
-        target = ast.copy_location(ast.Assign([node.target], _at(ast.Name(name, ast.Load()), node)), node)
-        inner = ast.copy_location(ast.If(_at(ast.Name(going, ast.Load()), node), [target, *body], []), node)
+        target = ast.copy_location(ast.Assign([node.target], placed(ast.Name(name, ast.Load()), node)), node)
+        inner = ast.copy_location(ast.If(placed(ast.Name(going, ast.Load()), node), [target, *body], []), node)
         ended = _statements_at(f"if {going} is False: break", node)  # known to be: iterators are not to be used up
-        loop = ast.copy_location(ast.For(_at(ast.Name(name, ast.Store()), node), node.iter, [inner, *ended], []), node)
+        loop = ast.copy_location(ast.For(placed(ast.Name(name, ast.Store()), node), node.iter, [inner, *ended], []), node)
         loop.is_rewritten = True  # type: ignore[attr-defined]
         if isinstance(node.target, ast.Name):
             loop.called = node.target.id  # type: ignore[attr-defined]
         return [*start, *_as_list(self.visit_For(loop))]
 
     def _leaving(self, node, loops):
-        checks = [_at(_statement(f"{loop}.leave({type(node).__name__.lower()!r})"), node) for loop in loops]
+        checks = [placed(statement(f"{loop}.leave({type(node).__name__.lower()!r})"), node) for loop in loops]
         return [*checks, self.generic_visit(node)]
 
     def visit_Break(self, node):
@@ -383,6 +386,9 @@ class Rewriter(ast.NodeTransformer):
         return self._leaving(node, [loop for loop in self.loops if loop])
 
     def visit_While(self, node):
+        self.count += 1
+        if self.depth and (counted := counted_loop(node, self.count)) is not None:
+            return [inner for one in counted for inner in _as_list(self.visit(one))]
         node.test = self.visit(node.test)
         self.loops.append("")
         node.body = [inner for one in node.body for inner in _as_list(self.visit(one))]
@@ -396,12 +402,12 @@ class Rewriter(ast.NodeTransformer):
                   if isinstance(name, ast.Name)}
         node = self.generic_visit(node)
         for one in node.handlers:
-            one.body.insert(0, _at(_statement("_strop_caught()"), one.body[0]))
+            one.body.insert(0, placed(statement("_strop_caught()"), one.body[0]))
         if node.handlers:
-            node.body.insert(0, _at(_statement("_strop_trying(1)"), node))
-            node.finalbody.append(_at(_statement("_strop_trying(-1)"), node))
+            node.body.insert(0, placed(statement("_strop_trying(1)"), node))
+            node.finalbody.append(placed(statement("_strop_trying(-1)"), node))
         if self.loops and caught & {"IndexError", "LookupError", "Exception", "BaseException"}:
-            node.body.insert(0, _at(_statement("_strop_try()"), node))
+            node.body.insert(0, placed(statement("_strop_try()"), node))
         return node
 
     # ---- comprehensions ----
@@ -460,26 +466,7 @@ def _as_list(node) -> list:
     return node if isinstance(node, list) else [node]
 
 
-def _statements(source: str) -> list:
-    return ast.parse(source).body
-
-
-def _statement(source: str):
-    return _statements(source)[0]
-
-
 def _call(source: str, place: int, argument):
     call = ast.parse(source, mode="eval").body
     call.args[place] = argument  # type: ignore[attr-defined]
-    return _at(call, argument, argument)
-
-
-def _at(new, place, *kept):
-    """Gives new nodes the place of the loop, and leaves the reference's own theirs."""
-    skip = {id(inner) for one in kept for inner in ast.walk(one)}
-    for inner in ast.walk(new):
-        if id(inner) not in skip:
-            for key in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-                if "lineno" in inner._attributes:
-                    setattr(inner, key, getattr(place, key))
-    return new
+    return placed(call, argument, argument)

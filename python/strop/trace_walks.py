@@ -4,6 +4,8 @@ reversed of them."""
 from __future__ import annotations
 
 import builtins
+import math
+import operator
 import re
 from typing import Callable
 
@@ -109,3 +111,27 @@ def long_walk(items, place):
 def fewest(count) -> int:
     """Steps, where all extents are one."""
     return eval(re.sub(r"(?!min\b|max\b)\b[A-Za-z_]\w*", "1", text(count)), {"min": min, "max": max})
+
+
+def counted(start, bound, step: int, sign: str):
+    """The numbers that `while NUMBER < bound` meets, which grows by `step`; or <=, >, >=."""
+    if isinstance(start, Traced) or isinstance(bound, Traced):
+        raise Untraceable("a loop whose number of steps depends on values")
+    if is_int(start) and not isinstance(bound, (int, SymInt)):
+        bound = math.ceil(bound) if sign in ("<", ">=") else math.floor(bound)
+    if not all(isinstance(one, (int, SymInt)) for one in (start, bound)):
+        return _numbers(start, bound, step, sign)
+    end = bound + (0 if sign in ("<", ">") else 1 if step > 0 else -1)
+    return builtins.range(start, end, step) if is_int(start) and is_int(end) else range_(start, end, step)
+
+
+def _numbers(start, bound, step: int, sign: str):
+    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[sign]
+    while holds(start, bound):
+        yield start
+        start += step
+
+
+def unchanged(bound, now):
+    if not (bound is now or same(bound, now)):
+        raise Untraceable("a 'while' whose bound changes")

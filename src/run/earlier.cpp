@@ -23,11 +23,26 @@ namespace {
 constexpr size_t most_runs = 4, most_other_targets = 2, most_winners = 5;
 constexpr size_t least_measurements = 3;  // fewer say little
 
-double cost_of(const HistoryEntry& entry, size_t shapes) {
-    std::vector<double> times;
-    for (const auto& [label, nanoseconds] : entry.nanoseconds) times.push_back(nanoseconds);
-    bool complete = entry.verdict == Verdict::ok && times.size() == shapes;
-    return complete ? stats::geometric_mean(times) : std::numeric_limits<double>::infinity();
+using Times = std::map<std::string, double>;  // by label
+
+// Of all that a kernel was measured with.
+Times least_times_of(const RunRecord& record, const std::string& kernel) {
+    Times least;
+    for (const HistoryEntry& entry : record.history)
+        if (entry.kernel == kernel && entry.verdict == Verdict::ok)
+            for (const auto& [label, nanoseconds] : entry.nanoseconds) {
+                double& known = least.try_emplace(label, nanoseconds).first->second;
+                known = std::min(known, nanoseconds);
+            }
+    return least;
+}
+
+// The geometric mean of its times over the least ones: a search leaves shapes out where a kernel does not win.
+double cost_of(const HistoryEntry& entry, const Times& least) {
+    if (entry.verdict != Verdict::ok || entry.nanoseconds.empty()) return std::numeric_limits<double>::infinity();
+    std::vector<double> ratios;
+    for (const auto& [label, nanoseconds] : entry.nanoseconds) ratios.push_back(nanoseconds / least.at(label));
+    return stats::geometric_mean(ratios);
 }
 
 std::string to_text(const std::vector<tune::EarlierRun>& runs) {
@@ -238,10 +253,11 @@ std::vector<tune::EarlierRun> EarlierRuns::measured(const std::string& kernel) c
     for (const auto* records : {&records_, &relatives_})
         for (const RunRecord& record : *records) {
             tune::EarlierRun run;
+            const Times least = least_times_of(record, kernel);
             for (const HistoryEntry& entry : record.history) {
                 if (entry.kernel != kernel) continue;
                 run.configurations.push_back(entry.configuration);
-                run.costs.push_back(cost_of(entry, record.shapes.size()));
+                run.costs.push_back(cost_of(entry, least));
             }
             if (run.costs.size() >= least_measurements) runs.push_back(std::move(run));
         }

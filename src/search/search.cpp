@@ -285,30 +285,17 @@ private:
         for (const Choice& choice : batch) {
             kernels.push_back(&choice.track->kernel);
             requests.push_back(
-                {choice.track->kernel, choice.configuration, choice.track->points, Effort::screen, best_ns});
+                {choice.track->kernel, choice.configuration, choice.track->points_left(), Effort::screen, best_ns});
         }
         std::vector<Evaluation> evaluations = evaluator_.evaluate(std::move(requests));
         result_.evaluations += static_cast<int>(batch.size());
         for (size_t i = 0; i < evaluations.size(); ++i) observer_.on_evaluation(evaluations[i], *kernels[i]);
         drift_.level(evaluations, kernels);
-        for (const Evaluation& evaluation : evaluations) update_leaders(evaluation);
+        for (const Evaluation& evaluation : evaluations) lead(leaders_, tracks_, evaluation);
         for (size_t i = 0; i < evaluations.size(); ++i) batch[i].track->record(evaluations[i], leaders_);
         compare_over_all();
         for (const Choice& choice : batch) give_up_failures(*choice.track);
         check_limits();
-    }
-
-    void update_leaders(const Evaluation& evaluation) {
-        for (size_t t = 0; t < tracks_.size(); ++t) {
-            if (tracks_[t]->kernel.id != evaluation.kernel) continue;
-            for (const ShapePoint& point : tracks_[t]->points) {
-                double nanoseconds = usable_nanoseconds(evaluation, point.label);
-                auto leader = leaders_.find(point.label);
-                bool first = leader == leaders_.end() && nanoseconds < infinity;
-                if (first || (leader != leaders_.end() && nanoseconds < leader->second.nanoseconds))
-                    leaders_[point.label] = {nanoseconds, t};
-            }
-        }
     }
 
     void give_up_failures(Track& track) {
@@ -358,7 +345,9 @@ private:
         for (const auto& track : tracks_) {
             if (!track->active()) continue;
             track->strategy.confidence = track->mean_share(leaders_);
-            if (!beaten_everywhere(*track) || !track->judged()) continue;
+            if (!track->judged()) continue;
+            if (!one_for_all()) leave_slow_points(*track, leaders_, least);
+            if (!beaten_everywhere(*track)) continue;
             if (track->done() || nearness(*track) < least) track->give_up(reason_of_defeat(*track));
         }
     }

@@ -99,6 +99,17 @@ void Track::record(const Evaluation& evaluation, const Leaders& leaders) {
     tell(evaluation, leaders);
 }
 
+void Track::leave(const std::string& label) {
+    if (left_.size() + 1 < points.size()) left_.insert(label);
+}
+
+std::vector<ShapePoint> Track::points_left() const {
+    std::vector<ShapePoint> some;
+    for (const ShapePoint& point : points)
+        if (!left_.contains(point.label)) some.push_back(point);
+    return some;
+}
+
 void Track::reweigh(const Leaders& leaders, bool alike) {
     for (const ShapePoint& point : points)
         weights_[point.label] = alike ? 1 : std::max(0.05, std::pow(share(point.label, leaders), 3));
@@ -110,7 +121,7 @@ double Track::cost(const Evaluation& evaluation, const Leaders& leaders) const {
     bool any = false;
     for (const ShapePoint& point : points) {
         auto leader = leaders.find(point.label);
-        if (leader == leaders.end()) continue;
+        if (leader == leaders.end() || left_.contains(point.label)) continue;
         double nanoseconds = usable_nanoseconds(evaluation, point.label);
         bool measured = nanoseconds < infinity;
         any = any || measured;

@@ -53,6 +53,9 @@ public:
     bool proven() const { return proven_; }
     std::optional<Configuration> next();
     void record(const Evaluation& evaluation, const Leaders& leaders);
+    // Measured there no more, and the tuner does not look there: it is out of reach. One point is always left.
+    void leave(const std::string& label);
+    std::vector<ShapePoint> points_left() const;
     // Tells the tuner all costs anew: which points matter has changed. They matter as this track is near the lead
     // there, or all `alike`.
     void reweigh(const Leaders& leaders, bool alike = false);
@@ -81,6 +84,7 @@ private:
     std::vector<Configuration> begun_;
     std::vector<Evaluation> evaluations_;
     std::map<std::string, double> best_, weights_;
+    std::set<std::string> left_;  // labels
     size_t asked_ = 0, configurations_ = 0;
     bool exhausted_ = false, converged_ = false, proven_ = false;
 };

@@ -1,6 +1,7 @@
 #include "search/tracks.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,6 +9,9 @@
 namespace strop::search {
 
 namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double slow_ns = 1e6;  // shapes with shorter calls cost next to nothing beside the others
 
 std::string root_of(const Track& track, const Tracks& tracks) {
     std::string id = track.strategy.id;
@@ -56,6 +60,26 @@ Configuration inherited(const Kernel& kernel, const Track& parent, const Leaders
         if (own != configuration.end()) own->second = value;
     }
     return configuration;
+}
+
+void lead(Leaders& leaders, const Tracks& tracks, const Evaluation& evaluation) {
+    for (size_t t = 0; t < tracks.size(); ++t) {
+        if (tracks[t]->kernel.id != evaluation.kernel) continue;
+        for (const ShapePoint& point : tracks[t]->points) {
+            const double nanoseconds = usable_nanoseconds(evaluation, point.label);
+            auto leader = leaders.find(point.label);
+            const double least = leader == leaders.end() ? infinity : leader->second.nanoseconds;
+            if (nanoseconds < least) leaders[point.label] = {nanoseconds, t};
+        }
+    }
+}
+
+void leave_slow_points(Track& track, const Leaders& leaders, double reach) {
+    for (const ShapePoint& point : track.points_left()) {
+        auto leader = leaders.find(point.label);
+        const bool slow = leader != leaders.end() && leader->second.nanoseconds > slow_ns;
+        if (slow && track.share(point.label, leaders) < reach) track.leave(point.label);
+    }
 }
 
 std::optional<BestKnown> best_known(const Tracks& tracks, const Leaders& leaders) {

@@ -384,9 +384,9 @@ def f(x):
     "while_loop": (
         """
 def f(x):
-    t = 0
+    t = 1
     while t < x.shape[0]:
-        t += 1
+        t += t
     return x
 """,
         DIMENSION,

@@ -27,6 +27,7 @@ import loop_parts  # noqa: E402
 import loop_ranges  # noqa: E402
 import break_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
+import while_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import alias_refusals  # noqa: E402
 import branch_refusals  # noqa: E402
@@ -135,9 +136,13 @@ UNTRACEABLE = {
     "inverse": ("def f(x):\n return np.linalg.pinv(x)", "'np.linalg.pinv' has no graph operation"),
     "order": ("def f(x):\n return np.lexsort(x)", "'np.lexsort' has no graph operation"),
     "bits": ("def f(x):\n return x & 3", "'bitwise_and' of float32"),
-    "loop": (
-        "def f(x):\n i = 0\n while i < x.shape[0]:\n  x, i = x + 1, i + 1\n return x",
+    "doubling": (
+        "def f(x):\n i = 1\n while i < x.shape[0]:\n  x, i = x + 1, i * 2\n return x",
         "control flow depends on dimension 'M'",
+    ),
+    "bound that changes": (
+        "def f(x):\n i, n = 0, 8\n while i < n:\n  x, i, n = x + 1, i + 1, n - 1\n return x",
+        "a 'while' whose bound changes",
     ),
     "branch": ("def f(x):\n if x.shape[1] > 128:\n  x = x[:, 128:]\n return x", "control flow depends on dimension 'N'"),
     "parameter": ("def f(x, p):\n if p:\n  x = x[:, p:]\n return x", "control flow depends on parameter 'p'"),
@@ -195,7 +200,7 @@ class Loops(unittest.TestCase):
 
 
 class Forks(unittest.TestCase):
-    """One test a function of fork_formulas.py and break_formulas.py, added below."""
+    """One test a function of fork_formulas.py, break_formulas.py and while_formulas.py, added below."""
 
     def compare(self, function):
         traced = Traced.of_formula(function)
@@ -222,7 +227,7 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
-    for module in (fork_formulas, break_formulas):
+    for module in (fork_formulas, break_formulas, while_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))

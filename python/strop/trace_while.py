@@ -1,0 +1,133 @@
+"""`while` loops that count, as loops over a range, whose number of steps is known before they begin.
+
+    while i < n and TEST:       becomes     _bound = n
+        BODY                                for _item in _strop_counted(i, _bound, 1, "<"):
+                                                i = _item
+                                                _strop_unchanged(_bound, n)
+                                                if not TEST: break
+                                                BODY
+
+where BODY says `i += 1` once, not in a branch. So does `while True` whose body begins with `if i >= n or ...: break`.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from strop.trace_syntax import placed, statement
+
+SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}  # of whole numbers: the counter's
+
+
+def counted_loop(node: ast.While, number: int) -> list | None:
+    """The statements in its place; None: it does not count."""
+    test, body = _entered(node)
+    if test is None or node.orelse:
+        return None
+    operands = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    for place, operand in enumerate(operands):
+        for counter, sign, bound in _readings(operand):
+            step = _step_of(counter, body)
+            if step is None or (step > 0) != (sign in ("<", "<=")):
+                continue
+            rest = [*operands[:place], *operands[place + 1 :]]
+            return _as_for(node, body, (counter, sign, bound, step), rest, number)
+    return None
+
+
+def _entered(node: ast.While):
+    """Its test, and its body; of `while True` the first `if ...: break` is the test."""
+    if not (isinstance(node.test, ast.Constant) and node.test.value is True):
+        return node.test, node.body
+    first = node.body[0]
+    if not isinstance(first, ast.If) or first.orelse or len(first.body) != 1 or not isinstance(first.body[0], ast.Break):
+        return None, node.body
+    return _opposite(first.test), node.body[1:]
+
+
+def _opposite(test):
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        return ast.copy_location(ast.BoolOp(ast.And(), [_opposite(value) for value in test.values]), test)
+    return ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+
+
+def _readings(test):
+    """Name, sign and bound, where it compares a name with something: both ways around."""
+    inverted = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
+    test = test.operand if inverted else test
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or type(test.ops[0]) not in SIGNS:
+        return
+    sign, right = SIGNS[type(test.ops[0])], test.comparators[0]
+    sign = OPPOSITE[sign] if inverted else sign
+    if isinstance(test.left, ast.Name):
+        yield test.left.id, sign, right
+    if isinstance(right, ast.Name):
+        yield right.id, MIRRORED[sign], test.left
+
+
+def _step_of(name: str, body: list) -> int | None:
+    """By how much the body changes it, once and in every step."""
+    stores = [one for top in body for one in ast.walk(top) if isinstance(one, ast.Name) and one.id == name
+              and isinstance(one.ctx, (ast.Store, ast.Del))]
+    if len(stores) != 1:
+        return None
+    for one in body:
+        if any(store in ast.walk(one) for store in stores):
+            return _increment(name, one)
+        if _continues(one):
+            return None
+    return None
+
+
+def _increment(name: str, statement) -> int | None:
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, (ast.Add, ast.Sub)):
+        return _signed(statement.op, statement.value)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = zip(target.elts, value.elts)
+        target, value = next(((t, v) for t, v in pairs if isinstance(t, ast.Name) and t.id == name), (target, value))
+    if not isinstance(target, ast.Name) or not isinstance(value, ast.BinOp):
+        return None
+    if isinstance(value.left, ast.Name) and value.left.id == name:
+        return _signed(value.op, value.right)
+    swapped = isinstance(value.op, ast.Add) and isinstance(value.right, ast.Name) and value.right.id == name
+    return _signed(value.op, value.left) if swapped else None
+
+
+def _signed(operator, value) -> int | None:
+    whole = isinstance(value, ast.Constant) and type(value.value) is int and value.value != 0
+    if not whole or not isinstance(operator, (ast.Add, ast.Sub)):
+        return None
+    return value.value if isinstance(operator, ast.Add) else -value.value
+
+
+def _continues(node) -> bool:
+    """The loop around."""
+    if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    return isinstance(node, ast.Continue) or any(map(_continues, ast.iter_child_nodes(node)))
+
+
+def _as_for(node: ast.While, body: list, counting, rest: list, number: int) -> list:
+    counter, sign, bound, step = counting
+    known, item = f"_strop_bound_{number}", f"_strop_counted_{number}"
+    begin = statement(f"{known} = 0")
+    begin.value = bound
+    unchanged = statement(f"_strop_unchanged({known}, 0)")
+    unchanged.value.args[1] = copy.deepcopy(bound)
+    loop = statement(f"for {item} in _strop_counted({counter}, {known}, {step}, {sign!r}):\n {counter} = {item}")
+    own = [*(_leaving(test) for test in rest), *body]
+    loop.body += [unchanged, *own]
+    loop.called = counter
+    return [placed(begin, node, bound), placed(loop, node, *own)]
+
+
+def _leaving(test):
+    stop = ast.copy_location(ast.Break(), test)
+    return ast.copy_location(ast.If(ast.copy_location(ast.UnaryOp(ast.Not(), test), test), [stop], []), test)
+

@@ -1,0 +1,232 @@
+"""Loops by `while` that count; see formulas.py. Each is compared at several inputs and numbers of steps."""
+
+import numpy as np
+
+
+def running_sum(x):
+    """x: T N"""
+    i, s = 0, np.zeros_like(x[0])
+    while i < x.shape[0]:
+        s = s * 0.5 + x[i]
+        i += 1
+    return s
+
+
+def counter_after(x):
+    """x: T N"""
+    i, s = 0, x[0]
+    while i < len(x):
+        s = s + x[i]
+        i = i + 1
+    return s / i
+
+
+def counter_before_its_use(x):
+    """x: T N"""
+    i, s = -1, x[0] * 0
+    while i < len(x) - 1:
+        i += 1
+        s = 0.9 * s + x[i]
+    return s
+
+
+def downwards(x):
+    """x: T N"""
+    i, out = len(x) - 1, np.zeros_like(x)
+    h = np.zeros_like(x[0])
+    while i >= 0:
+        h = 0.5 * h + x[i]
+        out[i] = h
+        i -= 1
+    return out
+
+
+def every_second(x):
+    """x: T N"""
+    i, s = 0, x[0]
+    while i < x.shape[0]:
+        s = 0.5 * s + x[i]
+        i += 2
+    return s
+
+
+def two_at_a_time(x):
+    """x: T N"""
+    i, s = 0, x[0] * 0
+    while i + 1 <= x.shape[0] and i < x.shape[0]:
+        s = 0.5 * s + x[i]
+        i += 1
+    return s
+
+
+def mirrored(x):
+    """x: T N"""
+    i, n, s = 1, len(x), x[0]
+    while n > i:
+        s, i = s * 0.5 + x[i] - x[i - 1], i + 1
+    return s
+
+
+def nested(x):
+    """x: T N"""
+    s = x[0] * 0
+    i = 0
+    while i < x.shape[0]:
+        j = 0
+        while j < i:
+            s = s * 0.9 + x[i] * x[j]
+            j += 1
+        i += 1
+    return s
+
+
+def until_small(x):
+    """x: N"""
+    y, steps = np.abs(x) + 1, 0
+    while steps < 30 and y.max() > 0.5:
+        y = y * 0.5
+        steps += 1
+    return y
+
+
+def newton(x):
+    """x: N"""
+    total = np.abs(x).sum() + 1
+    guess, k = total, 0
+    while abs(guess * guess - total) > 1e-3 and k < 20:
+        guess = 0.5 * (guess + total / guess)
+        k += 1
+    return guess + x
+
+
+def first_above(x):
+    """x: T"""
+    i, total = 0, 0.0
+    while i < len(x) and total < 1.0:
+        total = total + abs(x[i])
+        i += 1
+    return total + x * 0
+
+
+def endless_until_counted(x):
+    """x: T N"""
+    i, h = 0, x[0]
+    while True:
+        if i >= len(x):
+            break
+        h = 0.5 * h + x[i]
+        i += 1
+    return h
+
+
+def endless_until_small(x):
+    """x: T N"""
+    i, h = 0, x[0] * 0
+    while True:
+        if i == 40 or i >= x.shape[0]:
+            break
+        h = h * 0.5 + x[i]
+        i += 1
+    return h
+
+
+def endless_until_a_value(x):
+    """x: T"""
+    i, s = 0, 0.0
+    while True:
+        if i >= x.shape[0] or np.sqrt(x[i]) > 1.0:  # not a number: it goes on
+            break
+        s = s + x[i]
+        i += 1
+    return s + x * 0
+
+
+def break_within(x):
+    """x: T"""
+    i, s = 0, 0.0
+    while i < x.shape[0]:
+        if x[i] > 1.0:
+            break
+        s = s + x[i]
+        i += 1
+    return s + x * 0
+
+
+def continue_after_counting(x):
+    """x: T"""
+    i, s = 0, 0.0
+    while i < x.shape[0]:
+        v = x[i]
+        i += 1
+        if v < 0:
+            continue
+        s = 0.5 * s + v
+    return s + x * 0
+
+
+def counts_by_floats(x):
+    """x: N"""
+    t, y = 0.0, x
+    while t < 2.5:
+        y = y + t * x
+        t += 1
+    return y
+
+
+def bound_is_a_float(x):
+    """x: N"""
+    t, y = 0, x
+    while t < 2.5:
+        y = y + t * x
+        t += 1
+    return y + t
+
+
+def no_step(x):
+    """x: T N"""
+    i, s = 5, x[0]
+    while i < 5:
+        s = s + x[i]
+        i += 1
+    return s * i
+
+
+def the_same_name_again(x):
+    """x: T N"""
+    i, s = 0, x[0]
+    while i < len(x):
+        s = 0.5 * s + x[i]
+        i += 1
+    i = 0
+    while i < len(x):
+        s = 0.25 * s - x[i]
+        i += 1
+    return s
+
+
+def fills(x):
+    """x: T N"""
+    out = np.empty_like(x)
+    i = 0
+    while i < x.shape[0]:
+        out[i] = x[i] * 2 if i == 0 else out[i - 1] * 0.5 + x[i]
+        i += 1
+    return out
+
+
+def appends(x):
+    """x: T N"""
+    rows, i = [], 0
+    while i < len(x):
+        rows.append(x[i] * 2)
+        i += 1
+    return np.stack(rows)
+
+
+def doubles(x):
+    """x: N"""
+    width, y = 1, x
+    while width < 64:
+        y = y + np.sin(y) / width
+        width *= 2
+    return y
