@@ -1,5 +1,6 @@
 #include "run/earlier.h"
 
+#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ RunRecord record(const std::string& run) {
     record.machine = fakes::sample_machine();
     record.shapes.resize(2);
     record.history = {measured("k", 1, Verdict::ok, {{"small", 2}, {"large", 8}}),
-                      measured("k", 2, Verdict::ok, {{"small", 1}}),  // given up at the other shape
+                      measured("k", 2, Verdict::ok, {{"small", 1}}),  // left at the other shape
                       measured("k", 4, Verdict::crashed, {}), measured("other", 1, Verdict::ok, {})};
     return record;
 }
@@ -47,8 +48,8 @@ TEST_F(Earlier, GivesEachRunsMeasurementsOfAKernel) {
     std::vector<tune::EarlierRun> runs = EarlierRuns(store_, current).of("k");
     ASSERT_EQ(runs.size(), 1u);  // not the run itself
     ASSERT_EQ(runs[0].costs.size(), 3u);
-    EXPECT_DOUBLE_EQ(runs[0].costs[0], 4);  // the geometric mean
-    EXPECT_EQ(runs[0].costs[1], std::numeric_limits<double>::infinity());
+    EXPECT_DOUBLE_EQ(runs[0].costs[0], std::sqrt(2.0));  // twice the least at one shape, the least at the other
+    EXPECT_EQ(runs[0].costs[1], 1);                      // of the shape where it was measured
     EXPECT_EQ(runs[0].costs[2], std::numeric_limits<double>::infinity());
     EXPECT_TRUE(EarlierRuns(store_, current).of("other").empty());  // too few to say anything
 }
