@@ -88,9 +88,10 @@ class NumPy:
             return array.astype(ml_dtypes.bfloat16)
         return array.astype(dtype, copy=False)
 
-    def native(self, array, dtype):  # an argument of the framework's version
-        # NumPy computes in float32 what is of 16 bits.
-        return self.ours(array, dtype).astype(self.numpy.float32) if is_half(dtype) else array
+    # An argument of the framework's version: the result's own where that does. Which pages of memory an array got makes
+    # some percent of difference.
+    def native(self, own, dtype):
+        return own.astype(self.numpy.float32) if is_half(dtype) else own  # NumPy computes in float32 what is of 16 bits
 
     def version(self, _name, function, _integers):
         return function
@@ -117,7 +118,8 @@ class PyTorch(NumPy):
         tensor = self.torch.from_numpy(array)
         return tensor.to(getattr(self.torch, dtype)) if is_half(dtype) else tensor.clone()
 
-    native = ours
+    def native(self, own, dtype):
+        return own
 
     def version(self, name, function, _integers):
         if name != "torch.compile":
@@ -141,8 +143,8 @@ class Jax(NumPy):
     def neighbour(self):
         self.add(self.one, self.two).block_until_ready()
 
-    def native(self, array, dtype):
-        return self.jax.device_put(self.ours(array, dtype).copy()).block_until_ready()
+    def native(self, own, dtype):
+        return self.jax.device_put(own.copy()).block_until_ready()
 
     def version(self, _name, function, integers):
         compiled = self.jax.jit(function, static_argnums=integers)
@@ -216,7 +218,7 @@ class Measurement:
         ]
         dtypes = [tensor["dtype"] for tensor in self.spec["inputs"]]
         ours = [self.framework.ours(array, dtype) for array, dtype in zip(arrays, dtypes)] + self.values
-        theirs = [self.framework.native(array, dtype) for array, dtype in zip(arrays, dtypes)] + self.values
+        theirs = [self.framework.native(own, dtype) for own, dtype in zip(ours, dtypes)] + self.values
         asked = point["asked"]
         first = self.result(*ours, **asked)  # compiles
         if not self.takes_out or isinstance(first, tuple):

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import ast
 import copy
+from typing import Any
 
 from strop.trace_syntax import placed, statement
 
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+CHANGES = {"append", "insert", "extend", "remove", "pop", "popleft", "appendleft", "clear", "add", "discard", "update"}
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}  # of whole numbers: the counter's
 
 
@@ -31,9 +33,11 @@ def counted_loop(node: ast.While, number: int) -> list | None:
     for place, operand in enumerate(operands):
         for counter, sign, bound in _readings(operand):
             step = _step_of(counter, body)
-            if step is None or (step > 0) != (sign in ("<", "<=")):
-                continue
             rest = [*operands[:place], *operands[place + 1 :]]
+            if step is None or (step > 0) != (sign in ("<", "<=")) or not _is_fixed(bound, body):
+                continue
+            if place > 0 and not (_is_plain(bound) and all(map(_is_pure, rest[:place]))):
+                continue  # what stands before it is asked first
             return _as_for(node, body, (counter, sign, bound, step), rest, number)
     return None
 
@@ -42,10 +46,9 @@ def _entered(node: ast.While):
     """Its test, and its body; of `while True` the first `if ...: break` is the test."""
     if not (isinstance(node.test, ast.Constant) and node.test.value is True):
         return node.test, node.body
-    first = node.body[0]
-    if not isinstance(first, ast.If) or first.orelse or len(first.body) != 1 or not isinstance(first.body[0], ast.Break):
-        return None, node.body
-    return _opposite(first.test), node.body[1:]
+    first: Any = node.body[0]
+    leaves = isinstance(first, ast.If) and not first.orelse and isinstance(first.body[0], ast.Break)
+    return (_opposite(first.test), node.body[1:]) if leaves else (None, node.body)
 
 
 def _opposite(test):
@@ -80,6 +83,42 @@ def _step_of(name: str, body: list) -> int | None:
         if _continues(one):
             return None
     return None
+
+
+def _is_fixed(bound, body: list) -> bool:
+    """As far as its names tell. An array that is made anew (x = x + 1) has its extents still: that is seen in each step."""
+    extents = {id(inner) for one in ast.walk(bound) if _is_extent(one) for inner in ast.walk(one)}
+    names = {one.id for one in ast.walk(bound) if isinstance(one, ast.Name) and id(one) not in extents}
+    grows = {one.func.value.id for top in body for one in ast.walk(top) if isinstance(one, ast.Call)
+             and isinstance(one.func, ast.Attribute) and isinstance(one.func.value, ast.Name) and one.func.attr in CHANGES}
+    used = {one.id for one in ast.walk(bound) if isinstance(one, ast.Name)}
+    stores = {one.id for top in body for one in ast.walk(top) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return not names & stores and not used & grows
+
+
+def _is_extent(node) -> bool:
+    """len(x), x.shape, x.size."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in ("shape", "size", "ndim") and isinstance(node.value, ast.Name)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len"
+
+
+def _is_plain(bound) -> bool:
+    """It can always be computed."""
+    if _is_extent(bound) or isinstance(bound, (ast.Name, ast.Constant)):
+        return True
+    if isinstance(bound, ast.Subscript):
+        return _is_extent(bound.value)
+    return isinstance(bound, ast.BinOp) and _is_plain(bound.left) and _is_plain(bound.right)
+
+
+def _is_pure(test) -> bool:
+    calls = [one.func for one in ast.walk(test) if isinstance(one, ast.Call)]
+    binds = any(isinstance(one, ast.NamedExpr) for one in ast.walk(test))
+    return not binds and not any(
+        isinstance(one, ast.Name) and one.id == "next" or isinstance(one, ast.Attribute) and one.attr in CHANGES
+        for one in calls
+    )
 
 
 def _increment(name: str, statement) -> int | None:

@@ -141,7 +141,7 @@ UNTRACEABLE = {
         "control flow depends on dimension 'M'",
     ),
     "bound that changes": (
-        "def f(x):\n i, n = 0, 8\n while i < n:\n  x, i, n = x + 1, i + 1, n - 1\n return x",
+        "def f(x):\n i = 0\n while i < len(x):\n  x, i = x[1:], i + 1\n return x",
         "a 'while' whose bound changes",
     ),
     "branch": ("def f(x):\n if x.shape[1] > 128:\n  x = x[:, 128:]\n return x", "control flow depends on dimension 'N'"),

@@ -230,3 +230,67 @@ def doubles(x):
         y = y + np.sin(y) / width
         width *= 2
     return y
+
+
+def bound_of_numbers_changes(x):
+    """x: N"""
+    i, n, y = 0, 8, x
+    while i < n:
+        y = y * 0.5 + i
+        i, n = i + 1, n - 1
+    return y
+
+
+def grows_while_it_is_walked(x):
+    """x: N"""
+    queue, i, y = [1], 0, x
+    while i < len(queue):
+        if queue[i] < 8:
+            queue.append(2 * queue[i])
+            queue.append(3 * queue[i])
+        y = y * 0.5 + queue[i]
+        i += 1
+    return y
+
+
+def asked_before_the_counter(x):
+    """x: N"""
+    weights, i, y = [3.0, 2.0, 1.0], 0, x
+    while weights.pop() > 0 and i < 2:
+        y = y * 0.5 + i
+        i += 1
+    return y * weights[-1] if weights else y
+
+
+def counter_of_a_closure(x):
+    """x: N"""
+    i, y = 0, x
+
+    def next_one():
+        nonlocal i
+        i += 1
+        return i
+
+    while i < 4:
+        y = y * 0.5 + next_one()
+    return y
+
+
+def array_made_anew(x):
+    """x: T N"""
+    i = 0
+    while i < x.shape[0]:
+        x = x * 0.5 + 1
+        i += 1
+    return x
+
+
+def in_a_loop_of_three(x):
+    """x: T N"""
+    h = x[0] * 0
+    for k in range(3):
+        i = k
+        while i < x.shape[0]:
+            h = h * 0.5 + x[i] * (k + 1)
+            i += 1
+    return h
