@@ -51,7 +51,7 @@ public:
             double before = geometric_mean_of_best();
             observer_.on_round(round, describe_round());
             tune_round(round);
-            prune(round);
+            prune();
             observer_.on_strategies(strategies());
             if (stopped()) break;
             if (settings_.rounds > 0 && round >= settings_.rounds) {
@@ -294,7 +294,10 @@ private:
         for (const Evaluation& evaluation : evaluations) lead(leaders_, tracks_, evaluation);
         for (size_t i = 0; i < evaluations.size(); ++i) batch[i].track->record(evaluations[i], leaders_);
         compare_over_all();
-        for (const Choice& choice : batch) give_up_failures(*choice.track);
+        for (const Choice& choice : batch) {
+            leave_points(*choice.track);
+            give_up_failures(*choice.track);
+        }
         check_limits();
     }
 
@@ -338,17 +341,23 @@ private:
 
     bool beaten_everywhere(const Track& track) const { return track.succeeded() && nearness(track) < leading; }
 
-    // Those that lead nowhere go as soon as they are out of reach; the reach shrinks as more is known.
-    void prune(int round) {
-        static constexpr double reach[] = {0.6, 0.75, 0.85, 0.9, 0.95};
-        double least = reach[std::min<size_t>(static_cast<size_t>(round) - 1, std::size(reach) - 1)];
+    // Below this share of the lead something is out of reach, which shrinks as more is known.
+    double reach() const {
+        static constexpr double reaches[] = {0.6, 0.75, 0.85, 0.9, 0.95};
+        return reaches[std::min<size_t>(static_cast<size_t>(result_.rounds) - 1, std::size(reaches) - 1)];
+    }
+
+    void leave_points(Track& track) {
+        if (track.judged() && !one_for_all()) leave_slow_points(track, leaders_, reach());
+    }
+
+    // Those that lead nowhere go as soon as they are out of reach.
+    void prune() {
         for (const auto& track : tracks_) {
             if (!track->active()) continue;
             track->strategy.confidence = track->mean_share(leaders_);
-            if (!track->judged()) continue;
-            if (!one_for_all()) leave_slow_points(*track, leaders_, least);
-            if (!beaten_everywhere(*track)) continue;
-            if (track->done() || nearness(*track) < least) track->give_up(reason_of_defeat(*track));
+            if (!beaten_everywhere(*track) || !track->judged()) continue;
+            if (track->done() || nearness(*track) < reach()) track->give_up(reason_of_defeat(*track));
         }
     }
 
