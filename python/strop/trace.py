@@ -54,6 +54,7 @@ from strop.trace_comprehensions import COMPREHENSIONS  # noqa: E402
 from strop.trace_dims import PlacesUnfollowed, StepUndecided, SymInt, Untraceable, extremum  # noqa: E402
 from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 from strop.trace_modules import run_module  # noqa: E402
+from strop.trace_returns import ResultUnknown  # noqa: E402
 
 MOST_FIRST_STEPS = 3  # of a loop, traced one by one
 
@@ -130,11 +131,14 @@ def trace(spec: dict) -> dict:
     GRAPH.unrolled.clear()
     GRAPH.whole_loops.clear()
     GRAPH.forking.clear()
+    GRAPH.results.clear()
     first = latest = None
     while True:
         try:
             return trace_once(spec)
         except (Exception, Untraceable) as error:
+            if isinstance(error, ResultUnknown):
+                continue
             loop = getattr(error, "loop", None)
             tried = GRAPH.long_loops - GRAPH.unrolled
             if tried:

@@ -24,6 +24,7 @@ class Builder:
         self.whole_loops: set = set()  # loops whose arrays are states, which their steps may change anywhere
         self.forking: set = set()  # loops whose branches by the step are traced on both sides
         self.unrolled: set = set()  # loops of a known length that cannot be traced as if it varied
+        self.results: dict = {}  # of loops that return: the shapes and kinds of what they do
         self.start("float32")
 
     def start(self, working_dtype: str):

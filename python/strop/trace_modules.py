@@ -22,6 +22,7 @@ from strop.trace_lists import StepList
 from strop.trace_ragged import Ragged
 from strop.trace_comprehensions import RUNTIME
 from strop.trace_forks import RUNTIME as FORKS
+from strop.trace_returns import RUNTIME as RETURNS
 from strop.trace_rewrite import rewritten
 from strop.trace_walks import Walk, range_
 
@@ -273,6 +274,7 @@ STAND_INS: dict = {}
 BUILTINS = {
     **vars(builtins),
     **RUNTIME,
+    **RETURNS,
     **FORKS,
     "_strop_same": _same,
     "__import__": _import,

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from strop.trace_returns import returns, without_returns_in_loops
 from strop.trace_syntax import placed, statement, statements
 from strop.trace_while import counted_loop
 
@@ -102,6 +103,19 @@ def _leaves(nodes) -> bool:
     return any(isinstance(inner, LEAVES) for one in nodes for inner in ast.walk(one))
 
 
+def _leaves_branch(node, in_loop=False) -> bool:
+    """Or does what both sides cannot; a loop's own `break` stays within."""
+    if isinstance(node, (ast.Break, ast.Continue)):
+        return not in_loop
+    others = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global, ast.Nonlocal)
+    if isinstance(node, others):
+        return True
+    if isinstance(node, (ast.For, ast.While)):
+        inside = any(_leaves_branch(one, True) for one in node.body)
+        return inside or any(_leaves_branch(one, in_loop) for one in node.orelse)
+    return any(_leaves_branch(one, in_loop) for one in ast.iter_child_nodes(node))
+
+
 def without_continue(body: list) -> list:
     """`if TEST: continue` and what follows as `if TEST: pass` and what follows in its `else`; the same the other way."""
     for place, one in enumerate(body):
@@ -152,18 +166,12 @@ MOST_REPEATED = 300  # nodes of what follows a branch, which both sides get
 
 def with_one_return(body: list) -> list:
     """`if TEST: return A` and what follows with what follows in its `else`, and one `return` at the end."""
-    if not any(isinstance(one, ast.If) and _returns(one) for one in body):
+    if not any(isinstance(one, ast.If) and returns(one) for one in body):
         return body
     changed = _with_result(body)
     if changed is None:
         return body
     return [*changed, ast.copy_location(ast.Return(ast.copy_location(ast.Name(RESULT, ast.Load()), body[-1])), body[-1])]
-
-
-def _returns(node) -> bool:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-        return False
-    return isinstance(node, ast.Return) or any(map(_returns, ast.iter_child_nodes(node)))
 
 
 def _with_result(body: list) -> list | None:
@@ -173,7 +181,7 @@ def _with_result(body: list) -> list | None:
             value = one.value or ast.copy_location(ast.Constant(None), one)
             target = ast.copy_location(ast.Name(RESULT, ast.Store()), one)
             return [*body[:place], ast.copy_location(ast.Assign([target], value), one)]
-        if not _returns(one):
+        if not returns(one):
             continue
         if not isinstance(one, ast.If):
             return None
@@ -213,7 +221,7 @@ class Rewriter(ast.NodeTransformer):
         names = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
         if isinstance(node, ast.FunctionDef) and not _binds(node.body):
-            node.body = with_one_return(node.body)
+            node.body = with_one_return(without_returns_in_loops(node.body))
         body = node.body if isinstance(node.body, list) else []
         names |= stored(body)
         inner = [one for top in body for one in ast.walk(top)]
@@ -294,10 +302,8 @@ class Rewriter(ast.NodeTransformer):
         node.test = self._condition(node.test)
         if self.depth and len(node.body) == 1 and isinstance(node.body[0], ast.Raise):
             node.test = _call("_strop_checked(0)", 0, node.test)
-        leaves = (*LEAVES, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global)
-        inner = [one for top in [*node.body, *node.orelse] for one in ast.walk(top)]
         names = stored([*node.body, *node.orelse])
-        simple = not any(isinstance(one, (*leaves, ast.Nonlocal)) for one in inner)
+        simple = not any(_leaves_branch(one) for one in [*node.body, *node.orelse])
         if not simple or not self.depth or names & self.shared[-1]:
             test, node.test = node.test, ast.Constant(True)
             node = self.generic_visit(node)
@@ -376,7 +382,8 @@ class Rewriter(ast.NodeTransformer):
         return [*start, *_as_list(self.visit_For(loop))]
 
     def _leaving(self, node, loops):
-        checks = [placed(statement(f"{loop}.leave({type(node).__name__.lower()!r})"), node) for loop in loops]
+        how = getattr(node, "called", type(node).__name__.lower())
+        checks = [placed(statement(f"{loop}.leave({how!r})"), node) for loop in loops]
         return [*checks, self.generic_visit(node)]
 
     def visit_Break(self, node):

@@ -25,15 +25,25 @@ def f(x):
 """,
         VALUES,
     ),
-    "branch_returns_from_a_loop": (
+    "branch_returns_other_shapes": (
         """
 def f(x):
     for i in range(x.shape[0]):
         if x[i, 0] > 0.5:
             return x[i]
-    return x[0]
+    return x
 """,
         VALUES,
+    ),
+    "branch_returns_a_growing_part": (
+        """
+def f(x):
+    for i in range(x.shape[0]):
+        if x[i, 0] > 0.5:
+            return x[:i]
+    return x
+""",
+        "'return' in a loop of what is neither a number nor an array of one shape",
     ),
     "branch_that_other_code_sees": (
         """

@@ -275,3 +275,27 @@ def left_early_from_a_list(x):
             break
         y = y * factor
     return y
+
+
+def loop_that_breaks_in_a_branch(x):
+    """x: T N"""
+    h = x[0]
+    if x.sum() > 0:
+        for row in x:
+            if row.sum() < 0:
+                break
+            h = h + row
+    return h
+
+
+def both_loops_break(x):
+    """x: T N"""
+    s = x[0, 0] * 0
+    for i in range(x.shape[0]):
+        if x[i, 0] > 1.5:
+            break
+        for j in range(x.shape[1]):
+            if x[i, j] > 1:
+                break
+            s = s + x[i, j]
+    return s

@@ -367,6 +367,17 @@ def f(x):
 """,
         "a state of a loop that never settles",
     ),
+    "return_from_with": (
+        """
+def f(x):
+    for row in x:
+        with np.errstate(all="ignore"):
+            if row.sum() > 0:
+                return row
+    return x[0]
+""",
+        "control flow depends on the values of an array",
+    ),
     "try_leave": (
         """
 def f(x):

@@ -27,6 +27,7 @@ import loop_parts  # noqa: E402
 import loop_ranges  # noqa: E402
 import break_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
+import return_formulas  # noqa: E402
 import while_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import alias_refusals  # noqa: E402
@@ -227,7 +228,7 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
-    for module in (fork_formulas, break_formulas, while_formulas):
+    for module in (fork_formulas, break_formulas, while_formulas, return_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
