@@ -396,7 +396,7 @@ class Rewriter(ast.NodeTransformer):
         self.count += 1
         if self.depth and (counted := counted_loop(node, self.count)) is not None:
             return [inner for one in counted for inner in _as_list(self.visit(one))]
-        node.test = self.visit(node.test)
+        node.test = _call("_strop_goes_on(0)", 0, self.visit(node.test)) if self.depth else self.visit(node.test)
         self.loops.append("")
         node.body = [inner for one in node.body for inner in _as_list(self.visit(one))]
         self.loops.pop()

@@ -135,3 +135,10 @@ def _numbers(start, bound, step: int, sign: str):
 def unchanged(bound, now):
     if not (bound is now or same(bound, now)):
         raise Untraceable("a 'while' whose bound changes")
+
+
+def goes_on(test):
+    """Of a `while` that counts nothing."""
+    if isinstance(test, Traced) and test.undecided is None:
+        raise Untraceable("a 'while' ends by the values of an array: let it count its steps too, as in 'and k < 50'")
+    return test

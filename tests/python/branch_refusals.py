@@ -12,7 +12,7 @@ def f(x):
         h = h / 2
     return h
 """,
-        VALUES,
+        "a 'while' ends by the values of an array: let it count its steps too",
     ),
     "branch_of_another_shape": (
         """

@@ -149,7 +149,7 @@ UNTRACEABLE = {
     "parameter": ("def f(x, p):\n if p:\n  x = x[:, p:]\n return x", "control flow depends on parameter 'p'"),
     "values": (
         "def f(x):\n while x.max() > 1:\n  x = x / 2\n return x",
-        "control flow depends on the values of an array",
+        "a 'while' ends by the values of an array: let it count its steps too, as in 'and k < 50'",
     ),
     "mask": ("def f(x):\n return x[x > 0]", "boolean mask indexing gives a shape that depends on values"),
     "empty": ("def f(x):\n return np.empty_like(x) + x", "np.empty is read before it is written"),
