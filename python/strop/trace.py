@@ -125,6 +125,24 @@ def call_reference(function, inputs, parameters):
 
 
 def trace(spec: dict) -> dict:
+    """A `while` is traced as it is; where that does not do, again as a loop over a range, if it counts."""
+    GRAPH.counting.clear()
+    earlier = None
+    while True:
+        GRAPH.whiles.clear()
+        try:
+            return trace_with_loops(spec)
+        except (Exception, Untraceable) as error:
+            others = GRAPH.whiles - GRAPH.counting
+            if earlier is not None and not isinstance(error, Untraceable):
+                raise earlier from None
+            if not others:
+                raise
+            GRAPH.counting |= others
+            earlier = error
+
+
+def trace_with_loops(spec: dict) -> dict:
     """What a loop decides for single steps only makes the trace start again, with its first steps one by one; so do
     arrays that are not written place by place, with the arrays of that loop as states; a long loop of a known length that cannot be traced as if it varied makes it start again with all of them."""
     GRAPH.first_steps.clear()

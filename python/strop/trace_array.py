@@ -12,6 +12,7 @@ import numpy as np
 
 from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
 from strop.trace_graph import GRAPH
+from strop.trace_storage import Storage
 
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
 BITS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift"}
@@ -19,16 +20,6 @@ LOGICAL = {"logical_and", "logical_or", "logical_not", "isnan"}
 FLOATING = set(
     "divide exp exp2 expm1 log log2 log1p sqrt rsqrt tanh erf atan lgamma sin cos sigmoid floor ceil round".split()
 )
-
-
-class Storage:
-    """Shared by an array and its views, to notice a change made through one and read through another."""
-
-    def __init__(self):
-        self.version = 0
-        self.seen = 0  # GRAPH.clock when it was read last
-        self.born = GRAPH.tick()
-        self.frozen = ""  # a copy of what NumPy would change: why it is not to be written
 
 
 class Traced:
@@ -82,7 +73,8 @@ class Traced:
         self.step = None  # for what np.arange(0, n, step) made
         self.key = self.parent = None  # of another array, for a view of a part of it
         self.is_given = self.mixed = False  # by the caller; by a branch, of sides of different kinds
-        self.others: list = list(view_of.others) if view_of is not None else []  # storages that it may be a view of, each with its version: of a branch
+        # Storages that it may be a view of, each with its version: of a branch.
+        self.others: list = list(view_of.others) if view_of is not None else []
         # For a comparison of extents: (difference, how it compares with 0), what holds where it is true, and where not.
         self.facts: list = []
         self.denied: list = []
@@ -96,7 +88,7 @@ class Traced:
     @property
     def node(self) -> int:
         views = [(self._storage, self._version), *self.others]
-        if any(storage.version != version for storage, version in views):
+        if any(storage.version != version for storage, version in views) and not self._is_unwritten():
             raise Untraceable("an array is changed through another view of it")
         self._storage.seen = GRAPH.clock
         if self.pieces is not None and GRAPH.passes:  # it may be put back as it was
@@ -127,8 +119,15 @@ class Traced:
     def changed(self):
         """It is nothing anymore that was known of it, and its views are not what they were."""
         self.fill = self.iota = self.step = None
-        self._storage.version += 1
-        self._version = self._storage.version
+        self.outdate_views()
+
+    def outdate_views(self, unwritten=0):
+        self._version = self._storage.outdate(unwritten)
+
+    def _is_unwritten(self) -> bool:
+        """A row of an array that a loop writes from a later one on."""
+        row = is_int(self.key) and not self.others and self.parent.key is None and self.key >= 0
+        return row and self._version == self._storage.version - 1 and self.key < self._storage.unwritten
 
     def kept(self) -> tuple:
         """What `restore` needs to put it back as it is now."""

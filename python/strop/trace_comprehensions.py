@@ -12,7 +12,7 @@ from strop.trace_dims import Untraceable
 from strop.trace_lists import StepList, total
 from strop.trace_loops import Loop
 from strop.trace_states import UNBOUND
-from strop.trace_walks import counted, enumerate_, goes_on, reversed_, unchanged, zip_
+from strop.trace_walks import counted, counts, enumerate_, goes_on, reversed_, unchanged, zip_
 
 COMPREHENSIONS: list[tuple[int, Loop]] = []
 
@@ -80,6 +80,7 @@ RUNTIME = {
     "_strop_loop": Loop,
     "_strop_unbound": UNBOUND,
     "_strop_counted": counted,
+    "_strop_counts": counts,
     "_strop_unchanged": unchanged,
     "_strop_goes_on": goes_on,
     "_strop_each": each,

@@ -24,6 +24,8 @@ class Builder:
         self.whole_loops: set = set()  # loops whose arrays are states, which their steps may change anywhere
         self.forking: set = set()  # loops whose branches by the step are traced on both sides
         self.unrolled: set = set()  # loops of a known length that cannot be traced as if it varied
+        self.whiles: set = set()  # `while` loops that were traced as they are, and could be as loops over a range
+        self.counting: set = set()  # those that are
         self.results: dict = {}  # of loops that return: the shapes and kinds of what they do
         self.start("float32")
 

@@ -20,7 +20,7 @@ from strop.trace_dims import PlacesUnfollowed, SymInt, StepUndecided, Untraceabl
 from strop.trace_guards import Guard
 from strop.trace_lists import StepList, alike, interleaved
 from strop.trace_passes import Pass
-from strop.trace_places import StepPieces, begin_steps
+from strop.trace_places import StepPieces, begin_steps, rows_before
 from strop.trace_ragged import Ragged
 from strop.trace_states import (
     ITERATOR,
@@ -148,6 +148,7 @@ class Loop:
             self.step.guard, self.step.taken = self.guard, self.guard.before(self.step.symbol)
         for array, before, steps in self.objects.values():
             self.step.touched[id(array)] = (array, before)
+            array.outdate_views(rows_before(*steps) if steps else 0)
             if steps:
                 begin_steps(self.step, array, before, *steps)
             elif before[2] != "empty" or self.place in GRAPH.whole_loops:

@@ -201,6 +201,11 @@ def with_something(target: Traced):
     target.assign(0)
 
 
+def rows_before(axis: int, first, direction: int) -> int:
+    """How many rows at the beginning a loop leaves that writes from `first` on."""
+    return first if axis == 0 and direction > 0 and is_int(first) else 0
+
+
 def begin_steps(step, target: Traced, kept: tuple, axis: int, first, direction: int):
     """From here on the array is written place by place."""
     base = Traced(-1, target.shape, target.dtype)

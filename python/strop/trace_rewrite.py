@@ -17,7 +17,7 @@ import copy
 
 from strop.trace_returns import returns, without_returns_in_loops
 from strop.trace_syntax import placed, statement, statements
-from strop.trace_while import counted_loop
+from strop.trace_while import counted_loop, ends_loop
 
 GROWS = {"append", "insert", "extend", "reverse"}
 
@@ -154,10 +154,7 @@ def without_break(body: list, going: str) -> list | None:
 
 
 def _breaks(node) -> bool:
-    """The loop around."""
-    if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-        return False
-    return isinstance(node, ast.Break) or any(map(_breaks, ast.iter_child_nodes(node)))
+    return ends_loop(node, ast.Break)
 
 
 RESULT = "_strop_result"
@@ -213,6 +210,7 @@ class Rewriter(ast.NodeTransformer):
         self.loops: list[str] = []  # the loops around, within this function
         self.locals: list[set[str]] = [set()]
         self.shared: list[set[str]] = [set()]  # the names that are declared global
+        self.foreign: list[set[str]] = [set()]  # that other functions may bind, too
 
     # ---- functions ----
 
@@ -230,10 +228,12 @@ class Rewriter(ast.NodeTransformer):
         self.locals.append(names)
         self.depth += 1
         self.shared.append({name for one in inner if isinstance(one, ast.Global) for name in one.names})
+        self.foreign.append({name for one in inner if isinstance(one, (ast.Global, ast.Nonlocal)) for name in one.names})
         self.generic_visit(node)
         self.locals.pop()
         self.depth -= 1
         self.shared.pop()
+        self.foreign.pop()
         self.loops = loops
         return node
 
@@ -393,9 +393,17 @@ class Rewriter(ast.NodeTransformer):
         return self._leaving(node, [loop for loop in self.loops if loop])
 
     def visit_While(self, node):
+        """As it is, and as a loop over a range for the case that the trace cannot decide how often it goes on."""
         self.count += 1
-        if self.depth and (counted := counted_loop(node, self.count)) is not None:
-            return [inner for one in counted for inner in _as_list(self.visit(one))]
+        loop = counted_loop(copy.deepcopy(node), self.count, self.foreign[-1]) if self.depth else None
+        plain = self._plain_while(node)
+        if loop is None:
+            return plain
+        counted = [inner for one in loop for inner in _as_list(self.visit(one))]
+        test = ast.parse(f"_strop_counts({node.lineno * 1000 + node.col_offset})", mode="eval").body
+        return ast.copy_location(ast.If(placed(test, node), counted, [plain]), node)
+
+    def _plain_while(self, node):
         node.test = _call("_strop_goes_on(0)", 0, self.visit(node.test)) if self.depth else self.visit(node.test)
         self.loops.append("")
         node.body = [inner for one in node.body for inner in _as_list(self.visit(one))]

@@ -9,7 +9,7 @@ import operator
 import re
 from typing import Callable
 
-from strop.trace_array import GRAPH, Traced
+from strop.trace_array import GRAPH, Traced, is_number
 from strop.trace_dims import SymInt, Untraceable, is_int, same, text, undecided
 from strop.trace_lists import StepList
 
@@ -113,10 +113,19 @@ def fewest(count) -> int:
     return eval(re.sub(r"(?!min\b|max\b)\b[A-Za-z_]\w*", "1", text(count)), {"min": min, "max": max})
 
 
+def counts(loop) -> bool:
+    """Only where it has to be traced so: what a `while` does as it is needs no rules."""
+    if loop not in GRAPH.counting:
+        GRAPH.whiles.add(loop)
+    return loop in GRAPH.counting
+
+
 def counted(start, bound, step: int, sign: str):
     """The numbers that `while NUMBER < bound` meets, which grows by `step`; or <=, >, >=."""
     if isinstance(start, Traced) or isinstance(bound, Traced):
         raise Untraceable("a loop whose number of steps depends on values")
+    if not all(isinstance(one, SymInt) or (is_number(one) and math.isfinite(one)) for one in (start, bound)):
+        raise Untraceable("a 'while' without an end that is known: let it count its steps too, as in 'and k < 50'")
     if is_int(start) and not isinstance(bound, (int, SymInt)):
         bound = math.ceil(bound) if sign in ("<", ">=") else math.floor(bound)
     if not all(isinstance(one, (int, SymInt)) for one in (start, bound)):

@@ -24,17 +24,17 @@ CHANGES = {"append", "insert", "extend", "remove", "pop", "popleft", "appendleft
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}  # of whole numbers: the counter's
 
 
-def counted_loop(node: ast.While, number: int) -> list | None:
-    """The statements in its place; None: it does not count."""
+def counted_loop(node: ast.While, number: int, foreign: set[str]) -> list | None:
+    """The statements in its place; None: it does not count. `foreign`: names that other functions may bind, too."""
     test, body = _entered(node)
-    if test is None or node.orelse:
+    if test is None or node.orelse or any(isinstance(one, ast.Match) for top in body for one in ast.walk(top)):
         return None
     operands = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
     for place, operand in enumerate(operands):
         for counter, sign, bound in _readings(operand):
             step = _step_of(counter, body)
             rest = [*operands[:place], *operands[place + 1 :]]
-            if step is None or (step > 0) != (sign in ("<", "<=")) or not _is_fixed(bound, body):
+            if step is None or counter in foreign or (step > 0) != (sign in ("<", "<=")) or not _is_fixed(bound, body):
                 continue
             if place > 0 and not (_is_plain(bound) and all(map(_is_pure, rest[:place]))):
                 continue  # what stands before it is asked first
@@ -80,7 +80,7 @@ def _step_of(name: str, body: list) -> int | None:
     for one in body:
         if any(store in ast.walk(one) for store in stores):
             return _increment(name, one)
-        if _continues(one):
+        if ends_loop(one, ast.Continue):
             return None
     return None
 
@@ -145,11 +145,12 @@ def _signed(operator, value) -> int | None:
     return value.value if isinstance(operator, ast.Add) else -value.value
 
 
-def _continues(node) -> bool:
-    """The loop around."""
-    if isinstance(node, (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+def ends_loop(node, how) -> bool:
+    """Whether it has a `break`, or a `continue`, of the loop around."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
         return False
-    return isinstance(node, ast.Continue) or any(map(_continues, ast.iter_child_nodes(node)))
+    parts = node.orelse if isinstance(node, (ast.For, ast.While)) else ast.iter_child_nodes(node)
+    return isinstance(node, how) or any(ends_loop(one, how) for one in parts)
 
 
 def _as_for(node: ast.While, body: list, counting, rest: list, number: int) -> list:
@@ -161,7 +162,7 @@ def _as_for(node: ast.While, body: list, counting, rest: list, number: int) -> l
     unchanged.value.args[1] = copy.deepcopy(bound)
     loop = statement(f"for {item} in _strop_counted({counter}, {known}, {step}, {sign!r}):\n {counter} = {item}")
     own = [*(_leaving(test) for test in rest), *body]
-    loop.body += [unchanged, *own]
+    loop.body += [unchanged, *own, copy.deepcopy(unchanged)]
     loop.called = counter
     return [placed(begin, node, bound), placed(loop, node, *own)]
 

@@ -146,6 +146,19 @@ def f(x):
 """,
         ALIAS,
     ),
+    "view_from_before_the_loop": (
+        """
+def f(x):
+    y = np.zeros_like(x[0])
+    v = y[:1]
+    s = 0.0
+    for row in x:
+        s = s + v.sum()
+        y += row
+    return s
+""",
+        "an array is changed through another view of it",
+    ),
     "chosen_before_loop": (
         """
 def f(x):
@@ -157,7 +170,7 @@ def f(x):
         y += x[t]
     return s
 """,
-        KEPT,
+        "an array is changed through another view of it",
     ),
     "loop_alias_min": (
         """

@@ -280,6 +280,28 @@ def f(x):
 """,
         VIEW,
     ),
+    "view_of_a_row_that_is_written": (
+        """
+def f(x):
+    y = x * 1
+    v = y[0]
+    for i in range(len(x)):
+        y[i] = y[i] * 2 + v
+    return y
+""",
+        VIEW,
+    ),
+    "view_of_a_later_row": (
+        """
+def f(x):
+    y = x * 1
+    v = y[2]
+    for i in range(1, x.shape[0]):
+        y[i] = y[i - 1] + v
+    return y
+""",
+        VIEW,
+    ),
     "prev_view_changed": (
         """
 def f(x):
@@ -291,7 +313,7 @@ def f(x):
         y[t] = 0.5 * p + x[t]
     return y
 """,
-        VIEW,
+        "an array that a loop writes step by step is changed at another place",
     ),
     "cur_view_stale": (
         """

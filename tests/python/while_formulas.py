@@ -294,3 +294,84 @@ def in_a_loop_of_three(x):
             h = h * 0.5 + x[i] * (k + 1)
             i += 1
     return h
+
+
+def grows_in_its_last_step(x):
+    """x: N"""
+    queue, i, y = [1], 0, x
+    while i < len(queue):
+        y = y * 0.5 + queue[i]
+        if queue[i] < 4:
+            queue += [2 * queue[i]]
+        i += 1
+    return y
+
+
+def counted_by_a_function_too(x):
+    """x: N"""
+    i, y = 0, x
+
+    def bump():
+        nonlocal i
+        i += 1
+
+    while i < 9:
+        y = y * 0.5 + i
+        bump()
+        i += 1
+    return y + i
+
+
+def continues_behind_an_inner_loop(x):
+    """x: T N"""
+    i, j, y = 0, 0, x[0] * 0
+    while i < len(x):
+        for _ in range(2):
+            pass
+        else:
+            j += 1
+        y = y * 0.5 + x[i]
+        i += 1
+    return y + j
+
+
+def asks_a_function_first(x):
+    """x: N"""
+    count = [0]
+
+    def ask():
+        count[0] += 1
+        return True
+
+    i, y = 0, x
+    while ask() and i < 3:
+        y = y * 0.5 + count[0]
+        i += 1
+    return y * count[0]
+
+
+def wraps_around(x):
+    """x: N"""
+    i, n, y = np.uint8(250), 0, x
+    while i > 200 and n < 20:
+        y = y * 0.5 + 1
+        i += np.uint8(1)
+        n += 1
+    return y + n
+
+
+def infinite_bound(x):
+    """x: N"""
+    i, y = 0, x
+    while i < np.inf and i < 5:
+        y = y * 0.5 + i
+        i += 1
+    return y
+
+
+def nothing_to_walk(x):
+    """x: N"""
+    z, i = None, 0
+    while z is not None and i < len(z):
+        i += 1
+    return x + i
