@@ -83,6 +83,19 @@ TEST(Expectation, begins_where_the_reference_works) {
     EXPECT_EQ(least_extents(with_reference(folder, "x[0] / 0.0")), (Least{{"M", 1}, {"N", 1}}));
 }
 
+// Shapes at which an output would have a negative extent say nothing of where the reference works.
+TEST(Expectation, begins_where_a_window_fits) {
+    TemporaryFolder folder;
+    write_file(folder.path() / "problem.yaml",
+               "name: f\nreference: reference.py\ninputs:\n  x: {dtype: float32, shape: [M, N]}\noutputs:\n"
+               "  y: {dtype: float32, shape: [M, N - 4]}\nshapes:\n  one: {M: 7, N: 131}\n  other: {M: 65, N: 37}\n");
+    write_file(folder.path() / "reference.py",
+               "import numpy as np\n\n\ndef f(x):\n"
+               "    return np.lib.stride_tricks.sliding_window_view(x, 5, axis=1).mean(axis=-1)\n");
+    EXPECT_EQ(least_extents(load_problem(folder.path().string())),
+              (std::map<std::string, int64_t>{{"M", 1}, {"N", 5}}));
+}
+
 // The entropy of one class is 0, however its only share was rounded.
 TEST(Expectation, of_outputs_that_vanish_has_the_scale_of_others) {
     TemporaryFolder folder;

@@ -76,6 +76,15 @@ TEST(Contract, ReadsEveryKindOfValue) {
     EXPECT_THAT(space.tunables[3].values, ElementsAre(Value("-O2"), Value("-O3 -funroll-loops")));
 }
 
+TEST(Contract, ConditionsAreOverDimensions) {
+    EXPECT_FALSE(condition_in("// strop:team\n", "k.cpp", {"M", "N"}));
+    EXPECT_EQ(condition_in("int x;\n// strop:when N % 8 == 0\n", "k.cpp", {"M", "N"})->text(), "N % 8 == 0");
+    EXPECT_EQ(condition_in("# strop:when M > 1\n", "k.py", {"M"})->text(), "M > 1");
+    for (const char* wrong : {"// strop:when\n", "// strop:when K > 1\n", "// strop:when N >\n",
+                              "// strop:when N > 1\n// strop:when N > 2\n"})
+        EXPECT_THROW(condition_in(wrong, "k.cpp", {"M", "N"}), UsageError) << wrong;
+}
+
 TEST(Contract, BooleansAreOneAndZero) {
     TunableSpace space = parse_tunables(
         "// strop:tune USE_X = true | false\n// strop:late DEEP = False | True\n// strop:tune EPS = 0.5 | 1.0\n"

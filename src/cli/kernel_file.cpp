@@ -54,6 +54,7 @@ Kernel kernel_in(const std::string& given, const std::string& hint) {
 Kernel read_kernel(const std::string& given, const Problem& problem, const std::string& hint) {
     check_is_compiled(given);
     Kernel kernel = kernel_in(given, hint);
+    kernel.condition = condition_in(kernel.source, given, problem.dimensions);
     const std::string ending = fs::path(given).extension();
     if (ending == ".cu")
         throw UsageError(fmt::format("{}: CUDA kernels need a device", given),
@@ -82,9 +83,10 @@ Kernel read_cuda_kernel(const std::string& given, const std::string& device) {
 }
 
 Kernel read_judged_kernel(const std::string& given, const Problem& problem, const std::string& device) {
-    if (!is_python(given))
-        return device.empty() ? read_kernel(given, problem, kernel_file_hint) : read_cuda_kernel(given, device);
-    Kernel kernel = kernel_in(given, kernel_file_hint);
+    if (!is_python(given) && device.empty()) return read_kernel(given, problem, kernel_file_hint);
+    Kernel kernel = is_python(given) ? kernel_in(given, kernel_file_hint) : read_cuda_kernel(given, device);
+    kernel.condition = condition_in(read_file(given), given, problem.dimensions);
+    if (!is_python(given)) return kernel;
     if (device.empty() && imports(kernel.source, "triton"))
         throw UsageError(fmt::format("{}: kernels in Triton need a device", given),
                          "--device emulated runs them in Triton's interpreter: they are checked, and not timed");

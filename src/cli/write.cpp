@@ -40,6 +40,15 @@ fs::path file_of(const Written& one, const std::string& language, const fs::path
     return folder / (one.id + file_ending(written_language(language)));
 }
 
+// Behind what the first lines say of it, in their kind of comment.
+std::string with_condition(const std::string& source, const std::string& condition) {
+    const std::string mark = source.starts_with("#") ? "#" : "//";
+    size_t at = 0;
+    while (source.compare(at, mark.size(), mark) == 0 && source.compare(at, mark.size() + 7, mark + " strop:") != 0)
+        at = source.find('\n', at) + 1;
+    return fmt::format("{}{} strop:when {}\n{}", source.substr(0, at), mark, condition, source.substr(at));
+}
+
 // What whoever calls the sources has to know of the problem.
 Json call_of(const Problem& problem) {
     Json parameters = Json::array(), shapes = Json::object();
@@ -94,7 +103,9 @@ int command_write(const Arguments& arguments) {
         fmt::print(stderr, "{}: nothing to write in {}: {}\n", problem.name, language, sources.lacks);
         return static_cast<int>(Exit::no_improvement);
     }
-    const std::vector<Written> written = chosen(std::move(sources.written), id);
+    std::vector<Written> written = chosen(std::move(sources.written), id);
+    for (Written& one : written)
+        if (one.condition) one.source = with_condition(one.source, one.condition->text());
     const fs::path folder = arguments.has("--out") ? arguments.text("--out") : "";
     if (!folder.empty())
         for (const Written& one : written) write_file(file_of(one, language, folder), one.source);

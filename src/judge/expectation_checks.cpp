@@ -155,11 +155,14 @@ std::map<std::string, Range> Expectation::possible_range() {
             if (!range.at(name).declared && extent > range.at(name).low)
                 most[name] = most.contains(name) ? std::min(most[name], extent) : extent;
     for (const auto& [name, extent] : most) least[name] = range.at(name).low;
-    if (most.empty() || works_at(least) || !works_at(smallest->dims)) return range;
+    if (most.empty() || (admits(problem_, least) && works_at(least)) || !works_at(smallest->dims)) return range;
     for (const auto& [name, extent] : most) {
         Dimensions one = smallest->dims;
         int64_t& low = one[name] = range.at(name).low;
-        while (low < extent && !works_at(one)) low = std::min(extent, low < 8 ? low + 1 : 2 * low);
+        auto raise = [&low, most = extent] { low = std::min(most, low < 8 ? low + 1 : 2 * low); };
+        while (low < extent && !admits(problem_, one)) raise();  // nobody calls it there: that says nothing
+        if (works_at(one)) continue;
+        while (low < extent && !works_at(one)) raise();
         least[name] = low;
     }
     // Each may be so small by itself; together they may be too few.

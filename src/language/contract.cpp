@@ -25,6 +25,7 @@ constexpr size_t longest_value = 200;  // std::regex takes stack for each charac
 
 constexpr const char* team_word = "team";
 constexpr const char* float32_word = "float32";  // of references
+constexpr const char* when_word = "when";
 
 struct Directive {
     std::string word;  // "tune", "late", "require", "flags", "compiler", "team"
@@ -75,7 +76,7 @@ public:
         line_ = line;
         std::optional<Directive> directive = directive_in(text);
         if (!directive || directive->word == "link") return;  // link: what a baseline is linked with
-        if (directive->word == float32_word) return;
+        if (directive->word == float32_word || directive->word == when_word) return;
         if (directive->word == team_word) return check_team(directive->text);
         if (directive->word == "tune") read_tunable(directive->text, Tunable::Kind::constant);
         else if (directive->word == "late") read_tunable(directive->text, Tunable::Kind::late);
@@ -84,7 +85,7 @@ public:
         else if (directive->word == "require") read_constraint(directive->text);
         else
             fail(fmt::format("unknown comment 'strop:{}'", directive->word),
-                 "write tune, late, require, flags, compiler or team");
+                 "write tune, late, require, flags, compiler, team or when");
     }
 
     TunableSpace finish() {
@@ -360,6 +361,30 @@ void check_source_size(uintmax_t bytes, const std::string& file) {
     if (bytes <= longest_source) return;
     throw UsageError(fmt::format("{}: a source of {}", file, human_bytes(static_cast<double>(bytes))),
                      fmt::format("a kernel has at most {}", human_bytes(static_cast<double>(longest_source))));
+}
+
+std::optional<Expression> condition_in(const std::string& source, const std::string& file,
+                                       const std::vector<std::string>& dimensions) {
+    std::optional<Expression> condition;
+    int number = 0;
+    for (const std::string& line : split(source, '\n')) {
+        ++number;
+        const std::optional<Directive> directive = directive_in(line);
+        if (!directive || directive->word != when_word) continue;
+        const auto fail = [&](const std::string& what, const std::string& hint) {
+            throw UsageError(fmt::format("{}:{}: {}", file, number, what), hint);
+        };
+        if (condition) fail("a second 'strop:when'", "join both with 'and'");
+        try {
+            condition = Expression::parse(directive->text);
+        } catch (const UsageError& error) {
+            fail(error.what(), "write strop:when N % 8 == 0");
+        }
+        for (const std::string& name : condition->symbols())
+            if (std::find(dimensions.begin(), dimensions.end(), name) == dimensions.end())
+                fail(fmt::format("'{}' is not a dimension of the problem", name), "known: " + join(dimensions, ", "));
+    }
+    return condition;
 }
 
 TunableSpace parse_tunables(const std::string& source, const std::string& file) {

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/kernel.h"
 #include "core/problem.h"
@@ -38,6 +40,11 @@ bool asks_for_float32(const std::string& source);
 // Reads `// strop:tune`, `// strop:late`, `// strop:require`, `// strop:flags` comments (also with # for Python).
 // UsageError "FILE:LINE: ..." when malformed or when a constraint names no tunable.
 TunableSpace parse_tunables(const std::string& source, const std::string& file);
+
+// Reads `// strop:when`: the shapes that a kernel is for; none: all. UsageError as above, or when it names no
+// dimension.
+std::optional<Expression> condition_in(const std::string& source, const std::string& file,
+                                       const std::vector<std::string>& dimensions);
 
 // The first value of every tunable when that is valid, else the first valid configuration in order of the
 // values. UsageError when no configuration is valid, or none is found after some million steps.

@@ -32,6 +32,12 @@ void note(Judgement& judgement, const PointComparison& comparison) {
             point = {point.point, kernel.verdict, kernel.evidence, {}, {}};
 }
 
+std::vector<ShapePoint> callable_among(std::vector<ShapePoint> points, const Problem& problem, const Kernel& kernel) {
+    std::erase_if(points,
+                  [&](const ShapePoint& point) { return !may_be_called(kernel, bindings_of(problem, point.dims)); });
+    return points;
+}
+
 void judge_unlisted(judge::WorkerClient& worker, const EvaluationRequest& listed,
                     const std::vector<ShapePoint>& unlisted, Judgement& judgement) {
     EvaluationRequest request = listed;
@@ -56,7 +62,7 @@ void compare_with_baselines(judge::WorkerClient& worker, const Problem& problem,
     std::vector<MissingBaseline> missing;
     if (options.paired)
         for (const std::string& name : worker.baselines(missing)) request.contenders.push_back({name, name, {}, {}});
-    request.points = problem.points;
+    request.points = callable_among(problem.points, problem, kernel);
     request.prove = true;
     request.cold = options.paired;
     request.seconds_per_point = options.seconds_per_shape.count();
@@ -76,8 +82,7 @@ Judgement emulate_kernel(judge::WorkerClient& worker, const Problem& problem, co
     for (const ShapePoint& point :
          search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, seed, problem.points))
         request.points.push_back(point);
-    std::erase_if(request.points,
-                  [&](const ShapePoint& point) { return !may_be_called(kernel, bindings_of(problem, point.dims)); });
+    request.points = callable_among(std::move(request.points), problem, kernel);
     judgement.evaluation = worker.emulate(request, emulate_limit);
     judgement.seconds = seconds_since(start);
     return judgement;
@@ -95,11 +100,9 @@ Judgement judge_kernel(judge::WorkerClient& worker, const Problem& problem, cons
     tell(fmt::format("compiled, checked and timed at {}", counted(problem.points.size(), "shape")));
     judgement.evaluation = worker.evaluate({request}).front();
     if (judgement.evaluation.ok()) {
-        std::vector<ShapePoint> unlisted =
-            search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, options.seed, problem.points);
-        std::erase_if(unlisted, [&](const ShapePoint& point) {
-            return !may_be_called(kernel, bindings_of(problem, point.dims));
-        });
+        const std::vector<ShapePoint> unlisted = callable_among(
+            search::held_out_shapes(problem, unlisted_shapes, unlisted_bytes, options.seed, problem.points), problem,
+            kernel);
         tell(fmt::format("checked at {} that nobody listed", counted(unlisted.size(), "shape")));
         if (!unlisted.empty()) judge_unlisted(worker, request, unlisted, judgement);
         if (judgement.evaluation.ok() && options.sanitize) {

@@ -48,6 +48,32 @@ class Write(InFolder):
             done = strop("write", SOFTMAX, "--language", language, "--strategy", "block_keeps_row", cwd=self.folder)
             self.assertIn(f"\n{comment} for N <= {most}\n", done.stdout)
 
+    def test_a_kernel_for_some_shapes_is_judged_at_those(self):
+        """A convolution by planes of one channel, written because one shape has it."""
+        folder = pathlib.Path(self.folder, "f")
+        folder.mkdir()
+        (folder / "problem.yaml").write_text(
+            "name: f\nreference: reference.py\ninputs:\n  x: {dtype: float32, shape: [C, H, W]}\n"
+            "  w: {dtype: float32, shape: [O, C, 3, 3]}\noutputs:\n  y: {dtype: float32, shape: [O, H - 2, W - 2]}\n"
+            "shapes:\n  one: {C: 1, H: 9, W: 14, O: 1}\n  three: {C: 3, H: 9, W: 14, O: 5}\n")
+        (folder / "reference.py").write_text(
+            "import numpy as np\n\n\ndef f(x, w):\n"
+            "    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(1, 2))\n"
+            "    return np.einsum('chwij,ocij->ohw', windows, w)\n")
+        done = strop("write", "f", "--json", "--out", "sources", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        some = [one for one in json.loads(done.stdout)["strategies"] if "C" in one.get("condition", "")]
+        self.assertTrue(some, done.stdout[:2000])
+        self.assertIn(f"\n// strop:when {some[0]['condition']}\n", some[0]["source"])
+        done = strop("judge", some[0]["file"], "--problem", "f", "--per-shape", "10ms", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("not called at three", done.stderr)
+        file = pathlib.Path(self.folder, some[0]["file"])
+        file.write_text(file.read_text().replace("strop:when ", "strop:when Q < 3 and "))
+        done = strop("judge", some[0]["file"], "--problem", "f", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"\.cpp:\d+: 'Q' is not a dimension of the problem\nhint: known: C, H, W, O")
+
     def test_bad_input(self):
         done = strop("write", SOFTMAX, "--language", "triton", "--strategy", "block_per_rov", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
