@@ -57,9 +57,9 @@ struct Translation {
     bool holds() const { return refused.empty() && (!judgement || judgement->evaluation.ok()); }
 };
 
-// What a tunable's declaration and its default in a Python module leave of a source.
+// What a tunable's declaration, its default in a Python module and the condition leave of a source.
 std::string without_values(const std::string& source) {
-    static const std::regex declared("^(//|#) strop:(tune|late|flags|compiler) .*$"),
+    static const std::regex declared("^(//|#) strop:(tune|late|flags|compiler|when) .*$"),
         module_value("^[A-Z][A-Z_]* = [A-Za-z0-9_.]+$");
     std::string text;
     for (const std::string& line : split(source, '\n'))

@@ -60,8 +60,9 @@ private:
         else if (word == "tune" || word == "late") tunables.back() = "// strop:tune " + text;
         else if (word == "flags") tunables.back() = "// strop:tune " + checked_options(text);
         else if (word == "require") tunables.back() = "// strop:require " + text;
-        else
-            fail(fmt::format("unknown comment 'strop:{}'", word), "write tune, late, require, flags, buffer or launch");
+        else if (word != "when")  // condition_in
+            fail(fmt::format("unknown comment 'strop:{}'", word),
+                 "write tune, late, require, flags, buffer, launch or when");
         return true;
     }
 

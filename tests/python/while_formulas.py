@@ -375,3 +375,99 @@ def nothing_to_walk(x):
     while z is not None and i < len(z):
         i += 1
     return x + i
+
+
+def until_equal(x):
+    """x: T N"""
+    i, s = 0, x[0] * 0
+    while i != len(x):
+        s = s * 0.5 + x[i]
+        i += 1
+    return s
+
+
+def while_some_are_left(x):
+    """x: T N"""
+    n, s = len(x), x[0] * 0
+    while n:
+        n -= 1
+        s = s * 0.5 + x[n]
+    return s
+
+
+def within_both_bounds(x):
+    """x: T N"""
+    i, s = 0, x[0] * 0
+    while 0 <= i < x.shape[0]:
+        s = s * 0.5 + x[i]
+        i += 1
+    return s
+
+
+def the_next_one_exists(x):
+    """x: T N"""
+    i, s = 0, x[0]
+    while i + 1 < len(x):
+        s = s * 0.5 + x[i + 1] - x[i]
+        i += 1
+    return s
+
+
+def not_yet_at_the_end(x):
+    """x: T"""
+    i, s = 0, 0.0
+    while not (i >= len(x) or s > 2):
+        s = s + abs(x[i])
+        i += 1
+    return x * s
+
+
+def one_is_true(x):
+    """x: T N"""
+    i, s = 0, x[0] * 0
+    while 1:
+        if i == x.shape[0]:
+            break
+        s = s * 0.5 + x[i]
+        i: int = i + 1
+    return s
+
+
+def leaves_in_the_else(x):
+    """x: T N"""
+    i, s = 0, x[0] * 0
+    while True:
+        if i < len(x):
+            s = s * 0.5 + x[i]
+            i += 1
+        else:
+            break
+    return s
+
+
+def name_of_a_comprehension_too(x):
+    """x: T N"""
+    i, s = 0, x[0] * 0
+    while i < len(x):
+        s = s + sum([i * x[0] for i in range(3)]) + x[i]
+        i += 1
+    return s
+
+
+def bounded_by_a_value_and_an_extent(x):
+    """x: T"""
+    most, i, s = np.abs(x).sum(), 0, 0.0
+    while i < most and i < len(x):
+        s = s + x[i] * i
+        i += 1
+    return x * s
+
+
+def pairs(x):
+    """x: T"""
+    i, j, s = 0, x.shape[0] - 1, x[0] * 0
+    while i < x.shape[0] and j >= 0:
+        s = s * 0.5 + x[i] * x[j]
+        i += 1
+        j -= 1
+    return x * s
