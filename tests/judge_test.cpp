@@ -300,6 +300,13 @@ TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
     Evaluation evaluation = judge(kernel_source(body));
     // Whose calls wait for a core while the referee looks is not told from one whose threads race.
     if (evaluation.verdict == Verdict::nondeterministic) return;
+    // Where it does not find its batch's length it is honest, and so is its time.
+    if (evaluation.verdict == Verdict::ok) {
+        const std::string honest = "    for (int i = 0; i < 20; ++i) {" + std::string(right_body) + "}";
+        const double honest_ns = judge(kernel_source(honest)).points.at(0).time.median_ns;
+        EXPECT_GT(evaluation.points.at(0).time.median_ns, 0.5 * honest_ns);
+        return;
+    }
     EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
     EXPECT_NE(evaluation.evidence.find("it skips calls"), std::string::npos) << evaluation.evidence;
 }
