@@ -154,9 +154,9 @@ def trace_with_loops(spec: dict) -> dict:
     while True:
         try:
             return trace_once(spec)
+        except ResultUnknown:
+            continue
         except (Exception, Untraceable) as error:
-            if isinstance(error, ResultUnknown):
-                continue
             loop = getattr(error, "loop", None)
             tried = GRAPH.long_loops - GRAPH.unrolled
             if tried:

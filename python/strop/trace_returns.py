@@ -19,10 +19,8 @@ from typing import Any
 
 from strop.trace_array import GRAPH, Traced, full, is_number, lift
 from strop.trace_dims import SymInt, Untraceable, steps_in
-from strop.trace_syntax import placed, statements
+from strop.trace_syntax import LOOPS, SCOPES, number_of, placed, returns, statements
 
-LOOPS = (ast.For, ast.While)
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 LISTS = ("body", "orelse", "finalbody")
 OTHER = "'return' in a loop of what is neither a number nor an array of one shape"
 
@@ -46,19 +44,13 @@ def without_returns_in_loops(body: list) -> list:
     return result
 
 
-def returns(node) -> bool:
-    if isinstance(node, SCOPES):
-        return False
-    return isinstance(node, ast.Return) or any(map(returns, ast.iter_child_nodes(node)))
-
-
 def _always_returns(loop) -> bool:
     """In its first step, or in that of a loop in it."""
     return any(isinstance(one, ast.Return) or (isinstance(one, LOOPS) and _always_returns(one)) for one in loop.body)
 
 
 def _loop(node) -> list:
-    number = node.lineno * 1000 + node.col_offset
+    number = number_of(node)
     returned, found = f"_strop_returned_{number}", f"_strop_found_{number}"
     before = statements(f"{returned} = False\n{found} = _strop_unset({number})")
     after = statements(f"if {returned}: return {found}")

@@ -15,9 +15,9 @@ from __future__ import annotations
 import ast
 import copy
 
-from strop.trace_returns import returns, without_returns_in_loops
-from strop.trace_syntax import placed, statement, statements
-from strop.trace_while import counted_loop, ends_loop
+from strop.trace_returns import without_returns_in_loops
+from strop.trace_syntax import ends_loop, number_of, placed, returns, statement, statements
+from strop.trace_while import counted_loop
 
 GROWS = {"append", "insert", "extend", "reverse"}
 
@@ -103,17 +103,10 @@ def _leaves(nodes) -> bool:
     return any(isinstance(inner, LEAVES) for one in nodes for inner in ast.walk(one))
 
 
-def _leaves_branch(node, in_loop=False) -> bool:
+def _leaves_branch(node) -> bool:
     """Or does what both sides cannot; a loop's own `break` stays within."""
-    if isinstance(node, (ast.Break, ast.Continue)):
-        return not in_loop
     others = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global, ast.Nonlocal)
-    if isinstance(node, others):
-        return True
-    if isinstance(node, (ast.For, ast.While)):
-        inside = any(_leaves_branch(one, True) for one in node.body)
-        return inside or any(_leaves_branch(one, in_loop) for one in node.orelse)
-    return any(_leaves_branch(one, in_loop) for one in ast.iter_child_nodes(node))
+    return ends_loop(node, (ast.Break, ast.Continue)) or any(isinstance(one, others) for one in ast.walk(node))
 
 
 def without_continue(body: list) -> list:
@@ -400,7 +393,7 @@ class Rewriter(ast.NodeTransformer):
         if loop is None:
             return plain
         counted = [inner for one in loop for inner in _as_list(self.visit(one))]
-        test = ast.parse(f"_strop_counts({node.lineno * 1000 + node.col_offset})", mode="eval").body
+        test = ast.parse(f"_strop_counts({number_of(node)})", mode="eval").body
         return ast.copy_location(ast.If(placed(test, node), counted, [plain]), node)
 
     def _plain_while(self, node):

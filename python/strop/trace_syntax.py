@@ -5,6 +5,30 @@ from __future__ import annotations
 import ast
 
 
+LOOPS = (ast.For, ast.While)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def number_of(node) -> int:
+    """Of the statement in its file."""
+    return node.lineno * 1000 + node.col_offset
+
+
+def returns(node) -> bool:
+    """The function around."""
+    if isinstance(node, SCOPES):
+        return False
+    return isinstance(node, ast.Return) or any(map(returns, ast.iter_child_nodes(node)))
+
+
+def ends_loop(node, how) -> bool:
+    """Whether it has a `break`, or a `continue`, of the loop around."""
+    if isinstance(node, SCOPES):
+        return False
+    parts = node.orelse if isinstance(node, LOOPS) else ast.iter_child_nodes(node)
+    return isinstance(node, how) or any(ends_loop(one, how) for one in parts)
+
+
 def statements(source: str) -> list:
     return ast.parse(source).body
 

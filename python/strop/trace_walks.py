@@ -14,6 +14,7 @@ from strop.trace_dims import SymInt, Untraceable, is_int, same, text, undecided
 from strop.trace_lists import StepList
 
 LONG = 16  # steps
+LET_IT_COUNT = "let it count its steps too, as in 'and k < 50'"
 
 
 class Walk:
@@ -125,7 +126,7 @@ def counted(start, bound, step: int, sign: str):
     if isinstance(start, Traced) or isinstance(bound, Traced):
         raise Untraceable("a loop whose number of steps depends on values")
     if not all(isinstance(one, SymInt) or (is_number(one) and math.isfinite(one)) for one in (start, bound)):
-        raise Untraceable("a 'while' without an end that is known: let it count its steps too, as in 'and k < 50'")
+        raise Untraceable(f"a 'while' without an end that is known: {LET_IT_COUNT}")
     if is_int(start) and not isinstance(bound, (int, SymInt)):
         bound = math.ceil(bound) if sign in ("<", ">=") else math.floor(bound)
     if not all(isinstance(one, (int, SymInt)) for one in (start, bound)):
@@ -149,5 +150,5 @@ def unchanged(bound, now):
 def goes_on(test):
     """Of a `while` that counts nothing."""
     if isinstance(test, Traced) and test.undecided is None:
-        raise Untraceable("a 'while' ends by the values of an array: let it count its steps too, as in 'and k < 50'")
+        raise Untraceable(f"a 'while' ends by the values of an array: {LET_IT_COUNT}")
     return test

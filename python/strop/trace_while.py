@@ -17,7 +17,7 @@ import ast
 import copy
 from typing import Any
 
-from strop.trace_syntax import placed, statement
+from strop.trace_syntax import ends_loop, placed, statement
 
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
@@ -186,14 +186,6 @@ def _signed(operator, value) -> int | None:
     if not whole or not isinstance(operator, (ast.Add, ast.Sub)):
         return None
     return value.value if isinstance(operator, ast.Add) else -value.value
-
-
-def ends_loop(node, how) -> bool:
-    """Whether it has a `break`, or a `continue`, of the loop around."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-        return False
-    parts = node.orelse if isinstance(node, (ast.For, ast.While)) else ast.iter_child_nodes(node)
-    return isinstance(node, how) or any(ends_loop(one, how) for one in parts)
 
 
 def _as_for(node: ast.While, body: list, counting, rest: list, number: int) -> list:

@@ -71,8 +71,8 @@ std::string text_of(const Strategy& strategy) {
 }
 
 // The text of a tunable's first valid value everywhere; an unreadable space is the author's failure.
-void read_tunables(Kernel& kernel) {
-    kernel.space = parse_tunables(kernel.source, kernel.id);
+void read_settings(Kernel& kernel, const Problem& problem) {
+    read_directives(kernel, problem, kernel.id);
     kernel.initial = default_configuration(kernel.space);
 }
 
@@ -286,7 +286,7 @@ Agent::Draft Agent::draft_of(Strategy strategy, const Code& code, const std::str
     try {
         for (const std::string& unused : drop_unused_tunables(kernel.source))
             draft.losses.push_back(fmt::format("the tunable {} is left out: no code names it", unused));
-        read_tunables(kernel);
+        read_settings(kernel, briefing_.problem);
         if (!code.condition.empty() && lower(code.condition) != "true")
             kernel.condition = Expression::parse(code.condition);
         if (kernel.condition) {  // over known names only

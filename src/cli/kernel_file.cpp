@@ -54,7 +54,6 @@ Kernel kernel_in(const std::string& given, const std::string& hint) {
 Kernel read_kernel(const std::string& given, const Problem& problem, const std::string& hint) {
     check_is_compiled(given);
     Kernel kernel = kernel_in(given, hint);
-    kernel.condition = condition_in(kernel.source, given, problem.dimensions);
     const std::string ending = fs::path(given).extension();
     if (ending == ".cu")
         throw UsageError(fmt::format("{}: CUDA kernels need a device", given),
@@ -66,27 +65,27 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
     std::error_code failed;  // what a reference may leave out a kernel may not
     if (is_cpp(given) && fs::equivalent(given, problem.reference, failed))
         kernel.source = reference_as_kernel(problem, read_cpp_reference(problem.reference).source);
-    kernel.space = parse_tunables(kernel.source, given);
+    read_directives(kernel, problem, given);
     return kernel;
 }
 
-Kernel read_cuda_kernel(const std::string& given, const std::string& device) {
+Kernel read_cuda_kernel(const std::string& given, const Problem& problem, const std::string& device) {
     const char* hint =
         "give a CUDA file (.cu): extern \"C\" void NAME(inputs..., outputs..., dimensions..., cudaStream_t)";
     Kernel kernel = kernel_in(given, hint);
     if (fs::path(given).extension() != ".cu")
         throw UsageError(fmt::format("{}: --device {} is for CUDA kernels", given, device), hint);
     kernel.language = Language::cuda;
-    kernel.space = parse_tunables(kernel.source, given);
+    read_directives(kernel, problem, given);
     if (device == "emulated") kernel.source = emulated_cuda(kernel.source, given);
     return kernel;
 }
 
 Kernel read_judged_kernel(const std::string& given, const Problem& problem, const std::string& device) {
-    if (!is_python(given) && device.empty()) return read_kernel(given, problem, kernel_file_hint);
-    Kernel kernel = is_python(given) ? kernel_in(given, kernel_file_hint) : read_cuda_kernel(given, device);
-    kernel.condition = condition_in(read_file(given), given, problem.dimensions);
-    if (!is_python(given)) return kernel;
+    if (!is_python(given))
+        return device.empty() ? read_kernel(given, problem, kernel_file_hint)
+                              : read_cuda_kernel(given, problem, device);
+    Kernel kernel = kernel_in(given, kernel_file_hint);
     if (device.empty() && imports(kernel.source, "triton"))
         throw UsageError(fmt::format("{}: kernels in Triton need a device", given),
                          "--device emulated runs them in Triton's interpreter: they are checked, and not timed");
@@ -94,7 +93,7 @@ Kernel read_judged_kernel(const std::string& given, const Problem& problem, cons
         throw UsageError(fmt::format("{}: kernels in Python are judged on the processor only", given),
                          "leave --device out; --device emulated checks one in Triton");
     kernel.language = Language::python;
-    kernel.space = parse_tunables(kernel.source, given);
+    read_directives(kernel, problem, given);
     return kernel;
 }
 

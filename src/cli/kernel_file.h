@@ -12,12 +12,12 @@ namespace strop::cli {
 inline constexpr const char* kernel_file_hint =
     "give a C++ file: extern \"C\" void NAME(inputs..., outputs..., dimensions...), or an OpenCL program (.cl)";
 
-// The kernel in that file, with its tunables. UsageError where there is none, with the hint. Of a `.cl` file the source
-// is the C++ host around its program (language/opencl_host.h). A `.cu` or `.py` file is refused.
+// The kernel in that file, with its tunables and its condition. UsageError where there is none, with the hint. Of a
+// `.cl` file the source is the C++ host around its program (language/opencl_host.h). A `.cu` or `.py` file is refused.
 Kernel read_kernel(const std::string& file, const Problem& problem, const std::string& hint);
 
 // A kernel in CUDA C++ (.cu); for the device "emulated" rewritten (language/cuda_source.h). UsageError as above.
-Kernel read_cuda_kernel(const std::string& file, const std::string& device);
+Kernel read_cuda_kernel(const std::string& file, const Problem& problem, const std::string& device);
 
 // For `strop judge`, which takes Python too. `device`: empty for the processor, "emulated", or a device of CUDA's.
 Kernel read_judged_kernel(const std::string& file, const Problem& problem, const std::string& device);

@@ -60,7 +60,7 @@ RunOptions options_of(const Arguments& arguments, const Problem& problem) {
     settings.min_improvement = arguments.number("--min-improvement");
     settings.device = arguments.text("--device");
     for (const std::string& file : arguments.all("--kernel")) {
-        const Kernel kernel = settings.device == "cuda" ? read_cuda_kernel(file, settings.device)
+        const Kernel kernel = settings.device == "cuda" ? read_cuda_kernel(file, problem, settings.device)
                                                         : read_kernel(file, problem, kernel_file_hint);
         settings.kernels.push_back({kernel.id, kernel.source, kernel.language});
     }

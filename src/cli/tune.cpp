@@ -137,7 +137,7 @@ int tune_kernel(const Arguments& arguments) {
     const std::string file = arguments.text("KERNEL");
     const bool on_gpu = fs::path(file).extension() == ".cu";
     const Kernel kernel =
-        on_gpu ? read_cuda_kernel(file, "cuda")
+        on_gpu ? read_cuda_kernel(file, problem, "cuda")
                : read_kernel(file, problem, "give a C++ file with `// strop:tune NAME = 1 | 2` comments, or --replay");
     if (kernel.space.tunables.empty())
         throw UsageError(fmt::format("{}: it has no tunables", arguments.text("KERNEL")),

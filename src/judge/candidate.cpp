@@ -14,10 +14,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "device/cuda_driver.h"
+#include "judge/parallel_for.h"
 #include "judge/processor_state.h"
 #include "judge/protocol.h"
 
@@ -96,17 +96,13 @@ void seal_loaded() {
 void touch(char* at, size_t bytes, int protection) {
     constexpr size_t piece = 16 << 20;
     constexpr int populate_read = 22, populate_write = 23;  // MADV_...
-    std::atomic<size_t> next = 0;
-    auto work = [&] {
-        for (size_t begin; (begin = next.fetch_add(piece)) < bytes;) {
-            ::madvise(at + begin, std::min(piece, bytes - begin), populate_read);
-            if (protection & PROT_WRITE) ::madvise(at + begin, std::min(piece, bytes - begin), populate_write);
+    parallel_for(static_cast<int64_t>((bytes + piece - 1) / piece), 1, [&](int64_t first, int64_t last) {
+        for (size_t i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
+            const size_t begin = i * piece, size = std::min(piece, bytes - begin);
+            ::madvise(at + begin, size, populate_read);
+            if (protection & PROT_WRITE) ::madvise(at + begin, size, populate_write);
         }
-    };
-    std::vector<std::jthread> others;
-    for (size_t i = 1; i < std::min<size_t>(std::thread::hardware_concurrency(), bytes / piece); ++i)
-        others.emplace_back(work);
-    work();
+    });
 }
 
 // The region between two guards that nobody may touch.

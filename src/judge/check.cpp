@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "judge/cache_lines.h"
 #include "judge/float_range.h"
+#include "judge/parallel_for.h"
 
 namespace strop::judge {
 

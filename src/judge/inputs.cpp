@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "core/half.h"
+#include "judge/parallel_for.h"
 
 namespace strop::judge {
 

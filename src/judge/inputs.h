@@ -42,26 +42,4 @@ std::vector<double> as_doubles(const void* data, DType dtype, int64_t count);
 // Multiplies floating values by a factor; false, and nothing is done, where there are none.
 bool scale_tensor(void* data, DType dtype, int64_t count, double factor);
 
-// Runs body(begin, end) over [0, count) in chunks on all cores; serial when small.
-template <typename Body>
-void parallel_for(int64_t count, int64_t grain, const Body& body);
-
-}  // namespace strop::judge
-
-#include <algorithm>
-#include <thread>
-
-namespace strop::judge {
-
-template <typename Body>
-void parallel_for(int64_t count, int64_t grain, const Body& body) {
-    int64_t threads = std::min<int64_t>(std::max(1u, std::thread::hardware_concurrency()), count / grain);
-    if (threads <= 1) return body(int64_t{0}, count);
-    std::vector<std::thread> pool;
-    int64_t chunk = (count + threads - 1) / threads;
-    for (int64_t begin = 0; begin < count; begin += chunk)
-        pool.emplace_back([&body, begin, end = std::min(count, begin + chunk)] { body(begin, end); });
-    for (std::thread& thread : pool) thread.join();
-}
-
 }  // namespace strop::judge

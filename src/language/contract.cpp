@@ -364,7 +364,7 @@ void check_source_size(uintmax_t bytes, const std::string& file) {
 }
 
 std::optional<Expression> condition_in(const std::string& source, const std::string& file,
-                                       const std::vector<std::string>& dimensions) {
+                                       const std::vector<std::string>& names) {
     std::optional<Expression> condition;
     int number = 0;
     for (const std::string& line : split(source, '\n')) {
@@ -381,8 +381,8 @@ std::optional<Expression> condition_in(const std::string& source, const std::str
             fail(error.what(), "write strop:when N % 8 == 0");
         }
         for (const std::string& name : condition->symbols())
-            if (std::find(dimensions.begin(), dimensions.end(), name) == dimensions.end())
-                fail(fmt::format("'{}' is not a dimension of the problem", name), "known: " + join(dimensions, ", "));
+            if (std::find(names.begin(), names.end(), name) == names.end())
+                fail(fmt::format("'{}' is not a dimension of the problem", name), "known: " + join(names, ", "));
     }
     return condition;
 }
@@ -393,6 +393,15 @@ TunableSpace parse_tunables(const std::string& source, const std::string& file) 
     int line = 0;
     for (const std::string& text : split(source, '\n')) parser.read_line(++line, text);
     return parser.finish();
+}
+
+void read_directives(Kernel& kernel, const Problem& problem, const std::string& file) {
+    kernel.space = parse_tunables(kernel.source, file);
+    std::vector<std::string> names = problem.dimensions;
+    for (const Parameter& parameter : problem.parameters)
+        if (!is_floating(parameter.dtype)) names.push_back(parameter.name);
+    if (std::optional<Expression> condition = condition_in(kernel.source, file, names))
+        kernel.condition = std::move(condition);
 }
 
 Configuration default_configuration(const TunableSpace& space) { return FirstConfiguration(space).find(); }

@@ -41,10 +41,12 @@ bool asks_for_float32(const std::string& source);
 // UsageError "FILE:LINE: ..." when malformed or when a constraint names no tunable.
 TunableSpace parse_tunables(const std::string& source, const std::string& file);
 
-// Reads `// strop:when`: the shapes that a kernel is for; none: all. UsageError as above, or when it names no
-// dimension.
+// Reads `// strop:when`: the shapes that a kernel is for; none: all. UsageError as above, or when it names something
+// else than `names`.
 std::optional<Expression> condition_in(const std::string& source, const std::string& file,
-                                       const std::vector<std::string>& dimensions);
+                                       const std::vector<std::string>& names);
+// The tunables of the kernel's source, and its condition where it has one.
+void read_directives(Kernel& kernel, const Problem& problem, const std::string& file);
 
 // The first value of every tunable when that is valid, else the first valid configuration in order of the
 // values. UsageError when no configuration is valid, or none is found after some million steps.

@@ -60,7 +60,8 @@ private:
         else if (word == "tune" || word == "late") tunables.back() = "// strop:tune " + text;
         else if (word == "flags") tunables.back() = "// strop:tune " + checked_options(text);
         else if (word == "require") tunables.back() = "// strop:require " + text;
-        else if (word != "when")  // condition_in
+        else if (word == "when") result_.when = "// strop:when " + text;
+        else
             fail(fmt::format("unknown comment 'strop:{}'", word),
                  "write tune, late, require, flags, buffer, launch or when");
         return true;

@@ -35,6 +35,7 @@ struct OpenClLaunch {
 
 struct OpenClSource {
     std::string program;               // without `strop:` comments, line by line where it was
+    std::string when;                  // its comment of that name, or nothing
     TunableSpace space;                // late tunables and options of clBuildProgram are constants
     std::vector<std::string> options;  // names of tunables that are options of clBuildProgram
     std::vector<OpenClBuffer> buffers;

@@ -152,8 +152,8 @@ std::string raw_text(const std::string& text) {
     return fmt::format("R\"{}({}){}\"", mark, text, mark);
 }
 
-std::string tunable_comments(const TunableSpace& space) {
-    std::string text;
+std::string comments(const std::string& when, const TunableSpace& space) {
+    std::string text = when.empty() ? "" : when + "\n";
     for (const Tunable& tunable : space.tunables) {
         std::vector<std::string> values;
         for (const Value& value : tunable.values) values.push_back(to_string(value));
@@ -238,7 +238,7 @@ std::string call_text(const Problem& problem, const OpenClSource& source) {
 }  // namespace
 
 std::string opencl_host(const Problem& problem, const OpenClSource& source) {
-    return tunable_comments(source.space) + includes + options_text(source) +
+    return comments(source.when, source.space) + includes + options_text(source) +
            "namespace {\n\nconst char* const program_text = " + raw_text(source.program) + ";\n" + library_text +
            "\n}  // namespace\n\n" + call_text(problem, source);
 }

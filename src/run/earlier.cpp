@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -12,6 +14,7 @@
 #include "base/strings.h"
 #include "core/json.h"
 #include "knowledge/digest.h"
+#include "run/profiling.h"
 #include "run/recording.h"
 #include "stats/sample.h"
 #include "tune/space.h"
@@ -23,22 +26,8 @@ namespace {
 constexpr size_t most_runs = 4, most_other_targets = 2, most_winners = 5;
 constexpr size_t least_measurements = 3;  // fewer say little
 
-using Times = std::map<std::string, double>;  // by label
-
-// Of all that a kernel was measured with.
-Times least_times_of(const RunRecord& record, const std::string& kernel) {
-    Times least;
-    for (const HistoryEntry& entry : record.history)
-        if (entry.kernel == kernel && entry.verdict == Verdict::ok)
-            for (const auto& [label, nanoseconds] : entry.nanoseconds) {
-                double& known = least.try_emplace(label, nanoseconds).first->second;
-                known = std::min(known, nanoseconds);
-            }
-    return least;
-}
-
 // The geometric mean of its times over the least ones: a search leaves shapes out where a kernel does not win.
-double cost_of(const HistoryEntry& entry, const Times& least) {
+double cost_of(const HistoryEntry& entry, const std::map<std::string, double>& least) {
     if (entry.verdict != Verdict::ok || entry.nanoseconds.empty()) return std::numeric_limits<double>::infinity();
     std::vector<double> ratios;
     for (const auto& [label, nanoseconds] : entry.nanoseconds) ratios.push_back(nanoseconds / least.at(label));
@@ -252,10 +241,12 @@ std::vector<tune::EarlierRun> EarlierRuns::measured(const std::string& kernel) c
     std::vector<tune::EarlierRun> runs;
     for (const auto* records : {&records_, &relatives_})
         for (const RunRecord& record : *records) {
+            std::vector<HistoryEntry> own;
+            std::copy_if(record.history.begin(), record.history.end(), std::back_inserter(own),
+                         [&](const HistoryEntry& entry) { return entry.kernel == kernel; });
+            const std::map<std::string, double> least = least_times(own);
             tune::EarlierRun run;
-            const Times least = least_times_of(record, kernel);
-            for (const HistoryEntry& entry : record.history) {
-                if (entry.kernel != kernel) continue;
+            for (const HistoryEntry& entry : own) {
                 run.configurations.push_back(entry.configuration);
                 run.costs.push_back(cost_of(entry, least));
             }

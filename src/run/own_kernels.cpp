@@ -16,7 +16,8 @@ constexpr const char* usual_flags =
     "-O3 -funroll-loops\n";
 constexpr const char* both_compilers = "// strop:compiler STROP_COMPILER = clang | g++\n";
 
-Proposal proposal_of(const OwnSource& own, const std::string& author, const std::string& hypothesis) {
+Proposal proposal_of(const OwnSource& own, const Problem& problem, const std::string& author,
+                     const std::string& hypothesis) {
     Proposal proposal;
     proposal.strategy.id = proposal.strategy.family = own.name;
     proposal.strategy.proposer = author;
@@ -26,28 +27,28 @@ Proposal proposal_of(const OwnSource& own, const std::string& author, const std:
     kernel.author = author;
     kernel.source = own.source;
     kernel.language = own.language;
-    kernel.space = parse_tunables(own.source, own.name);
+    read_directives(kernel, problem, own.name);
     kernel.initial = default_configuration(kernel.space);
     return proposal;
 }
 
 }  // namespace
 
-OwnKernels::OwnKernels(const std::vector<OwnSource>& sources) {
+OwnKernels::OwnKernels(const std::vector<OwnSource>& sources, const Problem& problem) : problem_(problem) {
     for (const OwnSource& own : sources)
-        proposals_.push_back(proposal_of(own, name(), "a kernel of your own, with its tunables turned"));
+        proposals_.push_back(proposal_of(own, problem, name(), "a kernel of your own, with its tunables turned"));
 }
 
-void OwnKernels::add_reference(const Problem& problem, bool several_compilers) {
-    std::string source = reference_as_kernel(problem, read_cpp_reference(problem.reference).source);
-    const TunableSpace own = parse_tunables(source, problem.reference.string());
+void OwnKernels::add_reference(bool several_compilers) {
+    std::string source = reference_as_kernel(problem_, read_cpp_reference(problem_.reference).source);
+    const TunableSpace own = parse_tunables(source, problem_.reference.string());
     auto has = [&](Tunable::Kind kind) {
         return std::any_of(own.tunables.begin(), own.tunables.end(),
                            [&](const Tunable& tunable) { return tunable.kind == kind; });
     };
     if (!has(Tunable::Kind::flags)) source = usual_flags + source;
     if (several_compilers && !has(Tunable::Kind::compiler)) source = both_compilers + source;
-    reference_ = {proposal_of({"reference", source, Language::cpp}, name(),
+    reference_ = {proposal_of({"reference", source, Language::cpp}, problem_, name(),
                               "the reference itself, with its tunables, flags and compilers turned")};
 }
 

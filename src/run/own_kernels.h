@@ -12,9 +12,9 @@ namespace strop {
 class OwnKernels : public Proposer {
 public:
     // UsageError for tunables that cannot be read.
-    explicit OwnKernels(const std::vector<OwnSource>& sources);
+    OwnKernels(const std::vector<OwnSource>& sources, const Problem& problem);
     // A reference in C++ is a kernel, too: with its own tunables, and those of the compiler that it leaves open.
-    void add_reference(const Problem& problem, bool several_compilers);
+    void add_reference(bool several_compilers);
 
     std::string name() const override { return "a person"; }
     std::vector<Proposal> plan() override;
@@ -27,6 +27,7 @@ public:
     std::vector<Contender> contenders() const;
 
 private:
+    const Problem& problem_;
     std::vector<Proposal> proposals_, reference_;
 };
 

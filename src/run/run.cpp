@@ -248,9 +248,9 @@ private:
 
     void measure_baselines() {
         phase("running the reference and the baselines");
-        own_kernels_ = std::make_unique<OwnKernels>(record_.settings.kernels);
+        own_kernels_ = std::make_unique<OwnKernels>(record_.settings.kernels, problem_);
         if (is_cpp(problem_.reference) && !record_.settings.only_own && language() == Language::cpp)
-            own_kernels_->add_reference(problem_, worker_->toolchain("clang") != worker_->toolchain("g++"));
+            own_kernels_->add_reference(worker_->toolchain("clang") != worker_->toolchain("g++"));
         std::vector<Contender> own = own_kernels_->contenders();
         if (record_.settings.only_own) own.clear();  // its defaults are among what is searched
         baselines_ = strop::measure_baselines(problem_, own, Seconds(budget_.total()), *worker_, *recorder_);

@@ -1,0 +1,23 @@
+// A loop on all cores. It includes nothing else of ours, so that the process of a kernel can have it too.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace strop::judge {
+
+// Runs body(begin, end) over [0, count) in chunks on all cores; serial when small.
+template <typename Body>
+void parallel_for(int64_t count, int64_t grain, const Body& body) {
+    int64_t threads = std::min<int64_t>(std::max(1u, std::thread::hardware_concurrency()), count / grain);
+    if (threads <= 1) return body(int64_t{0}, count);
+    std::vector<std::thread> pool;
+    int64_t chunk = (count + threads - 1) / threads;
+    for (int64_t begin = 0; begin < count; begin += chunk)
+        pool.emplace_back([&body, begin, end = std::min(count, begin + chunk)] { body(begin, end); });
+    for (std::thread& thread : pool) thread.join();
+}
+
+}  // namespace strop::judge
