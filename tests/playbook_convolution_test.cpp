@@ -1,6 +1,4 @@
 // The convolution emitter: its kernels are compiled, run on many sizes and compared with sums in double.
-#include <dlfcn.h>
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -13,8 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "fakes/compiled_library.h"
 #include "fakes/dirty_memory.h"
-#include "fakes/with_team.h"
+#include "fakes/long_tests.h"
 #include "language/contract.h"
 #include "playbook/recipe.h"
 
@@ -116,38 +115,10 @@ Machine machine_of(int vector_bytes, int registers) {
 }
 Machine avx2() { return machine_of(32, 16); }
 
-std::string compiler() {
-    for (const char* name : {"clang++-19", "clang++", "g++", "c++"})
-        if (std::system(fmt::format("command -v {} >/dev/null 2>&1", name).c_str()) == 0) return name;
-    return "";
+CompiledLibrary compiled_with(const Recipe& recipe, const Configuration& configuration,
+                              const std::string& with = compiler()) {
+    return {recipe.source, kernel_optimization() + defines(configuration), with};
 }
-
-// A recipe's source compiled with a configuration; the library lives as long as this.
-class Compiled {
-public:
-    Compiled(const std::string& source, const Configuration& configuration, const std::string& with = compiler()) {
-        write_file(folder_.path() / "kernel.cpp", with_team(source));
-        std::string defines;
-        for (const auto& [name, value] : configuration) defines += fmt::format(" -D{}={}", name, to_string(value));
-        fs::path library = folder_.path() / "kernel.so";
-        std::string command =
-            fmt::format("{} -std=c++17 -O2 -march=native -shared -fPIC -Wno-psabi{} {} {} -o {}", with, defines,
-                        (folder_.path() / "kernel.cpp").string(), team_object(), library.string());
-        if (std::system(command.c_str()) != 0) return;
-        handle_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    }
-    Compiled(const Compiled&) = delete;
-    Compiled& operator=(const Compiled&) = delete;
-
-    template <typename Function>
-    Function* entry() const {
-        return handle_ ? reinterpret_cast<Function*>(dlsym(handle_, "conv2d")) : nullptr;
-    }
-
-private:
-    TemporaryFolder folder_;
-    void* handle_ = nullptr;  // stays open: threads of the kernel's OpenMP team may still hold its thread_locals
-};
 
 struct Size {
     int64_t stride, padding, dilation, groups, N, C, H, W, K, R, S;
@@ -272,8 +243,8 @@ using Plain = void(const float*, const float*, float*, int64_t, int64_t, int64_t
                    int64_t, int64_t, int64_t, int64_t);
 
 void run_all_sizes(const Recipe& recipe, const Configuration& configuration) {
-    Compiled compiled(recipe.source, configuration);
-    Plain* kernel = compiled.entry<Plain>();
+    const CompiledLibrary compiled = compiled_with(recipe, configuration);
+    Plain* kernel = compiled.entry<Plain>("conv2d");
     ASSERT_NE(kernel, nullptr) << recipe.source;
     int ran = 0;
     for (const Size& s : sizes) {
@@ -322,11 +293,11 @@ TEST(Convolution, OtherMachinesGetOtherTiles) {
 }
 
 TEST(Convolution, TheOtherCompilerTakesTheSources) {
-    if (std::system("command -v g++ >/dev/null 2>&1") != 0) GTEST_SKIP() << "no g++";
+    if (!is_installed("g++")) GTEST_SKIP() << "no g++";
     Case made = make_case();
     for (const Recipe& recipe : emit_convolution(made.problem, made.graph, avx2()).recipes) {
-        Compiled compiled(recipe.source, recipe.initial, "g++");
-        EXPECT_NE(compiled.entry<Plain>(), nullptr) << recipe.strategy.id;
+        const CompiledLibrary compiled = compiled_with(recipe, recipe.initial, "g++");
+        EXPECT_NE(compiled.entry<Plain>("conv2d"), nullptr) << recipe.strategy.id;
     }
 }
 
@@ -391,10 +362,10 @@ TEST(Convolution, LiteralsCompile) {
     Data data(s);
     for (const Recipe& recipe : with_variants(emit_convolution(made.problem, made.graph, avx2()))) {
         if (recipe.condition && !truthy(recipe.condition->evaluate(s.bindings()))) continue;
-        Compiled compiled(recipe.source, recipe.initial);
+        const CompiledLibrary compiled = compiled_with(recipe, recipe.initial);
         using Short =
             void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
-        Short* kernel = compiled.entry<Short>();
+        Short* kernel = compiled.entry<Short>("conv2d");
         ASSERT_NE(kernel, nullptr) << recipe.source;
         Output y(data.expected.size());
         kernel(data.x.data() + 1, data.w.data() + 1, y.data(), s.N, s.C, s.H, s.W, s.K, s.R, s.S);
@@ -424,8 +395,8 @@ TEST(Convolution, EpiloguesAreFused) {
     using Fused = void(const float*, const float*, const float*, const float*, const float*, float*, float, int64_t,
                        int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t);
     for (const Recipe& recipe : with_variants(recipes)) {
-        Compiled compiled(recipe.source, recipe.initial);
-        Fused* kernel = compiled.entry<Fused>();
+        const CompiledLibrary compiled = compiled_with(recipe, recipe.initial);
+        Fused* kernel = compiled.entry<Fused>("conv2d");
         ASSERT_NE(kernel, nullptr) << recipe.source;
         for (const Size& s : sizes) {
             if (recipe.condition && !truthy(recipe.condition->evaluate(s.bindings()))) continue;
@@ -498,9 +469,9 @@ TEST(Convolution, OneDimensional) {
             }
     for (const Recipe& recipe : recipes.recipes) {
         if (recipe.condition) continue;
-        Compiled compiled(recipe.source, recipe.initial);
+        const CompiledLibrary compiled = compiled_with(recipe, recipe.initial);
         using Line = void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t);
-        Line* kernel = compiled.entry<Line>();
+        Line* kernel = compiled.entry<Line>("conv2d");
         ASSERT_NE(kernel, nullptr) << recipe.source;
         Output y(sums.size());
         kernel(data.x.data() + 1, data.w.data() + 1, y.data(), s.N, s.C, s.W, s.K, s.S);
@@ -593,8 +564,8 @@ TEST(Convolution, Volumes) {
         ASSERT_GE(recipes.recipes.size(), 2u);
         for (const Recipe& recipe : with_variants(recipes)) {
             if (recipe.condition) continue;
-            Compiled compiled(recipe.source, recipe.initial);
-            auto* kernel = compiled.entry<void(const float*, const float*, float*, int64_t, int64_t)>();
+            const CompiledLibrary compiled = compiled_with(recipe, recipe.initial);
+            auto* kernel = compiled.entry<void(const float*, const float*, float*, int64_t, int64_t)>("conv2d");
             ASSERT_NE(kernel, nullptr) << recipe.source;
             Output y(expected.size());
             kernel(x.data(), w.data(), y.data(), Volumes::N, Volumes::W);

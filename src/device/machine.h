@@ -32,9 +32,10 @@ void forget_ceilings(const Machine& machine);
 std::optional<Seconds> age_of_ceilings(const Machine& machine);
 
 struct Compiler {
-    std::string name;     // "clang" or "g++"
-    std::string path;     // absolute
-    std::string version;  // "19.1.7"
+    std::string name;         // "clang" or "g++"
+    std::string path;         // absolute
+    std::string version;      // "19.1.7"
+    std::string linker = {};  // of clang, which knows several: "bfd" or "lld"
 };
 
 // Kernel compilers that are installed, preferred first (clang++-19, clang++, g++-12, g++). Empty when none.

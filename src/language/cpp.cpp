@@ -332,6 +332,20 @@ sandbox::Command CppToolchain::confined(const fs::path& folder) const {
     return command;
 }
 
+namespace {
+
+// A source names no library to link with (#pragma comment(lib, ...)): LLVM's linker is told so, GNU's does not know
+// how. What is compiled at link time needs the former.
+std::vector<std::string> linker_flags(const Compiler& compiler, const std::vector<std::string>& flags) {
+    if (compiler.linker.empty()) return {};
+    const bool late =
+        std::any_of(flags.begin(), flags.end(), [](const auto& flag) { return flag.starts_with("-flto"); });
+    if (compiler.linker == "bfd" && !late) return {"-fuse-ld=bfd"};
+    return {"-fuse-ld=lld", "-Wl,--no-dependent-libraries"};
+}
+
+}  // namespace
+
 // Those of the compiler, those that only its compiling or only its linking needs, and what it reads.
 struct CppToolchain::Words {
     std::vector<std::string> flags, defines, includes, objects, linking, readable;
@@ -366,8 +380,7 @@ CppToolchain::Words CppToolchain::words_of(const Build& build, const Compiler& c
         for (const fs::path& object : build_emulator(compiler, folder)) words.objects.push_back(object.string());
     }
     words.objects.push_back(adapter.string());
-    // A source names no library to link with (#pragma comment(lib, ...)).
-    if (compiler.name == "clang") append(words.linking, {"-fuse-ld=lld", "-Wl,--no-dependent-libraries"});
+    append(words.linking, linker_flags(compiler, words.flags));
     if (build.trusted_links) append(words.linking, link_flags(build.source));
     append(words.readable, words.objects);
     append(words.readable, paths_in(words.flags));

@@ -2,22 +2,17 @@
 // in double precision, between guards, with tensors that are aligned to their element only.
 #pragma once
 
-#include <dlfcn.h>
-#include <unistd.h>
-
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/file.h"
 #include "core/half.h"
+#include "fakes/compiled_library.h"
 #include "fakes/graph_builder.h"
 #include "fakes/long_tests.h"
-#include "fakes/with_team.h"
 #include "graph/interpreter.h"
 #include "playbook/recipe.h"
 
@@ -30,12 +25,6 @@ inline std::vector<Array> interpret(const Builder& b, const std::vector<Array>& 
     for (const Parameter& parameter : b.problem.parameters) arguments.bindings[parameter.name] = parameter.value;
     for (size_t k = 0; k < inputs.size(); ++k) arguments.inputs[b.problem.inputs[k].name] = inputs[k];
     return interpret(b.graph, arguments);
-}
-
-inline std::string compiler() {
-    for (const char* candidate : {"clang++-19", "clang++", "g++"})
-        if (std::system(fmt::format("command -v {} >/dev/null", candidate).c_str()) == 0) return candidate;
-    return "c++";
 }
 
 // A wrapper with one signature for all kernels: tensors, parameters and dimensions as arrays.
@@ -56,40 +45,20 @@ inline std::string wrapper(const Problem& problem) {
     return text + ");\n}\n";
 }
 
-class Compiled {
-public:
-    Compiled(const Problem& problem, const Recipe& recipe, const Configuration& configuration) {
-        static int count = 0;
-        std::string base = fmt::format("{}/strop_loops_{}_{}", ::testing::TempDir(), getpid(), count++);
-        std::ofstream(base + ".cpp") << with_team(recipe.source) << wrapper(problem);
-        // The last: clang 19 says so of any source on processors with AVX10.
-        std::string command = compiler() + " " + kernel_optimization() +
-                              " -std=c++17 -march=native -shared -fPIC -Wall -Wextra "
-                              "-Wno-psabi -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter "
-                              "-Wno-invalid-feature-combination";
-        // An index outside an array of the kernel's own ends the tests, and so does a pointer made from no array.
-        if (compiler().find("clang") != std::string::npos)
-            command +=
-                " -fuse-ld=lld -fsanitize=array-bounds,pointer-overflow -fsanitize-trap=array-bounds,pointer-overflow";
-        for (const std::pair<const std::string, Value>& tunable : configuration)
-            command += fmt::format(" -D{}={}", tunable.first, to_string(tunable.second));
-        if (const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS")) command += std::string(" ") + more;
-        command += " " + team_object();
-        failed_ = std::system(fmt::format("{} -o {}.so {}.cpp 2> {}.err", command, base, base, base).c_str()) != 0;
-        errors = read_file(base + ".err");
-        if (!failed_) library_ = dlopen((base + ".so").c_str(), RTLD_NOW);
-        if (library_) call = reinterpret_cast<Pointer>(dlsym(library_, ("call_" + problem.name).c_str()));
-        for (const char* suffix : {".cpp", ".so", ".err"}) std::remove((base + suffix).c_str());
-    }
+// The last warning: clang 19 says so of any source on processors with AVX10.
+inline std::string trial_flags(const Configuration& configuration) {
+    std::string flags = std::string(kernel_optimization()) +
+                        " -Wall -Wextra -Wno-unknown-pragmas -Wno-unused-function -Wno-unused-parameter "
+                        "-Wno-invalid-feature-combination" +
+                        defines(configuration);
+    // An index outside an array of the kernel's own ends the tests, and so does a pointer made from no array.
+    if (is_clang(compiler()))
+        flags += " -fsanitize=array-bounds,pointer-overflow -fsanitize-trap=array-bounds,pointer-overflow";
+    const char* more = std::getenv("STROP_TEST_KERNEL_FLAGS");
+    return more ? flags + " " + more : flags;
+}
 
-    using Pointer = void (*)(void**, const float*, const int64_t*);
-    Pointer call = nullptr;
-    std::string errors;
-
-private:
-    bool failed_ = false;
-    void* library_ = nullptr;
-};
+using TrialEntry = void(void** tensors, const float* parameters, const int64_t* dimensions);
 
 // An element at data[i].
 inline void put(char* data, int64_t i, DType dtype, double value) {
@@ -121,7 +90,7 @@ protected:
     }
 
     // Tensors lie one element past an alignment, with guards around the outputs.
-    void compare(const Builder& b, const Compiled& kernel, const Dimensions& dims, const std::string& what) {
+    void compare(const Builder& b, TrialEntry* kernel, const Dimensions& dims, const std::string& what) {
         std::mt19937 generator(7);
         std::normal_distribution<double> normal(shift, scale);
         std::vector<Array> inputs;
@@ -154,7 +123,7 @@ protected:
         for (const Parameter& parameter : problem.parameters) parameters.push_back(static_cast<float>(parameter.value));
         std::vector<int64_t> extents_in_order;
         for (const std::string& name : problem.dimensions) extents_in_order.push_back(dims.at(name));
-        kernel.call(pointers.data(), parameters.data(), extents_in_order.data());
+        kernel(pointers.data(), parameters.data(), extents_in_order.data());
 
         for (size_t k = 0; k < inputs.size(); ++k) EXPECT_EQ(memory[k], before[k]) << what << " changed input " << k;
         for (size_t k = 0; k < expected.size(); ++k) {
@@ -217,9 +186,10 @@ protected:
         }
         for (const Configuration& configuration : configurations) {
             std::string what = recipe.strategy.id + "+" + recipe.suffix + " " + strop::describe(configuration);
-            Compiled kernel(b.problem, recipe, configuration);
-            ASSERT_NE(kernel.call, nullptr) << what << "\n" << kernel.errors << recipe.source;
-            EXPECT_EQ(kernel.errors, "") << what;
+            const CompiledLibrary library(recipe.source + wrapper(b.problem), trial_flags(configuration));
+            TrialEntry* const kernel = library.entry<TrialEntry>("call_" + b.problem.name);
+            ASSERT_NE(kernel, nullptr) << what << "\n" << library.errors << recipe.source;
+            EXPECT_EQ(library.errors, "") << what;
             for (const Dimensions& dims : shapes) {
                 compare(b, kernel, dims, what + " " + strop::describe(dims));
                 if (HasFatalFailure()) return;
