@@ -168,15 +168,6 @@ void print_turns_json(const std::vector<Contender>& kernels, const Comparison& c
     fmt::print("{}\n", dump(Json{{"in_turns_with", kernels[0].name}, {"shapes", shapes}, {"speedups", speedups}}));
 }
 
-// Shapes that `strop:when` excludes.
-void tell_left_out(const std::string& file, const Kernel& kernel, const Problem& problem) {
-    std::vector<std::string> labels;
-    for (const ShapePoint& point : problem.points)
-        if (!may_be_called(kernel, bindings_of(problem, point.dims))) labels.push_back(point.label);
-    if (!labels.empty())
-        fmt::print(stderr, "! {} is for {}: not called at {}\n", file, kernel.condition->text(), join(labels, ", "));
-}
-
 // What is being done: over the same line of a terminal; into a pipe only when asked for.
 class Phases {
 public:
@@ -221,7 +212,7 @@ int command_judge(const Arguments& arguments) {
     const Problem problem = worker.open(given, {}, seed);
     phases.clear();
     if (!worker.reference_note().empty()) fmt::print(stderr, "! {}\n", worker.reference_note());
-    for (size_t i = 0; i < kernels.size(); ++i) tell_left_out(files[i], kernels[i], problem);
+    for (size_t i = 0; i < kernels.size(); ++i) (void)shapes_of_kernel(files[i], kernels[i], problem);
     std::vector<Contender> right;
     for (size_t i = 0; i < kernels.size(); ++i) {
         const JudgementOptions options{

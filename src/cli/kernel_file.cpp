@@ -69,6 +69,15 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
     return kernel;
 }
 
+std::vector<std::string> shapes_of_kernel(const std::string& file, const Kernel& kernel, const Problem& problem) {
+    std::vector<std::string> left_out, callable;
+    for (const ShapePoint& point : problem.points)
+        (may_be_called(kernel, bindings_of(problem, point.dims)) ? callable : left_out).push_back(point.label);
+    if (!left_out.empty())
+        fmt::print(stderr, "! {} is for {}: not called at {}\n", file, kernel.condition->text(), join(left_out, ", "));
+    return callable;
+}
+
 Kernel read_cuda_kernel(const std::string& given, const Problem& problem, const std::string& device) {
     const char* hint =
         "give a CUDA file (.cu): extern \"C\" void NAME(inputs..., outputs..., dimensions..., cudaStream_t)";

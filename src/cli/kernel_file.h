@@ -15,6 +15,8 @@ inline constexpr const char* kernel_file_hint =
 // The kernel in that file, with its tunables and its condition. UsageError where there is none, with the hint. Of a
 // `.cl` file the source is the C++ host around its program (language/opencl_host.h). A `.cu` or `.py` file is refused.
 Kernel read_kernel(const std::string& file, const Problem& problem, const std::string& hint);
+// Tells which shapes of the sweep its `strop:when` excludes, if any; gives the labels of the others.
+std::vector<std::string> shapes_of_kernel(const std::string& file, const Kernel& kernel, const Problem& problem);
 
 // A kernel in CUDA C++ (.cu); for the device "emulated" rewritten (language/cuda_source.h). UsageError as above.
 Kernel read_cuda_kernel(const std::string& file, const Problem& problem, const std::string& device);

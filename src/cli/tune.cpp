@@ -151,6 +151,12 @@ int tune_kernel(const Arguments& arguments) {
     settings.exhaustive = arguments.has("--exhaustive");
     settings.kernels = {{kernel.id, kernel.source, kernel.language}};
     settings.only_own = true;
+    keep_points(problem, settings.points);
+    const std::vector<std::string> callable = shapes_of_kernel(file, kernel, problem);
+    if (callable.empty())
+        throw UsageError(fmt::format("{}: it is for none of the shapes of {}", file, problem.name),
+                         "add one to the sweep, or change its `// strop:when`");
+    if (callable.size() < problem.points.size()) settings.points = callable;
     install_interrupt_handler();
     const std::unique_ptr<Store> store = store_of_run(arguments);
     RunRecord record;

@@ -28,11 +28,21 @@ Proposal proposal_of(const OwnSource& own, const Problem& problem, const std::st
     kernel.source = own.source;
     kernel.language = own.language;
     read_directives(kernel, problem, own.name);
+    const auto promised = [&](const Expression& condition) { return condition.text() == kernel.condition->text(); };
+    if (kernel.condition && std::any_of(problem.require.begin(), problem.require.end(), promised))
+        kernel.condition.reset();  // it may be called at every shape
     kernel.initial = default_configuration(kernel.space);
     return proposal;
 }
 
 }  // namespace
+
+Problem problem_of(const std::vector<OwnSource>& only, Problem problem) {
+    if (only.size() != 1) return problem;
+    const Kernel kernel = proposal_of(only[0], problem, "", "").kernel;
+    if (kernel.condition) problem.require.push_back(*kernel.condition);
+    return problem;
+}
 
 OwnKernels::OwnKernels(const std::vector<OwnSource>& sources, const Problem& problem) : problem_(problem) {
     for (const OwnSource& own : sources)

@@ -9,6 +9,10 @@
 
 namespace strop {
 
+// The problem at the shapes that the only kernel is for (`strop:when`): the result refuses others. As it is for
+// several.
+Problem problem_of(const std::vector<OwnSource>& only, Problem problem);
+
 class OwnKernels : public Proposer {
 public:
     // UsageError for tunables that cannot be read.

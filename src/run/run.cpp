@@ -192,6 +192,7 @@ private:
     void prepare() {
         problem_ = load_problem(options_.problem);
         keep_points(problem_, record_.settings.points);
+        if (record_.settings.only_own) problem_ = problem_of(record_.settings.kernels, std::move(problem_));
         if (options_.workers.are_own()) check_memory(problem_);  // elsewhere the worker looks at its own
         if (language() == Language::opencl && !options_.replay)
             record_.device = described_opencl_device(options_.workers);

@@ -217,6 +217,21 @@ class OwnKernel(InFolder):
             self.assertEqual({regime["configuration"]["WAY"] for regime in document["regimes"]}, values)
             self.assertEqual(document["regimes"][-1]["condition"], "all shapes" if winners == "1" else "otherwise")
 
+    def test_one_for_some_shapes_is_tuned_at_these_and_its_result_refuses_others(self):
+        self.problem("shifted")
+        (self.folder / "mine.cpp").write_text("// strop:when M * N > 1000\n" + KERNEL, encoding="utf-8")
+        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "20s", "--json", cwd=self.folder)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn("! mine.cpp is for M*N > 1000: not called at small\n", done.stderr)
+        document = json.loads(done.stdout)
+        self.assertTrue(document["verified"], document["verification"])
+        self.assertEqual([shape["label"] for shape in document["shapes"]], ["large"])
+        self.assertIn("where M*N > 1000", (self.folder / "strop-out" / "mine" / "shifted.h").read_text(encoding="utf-8"))
+        (self.folder / "none.cpp").write_text("// strop:when M > 99999\n" + KERNEL, encoding="utf-8")
+        done = strop("tune", "none.cpp", "--problem", "shifted", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("strop: none.cpp: it is for none of the shapes of shifted\nhint: ", done.stderr)
+
     def test_a_kernel_without_tunables_is_refused(self):
         self.problem("shifted")
         (self.folder / "plain.cpp").write_text("// nothing\n", encoding="utf-8")
