@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 
 from strop.trace_dims import Untraceable
@@ -52,8 +53,33 @@ def powers(x, N=None, increasing=False):  # noqa: N803
     return torch.stack(columns if increasing else columns[::-1], -1)
 
 
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):  # noqa: A002
+    if training:
+        return torch.rrelu(input, lower, upper, True)
+    return torch.nn.functional.leaky_relu(input, (lower + upper) / 2, inplace)
+
+
+def fake_quantize(input, scale, zero_point, quant_min, quant_max):  # noqa: A002
+    return _quantized(input, scale, zero_point, quant_min, quant_max)
+
+
+def fake_quantize_channels(input, scale, zero_point, axis, quant_min, quant_max):  # noqa: A002
+    along = [1] * input.ndim
+    along[axis] = -1
+    return _quantized(input, scale.reshape(along), zero_point.reshape(along), quant_min, quant_max)
+
+
+def _quantized(x, scale, zero_point, low, high):
+    """The scale's reciprocal is a float32, as PyTorch has it."""
+    inverse = scale.reciprocal() if isinstance(scale, torch.Tensor) else float(np.float32(1) / np.float32(scale))
+    return ((torch.round(x * inverse) + zero_point).clamp(low, high) - zero_point) * scale
+
+
 REPLACED = (
     (torch, "vander", powers),
+    (torch, "fake_quantize_per_tensor_affine", fake_quantize),
+    (torch, "fake_quantize_per_channel_affine", fake_quantize_channels),
+    (torch.nn.functional, "rrelu", rrelu),
     (torch, "cov", covariance),
     (torch, "corrcoef", correlation),
     (torch.Tensor, "cov", covariance),

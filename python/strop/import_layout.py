@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 from strop import trace_layout as layout
@@ -14,6 +17,7 @@ from strop.trace_array import (
     broadcast_to,
     full,
     is_one,
+    lift,
     pointwise,
     product,
     reduce,
@@ -413,14 +417,32 @@ def _channel_shuffle(out, x, groups):
 
 @imports("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d")
 def _upsample_nearest(out, x, size, *scales):
-    scales = [s for s in (scales[0] if scales and isinstance(scales[0], (list, tuple)) else scales) if s]
     spatial = x.shape[2:]
-    if not scales and size is not None and all(is_int(e) for e in (*size, *spatial)):
-        scales = [large / small for large, small in zip(size, spatial)]
-    if len(scales) != len(spatial) or any(int(scale) != scale for scale in scales):
-        raise Untraceable("upsampling by a factor that is not whole has no graph operation")
-    for axis, scale in enumerate(scales, 2):
-        x = _repeat_interleave(out, x, int(scale), axis)
+    scales = scales[0] if scales and isinstance(scales[0], (list, tuple)) else scales
+    for i, extent in enumerate(spatial):
+        axis, scale = i + 2, scales[i] if i < len(scales) else None
+        if scale is not None and int(scale) == scale:
+            x = _repeat_interleave(out, x, int(scale), axis)
+        elif is_int(extent):
+            wanted = size[i] if size is not None else math.floor(extent * scale)
+            if not is_int(wanted):
+                raise Untraceable("upsampling to an extent that varies has no graph operation")
+            places = _nearest(wanted, 1 / scale if scale else extent / wanted)
+            x = layout.take(x, lift(np.minimum(places, extent - 1)), axis)
+        else:
+            x = layout.take(x, _nearest_of_any(extent, scale), axis)
     return x
 
 
+def _nearest(count, step):
+    """Where PyTorch reads, which computes it in float32."""
+    return np.floor(np.arange(count, dtype=np.float32) * np.float32(step)).astype(np.int64)
+
+
+def _nearest_of_any(extent, scale) -> Traced:
+    """The same in whole numbers, where no place differs."""
+    ratio = Fraction(scale or 0).limit_denominator(64)
+    count, most = ratio.numerator, 1 << 20
+    if ratio != scale or not np.array_equal(np.arange(most) * ratio.denominator // count, _nearest(most, 1 / scale)):
+        raise Untraceable("upsampling an extent that varies by such a factor has no graph operation")
+    return layout.arange(extent * count // ratio.denominator) * ratio.denominator // count

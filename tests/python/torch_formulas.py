@@ -277,6 +277,30 @@ def interpolated(x):
     )
 
 
+def nearest(x):
+    """x: B 3 P Q"""
+    return (
+        F.interpolate(x, scale_factor=1.5), F.interpolate(x, scale_factor=(0.5, 2.5)), F.interpolate(x[:, :, 0], scale_factor=0.75),
+    )
+
+
+def nearest_of_known_extents(x):
+    """x: B 3 8 9"""
+    return (
+        F.interpolate(x, size=(7, 5)), F.interpolate(x, scale_factor=(1.3, 0.7)), F.interpolate(x, size=(24, 27)),
+        F.interpolate(x, scale_factor=(0.4, 3)),
+    )
+
+
+def quantized(x, s):
+    """x: M 6, s: 6"""
+    zero = torch.tensor([0, 3, 2, 0, 15, 7], dtype=torch.int32)
+    return (
+        torch.fake_quantize_per_tensor_affine(x, 0.1, 3, -8, 7), F.rrelu(x), F.rrelu(x, 0.25, 0.5),
+        torch.fake_quantize_per_channel_affine(x, s.abs() + 0.25, zero, 1, 0, 15),
+    )
+
+
 def sampled(x, g):
     """x: B 3 P Q, g: B M N 2"""
     return (
