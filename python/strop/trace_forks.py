@@ -89,8 +89,7 @@ class Fork:
         arrays = {key: (array, array.kept()) for key, (array, _) in self.touched.items()}
         contents = {key: (one, _contents(one)) for key, (one, _) in self.containers.items()}
         self._put_back()
-        if self.extents is not None and self.extents != GRAPH.extents:
-            raise self.test.undecided
+        self.check_extents()
         if _inner_world(self._roots(local, all_)) != self.world:
             raise Untraceable(REFUSAL)
         if self.first is None:
@@ -106,6 +105,13 @@ class Fork:
             elif not _is_same(old, self.containers[key][1]):
                 _refill(one, old)
         return [self._merged(first_values[name], values[name]) for name in self.names]
+
+    def check_extents(self):
+        """Where a dimension decides, a side may only have arrays that there are at all sizes."""
+        from strop.trace_places import are_possible
+
+        if self.extents is not None and not are_possible(GRAPH.extents - self.extents, self.extents):
+            raise self.test.undecided
 
     def _put_back(self):
         for array, kept in self.touched.values():
@@ -223,7 +229,6 @@ def _inner_world(collection) -> list:
 
 
 def _extents_if_decided_by_them(test) -> set | None:
-    """Where a dimension decides, a side may only have arrays that there are at all sizes."""
     by_extents = test.undecided is not None and getattr(test.undecided, "loop", None) is None
     return set(GRAPH.extents) if by_extents else None
 
@@ -305,8 +310,7 @@ def either(test, yes, no):
     made.sees_containers = False
     side = Side((yes, no))
     a, b = side.value(yes, made.test.facts), side.value(no, made.test.denied)
-    if made.extents is not None and made.extents != GRAPH.extents:
-        raise made.test.undecided
+    made.check_extents()
     return made._merged(a, b)
 
 

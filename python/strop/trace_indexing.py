@@ -59,7 +59,7 @@ def _place(entry, extent):
         if GRAPH.tries:
             raise Untraceable("'try' around an index that depends on a branch")
         return extremum("min", [entry, extent - 1]) if entry >= 0 else extremum("max", [0, extent + entry])
-    if not GRAPH.passes:
+    if not GRAPH.passes and not GRAPH.forks:
         return entry
     from strop.trace_places import check_place
 

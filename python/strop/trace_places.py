@@ -13,6 +13,7 @@ from strop.trace_array import GRAPH, Traced, pointwise
 from strop.trace_dims import (
     PlacesUnfollowed,
     StepUndecided,
+    SymInt,
     Untraceable,
     extremum,
     is_int,
@@ -224,7 +225,7 @@ def check_place(entry, extent, bound: bool):
     changes nothing would read outside, something else."""
     names = steps_in(entry)
     if not names:
-        return entry
+        return _inside_where_taken(entry, extent) if GRAPH.forks and not bound else entry
     key = [text(entry), text(extent), str(bound)]
     for number, one in enumerate(GRAPH.passes):
         key = [part.replace(one.name, f"?{number}") for part in [*key, text(one.count)]]
@@ -236,6 +237,17 @@ def check_place(entry, extent, bound: bool):
         if _holds(entry, extent, bound, taken=True):
             return extremum("max", [0, extremum("min", [entry, extent - 1])])
     raise StepUndecided(GRAPH.steps[names[0]].loop)
+
+
+def _inside_where_taken(entry, extent):
+    """A branch that a size decides may read what there is at the sizes that take it: at others, something else."""
+    if not isinstance(entry, SymInt) or looks_negative(entry):
+        return entry
+    if all(0 <= at < end for at, end in _at_many_sizes(entry, extent)):
+        return entry
+    if any(at < 0 for at, _ in _at_many_sizes(entry, extent, taken=True)):
+        return entry  # counts from the end there
+    return extremum("max", [0, extremum("min", [entry, extent - 1])])
 
 
 TRIALS = 240
@@ -273,16 +285,22 @@ def never_negative(value) -> bool:
     return all(number >= 0 for (number,) in _at_many_sizes(value))
 
 
-def _at_many_sizes(*values, taken=False):
-    """Over sizes of all magnitudes for which no array has a negative extent, at both ends of the loops and between."""
+def are_possible(extents: set, known: set) -> bool:
+    """Whether arrays with these extents (texts) are there at all sizes at which those that are known are."""
+    return all(number >= 0 for numbers in _at_many_sizes(*extents, known=known) for number in numbers)
+
+
+def _at_many_sizes(*values, taken=False, known=None):
+    """Over sizes of all magnitudes for which no array has a negative extent (or none that is known), at both ends of the
+    loops and between."""
     guards = [(one.guard, one.symbol) for one in GRAPH.passes if one.guard] if taken else []
-    known = [f"{text(room)} >= 0" for guard, symbol in guards for room in guard.rooms(symbol)]
-    known += [f"({fact}) {operator} 0" for fork in GRAPH.forks if taken for fact, operator in fork.facts]
-    facts = [_compiled(fact) for fact in known]
+    conditions = [f"{text(room)} >= 0" for guard, symbol in guards for room in guard.rooms(symbol)]
+    conditions += [f"({fact}) {operator} 0" for fork in GRAPH.forks if taken for fact, operator in fork.facts]
+    facts = [_compiled(fact) for fact in conditions]
     draw = random.Random(1)
-    compiled = [_compiled(text(value)) for value in values]
+    compiled = [_compiled(value if isinstance(value, str) else text(value)) for value in values]
     counts = [(one.name, _compiled(text(one.count))) for one in GRAPH.passes]
-    extents = [_compiled(source) for source in sorted(GRAPH.extents) if not source.isdigit()]
+    extents = [_compiled(source) for source in sorted(GRAPH.extents if known is None else known) if not source.isdigit()]
     for trial in range(TRIALS):
         sizes = _Sizes(draw, trial)
         if not _take_steps(sizes, counts, draw, trial) or any(eval(one, FUNCTIONS, sizes) < 0 for one in extents):

@@ -530,3 +530,26 @@ def kept_rows(x):
             total += row
             count += 1
     return total / max(count, 1)
+
+
+def pairs_and_the_rest(x):
+    """x: T N"""
+    n = x.shape[0]
+    total = np.zeros_like(x[0])
+    for i in range(n // 2):
+        total += x[2 * i] * x[2 * i + 1]
+    rest = 2 * (n // 2)
+    if rest < n:
+        total += x[rest]
+    return total
+
+
+def behind_the_middle(x):
+    """x: T N"""
+    n = x.shape[0]
+    out = x.copy()
+    if n // 2 + 2 < n:
+        out[n // 2 + 2] = out[n // 2] * 3
+    elif n - 3 >= 0:
+        out[n - 3] = 1
+    return out * x[n - 1]
