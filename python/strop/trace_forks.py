@@ -52,7 +52,8 @@ class Fork:
         if not self.both:
             return
         self.names = names
-        self.extents = _extents_if_decided_by_them(test)
+        self.by_size = is_decided_by_size(test)
+        self.extents = set(GRAPH.extents) if self.by_size else None
         self.began = GRAPH.tick()
         self.facts: list = []  # what is known of the steps of loops where this side is taken
         self.merged: dict = {}  # by the identities of what both sides left
@@ -152,7 +153,7 @@ class Fork:
         if "lost" in (a.fill, b.fill):
             return lost()
         if len(a.shape) != len(b.shape) or not all(same(x, y) for x, y in zip(a.shape, b.shape)):
-            raise Untraceable(REFUSAL)
+            raise self.test.undecided if self.extents is not None else Untraceable(REFUSAL)
         if named and a.shape and a.dtype != b.dtype:
             raise Untraceable(REFUSAL)
         result = pointwise("where", self.condition, a, b)
@@ -228,9 +229,8 @@ def _inner_world(collection) -> list:
     return world_of(collection)[1:]
 
 
-def _extents_if_decided_by_them(test) -> set | None:
-    by_extents = test.undecided is not None and getattr(test.undecided, "loop", None) is None
-    return set(GRAPH.extents) if by_extents else None
+def is_decided_by_size(test) -> bool:
+    return test.undecided is not None and getattr(test.undecided, "loop", None) is None
 
 
 def _containers(values) -> dict:
@@ -280,8 +280,9 @@ def _is(a, b) -> bool:
 class Side:
     """What is traced though NumPy may not compute it: an operand of `and`, one side of `a if c else b`."""
 
-    def __init__(self, functions):
+    def __init__(self, functions, test):
         self.functions = functions
+        self.by_size = is_decided_by_size(test)
         self.began = GRAPH.tick()
         self.touched: dict = {}
         self.facts: list = []
@@ -308,7 +309,7 @@ def either(test, yes, no):
     if not made.both:
         return yes() if made.test else no()
     made.sees_containers = False
-    side = Side((yes, no))
+    side = Side((yes, no), made.test)
     a, b = side.value(yes, made.test.facts), side.value(no, made.test.denied)
     made.check_extents()
     return made._merged(a, b)
@@ -335,7 +336,7 @@ def _combined(op: str, decided: bool, tests, values=False):
                 return result
             result = test()
             continue
-        value = Side((test,)).value(test, result.denied if decided else result.facts)
+        value = Side((test,), result).value(test, result.denied if decided else result.facts)
         other = condition_of(value)
         if other is not None and values and value.dtype != np.bool_:
             raise Untraceable(REFUSAL)

@@ -39,19 +39,20 @@ def _cut_out(value: Traced, whole: Traced, cuts: dict, places: dict, gathers: di
     return cut_out(value, whole, cuts, places)
 
 
-def _check_bounds(entry: slice, extent):
-    if GRAPH.passes:
-        from strop.trace_places import check_place
+def _span(entry: slice, extent):
+    """Where it begins and ends."""
+    from strop.trace_places import check_place, cut_off
 
+    if GRAPH.passes:
         for bound in (entry.start, entry.stop):
             check_place(bound, extent, bound=True)
-
-
-def _check_direction(entry: slice, extent):
-    """x[-2:1] has a length that no polynomial says."""
     literal = is_int(entry.start) and is_int(entry.stop) and isinstance(extent, SymInt)
     if literal and entry.start < 0 <= entry.stop:
-        raise Untraceable("a slice that begins at the end and ends at the front")
+        raise Untraceable("a slice that begins at the end and ends at the front")  # no polynomial says its length
+    begin, end = bound_of(entry.start, extent, 0), bound_of(entry.stop, extent, extent)
+    if is_int(begin) and is_int(end):
+        end = max(begin, end)
+    return cut_off(begin, end, extent)
 
 
 def _place(entry, extent):
@@ -130,11 +131,7 @@ def getitem(value: Traced, key) -> Traced:
                 cuts[axis] = cut
                 begin, end = cut.begin, cut.end
             else:
-                _check_bounds(entry, extent)
-                begin, end = bound_of(entry.start, extent, 0), bound_of(entry.stop, extent, extent)
-                _check_direction(entry, extent)
-                if is_int(begin) and is_int(end):
-                    end = max(begin, end)
+                begin, end = _span(entry, extent)
             shape_key.append("keep")
         elif is_extent(entry):
             if is_int(entry) and is_int(extent) and not -extent <= entry < extent:
@@ -260,11 +257,9 @@ def setitem(target: Traced, key, value):
     begins, ends, dropped = [], [], []
     for axis, (entry, extent) in enumerate(zip(key, target.shape)):
         if isinstance(entry, slice):
-            _check_bounds(entry, extent)
-            begins.append(bound_of(entry.start, extent, 0))
-            ends.append(bound_of(entry.stop, extent, extent))
-            if is_int(begins[-1]) and is_int(ends[-1]):
-                ends[-1] = max(begins[-1], ends[-1])
+            begin, end = _span(entry, extent)
+            begins.append(begin)
+            ends.append(end)
         elif is_extent(entry):
             entry = _place(entry, extent)
             begins.append(extent + entry if looks_negative(entry) else entry)

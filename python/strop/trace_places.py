@@ -225,7 +225,7 @@ def check_place(entry, extent, bound: bool):
     changes nothing would read outside, something else."""
     names = steps_in(entry)
     if not names:
-        return _inside_where_taken(entry, extent) if GRAPH.forks and not bound else entry
+        return entry if bound else _inside_where_taken(entry, extent)
     key = [text(entry), text(extent), str(bound)]
     for number, one in enumerate(GRAPH.passes):
         key = [part.replace(one.name, f"?{number}") for part in [*key, text(one.count)]]
@@ -239,15 +239,37 @@ def check_place(entry, extent, bound: bool):
     raise StepUndecided(GRAPH.steps[names[0]].loop)
 
 
+def _is_in_branch_on_size() -> bool:
+    return any(fork.by_size for fork in GRAPH.forks)
+
+
 def _inside_where_taken(entry, extent):
     """A branch that a size decides may read what there is at the sizes that take it: at others, something else."""
-    if not isinstance(entry, SymInt) or looks_negative(entry):
+    if not _is_in_branch_on_size() or not isinstance(entry, SymInt) or looks_negative(entry):
         return entry
     if all(0 <= at < end for at, end in _at_many_sizes(entry, extent)):
         return entry
     if any(at < 0 for at, _ in _at_many_sizes(entry, extent, taken=True)):
         return entry  # counts from the end there
     return extremum("max", [0, extremum("min", [entry, extent - 1])])
+
+
+def cut_off(begin, end, extent):
+    """The bounds of a slice inside of its axis, as in NumPy, where they may lie behind its ends: at sizes that do not
+    take a branch. Slices of one length have the same extent: max(0, end - begin)."""
+    if not _is_in_branch_on_size() or any(steps_in(bound) for bound in (begin, end, extent)):
+        return begin, end
+    sizes = list(_at_many_sizes(begin, end, extent))
+    if any(first < 0 for first, _, _ in sizes):
+        begin = extremum("max", [0, begin])
+    if any(last > most for _, last, most in sizes):
+        end = extremum("min", [end, extent])
+    length = end - begin
+    if any(min(last, most) < max(first, 0) for first, last, most in sizes):
+        length = extremum("max", [0, length])
+    if any(first > most for first, _, most in sizes):
+        begin = extent - extremum("max", [0, extent - begin])
+    return begin, begin + length
 
 
 TRIALS = 240

@@ -553,3 +553,34 @@ def behind_the_middle(x):
     elif n - 3 >= 0:
         out[n - 3] = 1
     return out * x[n - 1]
+
+
+def what_is_left_of_long_ones(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n > 2:
+        return x[2:].sum(0) - x[: n - 2].max(0)
+    return x.sum(0)
+
+
+def without_ends(x):
+    """x: T N"""
+    return x[1:-1].mean(0) + (x[-3:] * 2).sum(0) if x.shape[0] >= 3 else x[0] * 0
+
+
+def smoothed_inside(x):
+    """x: T N"""
+    out = x.copy()
+    if x.shape[0] > 2:
+        out[1:-1] = (x[:-2] + x[1:-1] + x[2:]) / 3
+    return out
+
+
+def means_of_windows(x):
+    """x: T N"""
+    n, width = x.shape[0], 3
+    out = np.zeros_like(x)
+    if n < width:
+        return out
+    out[: n - width + 1] = (x[: n - 2] + x[1 : n - 1] + x[2:]) / width
+    return out

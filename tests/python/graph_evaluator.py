@@ -87,6 +87,8 @@ def compute(node, operands, inputs, bindings, parameters):
         function = POINTWISE.get(op) or getattr(np, op)
         return np.asarray(function(*operands))
     if family == "reduction":
+        if not operands[0].size and op in ("max", "min", "argmax", "argmin"):  # of a side that is not taken
+            return np.zeros(np.sum(operands[0], axis=tuple(node["axes"]), keepdims=node["keepdims"]).shape, dtype)
         if op in ("argmax", "argmin"):
             return np.asarray(getattr(np, op)(operands[0], axis=node["axes"][0], keepdims=node["keepdims"]))
         return np.asarray(REDUCTIONS[op](operands[0], axis=tuple(node["axes"]), keepdims=node["keepdims"]))
