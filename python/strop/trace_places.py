@@ -254,6 +254,13 @@ def _inside_where_taken(entry, extent):
     return extremum("max", [0, extremum("min", [entry, extent - 1])])
 
 
+def steps_where_taken(count):
+    """A range has no fewer than no numbers: at sizes that do not take a branch."""
+    if not _is_in_branch_on_size() or steps_in(count) or never_negative(count):
+        return count
+    return extremum("max", [0, count])
+
+
 def cut_off(begin, end, extent):
     """The bounds of a slice inside of its axis, as in NumPy, where they may lie behind its ends: at sizes that do not
     take a branch. Slices of one length have the same extent: max(0, end - begin)."""

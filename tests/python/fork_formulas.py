@@ -584,3 +584,36 @@ def means_of_windows(x):
         return out
     out[: n - width + 1] = (x[: n - 2] + x[1 : n - 1] + x[2:]) / width
     return out
+
+
+def steps_inside(x):
+    """x: T N"""
+    n = x.shape[0]
+    y = np.zeros_like(x)
+    if n > 3:
+        for i in range(1, n - 1):
+            y[i] = x[i - 1] + x[i + 1]
+    else:
+        y[:] = x
+    return y
+
+
+def steps_apart_from_ends(x):
+    """x: T N"""
+    n = x.shape[0]
+    s = np.zeros_like(x[0])
+    if n > 4:
+        for i in range(2, n - 2):
+            s = 0.9 * s + x[i] * x[i - 2] - x[i + 2]
+    return s
+
+
+def ends_of_each(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n > 5:
+        return np.concatenate([x[:2], x[-3:]]).mean(0)
+    elif n > 1:
+        return x[: n // 2].mean(0)
+    else:
+        return x[0]
