@@ -297,18 +297,22 @@ TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
     if (seen >= calls) seen = 0;
     for (int i = 0; i < 20; ++i) {)" +
                        std::string(right_body) + "}";
-    Evaluation evaluation = judge(kernel_source(body));
-    // Whose calls wait for a core while the referee looks is not told from one whose threads race.
-    if (evaluation.verdict == Verdict::nondeterministic) return;
-    // Where it does not find its batch's length it is honest, and so is its time.
-    if (evaluation.verdict == Verdict::ok) {
-        const std::string honest = "    for (int i = 0; i < 20; ++i) {" + std::string(right_body) + "}";
+    const std::string honest = "    for (int i = 0; i < 20; ++i) {" + std::string(right_body) + "}";
+    // A look at a loaded machine may miss it; another one does not.
+    for (int again = 0; again < 4; ++again) {
+        const Evaluation evaluation = judge(kernel_source(body));
+        // Whose calls wait for a core while the referee looks is not told from one whose threads race.
+        if (evaluation.verdict == Verdict::nondeterministic) return;
+        if (evaluation.verdict != Verdict::ok) {
+            EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
+            EXPECT_NE(evaluation.evidence.find("it skips calls"), std::string::npos) << evaluation.evidence;
+            return;
+        }
+        // Where it does not find its batch's length it is honest, and so is its time.
         const double honest_ns = judge(kernel_source(honest)).points.at(0).time.median_ns;
-        EXPECT_GT(evaluation.points.at(0).time.median_ns, 0.5 * honest_ns);
-        return;
+        if (evaluation.points.at(0).time.median_ns > 0.5 * honest_ns) return;
     }
-    EXPECT_EQ(evaluation.verdict, Verdict::cheated) << evaluation.evidence;
-    EXPECT_NE(evaluation.evidence.find("it skips calls"), std::string::npos) << evaluation.evidence;
+    ADD_FAILURE() << "it was missed four times";
 }
 
 TEST_F(RefereeTest, results_remembered_by_address_are_found) {
