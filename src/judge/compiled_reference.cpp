@@ -14,11 +14,15 @@ namespace strop::judge {
 
 namespace {
 
-// The first line that tells an error.
+// The first line that tells an error. GNU's linker: "FILE:(.text+0x9): undefined reference to `rows'".
 std::string first_error(const std::string& message) {
+    const std::string missing = "undefined reference to `";
     const std::vector<std::string> lines = split(message, '\n');
-    for (const std::string& line : lines)
+    for (const std::string& line : lines) {
         if (line.find("error") != std::string::npos) return line;
+        if (const size_t at = line.find(missing); at != std::string::npos)
+            return "undefined symbol: " + line.substr(at + missing.size(), line.rfind('\'') - at - missing.size());
+    }
     return lines.front();
 }
 
