@@ -421,6 +421,8 @@ def _upsample_nearest(out, x, size, *scales):
     scales = scales[0] if scales and isinstance(scales[0], (list, tuple)) else scales
     for i, extent in enumerate(spatial):
         axis, scale = i + 2, scales[i] if i < len(scales) else None
+        if scale is None and is_int(extent) and is_int(size[i]) and size[i] % extent == 0:
+            scale = size[i] // extent
         if scale is not None and int(scale) == scale:
             x = _repeat_interleave(out, x, int(scale), axis)
         elif is_int(extent):

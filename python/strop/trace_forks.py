@@ -53,7 +53,7 @@ class Fork:
             return
         self.names = names
         self.by_size = is_decided_by_size(test)
-        self.extents = set(GRAPH.extents) if self.by_size else None
+        self.extents = set(GRAPH.extents)
         self.began = GRAPH.tick()
         self.facts: list = []  # what is known of the steps of loops where this side is taken
         self.merged: dict = {}  # by the identities of what both sides left
@@ -111,7 +111,7 @@ class Fork:
         """Where a dimension decides, a side may only have arrays that there are at all sizes."""
         from strop.trace_places import are_possible
 
-        if self.extents is not None and not are_possible(GRAPH.extents - self.extents, self.extents):
+        if self.by_size and not are_possible(GRAPH.extents - self.extents, self.extents):
             raise self.test.undecided
 
     def _put_back(self):
@@ -153,7 +153,7 @@ class Fork:
         if "lost" in (a.fill, b.fill):
             return lost()
         if len(a.shape) != len(b.shape) or not all(same(x, y) for x, y in zip(a.shape, b.shape)):
-            raise self.test.undecided if self.extents is not None else Untraceable(REFUSAL)
+            raise self.test.undecided if self.by_size else Untraceable(REFUSAL)
         if named and a.shape and a.dtype != b.dtype:
             raise Untraceable(REFUSAL)
         result = pointwise("where", self.condition, a, b)

@@ -28,6 +28,7 @@ import loop_ranges  # noqa: E402
 import break_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
 import return_formulas  # noqa: E402
+import size_formulas  # noqa: E402
 import while_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import alias_refusals  # noqa: E402
@@ -201,7 +202,7 @@ class Loops(unittest.TestCase):
 
 
 class Forks(unittest.TestCase):
-    """One test a function of fork_formulas.py, break_formulas.py and while_formulas.py, added below."""
+    """One test a function of the files of formulas that branch, added below."""
 
     def compare(self, function):
         traced = Traced.of_formula(function)
@@ -228,7 +229,7 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
-    for module in (fork_formulas, break_formulas, while_formulas, return_formulas):
+    for module in (fork_formulas, break_formulas, while_formulas, return_formulas, size_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
