@@ -54,8 +54,6 @@ constexpr int perturbations_of_few = 8;
 // And they may all happen to be small, so that no sum in float32 would be right: their scale is also that of more
 // draws.
 constexpr int draws_of_few = 7;
-// A shape whose sets of every distribution fit in this gets them all, unless the reference is slow.
-constexpr int64_t all_distributions_bytes = 16 << 20;
 
 // Of the values that fit into the output's type.
 double root_mean_square(const double* values, int64_t count, DType dtype) {
@@ -532,40 +530,9 @@ Slack Expectation::slack(Buffers& buffers, const InputSet& set, const std::vecto
     return slack;
 }
 
-// Distributions of a point's checks: as declared, then unusual ones, from the deck without replacement, so that a
-// judgement meets each once before it meets one twice; all of them where the shape is small and the reference quick. Of
-// the shapes outside the sweep every other one gets one.
-std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
-    const int64_t bytes = tensor_bytes(problem_, point.dims);
-    std::vector<Distribution> dealt = {Distribution::declared};
-    if (bytes > large_bytes) return dealt;
-    std::mt19937_64 random(point_seed(describe(point.dims)));
-    if (!in_sweep(problem_, point.dims)) {  // they come in numbers and are checked once: fewer sets
-        if ((seed_ + outside_++) % 2 == 0) dealt.push_back(draw(random));
-        return dealt;
-    }
-    const bool all = !slow_ && bytes * static_cast<int64_t>(benign_.size() + 1) <= all_distributions_bytes;
-    if (all) {
-        dealt.insert(dealt.end(), benign_.begin(), benign_.end());
-        std::shuffle(dealt.begin() + 1, dealt.end(), random);
-    }
-    while (dealt.size() < 3) dealt.push_back(draw(random));
-    return dealt;
-}
-
-Distribution Expectation::draw(std::mt19937_64& random) {
-    if (deck_.empty()) {
-        deck_ = benign_.empty() ? std::vector{Distribution::declared} : benign_;
-        std::shuffle(deck_.begin(), deck_.end(), random);
-    }
-    const Distribution drawn = deck_.back();
-    deck_.pop_back();
-    return drawn;
-}
-
-Buffers& Expectation::at(const ShapePoint& point) {
-    std::string key = describe(point.dims);
-    auto found = buffers_.find(key);
+Buffers& Expectation::with_inputs(const ShapePoint& point) {
+    const std::string key = describe(point.dims);
+    const auto found = buffers_.find(key);
     if (found != buffers_.end()) return *found->second;
     PhaseTimer timer(seconds_);
     if (!benign_known_) find_benign_distributions();
@@ -573,13 +540,25 @@ Buffers& Expectation::at(const ShapePoint& point) {
     // Shapes outside the sweep come in numbers and are checked once: no windows.
     auto buffers = std::make_unique<Buffers>(problem_, point, checks,
                                              in_sweep(problem_, point.dims) ? usual_windows : 1, point_seed(key));
-    expect_all(*buffers, true);
+    unevaluated_.insert(key);
     return *(buffers_[key] = std::move(buffers));
 }
 
+Buffers& Expectation::at(const ShapePoint& point) {
+    Buffers& buffers = with_inputs(point);
+    const auto waiting = unevaluated_.find(describe(point.dims));
+    if (waiting == unevaluated_.end()) return buffers;
+    PhaseTimer timer(seconds_);
+    expect_all(buffers, true);
+    unevaluated_.erase(waiting);
+    return buffers;
+}
+
 void Expectation::forget(const ShapePoint& point) {
-    buffers_.erase(describe(point.dims));
-    inputs_of_outputs_.erase(describe(point.dims));
+    const std::string key = describe(point.dims);
+    buffers_.erase(key);
+    unevaluated_.erase(key);
+    inputs_of_outputs_.erase(key);
 }
 
 void Expectation::reseed(uint64_t seed) {
@@ -587,7 +566,7 @@ void Expectation::reseed(uint64_t seed) {
     seed_ = seed;
     for (auto& [key, buffers] : buffers_) {
         buffers->refill(problem_, point_seed(key));
-        expect_all(*buffers, false);
+        if (unevaluated_.count(key) == 0) expect_all(*buffers, false);
     }
 }
 

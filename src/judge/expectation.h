@@ -38,6 +38,8 @@ public:
     // Buffers of a point with inputs and expected values, made once and kept. Errors of the user's reference
     // (raises, wrong shape or dtype, NaN, never returns) are UsageErrors.
     Buffers& at(const ShapePoint& point);
+    // The same before anything is expected of them: for those who need time to start with them.
+    Buffers& with_inputs(const ShapePoint& point);
     // The timed set through a window, with expected values: kept for window 0 and one other, else evaluated.
     const InputSet& through(Buffers& buffers, int64_t window);
     // What the reference says to the inputs of a set, as Buffers keeps it; sets the set's scale.
@@ -108,6 +110,7 @@ private:
     std::unique_ptr<TemporaryFolder> scratch_;
     SharedMemory exchange_;
     std::map<std::string, std::unique_ptr<Buffers>> buffers_;       // by describe(dims)
+    std::set<std::string> unevaluated_;                             // of them, those without expected values
     std::map<std::string, std::vector<double>> inputs_of_outputs_;  // likewise, for each output
     // Unusual distributions on which the reference is finite and well-conditioned, at the smallest shape; and those
     // that have not been dealt yet, in secret order.

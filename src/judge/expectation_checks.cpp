@@ -20,6 +20,8 @@ constexpr double same_evaluation = 1e-9;  // share by which two evaluations in f
 constexpr double least_alike = 0.99;
 // A reference that takes so long at the smallest shape is asked as seldom as possible.
 constexpr Seconds slow_reference{0.01};
+// A shape whose sets of every distribution fit in this gets them all, unless the reference is slow.
+constexpr int64_t all_distributions_bytes = 16 << 20;
 constexpr int64_t least_extent = 16;  // of a smaller shape that tells which distributions are benign
 
 }  // namespace
@@ -41,6 +43,37 @@ void Expectation::find_benign_distributions() {
         if (expect(buffers, 1) && estimate_tolerance(buffers, 1, widen_scale(buffers, 1)))
             benign_.push_back(distribution);
     }
+}
+
+// Distributions of a point's checks: as declared, then unusual ones, from the deck without replacement, so that a
+// judgement meets each once before it meets one twice; all of them where the shape is small and the reference quick. Of
+// the shapes outside the sweep every other one gets one.
+std::vector<Distribution> Expectation::deal(const ShapePoint& point) {
+    const int64_t bytes = tensor_bytes(problem_, point.dims);
+    std::vector<Distribution> dealt = {Distribution::declared};
+    if (bytes > large_bytes) return dealt;
+    std::mt19937_64 random(point_seed(describe(point.dims)));
+    if (!in_sweep(problem_, point.dims)) {  // they come in numbers and are checked once: fewer sets
+        if ((seed_ + outside_++) % 2 == 0) dealt.push_back(draw(random));
+        return dealt;
+    }
+    const bool all = !slow_ && bytes * static_cast<int64_t>(benign_.size() + 1) <= all_distributions_bytes;
+    if (all) {
+        dealt.insert(dealt.end(), benign_.begin(), benign_.end());
+        std::shuffle(dealt.begin() + 1, dealt.end(), random);
+    }
+    while (dealt.size() < 3) dealt.push_back(draw(random));
+    return dealt;
+}
+
+Distribution Expectation::draw(std::mt19937_64& random) {
+    if (deck_.empty()) {
+        deck_ = benign_.empty() ? std::vector{Distribution::declared} : benign_;
+        std::shuffle(deck_.begin(), deck_.end(), random);
+    }
+    const Distribution drawn = deck_.back();
+    deck_.pop_back();
+    return drawn;
 }
 
 bool Expectation::computes_doubles() const {

@@ -63,7 +63,8 @@ void Referee::add_reference(const std::vector<Buffers*>& buffers) {
 }
 
 // Of the reference, unless it is in C++, and of the files; what computes on the processor is no baseline of a device,
-// unless there is no other. A framework takes seconds to start and to compile: all of them start here, side by side.
+// unless there is no other. A framework takes seconds to start and to compile: all of them start here, side by side,
+// and need no expected values for that.
 std::vector<Referee::Starting> Referee::started_baselines(const std::vector<Buffers*>& buffers) {
     std::vector<Starting> all;
     const bool on_device = options_.device.has_value();
@@ -95,9 +96,11 @@ void Referee::start_baselines() {
     tiny_ = {"one element", {}};
     for (const auto& [name, range] : problem_.range) tiny_.dims[name] = std::max<int64_t>(1, range.low);
     if (admits(problem_, tiny_.dims)) points.push_back(tiny_);
-    std::vector<Buffers*> buffers = buffers_for(points);
-    PhaseTimer timer(baseline_seconds_);
+    std::vector<Buffers*> buffers;
+    for (const ShapePoint& point : points) buffers.push_back(&expectation_.with_inputs(point));
     std::vector<Starting> starting = started_baselines(buffers);
+    buffers_for(points);  // while frameworks start
+    PhaseTimer timer(baseline_seconds_);
     if (is_cpp(problem_.reference) && (!options_.device || problem_.baselines.empty())) add_reference(buffers);
     for (Starting& one : starting) {
         check_interrupt();
