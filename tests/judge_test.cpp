@@ -299,7 +299,7 @@ TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
                        std::string(right_body) + "}";
     const std::string honest = "    for (int i = 0; i < 20; ++i) {" + std::string(right_body) + "}";
     // A look at a loaded machine may miss it; another one does not.
-    for (int again = 0; again < 4; ++again) {
+    for (int again = 0; again < 2; ++again) {
         const Evaluation evaluation = judge(kernel_source(body));
         // Whose calls wait for a core while the referee looks is not told from one whose threads race.
         if (evaluation.verdict == Verdict::nondeterministic) return;
@@ -312,7 +312,7 @@ TEST_F(RefereeTest, skipping_all_but_the_last_calls_is_found) {
         const double honest_ns = judge(kernel_source(honest)).points.at(0).time.median_ns;
         if (evaluation.points.at(0).time.median_ns > 0.5 * honest_ns) return;
     }
-    ADD_FAILURE() << "it was missed four times";
+    ADD_FAILURE() << "it was missed twice";
 }
 
 TEST_F(RefereeTest, results_remembered_by_address_are_found) {

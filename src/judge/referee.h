@@ -174,7 +174,9 @@ private:
     Runner::Outcome look_closely(Runner& runner, size_t index, Measurement& time);
     // Attempts: batches may be over before anything is seen, or without a core.
     static constexpr int attempts_at_a_glance = 8;
-    Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance);
+    // Paces: of so many batches, of which the slowest tells.
+    Runner::Outcome glance(Runner& runner, size_t index, double estimate_ns, int attempts = attempts_at_a_glance,
+                           int paces = 1);
     Runner::Outcome renew_meanwhile(Runner& runner, size_t index, double estimate_ns,
                                     int attempts = attempts_at_a_glance);
     Runner::Outcome renew_once(Runner& runner, size_t index, double& call_ns, double batch_ns, bool& late);
@@ -192,10 +194,12 @@ private:
     struct Seen {
         bool late = true;    // nothing was seen while the batch ran
         double call_ns = 0;  // what all of the batch took for a call, less the time when it had no core
-        double pace = 0;     // what a call took that was seen to return, over that and what is claimed; 0: none was
+        int paces = 0;       // so many batches had calls that were seen to return
+        double pace = 0;     // what those took, over that and what is claimed: the slowest of them
     };
     Runner::Outcome glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first);
-    Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen);
+    Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, int paces,
+                                   Seen& seen);
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     static Runner::Outcome with_the_device_in_view(Runner& runner, size_t index, Runner::Outcome outcome);

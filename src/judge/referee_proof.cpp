@@ -18,6 +18,8 @@ namespace strop::judge {
 namespace {
 
 constexpr int attempts_at_the_last_glance = 32;
+// A batch that waited for a core, and was not seen to, hides one pace that is too slow.
+constexpr int paces_of_the_last_glance = 3;
 constexpr size_t least_wrong = 2;                      // of them, who keeps something of earlier inputs
 constexpr int least_renewals = 3, most_renewals = 24;  // few elements change in some, many in others
 constexpr Seconds time_of_renewals{0.02}, longest_trying{0.1};
@@ -69,9 +71,9 @@ bool is_longer(double whole_batch_call_ns, double claimed_ns, double ratio) {
 // A batch like those that are timed, but the referee looks up at a secret moment: what the latest calls should have
 // written has to be there, and calls have to return as quickly as all of them did. Who skips calls, and how many,
 // cannot be told by the last call alone: a kernel's process can find out which one that is.
-Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns, int attempts) {
+Runner::Outcome Referee::glance(Runner& runner, size_t index, double estimate_ns, int attempts, int paces) {
     Seen seen;
-    Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, attempts, seen);
+    Runner::Outcome outcome = glance_in_time(runner, index, estimate_ns, attempts, paces, seen);
     const bool wrong = outcome.verdict == Verdict::nondeterministic;
     const bool slow = outcome.ok() && seen.pace > out_of_pace && seen.pace > slowest_honest_pace(runner);
     return wrong || slow ? glance_at_suspect(runner, index, estimate_ns, outcome) : outcome;
@@ -86,7 +88,7 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
     auto enough = [&] { return first.ok() ? paces.size() >= least_glances : looks >= least_glances; };
     for (int again = 0; again < most_glances && !enough(); ++again) {
         Seen seen;
-        Runner::Outcome another = glance_in_time(runner, index, estimate_ns, attempts_at_a_glance, seen);
+        Runner::Outcome another = glance_in_time(runner, index, estimate_ns, attempts_at_a_glance, 1, seen);
         const bool is_wrong = another.verdict == Verdict::nondeterministic;
         if (!another.ok() && !is_wrong) return another;
         telling += is_wrong || seen.pace > slowest;
@@ -108,7 +110,8 @@ Runner::Outcome Referee::glance_at_suspect(Runner& runner, size_t index, double 
 }
 
 // Some batches are over before the referee looks, or before it has seen calls return; some have to wait for a core.
-Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, Seen& seen) {
+Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, int paces,
+                                        Seen& seen) {
     if (runner.is_opaque() || runner.ignores_outputs() || estimate_ns >= long_call_ns ||
         runner.points()[index]->slots() < 2) {
         seen.late = false;
@@ -116,7 +119,7 @@ Runner::Outcome Referee::glance_in_time(Runner& runner, size_t index, double est
     }
     Runner::Outcome outcome;
     double batch_ns = part_ns;
-    for (int attempt = 1; outcome.ok() && (seen.late || seen.pace == 0) && attempt <= attempts; ++attempt) {
+    for (int attempt = 1; outcome.ok() && (seen.late || seen.paces < paces) && attempt <= attempts; ++attempt) {
         outcome = glance_once(runner, index, estimate_ns, batch_ns, seen);
         if (attempt >= as_short_as_parts) batch_ns = std::min(2 * batch_ns, longest_glance_ns);
     }
@@ -150,7 +153,8 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
                                           static_cast<uint32_t>(first), glance_limit, &meanwhile);
     seen.call_ns = (outcome.outside_ns - static_cast<double>(runner.calling_thread_waited_ns() - waited)) / count;
-    seen.pace = glimpse.pace_ns / std::max(seen.call_ns, estimate_ns);
+    seen.pace = std::max(seen.pace, glimpse.pace_ns / std::max(seen.call_ns, estimate_ns));
+    seen.paces += glimpse.pace_ns > 0;
     if (!outcome.ok() || glimpse.call < 0 || !seen.late) return outcome;  // once in time is enough of the reference
     seen.late = glimpse.late;
     return compare_seen(buffers, first, count, glimpse);
@@ -312,7 +316,7 @@ Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double& call_n
 
 Runner::Outcome Referee::look_closely(Runner& runner, size_t index, Measurement& time) {
     const double median_ns = stats::median(time.samples_ns);
-    Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance);
+    Runner::Outcome outcome = glance(runner, index, median_ns, attempts_at_the_last_glance, paces_of_the_last_glance);
     if (outcome.ok()) outcome = check_count(runner, index, time);
     const Clock::time_point start = Clock::now();
     auto another = [&](int look) {
