@@ -10,6 +10,7 @@ from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_creation import converted
 from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
 from strop.trace_layout import part
+from strop.trace_places import count_where_taken
 
 
 def along(axis: int, begin, end) -> tuple:
@@ -75,7 +76,7 @@ def pad(x, pad_width, mode="constant", constant_values=0, reflect_type="even"):
         by_axis = {axis_of(axis, x.ndim): width for axis, width in pad_width.items()}
         pad_width = [by_axis.get(axis, (0, 0)) for axis in range(x.ndim)]
         pad_width = [(width, width) if layout.is_extent(width) else width for width in pad_width]
-    widths = layout.pad_widths(pad_width, x.ndim)
+    widths = [(count_where_taken(a), count_where_taken(b)) for a, b in layout.pad_widths(pad_width, x.ndim)]
     if mode == "constant":
         return layout.pad(x, widths, constant_values)
     if mode not in ("edge", "reflect", "symmetric", "wrap") or reflect_type != "even":

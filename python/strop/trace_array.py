@@ -474,6 +474,10 @@ def broadcast_to(value: Traced, shape) -> Traced:
     for have, want in zip(reversed(value.shape), reversed(shape)):
         if not is_one(have) and not same(have, want) and is_int(have) and is_int(want):
             raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
+    if GRAPH.forks:
+        from strop.trace_places import fit_where_taken
+
+        value = fit_where_taken(value, shape)
     node = GRAPH.add("layout", "broadcast", [value.node], shape, GRAPH.dtype(value.node))
     return Traced(node, shape, value.dtype, value.weak)
 

@@ -22,6 +22,7 @@ from strop.trace_array import (
 )
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable
+from strop.trace_places import shape_where_taken
 
 # ---- layout --------------------------------------------------------------------------------------------
 
@@ -139,16 +140,16 @@ def _float_type(dtype):
     return GRAPH.working if dtype is None else dtype
 
 
-HANDLERS["zeros"] = lambda shape, dtype=None: full(layout.shape_of(shape), 0, _float_type(dtype))
-HANDLERS["ones"] = lambda shape, dtype=None: full(layout.shape_of(shape), 1, _float_type(dtype))
-HANDLERS["empty"] = lambda shape, dtype=None: full(layout.shape_of(shape), "empty", _float_type(dtype))
+HANDLERS["zeros"] = lambda shape, dtype=None: full(shape_where_taken(shape), 0, _float_type(dtype))
+HANDLERS["ones"] = lambda shape, dtype=None: full(shape_where_taken(shape), 1, _float_type(dtype))
+HANDLERS["empty"] = lambda shape, dtype=None: full(shape_where_taken(shape), "empty", _float_type(dtype))
 
 
 @handles("full")
 def full_(shape, fill_value, dtype=None):
     value = lift(fill_value)
     kind = dtype or (_float_type(None) if value.weak and value.dtype.kind == "f" else value.dtype)
-    return full(layout.shape_of(shape), value, kind)
+    return full(shape_where_taken(shape), value, kind)
 
 
 def _like(fill):

@@ -357,6 +357,17 @@ def extremum(name: str, values):
     return result
 
 
+class _Symbols(dict):
+    def __missing__(self, name):
+        return SymInt.symbol(name)
+
+
+def from_text(source: str):
+    """What text() has written."""
+    functions = {name: lambda *values, name=name: extremum(name, values) for name in ("min", "max")}
+    return eval(source, {"__builtins__": {}}, _Symbols(functions))
+
+
 def _compare(a, b, method, decide, by_sign):
     """Decides on a - b when that is a number or of one sign; `by_sign`: {1: when >= 0, -1: when <= 0}. Else a traced
     value, which cannot be a condition of Python's."""

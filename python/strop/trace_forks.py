@@ -152,11 +152,9 @@ class Fork:
         """`named`: in NumPy the result is one of both, and not another array."""
         if "lost" in (a.fill, b.fill):
             return lost()
-        if len(a.shape) != len(b.shape) or not all(same(x, y) for x, y in zip(a.shape, b.shape)):
-            raise self.test.undecided if self.by_size else Untraceable(REFUSAL)
         if named and a.shape and a.dtype != b.dtype:
             raise Untraceable(REFUSAL)
-        result = pointwise("where", self.condition, a, b)
+        result = pointwise("where", self.condition, *self._of_one_shape(a, b))
         result.mixed = (a.weak, a.dtype) != (b.weak, b.dtype)
         if named and a.shape:
             self._watch(result, a, b)
@@ -166,6 +164,19 @@ class Fork:
             views = [(one._storage, one._version) for one in old] + [pair for one in old for pair in one.others]
             result.others = list(dict.fromkeys(views))  # each once: they double with every branch
         return result
+
+    def _of_one_shape(self, a: Traced, b: Traced) -> tuple[Traced, Traced]:
+        from strop.trace_places import fitted, fitting_extent
+
+        if len(a.shape) == len(b.shape) and all(same(x, y) for x, y in zip(a.shape, b.shape)):
+            return a, b
+        if not self.by_size or len(a.shape) != len(b.shape):
+            raise self.test.undecided if self.by_size else Untraceable(REFUSAL)
+        pairs = list(zip(a.shape, b.shape))
+        shape = [fitting_extent(x, y, self.test.facts, self.test.denied) for x, y in pairs]
+        if None in shape:
+            raise self.test.undecided
+        return fitted(a, shape), fitted(b, shape)
 
     def _watch(self, result: Traced, a: Traced, b: Traced):
         """What a side knows by two names, or as a whole and a part, is two arrays here: neither is to be changed."""

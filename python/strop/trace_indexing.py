@@ -11,6 +11,7 @@ from strop.trace_layout import (
     arange,
     assign_region,
     bound_of,
+    from_front,
     is_extent,
     pad,
     places_along,
@@ -137,7 +138,7 @@ def getitem(value: Traced, key) -> Traced:
             if is_int(entry) and is_int(extent) and not -extent <= entry < extent:
                 raise IndexError(f"index {entry} is out of bounds for extent {extent}")
             entry = _place(entry, extent)
-            begin = extent + entry if looks_negative(entry) else entry
+            begin = from_front(entry, extent)
             end = begin + 1
             shape_key.append("drop")
         elif is_mask(entry):
@@ -262,7 +263,7 @@ def setitem(target: Traced, key, value):
             ends.append(end)
         elif is_extent(entry):
             entry = _place(entry, extent)
-            begins.append(extent + entry if looks_negative(entry) else entry)
+            begins.append(from_front(entry, extent))
             ends.append(begins[-1] + 1)
             dropped.append(axis)
         else:

@@ -236,14 +236,20 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
     return Traced(node, shape, value.dtype, view_of=value)
 
 
+def from_front(entry, extent):
+    """An index or a bound that may count from the end."""
+    from strop.trace_places import counts_from_end
+
+    return extent + entry if counts_from_end(entry) else entry
+
+
 def bound_of(value, extent, default):
     """A slice's bound counted from the front; literals are clamped as in NumPy."""
     if value is None:
         return default
     if isinstance(value, Traced):
         raise Untraceable("a slice depends on the values of an array")
-    if looks_negative(value):
-        value = extent + value
+    value = from_front(value, extent)
     if is_int(value) and is_int(extent):
         return max(0, min(value, extent))
     return value

@@ -147,6 +147,7 @@ class Loop:
         if self.guard:
             self.step.guard, self.step.taken = self.guard, self.guard.before(self.step.symbol)
         for array, before, steps in self.objects.values():
+            GRAPH.touch_in_forks(array)
             self.step.touched[id(array)] = (array, before)
             array.outdate_views(rows_before(*steps) if steps else 0)
             if steps:

@@ -11,11 +11,14 @@ import random
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, pointwise
 from strop.trace_dims import (
+    EXTREMA,
     PlacesUnfollowed,
     StepUndecided,
     SymInt,
     Untraceable,
+    blame,
     extremum,
+    from_text,
     is_int,
     looks_negative,
     same,
@@ -243,9 +246,17 @@ def _is_in_branch_on_size() -> bool:
     return any(fork.by_size for fork in GRAPH.forks)
 
 
+def counts_from_end(entry) -> bool:
+    """An index or a bound: by its looks (H-R does not, R-H does), where the branch that is taken does not tell."""
+    if not _is_in_branch_on_size() or not isinstance(entry, SymInt):
+        return looks_negative(entry)
+    signs = {at < 0 for (at,) in _at_many_sizes(entry, taken=True)}
+    return signs.pop() if len(signs) == 1 else looks_negative(entry)
+
+
 def _inside_where_taken(entry, extent):
     """A branch that a size decides may read what there is at the sizes that take it: at others, something else."""
-    if not _is_in_branch_on_size() or not isinstance(entry, SymInt) or looks_negative(entry):
+    if not _is_in_branch_on_size() or not isinstance(entry, SymInt) or counts_from_end(entry):
         return entry
     if all(0 <= at < end for at, end in _at_many_sizes(entry, extent)):
         return entry
@@ -254,11 +265,15 @@ def _inside_where_taken(entry, extent):
     return extremum("max", [0, extremum("min", [entry, extent - 1])])
 
 
-def steps_where_taken(count):
-    """A range has no fewer than no numbers: at sizes that do not take a branch."""
-    if not _is_in_branch_on_size() or steps_in(count) or never_negative(count):
+def count_where_taken(count):
+    """A range, an axis or a border has no fewer than no elements: at sizes that do not take a branch."""
+    if not _is_in_branch_on_size() or not isinstance(count, SymInt) or steps_in(count) or never_negative(count):
         return count
     return extremum("max", [0, count])
+
+
+def shape_where_taken(shape) -> tuple:
+    return tuple(count_where_taken(extent) for extent in layout.shape_of(shape))
 
 
 def cut_off(begin, end, extent):
@@ -310,6 +325,73 @@ def is_inside(bound, extent) -> bool:
     return inside
 
 
+def fitting_extent(a, b, facts, denied):
+    """Of an axis that has the extent a where `facts` hold and b where those do that are `denied`; None where they do not
+    tell."""
+    if any(blame(from_text(fact)).startswith("parameter") for fact, _ in facts):
+        return None  # it may be anything, and sizes are not
+    a, b = _shorter(a, facts), _shorter(b, denied)
+    for extent in (a, b, *(extremum(name, [a, b]) for name in ("min", "max")), b + (a - b) * _indicator(facts)):
+        if _are_same(a, extent, facts) and _are_same(b, extent, denied):
+            return extent
+    return None
+
+
+def _are_same(a, b, facts) -> bool:
+    """At sizes for which these facts hold, if there are any."""
+    sizes = list(_at_many_sizes(a, b, where=facts))
+    return bool(sizes) and all(x == y for x, y in sizes)
+
+
+def _shorter(extent, facts):
+    """The operand of max or min that it is where these facts hold."""
+    return next((one for one in EXTREMA.get(text(extent), ()) if _are_same(one, extent, facts)), extent)
+
+
+def _indicator(facts):
+    """1 at sizes for which they hold, else 0."""
+    result = 1
+    for fact, operator in facts:
+        value = from_text(fact)
+        if operator in ("==", "!="):
+            size = value if never_negative(value) else extremum("max", [value, -value])
+            differs = size if never_negative(1 - size) else extremum("min", [1, size])
+            result *= differs if operator == "!=" else 1 - differs
+        else:
+            above = {">": value, ">=": value + 1, "<": -value, "<=": 1 - value}[operator]
+            result *= extremum("min", [1, extremum("max", [0, above])])
+    return result
+
+
+def fit_where_taken(value: Traced, shape) -> Traced:
+    """To be broadcast to this shape: what the sizes say that take a branch need not be so at others."""
+    if not _is_in_branch_on_size():
+        return value
+    wanted = list(shape[len(shape) - value.ndim :])
+    for axis, (have, want) in enumerate(zip(value.shape, wanted)):
+        alike = same(have, want) or not all(a == b for a, b in _at_many_sizes(have, want, taken=True))
+        if alike or all(a == b for a, b in _at_many_sizes(have, want)):
+            wanted[axis] = have
+    return fitted(value, wanted)
+
+
+def fitted(value: Traced, shape) -> Traced:
+    """The beginning of an array, or more than it holds: where the branch that made it is taken it has this shape."""
+    for axis, extent in enumerate(shape):
+        have = value.shape[axis]
+        if same(have, extent):
+            continue
+        sizes = list(_at_many_sizes(have, extent))
+        rank = range(value.ndim)
+        if any(held > wanted for held, wanted in sizes):
+            kept = extent if all(held >= wanted for held, wanted in sizes) else extremum("min", [have, extent])
+            ends = [kept if i == axis else value.shape[i] for i in rank]
+            value = layout.slice_axes(value, [0] * value.ndim, ends, [1] * value.ndim)
+        more = extent - value.shape[axis]
+        value = layout.pad(value, [(0, more if i == axis else 0) for i in rank])
+    return value
+
+
 def never_negative(value) -> bool:
     return all(number >= 0 for (number,) in _at_many_sizes(value))
 
@@ -319,12 +401,13 @@ def are_possible(extents: set, known: set) -> bool:
     return all(number >= 0 for numbers in _at_many_sizes(*extents, known=known) for number in numbers)
 
 
-def _at_many_sizes(*values, taken=False, known=None):
+def _at_many_sizes(*values, taken=False, known=None, where=()):
     """Over sizes of all magnitudes for which no array has a negative extent (or none that is known), at both ends of the
-    loops and between."""
+    loops and between; `where`: of which these facts hold."""
     guards = [(one.guard, one.symbol) for one in GRAPH.passes if one.guard] if taken else []
     conditions = [f"{text(room)} >= 0" for guard, symbol in guards for room in guard.rooms(symbol)]
-    conditions += [f"({fact}) {operator} 0" for fork in GRAPH.forks if taken for fact, operator in fork.facts]
+    held = [*where, *(fact for fork in GRAPH.forks if taken for fact in fork.facts)]
+    conditions += [f"({fact}) {operator} 0" for fact, operator in held]
     facts = [_compiled(fact) for fact in conditions]
     draw = random.Random(1)
     compiled = [_compiled(value if isinstance(value, str) else text(value)) for value in values]

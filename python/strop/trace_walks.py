@@ -12,7 +12,7 @@ from typing import Callable
 from strop.trace_array import GRAPH, Traced, is_number
 from strop.trace_dims import SymInt, Untraceable, is_int, same, text, undecided
 from strop.trace_lists import StepList
-from strop.trace_places import steps_where_taken
+from strop.trace_places import count_where_taken
 
 LONG = 16  # steps
 LET_IT_COUNT = "let it count its steps too, as in 'and k < 50'"
@@ -69,7 +69,7 @@ def range_(*bounds):
     far = end - begin if step > 0 else begin - end
     count = far if abs(step) == 1 else (far - 1) // abs(step) + 1
     if isinstance(count, SymInt):
-        count = steps_where_taken(count)
+        count = count_where_taken(count)
     walk = Walk(count, lambda place: begin + place * step, (begin, step))
     if isinstance(count, SymInt):
         return walk

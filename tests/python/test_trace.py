@@ -146,7 +146,7 @@ UNTRACEABLE = {
         "def f(x):\n i = 0\n while i < len(x):\n  x, i = x[1:], i + 1\n return x",
         "a 'while' whose bound changes",
     ),
-    "branch": ("def f(x):\n if x.shape[1] > 128:\n  x = x[:, 128:]\n return x", "control flow depends on dimension 'N'"),
+    "branch": ("def f(x):\n if x.shape[1] > 128:\n  x = x[0]\n return x", "control flow depends on dimension 'N'"),
     "parameter": ("def f(x, p):\n if p:\n  x = x[:, p:]\n return x", "control flow depends on parameter 'p'"),
     "values": (
         "def f(x):\n while x.max() > 1:\n  x = x / 2\n return x",
