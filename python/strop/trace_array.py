@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, text
+from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, show, text
 from strop.trace_graph import GRAPH
 from strop.trace_storage import Storage
 
@@ -307,10 +307,6 @@ def _add_operators():
 
 
 _add_operators()
-
-
-def show(shape) -> str:
-    return "(" + ", ".join(text(extent) for extent in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
 def is_number(value) -> bool:

@@ -323,6 +323,11 @@ def exact_divide(a, b):
     return a // b
 
 
+def show(shape) -> str:
+    """(M, N)"""
+    return "(" + ", ".join(text(extent) for extent in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
 def same(a, b) -> bool:
     """Whether two extents are equal for every value of the symbols."""
     return terms_of(a) == terms_of(b)

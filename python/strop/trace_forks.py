@@ -17,7 +17,7 @@ import numpy as np
 
 from strop import trace_layout as layout
 from strop.trace_array import GRAPH, Traced, is_number, lift, pointwise
-from strop.trace_dims import SymInt, Untraceable, same
+from strop.trace_dims import SymInt, Untraceable, same, text
 from strop.trace_lists import StepList
 from strop.trace_pieces import Pieces
 from strop.trace_states import ITERATOR, UNBOUND, entries_of, is_changeable, lost, rebuilt, refill, world_of
@@ -357,11 +357,21 @@ def _combined(op: str, decided: bool, tests, values=False):
         before = result
         result = pointwise(op, condition, other if other is not None else value)
         result.undecided = before.undecided or getattr(value, "undecided", None)
+        facts, denied = getattr(value, "facts", []), getattr(value, "denied", [])
+        known = all((before.facts, before.denied, facts, denied)) and is_decided_by_size(result)
         if op == "logical_and":
-            result.facts = before.facts + getattr(value, "facts", [])
+            result.facts = before.facts + facts
+            result.denied = _not_all(result.facts) if known else []
         else:
-            result.denied = before.denied + getattr(value, "denied", [])
+            result.denied = before.denied + denied
+            result.facts = _not_all(result.denied) if known else []
     return result
+
+
+def _not_all(facts) -> list:
+    from strop.trace_places import indicator
+
+    return [(text(indicator(facts)), "==")]
 
 
 def checked(test):

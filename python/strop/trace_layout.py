@@ -22,10 +22,9 @@ from strop.trace_array import (
     pointwise,
     product,
     result_type,
-    show,
     transpose,
 )
-from strop.trace_dims import SymInt, Untraceable, exact_divide, extremum, is_int, looks_negative, same, text
+from strop.trace_dims import SymInt, Untraceable, exact_divide, extremum, is_int, looks_negative, same, show, text
 
 
 def is_extent(value) -> bool:
@@ -60,11 +59,14 @@ def reshape(value: Traced, shape) -> Traced:
     unknown = [i for i, extent in enumerate(shape) if not isinstance(extent, SymInt) and extent == -1]
     if len(unknown) > 1:
         raise Untraceable("reshape with more than one -1")
+    if unknown:
+        value = _fitting(value, shape)
     have, want = _cancel(value.shape, [extent for i, extent in enumerate(shape) if i not in unknown])
     if unknown:
         shape[unknown[0]] = exact_divide(product(have), product(want))
     elif all(is_int(extent) for extent in have + want) and product(have) != product(want):
         raise Untraceable(f"cannot reshape {show(value.shape)} into {show(shape)}")
+    value = _fitting(value, shape)
     if len(shape) == value.ndim and all(same(a, b) for a, b in zip(shape, value.shape)):
         return value
     before = GRAPH.nodes[value.node]
@@ -73,6 +75,12 @@ def reshape(value: Traced, shape) -> Traced:
             return Traced(before["operands"][0], shape, value.dtype, view_of=value, fill=value.fill)
     node = GRAPH.add("layout", "reshape", [value.node], shape, GRAPH.dtype(value.node))
     return Traced(node, shape, value.dtype, view_of=value, fill=value.fill)
+
+
+def _fitting(value: Traced, shape) -> Traced:
+    from strop.trace_places import fit_before_reshape
+
+    return fit_before_reshape(value, shape) if GRAPH.forks else value
 
 
 def expand_dims(value: Traced, axis) -> Traced:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, pointwise
+from strop.trace_array import GRAPH, Traced, pointwise, product
 from strop.trace_dims import (
     EXTREMA,
     PlacesUnfollowed,
@@ -246,6 +246,34 @@ def _is_in_branch_on_size() -> bool:
     return any(fork.by_size for fork in GRAPH.forks)
 
 
+def fit_before_reshape(value: Traced, shape) -> Traced:
+    """An axis that is to be split has what its parts hold at sizes that take the branch. Of a shape with a -1 what
+    stands before it tells."""
+    if not _is_in_branch_on_size():
+        return value
+    rest, wanted = list(shape), []
+    for have in value.shape:
+        held = rest.pop(0) if rest else 1
+        while rest and not _is_unknown(held) and not same(held, have) and not _are_taken_alike(have, held):
+            held = -1 if _is_unknown(rest[0]) else held * rest.pop(0)
+        if _is_unknown(held):
+            return fitted(value, [*wanted, *value.shape[len(wanted) :]])
+        if not same(held, have) and not _are_taken_alike(have, held):
+            return _fitted_as_a_whole(value, product(shape))
+        wanted.append(held)
+    return fitted(value, wanted)
+
+
+def _is_unknown(extent) -> bool:
+    return is_int(extent) and extent == -1
+
+
+def _fitted_as_a_whole(value: Traced, count) -> Traced:
+    if not _are_taken_alike(value.size, count):
+        return value
+    return fitted(layout.reshape(value, (value.size,)), [count])
+
+
 def counts_from_end(entry) -> bool:
     """An index or a bound: by its looks (H-R does not, R-H does), where the branch that is taken does not tell."""
     if not _is_in_branch_on_size() or not isinstance(entry, SymInt):
@@ -331,10 +359,17 @@ def fitting_extent(a, b, facts, denied):
     if any(blame(from_text(fact)).startswith("parameter") for fact, _ in facts):
         return None  # it may be anything, and sizes are not
     a, b = _shorter(a, facts), _shorter(b, denied)
-    for extent in (a, b, *(extremum(name, [a, b]) for name in ("min", "max")), b + (a - b) * _indicator(facts)):
+    for extent in (a, b, *(extremum(name, [a, b]) for name in ("min", "max")), b + (a - b) * indicator(facts)):
         if _are_same(a, extent, facts) and _are_same(b, extent, denied):
             return extent
     return None
+
+
+def _are_taken_alike(a, b) -> bool:
+    """They differ, but not at sizes that take the branch."""
+    if same(a, b) or not all(x == y for x, y in _at_many_sizes(a, b, taken=True)):
+        return False
+    return not all(x == y for x, y in _at_many_sizes(a, b))
 
 
 def _are_same(a, b, facts) -> bool:
@@ -348,7 +383,7 @@ def _shorter(extent, facts):
     return next((one for one in EXTREMA.get(text(extent), ()) if _are_same(one, extent, facts)), extent)
 
 
-def _indicator(facts):
+def indicator(facts):
     """1 at sizes for which they hold, else 0."""
     result = 1
     for fact, operator in facts:
@@ -369,8 +404,7 @@ def fit_where_taken(value: Traced, shape) -> Traced:
         return value
     wanted = list(shape[len(shape) - value.ndim :])
     for axis, (have, want) in enumerate(zip(value.shape, wanted)):
-        alike = same(have, want) or not all(a == b for a, b in _at_many_sizes(have, want, taken=True))
-        if alike or all(a == b for a, b in _at_many_sizes(have, want)):
+        if not _are_taken_alike(have, want):
             wanted[axis] = have
     return fitted(value, wanted)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import copy
 
+from strop.trace_leaves import MOST_REPEATED, nodes_of, without_continue, without_leaves
 from strop.trace_returns import without_returns_in_loops
 from strop.trace_syntax import ends_loop, number_of, placed, returns, statement, statements
 from strop.trace_while import counted_loop
@@ -96,54 +97,10 @@ def read(nodes) -> set[str]:
 
 
 CALLS = (ast.Call, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
-LEAVES = (ast.Return, ast.Break, ast.Continue, ast.Raise)
-
-
-def _leaves(nodes) -> bool:
-    return any(isinstance(inner, LEAVES) for one in nodes for inner in ast.walk(one))
-
-
 def _leaves_branch(node) -> bool:
     """Or does what both sides cannot; a loop's own `break` stays within."""
     others = (ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Delete, ast.Global, ast.Nonlocal)
     return ends_loop(node, (ast.Break, ast.Continue)) or any(isinstance(one, others) for one in ast.walk(node))
-
-
-def without_continue(body: list) -> list:
-    """`if TEST: continue` and what follows as `if TEST: pass` and what follows in its `else`; the same the other way."""
-    for place, one in enumerate(body):
-        if isinstance(one, ast.If) and isinstance(one.body[-1], ast.Continue) and not _leaves(one.body[:-1]):
-            first = one.body[:-1] or [ast.copy_location(ast.Pass(), one)]
-            other = without_continue([*one.orelse, *body[place + 1 :]]) or [ast.copy_location(ast.Pass(), one)]
-            return [*body[:place], ast.copy_location(ast.If(one.test, first, other), one)]
-        ends = isinstance(one, ast.If) and one.orelse and isinstance(one.orelse[-1], ast.Continue)
-        if isinstance(one, ast.If) and ends and not _leaves(one.orelse[:-1]):
-            first = without_continue([*one.body, *body[place + 1 :]])
-            return [*body[:place], ast.copy_location(ast.If(one.test, first, one.orelse[:-1]), one)]
-    return body
-
-
-def without_break(body: list, going: str) -> list | None:
-    """`if TEST: break` and what follows with `going = False` and what follows in its `else`. None: that does not do."""
-    for place, one in enumerate(body):
-        if not _breaks(one):
-            continue
-        if not isinstance(one, ast.If):
-            return None
-        rest = body[place + 1 :]
-        stop = _statements_at(f"{going} = False", one)
-        sides: tuple[list | None, list | None]
-        if isinstance(one.body[-1], ast.Break) and not _leaves(one.body[:-1]):
-            sides = [*one.body[:-1], *stop], without_break([*one.orelse, *rest], going)
-        elif one.orelse and isinstance(one.orelse[-1], ast.Break) and not _leaves(one.orelse[:-1]):
-            sides = without_break([*one.body, *rest], going), [*one.orelse[:-1], *stop]
-        else:
-            return None
-        if sides[0] is None or sides[1] is None:
-            return None
-        nothing = ast.copy_location(ast.Pass(), one)
-        return [*body[:place], ast.copy_location(ast.If(one.test, sides[0] or [nothing], sides[1]), one)]
-    return body
 
 
 def _breaks(node) -> bool:
@@ -151,8 +108,6 @@ def _breaks(node) -> bool:
 
 
 RESULT = "_strop_result"
-MOST_REPEATED = 300  # nodes of what follows a branch, which both sides get
-
 
 def with_one_return(body: list) -> list:
     """`if TEST: return A` and what follows with what follows in its `else`, and one `return` at the end."""
@@ -180,7 +135,7 @@ def _with_result(body: list) -> list | None:
             sides = one.body, [*one.orelse, *rest]
         elif one.orelse and isinstance(one.orelse[-1], ast.Return):
             sides = [*one.body, *rest], one.orelse
-        elif sum(1 for top in rest for _ in ast.walk(top)) > MOST_REPEATED:
+        elif nodes_of(rest) > MOST_REPEATED:
             return None
         else:
             sides = [*one.body, *rest], [*one.orelse, *copy.deepcopy(rest)]
@@ -247,13 +202,13 @@ class Rewriter(ast.NodeTransformer):
     # ---- loops ----
 
     def visit_For(self, node):
-        node.body = without_continue(node.body)
         if any(map(_breaks, node.body)) and not node.orelse and self.depth and not hasattr(node, "is_rewritten"):
             self.count += 1
             going = f"_strop_going_{self.count}"
-            body = without_break(node.body, going)
+            body = without_leaves(node.body, going)
             if body is not None:
                 return self._loop_while(node, body, going)
+        node.body = without_continue(node.body)
         self.count += 1
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"
         writes = stored([node.target, *node.body])

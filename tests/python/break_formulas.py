@@ -299,3 +299,67 @@ def both_loops_break(x):
                 break
             s = s + x[i, j]
     return s
+
+
+def until_a_large_one_without_small_ones(x):
+    """x: T N"""
+    total = np.zeros_like(x[0])
+    for row in x:
+        if row.max() > 2:
+            break
+        elif row.min() < -1.5:
+            continue
+        else:
+            total += row
+        total *= 0.5
+    return total
+
+
+def best_of_those_before(x):
+    """x: T N"""
+    out = np.zeros(x.shape[1], x.dtype)
+    for j in range(x.shape[1]):
+        best = 0.0
+        for i in range(x.shape[0]):
+            if x[i, j] < 0:
+                continue
+            if x[i, j] > 1.5:
+                break
+            best = max(best, x[i, j])
+        out[j] = best
+    return out
+
+
+def leaves_from_within_a_branch(x):
+    """x: T N"""
+    total, seen = 0.0, 0
+    for t in range(x.shape[0]):
+        if x[t, 0] > 0:
+            if x[t, 1] > 1:
+                break
+            if x[t, 1] < -1:
+                seen += 1
+                continue
+            total += x[t, 1]
+        else:
+            total -= x[t, 0]
+        seen += 2
+    return total + np.zeros(2, x.dtype), np.full(1, seen)
+
+
+def each_way_out(x):
+    """x: T N"""
+    level = x[0, 0]
+    for t in range(1, x.shape[0]):
+        if x[t, 0] > 1:
+            level = level + 1
+            break
+        elif x[t, 0] > 0.5:
+            if level > 1:
+                continue
+            level = level * 2
+        elif x[t, 0] < -1:
+            level = 0 * level
+            break
+        level = level + x[t, 1]
+    return level + x[:, 0]

@@ -88,3 +88,149 @@ def ends_of_each(x):
         return x[: n // 2].mean(0)
     else:
         return x[0]
+
+
+def cut_to_four(x):
+    """x: T N"""
+    if x.shape[0] > 4:
+        y = x[:4]
+    else:
+        y = x
+    return y.sum(0)
+
+
+def last_four(x):
+    """x: T N"""
+    if len(x) > 4:
+        x = x[-4:]
+    return x.mean(axis=0) * len(x)
+
+
+def padded_to_four(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n < 4:
+        x = np.concatenate([x, np.zeros((4 - n, x.shape[1]), x.dtype)])
+    return x.cumsum(0)
+
+
+def padded_by_pad(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n < 6:
+        x = np.pad(x, ((0, 6 - n), (0, 0)))
+    return x
+
+
+def padded_in_front(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n < 6:
+        y = np.zeros((6, x.shape[1]), x.dtype)
+        y[6 - n:] = x
+    else:
+        y = x[-6:]
+    return y * 3
+
+
+def even_part(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n % 2:
+        x = x[:-1]
+    return x.sum(0)
+
+
+def padded_to_even(x):
+    """x: T N"""
+    if x.shape[0] % 2 == 1:
+        x = np.vstack([x, np.zeros_like(x[:1])])
+    return x.reshape(-1, 2, x.shape[1]).sum(1)
+
+
+def blocks_of_four(x):
+    """x: T N"""
+    n = x.shape[0]
+    rest = n % 4
+    if rest != 0:
+        x = np.concatenate([x, np.zeros((4 - rest, x.shape[1]), x.dtype)], axis=0)
+    return x.reshape(-1, 4, x.shape[1]).max(axis=1)
+
+
+def three_sides(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n > 6:
+        y = x[:6]
+    elif n > 3:
+        y = x[:3]
+    else:
+        y = x
+    return y.sum(0)
+
+
+def by_value_too(x):
+    """x: T N"""
+    s = np.zeros(x.shape[1], x.dtype)
+    if x[0, 0] > 0:
+        for i in range(x.shape[0]):
+            s += x[i]
+    else:
+        for i in range(x.shape[0]):
+            s -= x[i] * 2
+    return s
+
+
+def sum_with_else(x):
+    """x: T N"""
+    s = np.ones(x.shape[1], x.dtype)
+    if x.shape[0] > 2:
+        for i in range(1, x.shape[0]):
+            s *= x[i] + x[i - 1]
+            s[0] += 1
+    else:
+        s += x[0]
+    return s
+
+
+def rest_of_long(x):
+    """x: T N"""
+    if x.shape[0] > 4:
+        x = x[4:]
+    return x
+
+
+def joined(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n > 3:
+        y = np.concatenate([x[:2], x[-2:]])
+    else:
+        y = np.concatenate([x, x[::-1]])
+    return y
+
+
+def small_of_both(x):
+    """x: T N"""
+    if x.shape[0] > x.shape[1]:
+        g = x.T @ x
+    else:
+        g = x @ x.T
+    return np.trace(g)
+
+
+def early_rows(x):
+    """x: T N"""
+    if x.shape[0] < 3:
+        return x
+    return x[1:-1]
+
+
+def loop_over_cut(x):
+    """x: T N"""
+    if x.shape[0] > 4:
+        x = x[:4]
+    s = np.zeros(x.shape[1], x.dtype)
+    for i in range(x.shape[0]):
+        s = s * 0.5 + x[i]
+    return s
