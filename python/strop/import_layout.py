@@ -26,6 +26,7 @@ from strop.trace_array import (
 from strop.trace_arrangement import bordered, roll
 from strop.trace_dims import Untraceable, is_int, same
 from strop.trace_layout import part
+from strop.trace_places import cut_off
 
 # ---- shapes ----------------------------------------------------------------------------------------------
 
@@ -125,8 +126,7 @@ def _bounds(x, axis, start, end):
     """Counted from the front and clamped, as far as that can be known."""
     extent = x.shape[axis]
     endless = end is None or (is_int(end) and end >= 2**62)
-    begin = layout.bound_of(start, extent, 0)
-    return begin, extent if endless else layout.bound_of(end, extent, extent)
+    return cut_off(layout.bound_of(start, extent, 0), extent if endless else layout.bound_of(end, extent, extent), extent)
 
 
 @imports("slice", "slice_copy")

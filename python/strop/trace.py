@@ -191,6 +191,8 @@ def fork_at(loop) -> bool:
 def trace_once(spec: dict) -> dict:
     GRAPH.start(working_dtype(spec))
     GRAPH.names = names_of(spec)
+    numbers = {entry["name"]: entry["value"] for entry in spec["parameters"]}
+    GRAPH.points = [point | numbers for point in spec.get("points", ())]
     COMPREHENSIONS.clear()
     for entry in [*spec["inputs"], *spec["parameters"]]:
         if entry["dtype"] not in DTYPES:

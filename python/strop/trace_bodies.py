@@ -92,7 +92,9 @@ def document(outputs: list[int]) -> dict:
         own = index in graph.needed or node["family"] == "input"
         if own and not GRAPH.depends[index]:
             graph.get(index)
-    return {"nodes": graph.nodes, "outputs": [graph.get(i) for i in outputs]}
+    outputs = [graph.get(i) for i in outputs]
+    require = [f"{extent} >= {least}" for extent, least in GRAPH.require.items()]
+    return {"nodes": graph.nodes, "outputs": outputs, **({"require": require} if require else {})}
 
 
 class _Graph:

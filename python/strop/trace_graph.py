@@ -47,6 +47,8 @@ class Builder:
         self.tries = 0  # `try` statements under way
         self.clock = 0
         self.names: set[str] = set()  # of the dimensions and parameters
+        self.points: list[dict] = []  # sizes that the graph must be right for
+        self.require: dict[str, int] = {}  # what these extents are at least, as the graph takes for granted
         # Of float32 nodes that NumPy has in float64, whatever the inputs are (np.linspace): the same in float64.
         self.wide: dict[int, int] = {}
         SymInt.steps = self.steps

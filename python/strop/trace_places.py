@@ -24,6 +24,7 @@ from strop.trace_dims import (
     same,
     slope_of,
     steps_in,
+    terms_of,
     text,
     with_step,
 )
@@ -306,8 +307,10 @@ def shape_where_taken(shape) -> tuple:
 
 def cut_off(begin, end, extent):
     """The bounds of a slice inside of its axis, as in NumPy, where they may lie behind its ends: at sizes that do not
-    take a branch. Slices of one length have the same extent: max(0, end - begin)."""
-    if not _is_in_branch_on_size() or any(steps_in(bound) for bound in (begin, end, extent)):
+    take a branch, or that are asked for. Slices of one length have the same extent: max(0, end - begin)."""
+    if any(steps_in(bound) for bound in (begin, end, extent)):
+        return begin, end
+    if not _is_in_branch_on_size() and _is_inside_as_asked(begin, end, extent):
         return begin, end
     sizes = list(_at_many_sizes(begin, end, extent))
     if any(first < 0 for first, _, _ in sizes):
@@ -320,6 +323,20 @@ def cut_off(begin, end, extent):
     if any(first > most for first, _, most in sizes):
         begin = extent - extremum("max", [0, extent - begin])
     return begin, begin + length
+
+
+def _is_inside_as_asked(begin, end, extent) -> bool:
+    """At all sizes that are asked for a slice is not cut off at an end of its axis. Then it never is: other sizes are
+    refused."""
+    rooms = [room for room in (begin, end - begin, extent - end) if isinstance(room, SymInt)]
+    if any(eval(_compiled(text(room)), FUNCTIONS, point) < 0 for room in rooms for point in GRAPH.points):
+        return False
+    for room in rooms:
+        if not all(number >= 0 for (number,) in _at_many_sizes(room, known=())):
+            least = -terms_of(room).get((), 0)
+            extent = text(room + least)
+            GRAPH.require[extent] = max(least, GRAPH.require.get(extent, least))
+    return True
 
 
 TRIALS = 240

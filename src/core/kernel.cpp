@@ -64,4 +64,8 @@ std::string name_of(Language language) {
     return {};
 }
 
+Language language_for(const std::string& device) {
+    return device == "opencl" ? Language::opencl : device == "cuda" ? Language::cuda : Language::cpp;
+}
+
 }  // namespace strop

@@ -52,6 +52,8 @@ std::string compiler_of(const TunableSpace& space, const Configuration& configur
 
 enum class Language { cpp, opencl, cuda, triton, tilelang, python };
 std::string name_of(Language language);
+// That a run writes kernels in for a device: "cpu", "opencl", "cuda", or a worker's name.
+Language language_for(const std::string& device);
 
 // Source in one language for one strategy.
 struct Kernel {

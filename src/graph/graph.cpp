@@ -220,6 +220,7 @@ Graph read_graph(const Json& json) {
     for (int id : graph.outputs)
         if (id < 0 || static_cast<size_t>(id) >= graph.nodes.size())
             throw UsageError(fmt::format("the graph is malformed: output {} is no node", id));
+    graph.require = read_expressions(json, "require");
     return graph;
 }
 

@@ -70,9 +70,10 @@ struct Node {
 };
 
 struct Graph {
-    std::vector<Node> nodes;   // topological order
-    std::vector<int> outputs;  // node ids, in the problem's order of outputs
-    std::string untraceable;   // non-empty: why there is no graph ("'cumsum' is not traced")
+    std::vector<Node> nodes;          // topological order
+    std::vector<int> outputs;         // node ids, in the problem's order of outputs
+    std::string untraceable;          // non-empty: why there is no graph ("'cumsum' is not traced")
+    std::vector<Expression> require;  // that it takes for granted of all sizes: "T >= 4"
 
     const Node& at(int id) const { return nodes.at(static_cast<size_t>(id)); }
     std::vector<int> users(int id) const;

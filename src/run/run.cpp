@@ -27,6 +27,7 @@
 #include "run/experience_source.h"
 #include "run/final_function.h"
 #include "run/first_record.h"
+#include "run/granted.h"
 #include "run/held_out.h"
 #include "run/in_process.h"
 #include "run/journal.h"
@@ -262,16 +263,15 @@ private:
         view_.baselines(record_);
     }
 
-    Language language() const {
-        const std::string& device = record_.settings.device;
-        return device == "opencl" ? Language::opencl : device == "cuda" ? Language::cuda : Language::cpp;
-    }
+    Language language() const { return language_for(record_.settings.device); }
 
     // Before baselines, which may take long to start: whether there will be ideas at all.
     void trace() {
         phase("tracing the reference");
         reference_python();  // what is wrong with it is said by its variable's name
         graph_ = trace_reference(problem_);
+        if (!record_.settings.only_own) granted_ = take_for_granted(parse_graph(graph_).require, problem_);
+        if (!granted_.empty()) view_.note(granted_);
         playbook_ = std::make_unique<playbook::Playbook>(problem_, graph_, record_.machine, language());
         const bool others = advisers_ || !record_.settings.kernels.empty();
         if (!others && !playbook_->why_nothing().empty()) view_.note(playbook_->why_nothing());
@@ -375,7 +375,8 @@ private:
         if (advisers_) advisers_->agent().end();
         for (Proposer* proposer : asked)
             if (std::string why = proposer->why_nothing(); !why.empty()) add_note(why);
-        if (!worker_->reference_note().empty()) add_note(worker_->reference_note());
+        for (const std::string& note : {worker_->reference_note(), granted_})
+            if (!note.empty()) add_note(note);
         record_.strategies = found_.strategies;
         record_.stopped_by = found_.stopped_by;
         waits_ = options_.search_share < 1 && found_.stopped_by == "budget" && !found_.finalists.empty();
@@ -568,7 +569,7 @@ private:
     search::Result found_;
     FinalFunction final_;
     HeldOut held_out_;
-    std::string graph_;
+    std::string graph_, granted_;  // granted: what the graph takes for granted, said to the user
 };
 
 }  // namespace

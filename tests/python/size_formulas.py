@@ -234,3 +234,97 @@ def loop_over_cut(x):
     for i in range(x.shape[0]):
         s = s * 0.5 + x[i]
     return s
+
+
+def both_long(x):
+    """x: T N"""
+    if x.shape[1] >= 4 and x.shape[0] > 2:
+        x = x[:2, :4]
+    return x.sum()
+
+
+def in_between(x):
+    """x: T N"""
+    n = x.shape[0]
+    if 2 < n < 6:
+        x = x[:2]
+    return x * 2
+
+
+def outside(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n < 3 or n > 6:
+        x = np.concatenate([x, x[:1]])
+    return x.mean(0)
+
+
+def three_of(x):
+    """x: T N"""
+    n, m = x.shape
+    if n > 2 and m > 3 and n % 2 == 0:
+        x = x[1:]
+    elif n > 4 or m > 8 and n > 1:
+        x = x[:1]
+    return x.sum(0)
+
+
+def not_both(x):
+    """x: T N"""
+    n, m = x.shape
+    if not (n > 2 and m > 3):
+        return x[:1].sum()
+    return x[2:].sum()
+
+
+def halves(x):
+    """x: T N"""
+    n = x.shape[0]
+    if n % 2 == 0:
+        return x.reshape(n // 2, 2, -1).sum(1).mean(0)
+    return x.mean(0)
+
+
+def thirds(x):
+    """x: T N"""
+    n = len(x)
+    if n % 3 == 0:
+        y = x.reshape(3, n // 3, x.shape[1]).max(1).sum(0)
+    else:
+        y = x.max(0)
+    return y
+
+
+def thirds_unknown(x):
+    """x: T N"""
+    n = len(x)
+    if n % 3 == 0:
+        y = x.reshape(-1, 3, x.shape[1]).max(1).sum(0)
+    else:
+        y = x.max(0)
+    return y
+
+
+def pairs_of_columns(x):
+    """x: T N"""
+    m = x.shape[1]
+    if x.shape[0] % 2 == 0:
+        y = x.T.reshape(m, -1, 2).sum(2)
+        return y.sum(1)
+    return x.sum(0)
+
+
+def joined_and_split(x):
+    """x: T N"""
+    if x.size % 4 == 0:
+        return x.reshape(-1, 4).sum(0)
+    return x.reshape(-1)[:4] * 0
+
+
+def flat_in_branch(x):
+    """x: T N"""
+    if x.shape[0] > 2:
+        y = x[:2].reshape(-1)
+    else:
+        y = x[:1].ravel()
+    return y.sum()

@@ -26,6 +26,7 @@ import loop_numbers  # noqa: E402
 import loop_parts  # noqa: E402
 import loop_ranges  # noqa: E402
 import break_formulas  # noqa: E402
+import cut_formulas  # noqa: E402
 import fork_formulas  # noqa: E402
 import return_formulas  # noqa: E402
 import size_formulas  # noqa: E402
@@ -64,7 +65,7 @@ def called_with(function):
 class Traced:
     """The document of one reference, and the means to compare it with what NumPy computes."""
 
-    def __init__(self, path, function, inputs, parameters):
+    def __init__(self, path, function, inputs, parameters, points=()):
         self.inputs = {
             name: spec if isinstance(spec, tuple) else ("float32", spec) for name, spec in inputs.items()
         }
@@ -72,6 +73,7 @@ class Traced:
         spec = {
             "reference": path,
             "function": function,
+            "points": list(points),
             "inputs": [
                 {"name": name, "dtype": dtype, "shape": shape.split()}
                 for name, (dtype, shape) in self.inputs.items()
@@ -96,6 +98,12 @@ class Traced:
     def of_formula(cls, function):
         inputs, parameters = called_with(function)
         return cls(inspect.getsourcefile(function), function.__name__, inputs, parameters)
+
+    @classmethod
+    def at_points(cls, function, points):
+        """As a problem with these shapes is traced."""
+        inputs, parameters = called_with(function)
+        return cls(inspect.getsourcefile(function), function.__name__, inputs, parameters, points)
 
     @property
     def reason(self):
@@ -214,6 +222,26 @@ class Forks(unittest.TestCase):
         self.assertGreater(sum(name.startswith("test_") for name in dir(self)), 45)
 
 
+class CutOff(unittest.TestCase):
+    """One test a function of cut_formulas.py, added below: slices are cut off at the ends of an axis, as NumPy's are,
+    where a shape of the problem asks for it; else the graph says which sizes it is for."""
+
+    SMALL = [{"T": rows, "N": columns} for rows in (1, 2, 3, 4, 6, 9) for columns in (1, 2, 5, 7)]
+
+    def compare(self, function):
+        asked = Traced.at_points(function, self.SMALL)
+        self.assertNotIn("require", asked.document)
+        granted = Traced.at_points(function, [{"T": 64, "N": 128}])
+        self.assertTrue(granted.document["require"])
+        for sizes in self.SMALL:
+            asked.compare(function, SIZES | sizes)
+            if all(eval(condition, {}, sizes) for condition in granted.document["require"]):
+                granted.compare(function, SIZES | sizes)
+
+    def test_the_strongest_condition_is_said(self):
+        self.assertEqual(Traced.at_points(cut_formulas.put, []).document["require"], ["T >= 3"])
+
+
 class Untraceable(unittest.TestCase):
     """One test a reason, added below."""
 
@@ -233,6 +261,9 @@ def add_tests():
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
+    for name, function in vars(cut_formulas).items():
+        if inspect.isfunction(function) and function.__doc__:
+            setattr(CutOff, f"test_{name}", lambda self, f=function: self.compare(f))
     for name, (source, reason) in (loop_refusals.REFUSED | branch_refusals.REFUSED | alias_refusals.REFUSED).items():
 
         def refuse_loop(self, source=source, reason=reason):
