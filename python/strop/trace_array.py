@@ -26,6 +26,7 @@ class Traced:
     """An array (or, with `weak`, a Python number) whose value is a node of the graph."""
 
     __hash__ = None  # type: ignore[assignment]  # as for numpy.ndarray
+    own: np.dtype | None = None  # of a whole number of NumPy's: the type that it has
 
     if TYPE_CHECKING:  # they are added below, from one table
 
@@ -327,8 +328,10 @@ def number(value, dtype=None) -> Traced:
     """A Python number or dimension as a traced scalar.
 
     NumPy's own scalars count as Python numbers: constants take the precision of the arrays, so that
-    np.sqrt(2 / np.pi) does not turn float32 formulas into float64. Who writes np.float32(0.3) means it.
+    np.sqrt(2 / np.pi) does not turn float32 formulas into float64. Who writes np.float32(0.3) means it; among whole
+    numbers np.int64(1000) has its type.
     """
+    own = value.dtype if isinstance(value, np.integer) and dtype is None else None
     if isinstance(value, np.float32) and dtype is None:
         return Traced(GRAPH.constant(float(value), "float32"), (), np.dtype(np.float32), fill=value)
     if isinstance(value, SymInt):
@@ -341,13 +344,10 @@ def number(value, dtype=None) -> Traced:
     if kind == np.int64 and not isinstance(value, SymInt) and int(float(value)) != value:
         raise Untraceable(f"the integer {value}, which float64 does not hold")
     stored = dtype if dtype is not None else GRAPH.working if kind == np.float64 else kind
-    return Traced(
-        GRAPH.constant(value if isinstance(value, SymInt) else float(value), stored),
-        (),
-        kind,
-        weak=True,
-        fill=value,
-    )
+    node = GRAPH.constant(value if isinstance(value, SymInt) else float(value), stored)
+    result = Traced(node, (), kind, weak=True, fill=value)
+    result.own = own
+    return result
 
 
 SymInt.lift = staticmethod(number)
@@ -387,7 +387,8 @@ def full(shape, value, dtype) -> Traced:
 def result_type(operands) -> tuple[np.dtype, bool]:
     """NumPy's promotion; Python numbers are weak. Also whether the result is a Python number itself."""
     stand_in = {"b": False, "i": 0, "u": 0, "f": 0.0}
-    kinds = [stand_in[v.dtype.kind] if v.weak else v.dtype for v in operands]
+    whole = all(v.dtype.kind in "biu" for v in operands)
+    kinds = [v.own if v.own and whole else stand_in[v.dtype.kind] if v.weak else v.dtype for v in operands]
     dtype = np.result_type(*kinds)
     return np.dtype(dtype), all(v.weak for v in operands)
 

@@ -82,6 +82,10 @@ def call(name: str, arguments, options):
         if out is not None or options.get("where", True) is not True:
             raise Untraceable("an extent that changes with each step")
         return call_ragged(name, arguments, options)
+    if any(hasattr(one, "is_masked") for one in arguments if not isinstance(one, Traced)):
+        from strop.trace_masks import call_masked
+
+        return call_masked(name, arguments, options)
     where = options.pop("where", True)
     if name in JOINS and isinstance(arguments[0], StepList):
         return JOINS[name](*arguments, **options)

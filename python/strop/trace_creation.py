@@ -97,7 +97,7 @@ HANDLERS["vstack"] = HANDLERS["row_stack"] = lambda arrays: layout.concatenate([
 HANDLERS["hstack"] = lambda arrays: layout.concatenate(
     [_at_least(a, 1) for a in arrays], 0 if lift(arrays[0]).ndim <= 1 else 1
 )
-HANDLERS["split"] = HANDLERS["array_split"] = layout.split
+HANDLERS["split"], HANDLERS["array_split"] = layout.split, layout.array_split
 
 
 def _at_least(x, rank):

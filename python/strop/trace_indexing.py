@@ -89,6 +89,10 @@ def is_mask(entry) -> bool:
     return isinstance(entry, (Traced, np.ndarray)) and entry.dtype == np.bool_ and entry.ndim > 0
 
 
+def has_mask(key) -> bool:
+    return any(map(is_mask, key)) if isinstance(key, tuple) else is_mask(key)
+
+
 def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
     """x[k, 0] for a k that is computed: of that axis the one element is left."""
     key, axis = list(key), 0
@@ -102,8 +106,10 @@ def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
 
 
 def getitem(value: Traced, key) -> Traced:
-    if not isinstance(key, tuple) and isinstance(key, (Traced, np.ndarray)) and is_mask(key):
-        raise Untraceable("boolean mask indexing gives a shape that depends on values")
+    if has_mask(key):
+        from strop.trace_masks import get_masked
+
+        return get_masked(value, key)
     value, key = _at_computed_places(value, expand_key(key, value.ndim))
     if any(_runs_backwards(entry) for entry in key):
         return _backwards(value, key)
@@ -141,8 +147,6 @@ def getitem(value: Traced, key) -> Traced:
             begin = from_front(entry, extent)
             end = begin + 1
             shape_key.append("drop")
-        elif is_mask(entry):
-            raise Untraceable("boolean mask indexing gives a shape that depends on values")
         else:
             gathers[axis] = lift(entry)
             shape_key.append("keep")
@@ -230,10 +234,10 @@ def _gather_rows(value: Traced, indices: dict) -> Traced:
 
 
 def setitem(target: Traced, key, value):
-    if isinstance(key, Traced) and is_mask(key):
-        if lift(value).shape not in ((), key.shape):
-            raise Untraceable("assignment of an array to a boolean mask")
-        target.assign(pointwise("where", key, astype(lift(value), target.dtype), target))
+    if has_mask(key):
+        from strop.trace_masks import set_masked
+
+        set_masked(target, key, value)
         return
     key = expand_key(key, target.ndim)
     if any(entry is None for entry in key):

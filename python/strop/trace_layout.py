@@ -407,6 +407,15 @@ def split(value, sections, axis=0) -> list:
     return [part(value, axis, begin, end) for begin, end in zip(bounds, bounds[1:])]
 
 
+def array_split(value, sections, axis=0) -> list:
+    """Into parts of which the first ones have an element more."""
+    if not is_int(sections):
+        return split(value, sections, axis)
+    extent = lift(value).shape[axis_of(axis, lift(value).ndim)]
+    step, more = extent // sections, extent % sections
+    return split(value, [i * step + extremum("min", [i, more]) for i in range(1, sections)], axis)
+
+
 def arange(begin, end=None, step=1, dtype=None) -> Traced:
     """A running sum over ones: there is no operation of its own."""
     if end is None:

@@ -391,7 +391,14 @@ _register_scans()
 
 # ---- products ------------------------------------------------------------------------------------------
 
-HANDLERS["matmul"] = lambda a, b, dtype=None: product_of.matmul(a, b)
+
+
+@handles("matmul")
+def matmul(a, b, dtype=None):
+    operands = [lift(a), lift(b)]
+    return product_of.matmul(*(operands if dtype is None else [astype(one, dtype) for one in operands]))
+
+
 HANDLERS["linalg.matmul"] = product_of.matmul
 HANDLERS["dot"] = product_of.dot
 HANDLERS["inner"] = product_of.inner

@@ -328,7 +328,12 @@ def cut_off(begin, end, extent):
 def _is_inside_as_asked(begin, end, extent) -> bool:
     """At all sizes that are asked for a slice is not cut off at an end of its axis. Then it never is: other sizes are
     refused."""
-    rooms = [room for room in (begin, end - begin, extent - end) if isinstance(room, SymInt)]
+    return are_granted([begin, end - begin, extent - end])
+
+
+def are_granted(rooms) -> bool:
+    """Extents that are not negative at any of the sizes that are asked for: then at no other, which are refused."""
+    rooms = [room for room in rooms if isinstance(room, SymInt)]
     if any(eval(_compiled(text(room)), FUNCTIONS, point) < 0 for room in rooms for point in GRAPH.points):
         return False
     for room in rooms:

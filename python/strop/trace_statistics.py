@@ -29,6 +29,7 @@ from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import SymInt, Untraceable, is_int, same
 from strop.trace_elementwise import choose
 from strop.trace_order import element_at, searchsorted, sort
+from strop.trace_places import are_granted
 from strop.trace_quantiles import ONE_ELEMENT, quantile_place, rounded
 
 
@@ -374,21 +375,29 @@ def unwrapped(p, discont=None, axis=-1, period=2 * math.pi):
 @handles("convolve")
 def convolve(a, v, mode="full"):
     a, v = lift(a), lift(v)
-    return _filtered(*((v, layout.reverse(a)) if _is_longer(v, a) else (a, layout.reverse(v))), mode)
+    return _filtered(*((v, layout.reverse(a)) if _is_longer(v, a, mode) else (a, layout.reverse(v))), mode)
 
 
 @handles("correlate")
 def correlate(a, v, mode="valid"):
     a, v = lift(a), lift(v)
-    if _is_longer(v, a):
+    if _is_longer(v, a, mode):
         return layout.reverse(_filtered(v, a, mode))
     return _filtered(a, v, mode)
 
 
-def _is_longer(one: Traced, other: Traced) -> bool:
-    """A signal of a varying extent is taken to be longer than a filter of a given one."""
+def _is_longer(one: Traced, other: Traced, mode: str) -> bool:
+    """Of extents that vary: at the sizes that are asked for; where none are, a signal of a varying extent is taken to
+    be longer than a filter of a given one."""
     have, want = one.shape[0], other.shape[0]
-    return have > want if is_int(have) and is_int(want) else is_int(want) and not is_int(have)
+    if is_int(have) and is_int(want):
+        return have > want
+    if mode == "full" or not GRAPH.points:
+        return is_int(want) and not is_int(have)
+    longer = not are_granted([want - have])
+    if longer and not are_granted([have - want - 1]):
+        raise Untraceable("which of both is longer depends on the size")
+    return longer
 
 
 def _filtered(signal: Traced, taps: Traced, mode: str) -> Traced:
