@@ -212,7 +212,7 @@ class Reference:
         parameters = [self.parameter(p, wide) for p in self.spec["parameters"]]
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            results = self.of_tensors(inputs, parameters, wide) if self.torch else self.of_arrays(inputs, parameters)
+            results = self.of_tensors(inputs, parameters, wide) if self.torch else self.of_arrays(inputs, parameters, wide)
         results = as_tuple(results)
         problem = self.store(results, job, memory, wide)
         del memory
@@ -227,8 +227,10 @@ class Reference:
         with evaluated_in(precision if wide or halves else None):
             return self.function(*tensors, *parameters)
 
-    def of_arrays(self, inputs, parameters):
-        with stable_argsort():
+    def of_arrays(self, inputs, parameters, wide):
+        from plain_scalars import plain_scalars
+
+        with stable_argsort(), plain_scalars({} if wide else getattr(self.function, "__globals__", {})):
             return self.function(*inputs, *parameters)
 
     def vary(self, inputs, job):

@@ -9,6 +9,7 @@
 #include "cli/sources.h"
 #include "core/json.h"
 #include "problem/trace.h"
+#include "run/granted.h"
 
 namespace strop::cli {
 
@@ -47,6 +48,11 @@ std::string with_condition(const std::string& source, const std::string& conditi
     while (source.compare(at, mark.size(), mark) == 0 && source.compare(at, mark.size() + 7, mark + " strop:") != 0)
         at = source.find('\n', at) + 1;
     return fmt::format("{}{} strop:when {}\n{}", source.substr(0, at), mark, condition, source.substr(at));
+}
+
+void add_condition(Written& one, const Expression& more) {
+    one.condition =
+        one.condition ? Expression::parse(fmt::format("({}) and ({})", one.condition->text(), more.text())) : more;
 }
 
 // What whoever calls the sources has to know of the problem.
@@ -97,15 +103,20 @@ void print_list(const std::vector<Written>& written) {
 
 int command_write(const Arguments& arguments) {
     const std::string language = arguments.text("--language"), id = arguments.text("--strategy");
-    const Problem problem = problem_argument(arguments.text("PROBLEM"));
-    Sources sources = sources_in(written_language(language), problem, trace_reference(problem));
+    Problem problem = problem_argument(arguments.text("PROBLEM"));
+    const std::string graph = trace_reference(problem);
+    const size_t promised = problem.require.size();
+    (void)take_for_granted(parse_graph(graph).require, problem);
+    Sources sources = sources_in(written_language(language), problem, graph);
     if (sources.written.empty()) {
         fmt::print(stderr, "{}: nothing to write in {}: {}\n", problem.name, language, sources.lacks);
         return static_cast<int>(Exit::no_improvement);
     }
     std::vector<Written> written = chosen(std::move(sources.written), id);
-    for (Written& one : written)
+    for (Written& one : written) {
+        for (size_t i = promised; i < problem.require.size(); ++i) add_condition(one, problem.require[i]);
         if (one.condition) one.source = with_condition(one.source, one.condition->text());
+    }
     const fs::path folder = arguments.has("--out") ? arguments.text("--out") : "";
     if (!folder.empty())
         for (const Written& one : written) write_file(file_of(one, language, folder), one.source);
