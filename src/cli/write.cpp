@@ -8,6 +8,7 @@
 #include "cli/problem_argument.h"
 #include "cli/sources.h"
 #include "core/json.h"
+#include "graph/graph.h"
 #include "problem/trace.h"
 #include "run/granted.h"
 
