@@ -25,6 +25,7 @@ from strop.trace_array import (
 )
 from strop.trace_arrangement import bordered, roll
 from strop.trace_dims import Untraceable, is_int, same
+from strop.trace_index_arrays import from_front, gather_several
 from strop.trace_layout import part
 from strop.trace_places import cut_off
 
@@ -355,29 +356,15 @@ def _gather(out, x, axis, index, **_):
 
 @imports("take")
 def _take(out, x, index):
-    return layout.take(layout.reshape(x, (x.size,)), _from_front(index, x.size), 0)
-
-
-def _from_front(index: Traced, extent) -> Traced:
-    return pointwise("where", pointwise("less", index, 0), index + extent, index)
+    return layout.take(layout.reshape(x, (x.size,)), from_front(index, x.size), 0)
 
 
 @imports("index", "_unsafe_index")
 def _index(out, x, indices):
-    """Index arrays in neighbouring axes become one index into those axes flattened."""
-    axes = [i for i, index in enumerate(indices) if index is not None]
-    if any(indices[i].dtype.kind == "b" for i in axes):
+    by_axis = {axis: index for axis, index in enumerate(indices) if index is not None}
+    if any(index.dtype.kind == "b" for index in by_axis.values()):
         raise Untraceable("boolean mask indexing gives a shape that depends on values")
-    if axes != list(range(axes[0], axes[-1] + 1)):
-        raise Untraceable("index tensors in separated axes have no graph operation")
-    shape = broadcast_shapes(*(indices[i].shape for i in axes))
-    flat = None
-    for i in axes:
-        index = _from_front(broadcast_to(astype(indices[i], np.int64), shape), x.shape[i])
-        flat = index if flat is None else flat * x.shape[i] + index
-    first, last = axes[0], axes[-1]
-    merged = (product(x.shape[first : last + 1]),)
-    return layout.take(layout.reshape(x, x.shape[:first] + merged + x.shape[last + 1 :]), flat, first)
+    return gather_several(x, by_axis)
 
 
 @imports("one_hot")

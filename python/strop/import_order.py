@@ -11,7 +11,6 @@ import math
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.import_layout import _from_front
 from strop.import_reductions import scan
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
 from strop.trace_array import (
@@ -27,6 +26,7 @@ from strop.trace_array import (
 )
 from strop.trace_constants import constant_array
 from strop.trace_dims import Untraceable, is_int, same
+from strop.trace_index_arrays import last_of, put
 from strop.trace_layout import part
 from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
 from strop.trace_statistics import histogram
@@ -106,13 +106,6 @@ def _source_of(x: Traced, axis: int, index: Traced, source) -> Traced:
     return as_dtype(source, x.dtype)
 
 
-def _last(shape, axis: int, index: Traced) -> Traced:
-    """The last source of each target of this shape, -1 where there is none: what a loop over the sources leaves."""
-    count = index.shape[axis]
-    at = layout.reshape(layout.arange(count), (count, *(1 for _ in index.shape[axis + 1 :])))
-    return layout.scatter("max", full(shape, -1, np.int64), index, broadcast_to(at, index.shape), axis)
-
-
 SCATTERED = {"sum": "sum", "add": "sum", "amax": "max", "amin": "min"}
 
 
@@ -128,7 +121,7 @@ def _scatter_reduce(out, x, axis, index, source, how, *, include_self=True):
         return layout.scatter(SCATTERED[how], x, index, source, axis)
     nothing = {"sum": 0, "max": -math.inf, "min": math.inf}[SCATTERED[how]]
     written = layout.scatter(SCATTERED[how], full(x.shape, nothing, out), index, source, axis)
-    return pointwise("where", _last(x.shape, axis, index) < 0, x, written)
+    return pointwise("where", last_of(x.shape, axis, index) < 0, x, written)
 
 
 @imports("histc")
@@ -158,36 +151,17 @@ def _scatter(out, x, axis, index, source, **options):
         return _scatter_reduce(out, x, axis, index, source, options["reduce"])
     axis = axis_of(axis, x.ndim)
     source = _source_of(x, axis, index, source)
-    last = _last(x.shape, axis, index)
+    last = last_of(x.shape, axis, index)
     written = layout.take_along_axis(source, pointwise("maximum", last, 0), axis)
     return pointwise("where", pointwise("less", last, 0), x, written)
 
 
 @imports("index_put", "_unsafe_index_put")
 def _index_put(out, x, indices, values, accumulate=False, *_):
-    """Index tensors in neighbouring axes, as one index into those axes flattened, which come first meanwhile."""
-    axes = [i for i, index in enumerate(indices) if index is not None]
-    if axes != list(range(axes[0], axes[-1] + 1)) or any(indices[i].dtype.kind == "b" for i in axes):
+    by_axis = {axis: index for axis, index in enumerate(indices) if index is not None}
+    if any(index.dtype.kind == "b" for index in by_axis.values()):
         raise Untraceable("this form of indexed assignment has no graph operation")
-    shape = broadcast_shapes(*(indices[i].shape for i in axes))
-    before, after = x.shape[: axes[0]], x.shape[axes[-1] + 1 :]
-    flat = None
-    for i in axes:
-        index = _from_front(broadcast_to(astype(indices[i], np.int64), shape), x.shape[i])
-        flat = index if flat is None else flat * x.shape[i] + index
-    count, merged = product(shape), product(x.shape[i] for i in axes)
-    flat = layout.reshape(flat, (count,))
-    values = layout.reshape(broadcast_to(as_dtype(values, out), (*before, *shape, *after)), (*before, count, *after))
-    values, target = (layout.moveaxis(one, len(before), 0) for one in (values, layout.reshape(x, (*before, merged, *after))))
-    if accumulate:
-        places = layout.reshape(flat, (count, *(1 for _ in (*before, *after))))
-        result = layout.scatter("sum", target, places, values, 0)
-    else:
-        last = _last((merged,), 0, flat)
-        written = layout.take(values, pointwise("maximum", last, 0), 0)
-        none = layout.reshape(pointwise("less", last, 0), (merged, *(1 for _ in (*before, *after))))
-        result = pointwise("where", none, target, written)
-    return layout.reshape(layout.moveaxis(result, 0, len(before)), x.shape)
+    return put(x, by_axis, as_dtype(values, out), "sum" if accumulate else "")
 
 
 @imports("mode")

@@ -13,6 +13,7 @@ from strop.trace_layout import (
     bound_of,
     from_front,
     is_extent,
+    moveaxis,
     pad,
     places_along,
     reshape,
@@ -105,7 +106,7 @@ def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
     return value, key
 
 
-def getitem(value: Traced, key) -> Traced:
+def getitem(value: Traced, key):
     if has_mask(key):
         from strop.trace_masks import get_masked
 
@@ -173,7 +174,20 @@ def getitem(value: Traced, key) -> Traced:
     result = reshape(result, kept)
     if cuts:
         return _cut_out(value, result, cuts, places, gathers)
-    return gather(result, {places[a]: index for a, index in gathers.items()}) if gathers else result
+    if not gathers:
+        return result
+    gathered = gather(result, {places[a]: index for a, index in gathers.items()})
+    if len(gathers) == 1 and _has_a_number_apart(key):
+        ((axis, index),) = gathers.items()
+        for i in range(index.ndim):
+            gathered = moveaxis(gathered, places[axis] + i, i)
+    return gathered
+
+
+def _has_a_number_apart(key: list) -> bool:
+    """x[0, :, i]: NumPy puts the axes of i first."""
+    chosen = [place for place, entry in enumerate(key) if entry is not None and not isinstance(entry, slice)]
+    return len(chosen) > 1 and chosen[-1] - chosen[0] >= len(chosen)
 
 
 def _runs_backwards(entry) -> bool:
@@ -221,7 +235,9 @@ def _gather_rows(value: Traced, indices: dict) -> Traced:
     (first, row), (second, index) = sorted(indices.items())[:2]
     simple = len(indices) == 2 and (first, second) == (0, 1) and row.iota is not None and index.ndim == 1
     if not simple or row.ndim != 1 or not same(row.iota, value.shape[0]):
-        raise Untraceable("indexing by several arrays has no graph operation")
+        from strop.trace_index_arrays import gather_several
+
+        return gather_several(value, indices)
     rest = value.ndim - 2
     column = reshape(index, (index.shape[0], 1) + (1,) * rest)
     if rest:
@@ -242,6 +258,11 @@ def setitem(target: Traced, key, value):
     key = expand_key(key, target.ndim)
     if any(entry is None for entry in key):
         raise Untraceable("assignment to a new axis")
+    if any(isinstance(entry, (Traced, np.ndarray, list)) and lift(entry).ndim for entry in key):
+        from strop.trace_index_arrays import set_by_indices
+
+        set_by_indices(target, key, value)
+        return
     if any(isinstance(entry, Traced) and not entry.ndim and entry.dtype.kind in "iu" for entry in key):
         _assign_computed(target, key, value)
         return

@@ -29,7 +29,8 @@ from strop.trace_array import (
 )
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
-from strop.trace_indexing import is_mask
+from strop.trace_index_arrays import set_by_indices
+from strop.trace_indexing import expand_key, has_mask
 
 # ---- pointwise ---------------------------------------------------------------------------------------
 
@@ -82,22 +83,17 @@ _register_pointwise()
 def _register_scatters():
     """`np.add.at(target, index, values)`: what meets in one place is added."""
 
-    def handler(op):
+    def handler(op, sign=1):
         def apply(target, index, values):
-            index = index[0] if isinstance(index, tuple) and len(index) == 1 else index
-            if isinstance(index, (tuple, slice)) or is_mask(lift(index)) or not isinstance(target, Traced):
+            if not isinstance(target, Traced) or has_mask(index):
                 raise Untraceable("this form of ufunc.at has no graph operation")
-            index = lift(index)
-            rest = target.shape[1:]
-            values = broadcast_to(astype(lift(values), target.dtype), (*index.shape, *rest))
-            count = product(index.shape)
-            places = layout.reshape(index, (count, *(1 for _ in rest)))
-            target.assign(layout.scatter(op, target, places, layout.reshape(values, (count, *rest)), 0))
+            set_by_indices(target, expand_key(index, target.ndim), values if sign > 0 else pointwise("negative", values), op)
 
         return apply
 
     for name, op in (("add", "sum"), ("maximum", "max"), ("minimum", "min")):
         HANDLERS[f"{name}.at"] = handler(op)
+    HANDLERS["subtract.at"] = handler("sum", -1)
 
 
 _register_scatters()

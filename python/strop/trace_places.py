@@ -252,7 +252,7 @@ def fit_before_reshape(value: Traced, shape) -> Traced:
     stands before it tells."""
     if not _is_in_branch_on_size():
         return value
-    rest, wanted = list(shape), []
+    rest, wanted = list(shape), list[SymInt | int]()
     for have in value.shape:
         held = rest.pop(0) if rest else 1
         while rest and not _is_unknown(held) and not same(held, have) and not _are_taken_alike(have, held):

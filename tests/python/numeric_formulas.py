@@ -286,3 +286,60 @@ def quotients_rounded_down(x, k):
     whole, tenths = np.round(x * 30), np.round(x * 20) / np.float32(10)
     pair = np.divmod(tenths, np.float32(0.7))
     return whole // 0.1, whole % 3, *pair, np.fmod(tenths, np.float32(0.3)), k // np.float32(0.1), whole // -7, whole % 1
+
+
+def bytes_and_a_typed_number(x):
+    """x: uint8 N"""
+    return x + np.int64(1000)
+
+
+def small_ones_and_a_typed_number(x):
+    """x: int8 N"""
+    return x * np.int32(70000)
+
+
+def sum_that_begins_with_a_typed_number(x):
+    """x: int32 N"""
+    s = np.int64(0)
+    for i in range(x.shape[0]):
+        s = s + x[i] * 100
+    return s
+
+
+def hash_of_bytes(x):
+    """x: uint8 N"""
+    h = np.int64(5381)
+    for i in range(x.shape[0]):
+        h = (h * 33 + x[i]) % 1000003
+    return h
+
+
+def typed_and_other_numbers(x):
+    """x: int32 N"""
+    return (x + np.int64(2)) * 3 + True
+
+
+def uneven_parts(x):
+    """x: M 8"""
+    a, b, c = np.array_split(x, 3, axis=1)
+    return a.sum(1) - b.max(1), c.min(1)
+
+
+def product_of_bytes_in_int32(a, b):
+    """a: int8 M K, b: int8 K N"""
+    return np.matmul(a, b, dtype=np.int32)
+
+
+def convolved_with_a_longer_one(x, k):
+    """x: K, k: N"""
+    return np.convolve(x, k)
+
+
+def inside_of_a_longer_filter(x, k):
+    """x: 5, k: 12"""
+    return np.convolve(x, k, "valid")
+
+
+def correlated_with_a_longer_one(x, k):
+    """x: 5, k: 12"""
+    return np.correlate(x, k)

@@ -32,6 +32,8 @@ import return_formulas  # noqa: E402
 import size_formulas  # noqa: E402
 import while_formulas  # noqa: E402
 import loop_places  # noqa: E402
+import index_formulas  # noqa: E402
+import mask_formulas  # noqa: E402
 import alias_refusals  # noqa: E402
 import branch_refusals  # noqa: E402
 import loop_refusals  # noqa: E402
@@ -161,6 +163,8 @@ UNTRACEABLE = {
         "a 'while' ends by the values of an array: let it count its steps too, as in 'and k < 50'",
     ),
     "mask": ("def f(x):\n return x[x > 0]", "boolean mask indexing gives a shape that depends on values"),
+    "masks": ("def f(x):\n return (x[x > 0] + x[x > 1]).sum()", "elements that different masks keep meet each other"),
+    "length": ("def f(x):\n return (x[x > 0] + x[0]).sum()", "elements that a mask keeps meet an array of another length"),
     "empty": ("def f(x):\n return np.empty_like(x) + x", "np.empty is read before it is written"),
     "view": (
         "def f(x):\n y = x.reshape(-1)\n y += 1\n return x",
@@ -247,7 +251,7 @@ class Untraceable(unittest.TestCase):
 
 
 def add_tests():
-    for module in (formulas, numpy_formulas, numeric_formulas):
+    for module in (formulas, numpy_formulas, numeric_formulas, mask_formulas, index_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
