@@ -143,7 +143,11 @@ def evaluated_in(wide):
     def topk(x, k, dim=-1, largest=True, sorted=True):
         return tuple(part.narrow(dim, 0, k) if x.ndim else part for part in sort(x, dim, largest))
 
-    stable = {aten.sort.default: sort, aten.topk.default: topk}
+    def kthvalue(x, k, dim=-1, keepdim=False):
+        parts = [part.narrow(dim, k - 1, 1) if x.ndim else part for part in sort(x, dim)]
+        return tuple(part if keepdim or not x.ndim else part.squeeze(dim) for part in parts)
+
+    stable = {aten.sort.default: sort, aten.topk.default: topk, aten.kthvalue.default: kthvalue}
 
     class Evaluating(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, arguments=(), options=None):
@@ -161,10 +165,10 @@ def evaluated_in(wide):
 
 @contextlib.contextmanager
 def stable_argsort():
-    """The same of NumPy's function; the method cannot be replaced."""
+    """The same of NumPy's functions; the methods cannot be replaced."""
     import numpy as np
 
-    argsort = np.argsort
+    argsort, argpartition = np.argsort, np.argpartition
 
     def in_order(a, axis=-1, kind=None, *order, **options):
         if options.get("stable") is None:
@@ -172,10 +176,11 @@ def stable_argsort():
         return argsort(a, axis, kind, *order, **options)
 
     np.argsort = in_order
+    np.argpartition = lambda a, _kth, axis=-1, **_: in_order(a, axis)  # all are in their places
     try:
         yield
     finally:
-        np.argsort = argsort
+        np.argsort, np.argpartition = argsort, argpartition
 
 
 class Reference:

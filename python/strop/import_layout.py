@@ -196,7 +196,10 @@ def _with_part(out, x, source, axis, begin, end):
 def _slice_scatter(out, x, source, axis=0, start=None, end=None, step=1):
     axis = axis_of(axis, x.ndim)
     if step != 1:
-        raise Untraceable("assignment to a strided part of a tensor has no graph operation")
+        written = Traced(x.node, x.shape, x.dtype)
+        end = None if is_int(end) and end >= 2**62 else end
+        written[tuple([*(slice(None) for _ in range(axis)), slice(start, end, step)])] = as_dtype(source, out)
+        return written
     return _with_part(out, x, source, axis, *_bounds(x, axis, start, end))
 
 
@@ -259,7 +262,7 @@ def _full(out, shape, value, **_):
 
 @imports("empty", "empty_permuted", "empty_strided")
 def _empty(out, shape, *_, **__):
-    return full(layout.shape_of(tuple(shape)), "empty", out)
+    return full(layout.shape_of(tuple(shape)), 0, out)  # as good as any
 
 
 OPERATIONS["empty_like"] = lambda out, x, **_: _empty(out, x.shape)

@@ -28,6 +28,7 @@ from strop.trace_constants import constant_array
 from strop.trace_dims import Untraceable, is_int, same
 from strop.trace_index_arrays import last_of, put
 from strop.trace_layout import part
+from strop.trace_masks import where_masked
 from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
 from strop.trace_statistics import histogram
 
@@ -160,7 +161,10 @@ def _scatter(out, x, axis, index, source, **options):
 def _index_put(out, x, indices, values, accumulate=False, *_):
     by_axis = {axis: index for axis, index in enumerate(indices) if index is not None}
     if any(index.dtype.kind == "b" for index in by_axis.values()):
-        raise Untraceable("this form of indexed assignment has no graph operation")
+        if accumulate:
+            raise Untraceable("this form of indexed assignment has no graph operation")
+        key = tuple(index if index is not None else slice(None) for index in indices)
+        return where_masked(x, key, as_dtype(values, out))
     return put(x, by_axis, as_dtype(values, out), "sum" if accumulate else "")
 
 

@@ -7,6 +7,7 @@ from string import ascii_letters
 from strop.trace_array import (
     GRAPH,
     Traced,
+    astype,
     axis_of,
     broadcast_extent,
     cast,
@@ -146,10 +147,10 @@ def vdot(a, b) -> Traced:
     return dot(reshape(a, (a.size,)), reshape(b, (b.size,)))
 
 
-def einsum(subscripts, *operands) -> Traced:
+def einsum(subscripts, *operands, dtype=None) -> Traced:
     if not isinstance(subscripts, str):
         raise Untraceable("np.einsum without a subscripts string")
-    values = [lift(operand) for operand in operands]
+    values = [lift(operand) if dtype is None else astype(lift(operand), dtype) for operand in operands]
     terms, result = _subscripts(subscripts.replace(" ", ""), values)
     if len(values) == 1:
         return _single(values[0], terms[0], result)

@@ -304,10 +304,11 @@ def setitem(target: Traced, key, value):
 
 def _assign_strided(target: Traced, key: list, axes: list, value):
     """x[:, 1::2] = y: y is chosen where the index is one of these."""
+    from strop.trace_places import with_something
+
     if any(not is_int(key[axis].step) or key[axis].step < 1 for axis in axes):
         raise Untraceable("assignment to a strided part of an array")
-    if target.fill == "empty":
-        raise Untraceable("np.empty is read before it is written")
+    with_something(target)
     wide = tuple(slice(None) if axis in axes else entry for axis, entry in enumerate(key))
     old = getitem(target, wide)
     kept = [axis for axis, entry in enumerate(key) if isinstance(entry, slice)]

@@ -23,6 +23,7 @@ class Masked:
 
     __hash__ = None  # type: ignore[assignment]
     is_masked = True
+    _storage = None  # a copy
 
     def __init__(self, whole: Traced, mask: Traced):
         self.whole, self.mask = whole, mask
@@ -32,6 +33,7 @@ class Masked:
     shape = property(lambda self: (self.length(), *self.rest))
     size = property(lambda self: self.length() * product(self.rest))
     rest = property(lambda self: self.whole.shape[self.mask.ndim :])
+    _whole_mask = property(lambda self: (slice(None),) * self.mask.ndim)
 
     def length(self) -> Traced:
         return call("sum", (self.mask,), {})
@@ -61,9 +63,17 @@ class Masked:
         raise Untraceable(REFUSAL)
 
     def __getitem__(self, key):
+        """All that are kept, and of their other axes a part: x[m][:, 0], x[m][:, None]."""
+        first, *others = key if isinstance(key, tuple) else (key,)
+        others = [first, *others] if first is Ellipsis else others
+        if not (first is Ellipsis or isinstance(first, slice) and first == slice(None)):
+            raise Untraceable(REFUSAL)
+        return Masked(self.whole[tuple([*self._whole_mask, *others])], self.mask)
+
+    def _refuse(self, *_):
         raise Untraceable(REFUSAL)
 
-    __setitem__ = __iter__ = __getitem__
+    __setitem__ = __iter__ = _refuse
 
 
 def _add_operators():
@@ -204,6 +214,15 @@ def get_masked(value: Traced, key) -> Masked:
     if before:
         raise Untraceable(REFUSAL)
     return masked(value[wide], mask)
+
+
+def where_masked(target: Traced, key, value) -> Traced:
+    """`target` after target[key] = value, of which all other axes are taken whole."""
+    wide, mask, _, after = _without_mask(key, target.ndim)
+    assert all(one == slice(None) for one in wide)
+    if isinstance(value, Traced) and value.ndim == after + 1 and value.shape[0] == 1:
+        value = layout.reshape(value, value.shape[1:])
+    return _chosen(target, mask, value, after)
 
 
 def set_masked(target: Traced, key, value):

@@ -252,7 +252,8 @@ std::string stopped_text(const RunRecord& record) {
                                                              {"target", "stopped at the target speedup"},
                                                              {"roofline", "stopped near the roofline"},
                                                              {"evaluations", "stopped at the limit of evaluations"},
-                                                             {"rounds", "stopped after the last round"}};
+                                                             {"rounds", "stopped after the last round"},
+                                                             {"exhausted", "stopped when nothing was left to try"}};
     auto found = words.find(record.stopped_by);
     std::string how = found != words.end()        ? found->second
                       : record.stopped_by.empty() ? name_of(record.outcome)
@@ -296,8 +297,10 @@ std::string next_step(const RunRecord& record) {
         case Outcome::no_improvement: break;
     }
     if (!record.missing_baselines.empty() && record.shapes.empty()) return record.missing_baselines[0].how;
-    return fmt::format("strop optimize {}{} --budget {}s",
-                       record.problem_folder.empty() ? record.problem : record.problem_folder, device_flag(record),
+    const std::string problem = record.problem_folder.empty() ? record.problem : record.problem_folder;
+    if (record.strategies.empty())  // more time would be of no use
+        return fmt::format("strop optimize {}{} --kernel FILE, or --model NAME", problem, device_flag(record));
+    return fmt::format("strop optimize {}{} --budget {}s", problem, device_flag(record),
                        std::lround(4 * record.settings.budget_seconds));
 }
 

@@ -93,3 +93,16 @@ def indexed_picked_rows(x, i):
     y = x.copy()
     y[np.arange(x.shape[0]), i] = 7
     return y
+
+
+def indexed_interleaved(x):
+    """x: N"""
+    y = np.empty(2 * x.shape[0], x.dtype)
+    y[0::2] = np.sin(x)
+    y[1::2] = np.cos(x)
+    return y
+
+
+def indexed_product_of_a_type(x, y):
+    """x: int8 M K, y: int8 K N"""
+    return np.einsum("mk,kn->mn", x, y, dtype=np.int32)

@@ -122,3 +122,12 @@ def masked_mask3(x):
     y[m] = 0
     y[m, 1] = 5
     return y, x[m].sum(0)
+
+
+def masked_rows_with_an_axis_more(x):
+    """x: T N"""
+    y = x.copy()
+    size = np.sqrt((x * x).sum(1))
+    large = size > 1
+    y[large] /= size[large][:, None]
+    return y, x[large][:, 0].sum()

@@ -490,3 +490,19 @@ def unpooled(x):
 def vandermonde(x):
     """x: M"""
     return torch.vander(x, 4), torch.vander(x, 3, increasing=True), torch.polygamma(1, x.abs() + 0.1)
+
+
+def written_by_masks_and_steps(x, m):
+    """x: M N, m: bool N"""
+    y, z, w, u = (x.clone() for _ in range(4))
+    y[y < -0.5] = -1.0
+    y[x[:, 0] > 0] = 3.0
+    z[:, m] = 2.0
+    w[..., ::2].add_(0.5)
+    w[1::2] = x[:1] * 2
+    u[[0, 2], :] += 1
+    filled = torch.empty_like(x)
+    for t in range(4):
+        filled[:, t : t + 1] = x[:, :1] * t
+    filled[:, 4:] = x[:, 4:]
+    return y, z, w, u, filled, x[:, [[0, 1]], [2]] if x.ndim == 3 else x
