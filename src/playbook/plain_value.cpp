@@ -226,6 +226,11 @@ Term PlainValues::formula(const Node& node, const std::vector<Term>& operands) {
         std::string text = a.grouped() + " ? " + b.grouped() + " : " + operands[2].grouped();
         return combined(text, operands);
     }
+    const auto is_truth = [&](int id) { return graph_.at(id).dtype == DType::boolean; };
+    if ((op == "logical_and" || op == "logical_or") &&
+        std::all_of(node.operands.begin(), node.operands.end(), is_truth))
+        // Both are computed: a loop without branches becomes vectors.
+        return combined(fmt::format("{} {} {}", a.grouped(), op == "logical_and" ? "&" : "|", b.grouped()), operands);
     if (const char* sign = infix_of(op))
         return combined(fmt::format("{} {} {}", a.grouped(), sign, b.grouped()), operands);
     const bool floating = is_floating(node.dtype);

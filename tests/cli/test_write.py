@@ -48,6 +48,22 @@ class Write(InFolder):
             done = strop("write", SOFTMAX, "--language", language, "--strategy", "block_keeps_row", cwd=self.folder)
             self.assertIn(f"\n{comment} for N <= {most}\n", done.stdout)
 
+    def test_a_slice_that_is_cut_off_says_for_which_sizes_it_is(self):
+        folder = pathlib.Path(self.folder, "head")
+        folder.mkdir()
+        problem = ("name: head\nreference: reference.py\ninputs:\n  x: {dtype: float32, shape: [N]}\n"
+                   "outputs:\n  y: {dtype: float32, shape: [1]}\nshapes:\n  a: {N: 64}\n")
+        (folder / "problem.yaml").write_text(problem)
+        (folder / "reference.py").write_text("def head(x):\n    return x[:5].sum(keepdims=True)\n")
+        done = strop("write", "head", "--strategy", "fused_stages", cwd=self.folder)
+        self.assertIn("// strop:when N >= 5\n", done.stdout, done.stderr)
+        (folder / "problem.yaml").write_text(problem + "  b: {N: 3}\n")
+        done = strop("write", "head", "--out", "sources", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("strop:when", pathlib.Path(self.folder, "sources", "fused_stages.cpp").read_text())
+        done = strop("judge", "sources/fused_stages.cpp", "--problem", "head", "--per-shape", "10ms", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
     def test_a_kernel_for_some_shapes_is_judged_at_those(self):
         """A convolution by planes of one channel, written because one shape has it."""
         folder = pathlib.Path(self.folder, "f")

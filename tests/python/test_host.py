@@ -42,6 +42,21 @@ class Types(unittest.TestCase):
 
 class Frameworks(unittest.TestCase):
     @unittest.skipIf(importlib.util.find_spec("jax"), "jax is installed")
+    def test_numbers_of_numpy_take_the_precision_of_the_arrays(self):
+        source = ("import math\nimport numpy as np\nfrom numpy import cos\n\nSTEP = np.sqrt(0.5)\n\n\n"
+                  "def f(x):\n    y = x * np.sqrt(0.01) + cos(2.0) * STEP * np.linalg.norm([3.0, 4.0])\n"
+                  "    return np.add.reduce(y, axis=0) + np.mean(y, dtype=np.float32) + np.float32(1) * np.pi\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "reference.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(source)
+            reference = host.Reference({"reference": path, "function": "f", "framework": "numpy"})
+            x = np.ones((3, 2), np.float32)
+            sys.path.insert(0, os.path.dirname(host.__file__))
+            self.assertEqual(reference.of_arrays([x], [], False).dtype, np.float32)
+            self.assertEqual(reference.of_arrays([x], [], True).dtype, np.float64)  # and the module is as it was
+            self.assertEqual(reference.of_arrays([x.astype(np.float64)], [], False).dtype, np.float64)
+
     def test_one_that_is_missing_is_not_the_baseline_of_its_name(self):
         """softmax/jax.py imports jax: itself, where only its folder is searched."""
         path = os.path.join(ROOT, "problems", "softmax", "jax.py")
