@@ -33,15 +33,6 @@ class Types(unittest.TestCase):
         self.assertEqual((text, note), ("", "returns float64 for 'y', rounded to float32"))
         self.assertEqual(values[0], np.float32(1 / 3))
 
-    def test_a_narrower_or_another_type_is_refused(self):
-        for result, declared in ((np.ones(3, np.float32), "float64"), (np.ones(3, np.int32), "float32")):
-            text, note, _ = self.stored(result, declared)
-            self.assertIn(f"returns dtype {result.dtype} for 'y'", text)
-            self.assertEqual(note, "")
-
-
-class Frameworks(unittest.TestCase):
-    @unittest.skipIf(importlib.util.find_spec("jax"), "jax is installed")
     def test_numbers_of_numpy_take_the_precision_of_the_arrays(self):
         source = ("import math\nimport numpy as np\nfrom numpy import cos\n\nSTEP = np.sqrt(0.5)\n\n\n"
                   "def f(x):\n    y = x * np.sqrt(0.01) + cos(2.0) * STEP * np.linalg.norm([3.0, 4.0])\n"
@@ -57,6 +48,15 @@ class Frameworks(unittest.TestCase):
             self.assertEqual(reference.of_arrays([x], [], True).dtype, np.float64)  # and the module is as it was
             self.assertEqual(reference.of_arrays([x.astype(np.float64)], [], False).dtype, np.float64)
 
+    def test_a_narrower_or_another_type_is_refused(self):
+        for result, declared in ((np.ones(3, np.float32), "float64"), (np.ones(3, np.int32), "float32")):
+            text, note, _ = self.stored(result, declared)
+            self.assertIn(f"returns dtype {result.dtype} for 'y'", text)
+            self.assertEqual(note, "")
+
+
+class Frameworks(unittest.TestCase):
+    @unittest.skipIf(importlib.util.find_spec("jax"), "jax is installed")
     def test_one_that_is_missing_is_not_the_baseline_of_its_name(self):
         """softmax/jax.py imports jax: itself, where only its folder is searched."""
         path = os.path.join(ROOT, "problems", "softmax", "jax.py")
