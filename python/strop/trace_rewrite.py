@@ -202,12 +202,14 @@ class Rewriter(ast.NodeTransformer):
     # ---- loops ----
 
     def visit_For(self, node):
-        if any(map(_breaks, node.body)) and not node.orelse and self.depth and not hasattr(node, "is_rewritten"):
+        if any(map(_breaks, node.body)) and self.depth and not hasattr(node, "is_rewritten"):
             self.count += 1
             going = f"_strop_going_{self.count}"
             body = without_leaves(node.body, going)
             if body is not None:
-                return self._loop_while(node, body, going)
+                loop = self._loop_while(node, body, going)
+                last = ast.If(placed(ast.Name(going, ast.Load()), node), node.orelse, [])
+                return [*loop, *_as_list(self.visit(ast.copy_location(last, node)))] if node.orelse else loop
         node.body = without_continue(node.body)
         self.count += 1
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"

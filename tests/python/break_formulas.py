@@ -363,3 +363,34 @@ def each_way_out(x):
             break
         level = level + x[t, 1]
     return level + x[:, 0]
+
+
+def else_of_a_loop_that_breaks(x):
+    """x: T N"""
+    place = 0 * np.arange(x.shape[1])
+    for j in range(x.shape[1]):
+        found = -1
+        for i in range(x.shape[0]):
+            if x[i, j] > 1:
+                found = i
+                break
+        else:
+            found = x.shape[0] + 5
+        place[j] = found
+    return place
+
+
+def else_that_counts(x):
+    """x: T N"""
+    quiet, total = 0, x[0, 0] * 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 1.5:
+                total = total + x[i, j]
+                break
+            if x[i, j] < -3:
+                continue
+        else:
+            quiet += 1
+            total = total - 1
+    return total + np.zeros(2, x.dtype), np.full(1, quiet)
