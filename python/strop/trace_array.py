@@ -27,6 +27,7 @@ class Traced:
 
     __hash__ = None  # type: ignore[assignment]  # as for numpy.ndarray
     own: np.dtype | None = None  # of a whole number of NumPy's: the type that it has
+    is_list = False  # of numbers, in Python: it has no arithmetic
 
     if TYPE_CHECKING:  # they are added below, from one table
 
@@ -278,6 +279,8 @@ def _add_operators():
 
             if any(value is None or isinstance(value, str) for value in operands):
                 return NotImplemented
+            if any(isinstance(value, Traced) and value.is_list for value in operands):
+                raise Untraceable("a list of varying length in arithmetic: make an array of it")
             return call(name, operands, {})
 
         def in_place(self, other):
@@ -328,8 +331,8 @@ def number(value, dtype=None) -> Traced:
     """A Python number or dimension as a traced scalar.
 
     NumPy's own scalars count as Python numbers: constants take the precision of the arrays, so that
-    np.sqrt(2 / np.pi) does not turn float32 formulas into float64. Who writes np.float32(0.3) means it; among whole
-    numbers np.int64(1000) has its type.
+    np.sqrt(2 / np.pi) does not turn float32 formulas into float64. Who writes np.float32(0.3) means it, and whole ones
+    have their types among each other.
     """
     own = value.dtype if isinstance(value, np.integer) and dtype is None else None
     if isinstance(value, np.float32) and dtype is None:
@@ -364,10 +367,10 @@ def lift(value) -> Traced:
     if hasattr(value, "joined"):  # a list that a loop made (trace_lists)
         return value.joined()
     if isinstance(value, (list, tuple)):
-        from strop.trace_layout import stack
-
         if not value:
             raise Untraceable("an empty list as an array")
+        from strop.trace_layout import stack
+
         return stack([lift(item) for item in value], 0)
     if isinstance(value, np.ndarray):
         from strop.trace_constants import constant_array
@@ -464,18 +467,15 @@ def broadcast_shapes(*shapes) -> tuple:
 
 def broadcast_to(value: Traced, shape) -> Traced:
     shape = tuple(shape)
-    if len(value.shape) > len(shape):
-        raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
     if len(value.shape) == len(shape) and all(same(a, b) for a, b in zip(value.shape, shape)):
         return value
-    for have, want in zip(reversed(value.shape), reversed(shape)):
-        if not is_one(have) and not same(have, want) and is_int(have) and is_int(want):
-            raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
-    if GRAPH.forks:
-        from strop.trace_places import fit_where_taken
+    pairs = zip(reversed(value.shape), reversed(shape))
+    misfit = any(is_int(have) and is_int(want) and have not in (1, want) for have, want in pairs)
+    if misfit or len(value.shape) > len(shape):
+        raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
+    from strop.trace_places import fit_where_taken
 
-        value = fit_where_taken(value, shape)
-    node = GRAPH.add("layout", "broadcast", [value.node], shape, GRAPH.dtype(value.node))
+    node = GRAPH.add("layout", "broadcast", [fit_where_taken(value, shape).node], shape, GRAPH.dtype(value.node))
     return Traced(node, shape, value.dtype, value.weak)
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import builtins
 
-from strop.trace_array import GRAPH
-from strop.trace_dims import Untraceable
-from strop.trace_lists import StepList, total
+from strop.trace_array import GRAPH, Traced, full, is_number
+from strop.trace_calls import call
+from strop.trace_dims import SymInt, Untraceable
+from strop.trace_lists import StepList, as_list, total
 from strop.trace_loops import Loop
 from strop.trace_states import UNBOUND
 from strop.trace_walks import counted, counts, enumerate_, goes_on, reversed_, unchanged, zip_
@@ -58,6 +59,9 @@ def collect(number: int, made):
     for _ in made:  # a generator runs here
         pass
     COMPREHENSIONS.pop()
+    one = loop.element
+    if isinstance(one, Traced) and one.is_list and is_number(one.fill) and loop.walk is not None:  # a list of them
+        return as_list(full((loop.walk.count, *one.shape), one.fill, one.dtype))
     return loop.made
 
 
@@ -67,6 +71,10 @@ def sequence(kind, items):
 
 
 def sum_(items, *start, **options):
+    if isinstance(items, Traced) and items.shape and isinstance(items.shape[0], SymInt) and not options:
+        dtype = None if items.dtype == bool else items.dtype
+        added = call("sum", (items,), {"axis": 0, "dtype": dtype})
+        return added + start[0] if start else added
     return total(items, *start, **options) if isinstance(items, StepList) else builtins.sum(items, *start, **options)
 
 

@@ -21,8 +21,9 @@ from strop.trace_array import (
     transpose,
 )
 from strop.trace_calls import HANDLERS, handles
-from strop.trace_dims import SymInt, Untraceable
-from strop.trace_places import shape_where_taken
+from strop.trace_dims import SymInt, Untraceable, undecided
+from strop.trace_lists import as_list
+from strop.trace_places import count_where_taken, shape_where_taken
 
 # ---- layout --------------------------------------------------------------------------------------------
 
@@ -130,6 +131,14 @@ def tile(x, reps):
     mixed = [extent for pair in zip(reps, x.shape) for extent in pair]
     wide = layout.reshape(x, [extent for one in x.shape for extent in (1, one)])
     return layout.reshape(broadcast_to(wide, mixed), [n * extent for n, extent in zip(reps, x.shape)])
+
+
+def repeated(items, count):
+    """[0.0] * n: a list of numbers, which stands for an array of them."""
+    number = items[0] if len(items) == 1 and isinstance(items, list) else None
+    if not is_number(number) or isinstance(number, SymInt):
+        raise undecided(count)
+    return as_list(full((count_where_taken(count),), number, _float_type(None) if isinstance(number, float) else np.dtype(type(number))))
 
 
 # ---- creation, conversion, questions --------------------------------------------------------------------

@@ -68,7 +68,9 @@ class SymInt:
 
     def __mul__(self, other):
         if isinstance(other, (tuple, list)):
-            raise undecided(self)
+            from strop.trace_creation import repeated
+
+            return repeated(other, self)
         return _arithmetic(self, other, _multiply, "__mul__")
 
     def __rmul__(self, other):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise
+from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise, result_type
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int, looks_negative, same
+from strop.trace_lists import as_list
 from strop.trace_layout import (
     all_of,
     arange,
@@ -107,6 +108,8 @@ def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
 
 
 def getitem(value: Traced, key):
+    if value.is_list and isinstance(key, slice):
+        value = as_list(Traced(value.node, value.shape, value.dtype, fill=value.fill))  # a list's parts are copies
     if has_mask(key):
         from strop.trace_masks import get_masked
 
@@ -250,6 +253,8 @@ def _gather_rows(value: Traced, indices: dict) -> Traced:
 
 
 def setitem(target: Traced, key, value):
+    if target.is_list and (isinstance(key, slice) or result_type([lift(value), target])[0] != target.dtype):
+        raise Untraceable("a list of varying length is not of one type: make an array of it")
     if has_mask(key):
         from strop.trace_masks import set_masked
 

@@ -13,6 +13,12 @@ from strop.trace_dims import StepUndecided, Untraceable, is_int, same
 REFUSAL = "a list that a loop makes is used in a way that is not followed"
 
 
+def as_list(value: Traced) -> Traced:
+    """An array that stands for a list of numbers."""
+    value.is_list = True
+    return value
+
+
 class StepList:
     """Stands for a list while a loop appends to it, and after."""
 

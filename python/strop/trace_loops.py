@@ -114,7 +114,7 @@ class Loop:
             self.before = {
                 name: self._value_of(name, local, all_) for name in {*self.watched, *self.names}
             }
-            self.old = {name: self.before[name] for name in self.fresh}
+            self.old = {name: self.before[name] for name in self.fresh if not name.startswith("_strop")}
             self.before.update(dict.fromkeys(self.fresh, UNBOUND))
             self.roots = {**all_, **local}
             self.world = world_of(self.roots)

@@ -185,6 +185,10 @@ def _len(value):
     return value.shape[0] if isinstance(value, Traced) and value.shape else len(value)
 
 
+def _varies(value) -> bool:
+    return isinstance(value, Traced) and value.ndim > 0 and isinstance(value.shape[0], SymInt)
+
+
 def _extremum(name):
     real = getattr(builtins, name)
 
@@ -193,6 +197,8 @@ def _extremum(name):
             entries = values[0].joined()
             if entries.ndim == 1:
                 return call(name, (entries,), {})
+        if len(values) == 1 and _varies(values[0]) and values[0].ndim == 1 and not options:
+            return call(name, values, {})
         items = list(values[0]) if len(values) == 1 else list(values)
         if not is_traced(items):
             return real(*values, **options)
@@ -204,6 +210,23 @@ def _extremum(name):
         for item in items[1:]:
             result = call("maximum" if name == "max" else "minimum", (result, item), {})
         return result
+
+    return apply
+
+
+def _truth(name):
+    """any() and all()"""
+    real = getattr(builtins, name)
+
+    def apply(items):
+        if isinstance(items, StepList):
+            return call(name, (items.joined(),), {})
+        if _varies(items) and items.ndim == 1:
+            return call(name, (items,), {})
+        items = list(items)
+        if not is_traced(items):
+            return real(items)
+        return functools.reduce(lambda a, b: call("logical_or" if name == "any" else "logical_and", (a, b), {}), items)
 
     return apply
 
@@ -282,6 +305,8 @@ BUILTINS = {
     "range": TypeStandIn(range, range_, lambda value: isinstance(value, Walk)),
     "min": _extremum("min"),
     "max": _extremum("max"),
+    "any": _truth("any"),
+    "all": _truth("all"),
     "float": TypeStandIn(float, _to_float, lambda value: False),
     "int": TypeStandIn(int, _to_int, lambda value: isinstance(value, SymInt)),
     "isinstance": _isinstance,

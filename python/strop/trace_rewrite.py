@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from typing import Any
 
 from strop.trace_leaves import MOST_REPEATED, nodes_of, without_continue, without_leaves
 from strop.trace_returns import without_returns_in_loops
@@ -408,12 +409,29 @@ class Rewriter(ast.NodeTransformer):
         return test if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), test), node)
 
     def visit_Call(self, node):
+        _take_all(node, set().union(*self.locals))
         self.generic_visit(node)
         plain = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
         if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and plain:
             node.args.insert(0, node.func)
             node.func = ast.copy_location(ast.Name("_strop_sequence", ast.Load()), node)
         return node
+
+
+NEUTRAL = {"sum": 0, "any": False, "all": True}
+
+
+def _take_all(node: ast.Call, bound: set[str]):
+    """sum(A for x in y if TEST) as sum(A if TEST else 0 for x in y), and the like."""
+    inner: Any = node.args[0] if len(node.args) == 1 else None
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    comprehension = isinstance(inner, (ast.GeneratorExp, ast.ListComp)) and len(inner.generators) == 1
+    if name not in NEUTRAL or name in bound or not comprehension or not inner.generators[0].ifs:
+        return
+    tests, inner.generators[0].ifs = inner.generators[0].ifs, []
+    test = tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.And(), tests), inner)
+    nothing = ast.copy_location(ast.Constant(NEUTRAL[name]), inner)
+    inner.elt = ast.copy_location(ast.IfExp(test, inner.elt, nothing), inner)
 
 
 def _binds(nodes) -> bool:

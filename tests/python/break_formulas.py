@@ -394,3 +394,53 @@ def else_that_counts(x):
             quiet += 1
             total = total - 1
     return total + np.zeros(2, x.dtype), np.full(1, quiet)
+
+
+def breaks_after_a_row(x):
+    """x: T N"""
+    total = np.zeros_like(x[0])
+    for row in x:
+        for v in row:
+            if v > 1.5:
+                total += row
+                break
+    return total
+
+
+def adds_or_takes_a_row(x):
+    """x: T N"""
+    total = np.zeros_like(x[0])
+    for row in x:
+        for v in row:
+            if v > 1.5:
+                total = total + row
+                break
+        else:
+            total = total - row
+    return total
+
+
+def any_above(x):
+    """x: T N"""
+    return np.array([any(v > 1 for v in x[:, 0]), all(v > -2 for v in x[:, 1])])
+
+
+def sum_of_some(x):
+    """x: T"""
+    return np.array([sum(v for v in x if v > 0), sum(1 for v in x if v < 0), sum([v * v for v in x if v > 0 and v < 1])])
+
+
+def any_of_some(x):
+    """x: T"""
+    return np.array([any(v > 1 for v in x if v != 0), all(v > 0.5 for v in x if v > 0)])
+
+
+def branch_on_any(x):
+    """x: T N"""
+    y = x.copy()
+    for i in range(x.shape[0]):
+        if any(x[i, j] > 1.5 for j in range(x.shape[1])):
+            y[i] = 0
+        elif all(x[i, j] < 1 for j in range(3)):
+            y[i] *= 2
+    return y

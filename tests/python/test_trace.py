@@ -31,6 +31,7 @@ import fork_formulas  # noqa: E402
 import return_formulas  # noqa: E402
 import size_formulas  # noqa: E402
 import while_formulas  # noqa: E402
+import list_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import index_formulas  # noqa: E402
 import mask_formulas  # noqa: E402
@@ -163,6 +164,11 @@ UNTRACEABLE = {
         "a 'while' ends by the values of an array: let it count its steps too, as in 'and k < 50'",
     ),
     "mask": ("def f(x):\n return x[x > 0]", "boolean mask indexing gives a shape that depends on values"),
+    "list": ("def f(x):\n a = [0.0] * len(x)\n return np.array(a + [1.0])", "a list of varying length in arithmetic"),
+    "mixed list": (
+        "def f(x):\n a = [0] * len(x)\n for i in range(len(x)):\n  a[i] = x[i, 0]\n return np.array(a)",
+        "a list of varying length is not of one type",
+    ),
     "masks": ("def f(x):\n return (x[x > 0] + x[x > 1]).sum()", "elements that different masks keep meet each other"),
     "length": ("def f(x):\n return (x[x > 0] + x[0]).sum()", "elements that a mask keeps meet an array of another length"),
     "empty": ("def f(x):\n return np.empty_like(x) + x", "np.empty is read before it is written"),
@@ -261,7 +267,7 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
-    for module in (fork_formulas, break_formulas, while_formulas, return_formulas, size_formulas):
+    for module in (fork_formulas, break_formulas, while_formulas, return_formulas, size_formulas, list_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
