@@ -233,8 +233,8 @@ class Traced:
             return False
         own = self.key if isinstance(self.key, tuple) else (self.key,)
         given = key if isinstance(key, tuple) else (key,)
-        plain = all(is_extent(one) for one in own) and all(isinstance(one, slice) or is_extent(one) for one in given)
-        return plain and not whole.is_given
+        number = lambda one: is_extent(one) or isinstance(one, Traced) and not one.shape and one.dtype.kind in "iu"
+        return all(map(number, own)) and all(isinstance(x, slice) or number(x) for x in given) and not whole.is_given
 
     def __getattr__(self, name):
         from strop.trace_calls import METHODS, call

@@ -106,4 +106,7 @@ def call(name: str, arguments, options):
         return result
     if not isinstance(out, Traced):
         raise Untraceable(f"'np.{name}' writes into an array that is not traced")
+    if out.key is not None and out.parent is not None:  # np.cumsum(x, out=y[1:])
+        out.parent[out.key] = result
+        return out.parent[out.key]
     return out.assign(result)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from strop.trace_arrangement import Mesh
-from strop.trace_array import Traced, astype, lift
+from strop.trace_array import Traced, astype, lift, result_type
 from strop.trace_calls import HANDLERS, call
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_indexing import getitem
@@ -161,8 +161,20 @@ class _IndexJoin:
     def __init__(self, name):
         self.name = name
 
-    def __getitem__(self, _):
-        _refuse(f"np.{self.name}")
+    def __getitem__(self, key):
+        """np.c_[a, b] puts columns side by side, np.r_[a, 1, b] rows one below the other."""
+        items = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(one, (slice, str)) for one in items):
+            _refuse(f"np.{self.name} of slices")
+        values = [lift(one) for one in items]
+        dtype, _ = result_type(values)
+        values = [astype(one, dtype) for one in values]
+        if self.name == "c_":
+            shapes = [(*one.shape, 1) if one.ndim == 1 else one.shape for one in values]
+        else:
+            shapes = [one.shape or (1,) for one in values]
+        parts = [call("reshape", (one, shape), {}) for one, shape in zip(values, shapes)]
+        return call("concatenate", (parts,), {"axis": -1 if self.name == "c_" else 0})
 
 
 def _is_concrete(real) -> bool:

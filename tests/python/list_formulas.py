@@ -1,4 +1,5 @@
-"""Lists of numbers of varying length, as in Python: [0.0] * n; see fork_formulas.py."""
+"""Lists of numbers of varying length, as in Python: [0.0] * n, tables, and results that go into parts of arrays; see
+fork_formulas.py."""
 
 import numpy as np
 
@@ -60,3 +61,48 @@ def list_copied(x):
 def list_functions_of_an_array(x):
     """x: T"""
     return np.array([sum(x), max(x), min(x), sum(x, 2.0)]), np.array([any(x > 1), all(x > -1)])
+
+
+def part_confus(p, y):
+    """p: int64 T, y: int64 T"""
+    c = np.zeros((5, 5), dtype=np.int64)
+    for a, b in zip(y, p):
+        c[a][b] += 1
+    return c
+
+
+def part_cc2(x, k):
+    """x: T, k: int64 T"""
+    c = np.zeros((4, 4))
+    for i in range(len(x)):
+        c[k[i]][2] += x[i]
+        c[k[i], 1] -= x[i]
+    return c
+
+
+def part_cumret(r):
+    """r: T N"""
+    w = np.ones((r.shape[0] + 1, r.shape[1]), dtype=r.dtype)
+    np.cumprod(1 + r, axis=0, out=w[1:])
+    return w, w[-1]
+
+
+def part_outv2(x):
+    """x: T"""
+    y = np.zeros(len(x) + 1)
+    np.cumsum(x, out=y[1:])
+    np.add(x, 1, out=y[:-1])
+    return y
+
+
+def part_columns(x, y):
+    """x: T, y: T"""
+    return np.c_[x, y, np.c_[x * 2, y]], np.r_[x, 1.0, y], np.r_[np.c_[x, y], np.c_[y, x]]
+
+
+def part_out_of_a_row(x):
+    """x: T N"""
+    y = np.zeros_like(x)
+    for t in range(x.shape[0]):
+        np.multiply(x[t], t, out=y[t])
+    return y
