@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from strop import trace_layout as layout
-from strop.trace_array import axis_of, lift, product, transpose
+from strop.trace_array import GRAPH, axis_of, broadcast_shapes, broadcast_to, lift, product, transpose
 from strop.trace_calls import handles
 from strop.trace_dims import Untraceable, is_int
 from strop.trace_rewrite import rewritten
@@ -11,6 +11,10 @@ from strop.trace_rewrite import rewritten
 LOOPS = """
 def each_row(function, rows, arguments, options):
     return stack([function(row, *arguments, **options) for row in rows])
+
+
+def each_element(function, arrays, count):
+    return stack([function(*[array[i] for array in arrays]) for i in range(count)])
 
 
 def each_step(b, a, x):
@@ -29,6 +33,30 @@ def loop(name: str):
     names = {"__builtins__": BUILTINS, "stack": lift}
     exec(compile(rewritten(LOOPS, __file__), __file__, "exec"), names)
     return names[name]
+
+
+@handles("vectorize", "frompyfunc")
+def vectorize(function, *_, **__):
+    """Of whole arrays where that does; where it asks for an element's value, element by element."""
+
+    def apply(*arguments, **options):
+        if options:
+            raise Untraceable("named arguments of a function of np.vectorize")
+        values = [lift(one) for one in arguments]
+        shape = broadcast_shapes(*(one.shape for one in values))
+        forks, passes = list(GRAPH.forks), list(GRAPH.passes)
+        try:
+            result = function(*arguments)
+            return result if isinstance(result, tuple) else broadcast_to(lift(result), shape)
+        except Untraceable as error:
+            if not str(error).startswith("control flow depends on the values of an array"):
+                raise
+            GRAPH.forks[:], GRAPH.passes[:] = forks, passes
+        count = product(shape)
+        flat = [layout.reshape(broadcast_to(one, shape), (count,)) for one in values]
+        return layout.reshape(loop("each_element")(function, flat, count), shape)
+
+    return apply
 
 
 @handles("apply_along_axis")

@@ -224,11 +224,6 @@ def clip(x, a_min=None, a_max=None, min=None, max=None):  # noqa: A002
     return x if high is None else pointwise("minimum", x, high)
 
 
-@handles("vectorize", "frompyfunc")
-def vectorize(function, *_, **__):
-    return function
-
-
 # ---- reductions and scans ------------------------------------------------------------------------------
 
 

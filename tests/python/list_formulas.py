@@ -106,3 +106,39 @@ def part_out_of_a_row(x):
     for t in range(x.shape[0]):
         np.multiply(x[t], t, out=y[t])
     return y
+
+
+def element_by_element_vec1(x):
+    """x: T N"""
+    def f(a, b):
+        if a > b:
+            return a - b
+        return a + b
+    return np.vectorize(f)(x, 0.5), np.vectorize(f)(x, x[0])
+
+
+def element_by_element_gcd2(a, b):
+    """a: int64 T, b: int64 T"""
+    def gcd1(a, b):
+        for _ in range(20):
+            if b == 0:
+                break
+            a, b = b, a % b
+        return a
+    f = np.vectorize(gcd1)
+    return f(a * 6, b * 4)
+
+
+def element_by_element_plain(x):
+    """x: T N"""
+    return np.vectorize(lambda v: v * 2 + 1)(x)
+
+
+def element_by_element_conditional(x):
+    """x: T"""
+    return np.vectorize(lambda v: 1.0 if v > 1 else v)(x)
+
+
+def element_by_element_a_number(x):
+    """x: T N"""
+    return np.vectorize(lambda v: 2.0)(x) + x
