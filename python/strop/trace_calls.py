@@ -91,7 +91,7 @@ def call(name: str, arguments, options):
         return JOINS[name](*arguments, **options)
     if name not in HANDLERS:
         raise Untraceable(
-            f"'{name if '.' in name and name.startswith('ndarray') else 'np.' + name}' has no graph operation"
+            f"'{name if name.startswith(('ndarray.', 'math.')) else 'np.' + name}' has no graph operation"
         )
     if where is not True and name in REDUCTIONS:
         result = reduced_where(name, where, *arguments, **options)

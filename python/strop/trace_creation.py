@@ -21,7 +21,7 @@ from strop.trace_array import (
     transpose,
 )
 from strop.trace_calls import HANDLERS, handles
-from strop.trace_dims import SymInt, Untraceable, undecided
+from strop.trace_dims import SymInt, Untraceable, same, undecided
 from strop.trace_lists import as_list
 from strop.trace_places import count_where_taken, shape_where_taken
 
@@ -212,6 +212,14 @@ def astype_(x, dtype, copy=True):
 @handles("copyto")
 def copyto(target, value):
     target.assign(value)
+
+
+@handles("putmask", "place")
+def putmask(target, mask, value):
+    shape = lift(value).shape
+    if shape and not (len(shape) == target.ndim and all(map(same, shape, target.shape))):
+        raise Untraceable("np.putmask with values that repeat")
+    target.assign(pointwise("where", mask, astype(lift(value), target.dtype), target))
 
 
 @handles("arange")

@@ -62,7 +62,7 @@ def _register_pointwise():
     }
     for name in "exp expm1 log2 log1p sqrt tanh sin cos floor ceil pow exp2".split():
         spelled[f"math.{name}"] = "power" if name == "pow" else name
-    spelled["math.fabs"] = "absolute"
+    spelled |= {"math.fabs": "absolute", "math.isnan": "isnan"}
 
     def handler(op):
         def apply(*operands, dtype=None):
@@ -136,12 +136,12 @@ def tan(x):
     return pointwise("divide", pointwise("sin", x), pointwise("cos", x))
 
 
-@handles("isinf")
+@handles("isinf", "math.isinf")
 def isinf(x):
     return pointwise("equal", pointwise("absolute", x), math.inf)
 
 
-@handles("isfinite")
+@handles("isfinite", "math.isfinite")
 def isfinite(x):
     return pointwise("less", pointwise("absolute", x), math.inf)
 

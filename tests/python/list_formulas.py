@@ -1,6 +1,8 @@
 """Lists of numbers of varying length, as in Python: [0.0] * n, tables, and results that go into parts of arrays; see
 fork_formulas.py."""
 
+import math
+
 import numpy as np
 
 
@@ -142,3 +144,11 @@ def element_by_element_conditional(x):
 def element_by_element_a_number(x):
     """x: T N"""
     return np.vectorize(lambda v: 2.0)(x) + x
+
+
+def numbers_that_are_finite(x):
+    """x: T"""
+    y = np.zeros(x.shape[0], x.dtype)
+    for i in range(x.shape[0]):
+        y[i] = 0 if math.isnan(x[i]) or not math.isfinite(x[i]) or math.isinf(x[i]) else x[i]
+    return y

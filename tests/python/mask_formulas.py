@@ -131,3 +131,12 @@ def masked_rows_with_an_axis_more(x):
     large = size > 1
     y[large] /= size[large][:, None]
     return y, x[large][:, 0].sum()
+
+
+def masked_put(x):
+    """x: T N"""
+    y = x.copy()
+    np.putmask(y, y > 1, 1.0)
+    np.place(y, y < -1, -1.0)
+    np.putmask(y, x > 2, x * 3)
+    return y
