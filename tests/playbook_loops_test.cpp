@@ -43,6 +43,19 @@ TEST_F(Loops, layernorm_with_learned_scale) {
     check(b, {{{"M", 5}, {"N", 203}}}, 5);
 }
 
+TEST_F(Loops, folds_of_sums_products_and_choices) {
+    for (const char* op : {"sum", "prod", "max", "min"})
+        for (int axis : {0, 1}) {
+            Builder b("folded");
+            const int x = b.input("x", {"M", "N"}), y = b.point("multiply", {x, b.constant(0.05)});
+            const int above = b.point("add", {y, b.constant(1)}), below = b.point("subtract", {b.constant(1), y});
+            const int either = b.point("where", {b.point("greater", {x, b.constant(0)}), above, below});
+            b.output("p", b.reduce(op, above, {axis}, false));
+            b.output("q", b.reduce(op, either, {axis}, false));
+            check(b, matrix_shapes, 2);
+        }
+}
+
 TEST_F(Loops, log_sum_exp_and_losses_of_rows) {
     Builder b("loss");
     int x = b.input("x", {"M", "N"}), target = b.input("target", {"M", "N"});

@@ -22,7 +22,7 @@ const std::vector<Dimensions> blocks = {
 Builder scan(const std::string& op, const std::vector<std::string>& shape, int axis, bool backwards) {
     Builder b("scan");
     int x = b.input("x", shape);
-    if (op == "prod") x = b.point("exp", {b.point("multiply", {x, b.constant(0.05)})});
+    if (op == "prod") x = b.point("add", {b.point("multiply", {x, b.constant(0.05)}), b.constant(1)});
     b.output("y", backwards ? b.reverse(b.scan(op, b.reverse(x, axis), axis), axis) : b.scan(op, x, axis));
     return b;
 }

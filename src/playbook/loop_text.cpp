@@ -140,11 +140,26 @@ Folding folding(const std::string& op) {
     return {"0.0f", "sum", ""};
 }
 
+namespace {
+
+// Outside of all brackets.
+bool has_outside(const std::string& text, char wanted) {
+    int depth = 0;
+    for (const char c : text) {
+        if (c == wanted && depth == 0) return true;
+        depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    }
+    return false;
+}
+
+}  // namespace
+
 std::string fold(const std::string& op, const std::string& a, const std::string& b) {
     if (op == "max") return "vmax(" + a + ", " + b + ")";
     if (op == "max_number") return "vmax_number(" + a + ", " + b + ")";
     if (op == "min") return "vmin(" + a + ", " + b + ")";
-    return a + (op == "prod" ? " * " : " + ") + b;
+    const bool apart = has_outside(b, op == "prod" ? ' ' : '?');  // else a * x + 1 for a * (x + 1)
+    return a + (op == "prod" ? " * " : " + ") + (apart ? "(" + b + ")" : b);
 }
 
 }  // namespace strop::playbook

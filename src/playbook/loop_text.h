@@ -55,6 +55,7 @@ struct Folding {
     std::string helper;      // needed by fold: "vmax" or empty
 };
 Folding folding(const std::string& op);
-std::string fold(const std::string& op, const std::string& a, const std::string& b);  // "a + b", "vmax(a, b)"
+std::string fold(const std::string& op, const std::string& a,
+                 const std::string& b);  // "a + b", "vmax(a, b)"; b may be any expression
 
 }  // namespace strop::playbook
