@@ -427,7 +427,8 @@ def any_above(x):
 
 def sum_of_some(x):
     """x: T"""
-    return np.array([sum(v for v in x if v > 0), sum(1 for v in x if v < 0), sum([v * v for v in x if v > 0 and v < 1])])
+    large, small = sum(v for v in x if v > 0), sum([v * v for v in x if v > 0 and v < 1])
+    return np.array([large, sum(1 for v in x if v < 0), small], x.dtype)
 
 
 def any_of_some(x):
