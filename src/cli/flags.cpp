@@ -62,8 +62,10 @@ CommandSpec optimize() {
         {{problem_position.name, problem_position.help + "; several run one after another", true, true,
           Completes::problems}},
         joined(
-            {{"--budget", "DURATION", "wall-clock time for the whole run, of several problems for each", Kind::duration,
-              "2m"},
+            {{"--budget", "DURATION",
+              "time for baselines, search and dispatch, of several problems for each; the proof of what was found "
+              "comes on top",
+              Kind::duration, "2m"},
              {"--jobs",
               "HOW",
               "of several problems: each (the budget is for each), or auto (they share it: each begins with an equal "
