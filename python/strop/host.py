@@ -176,7 +176,7 @@ def stable_argsort():
         return argsort(a, axis, kind, *order, **options)
 
     np.argsort = in_order
-    np.argpartition = lambda a, _kth, axis=-1, **_: in_order(a, axis)  # all are in their places
+    np.argpartition = lambda a, kth, axis=-1, **_: in_order(a, axis)  # all are in their places
     try:
         yield
     finally:

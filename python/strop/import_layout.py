@@ -25,7 +25,7 @@ from strop.trace_array import (
 )
 from strop.trace_arrangement import bordered, roll
 from strop.trace_dims import Untraceable, is_int, same
-from strop.trace_index_arrays import from_front, gather_several
+from strop.trace_index_arrays import counted_from_front, gather_several
 from strop.trace_layout import part
 from strop.trace_places import cut_off
 
@@ -126,8 +126,12 @@ def _roll(out, x, shifts, axes=()):
 def _bounds(x, axis, start, end):
     """Counted from the front and clamped, as far as that can be known."""
     extent = x.shape[axis]
-    endless = end is None or (is_int(end) and end >= 2**62)
-    return cut_off(layout.bound_of(start, extent, 0), extent if endless else layout.bound_of(end, extent, extent), extent)
+    return cut_off(layout.bound_of(start, extent, 0), layout.bound_of(_end(end), extent, extent), extent)
+
+
+def _end(end):
+    """PyTorch's largest integer is the end of the axis."""
+    return None if is_int(end) and end >= 2**62 else end
 
 
 @imports("slice", "slice_copy")
@@ -197,8 +201,7 @@ def _slice_scatter(out, x, source, axis=0, start=None, end=None, step=1):
     axis = axis_of(axis, x.ndim)
     if step != 1:
         written = Traced(x.node, x.shape, x.dtype)
-        end = None if is_int(end) and end >= 2**62 else end
-        written[tuple([*(slice(None) for _ in range(axis)), slice(start, end, step)])] = as_dtype(source, out)
+        written[tuple([*(slice(None) for _ in range(axis)), slice(start, _end(end), step)])] = as_dtype(source, out)
         return written
     return _with_part(out, x, source, axis, *_bounds(x, axis, start, end))
 
@@ -359,7 +362,7 @@ def _gather(out, x, axis, index, **_):
 
 @imports("take")
 def _take(out, x, index):
-    return layout.take(layout.reshape(x, (x.size,)), from_front(index, x.size), 0)
+    return layout.take(layout.reshape(x, (x.size,)), counted_from_front(index, x.size), 0)
 
 
 @imports("index", "_unsafe_index")

@@ -48,7 +48,7 @@ def _with_plain_result(function):
 @contextlib.contextmanager
 def plain_scalars(names: dict):
     """In a function whose globals these are."""
-    changed = {name: plain(value) for name, value in names.items() if plain(value) is not value}
+    changed = {name: new for name, value in names.items() if (new := plain(value)) is not value}
     kept = {name: names[name] for name in changed}
     names.update(changed)
     try:

@@ -40,7 +40,7 @@ class Builder:
         self.steps: dict = {}
         self.states: dict = {}
         self.extents: set[str] = set()  # of all nodes
-        self.checked: dict = {}  # places that change with a step (trace_places)
+        self.checked: dict = {}  # what was found of places and extents by trying sizes (trace_places)
         self.long_loops: set = set()  # of a known length, traced as if it varied
         self.assumed: dict = {}  # loops of which more steps are traced by themselves than there may be
         self.forks: list = []  # branches under way of which both sides are traced (trace_forks)

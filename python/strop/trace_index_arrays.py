@@ -16,7 +16,8 @@ from strop.trace_places import with_something
 REFUSAL = "this form of indexed assignment has no graph operation"
 
 
-def from_front(index: Traced, extent) -> Traced:
+def counted_from_front(index: Traced, extent) -> Traced:
+    """Computed indices, of which negative ones count from the end."""
     index = astype(index, np.int64)
     if index.iota is not None:
         return index
@@ -27,9 +28,9 @@ def _flattened(indices: dict, shape) -> tuple[tuple, Traced]:
     """The shape of all indices together, and for each the place in the axes flattened."""
     common = broadcast_shapes(*(index.shape for index in indices.values()))
     first, *others = sorted(indices)
-    flat = from_front(indices[first], shape[first])
+    flat = counted_from_front(indices[first], shape[first])
     for axis in others:
-        flat = flat * shape[axis] + from_front(indices[axis], shape[axis])
+        flat = flat * shape[axis] + counted_from_front(indices[axis], shape[axis])
     return common, broadcast_to(flat, common)
 
 
@@ -85,7 +86,7 @@ def put_in_rows(target: Traced, index: Traced, values) -> Traced:
     """target[np.arange(M), index] = values: at most one of each row."""
     rest = target.ndim - 2
     columns = layout.arange(target.shape[1])
-    here = pointwise("equal", columns, layout.expand_dims(from_front(index, target.shape[1]), 1))
+    here = pointwise("equal", columns, layout.expand_dims(counted_from_front(index, target.shape[1]), 1))
     values = layout.expand_dims(broadcast_to(astype(lift(values), target.dtype), (target.shape[0], *target.shape[2:])), 1)
     return pointwise("where", layout.reshape(here, (*here.shape, *(1 for _ in range(rest)))), values, target)
 

@@ -347,6 +347,7 @@ def _assign_computed(target: Traced, key: list, value):
         is_extent(entry) or isinstance(entry, slice) for entry in others
     ):
         raise Untraceable("assignment through an index array")
+    from strop.trace_index_arrays import counted_from_front
     from strop.trace_places import with_something
 
     with_something(target)
@@ -356,7 +357,7 @@ def _assign_computed(target: Traced, key: list, value):
     inside = []
     for axis in axes:
         extent = target.shape[axis]
-        place = pointwise("where", pointwise("less", key[axis], 0), pointwise("add", key[axis], extent), key[axis])
+        place = counted_from_front(key[axis], extent)
         inside.append(pointwise("equal", places_along(extent, len(kept) - 1 - kept.index(axis)), place))
     value = lift(value)
     lost_axes = [kept.index(axis) for axis in axes]

@@ -43,7 +43,7 @@ class Masked:
         return over_more_axes(self.mask, len(self.rest))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
-        return call(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}", inputs, options)
+        return self.whole.__array_ufunc__(ufunc, method, *inputs, **options)
 
     def __array_function__(self, function, types, arguments, options):
         return self.whole.__array_function__(function, types, arguments, options)
@@ -107,12 +107,21 @@ def is_masked(arguments) -> bool:
 
 def are_one(a: int, b: int) -> bool:
     """Nodes that compute the same of the same."""
-    if a == b:
-        return True
-    one, other = GRAPH.nodes[a], GRAPH.nodes[b]
-    plain = [{key: value for key, value in node.items() if key != "operands"} for node in (one, other)]
-    same_kind = one["family"] not in ("input", "repeat") and plain[0] == plain[1]
-    return same_kind and all(map(are_one, one["operands"], other["operands"]))
+    seen: set[tuple[int, int]] = set()
+    open_ = [(a, b)]
+    while open_:
+        pair = open_.pop()
+        if pair[0] == pair[1] or pair in seen:
+            continue
+        seen.add(pair)
+        one, other = (GRAPH.nodes[index] for index in pair)
+        plain = [{key: value for key, value in node.items() if key != "operands"} for node in (one, other)]
+        if one["family"] in ("input", "repeat") or plain[0] != plain[1]:
+            return False
+        if len(one["operands"]) != len(other["operands"]):
+            return False
+        open_ += zip(one["operands"], other["operands"])
+    return True
 
 
 def mask_of(arguments) -> Traced:

@@ -337,7 +337,10 @@ def are_granted(rooms) -> bool:
     if any(eval(_compiled(text(room)), FUNCTIONS, point) < 0 for room in rooms for point in GRAPH.points):
         return False
     for room in rooms:
-        if not all(number >= 0 for (number,) in _at_many_sizes(room, known=())):
+        key = ("room", text(room), *(text(one.count) for one in GRAPH.passes))
+        if key not in GRAPH.checked:
+            GRAPH.checked[key] = all(number >= 0 for (number,) in _at_many_sizes(room, known=()))
+        if not GRAPH.checked[key]:
             least = -terms_of(room).get((), 0)
             extent = text(room + least)
             GRAPH.require[extent] = max(least, GRAPH.require.get(extent, least))

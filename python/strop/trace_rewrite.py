@@ -409,7 +409,7 @@ class Rewriter(ast.NodeTransformer):
         return test if isinstance(node.ops[0], ast.Is) else ast.copy_location(ast.UnaryOp(ast.Not(), test), node)
 
     def visit_Call(self, node):
-        _take_all(node, set().union(*self.locals))
+        _take_all(node, self.locals)
         self.generic_visit(node)
         plain = len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
         if isinstance(node.func, ast.Name) and node.func.id in ("list", "tuple") and plain:
@@ -421,12 +421,12 @@ class Rewriter(ast.NodeTransformer):
 NEUTRAL = {"sum": 0, "any": False, "all": True}
 
 
-def _take_all(node: ast.Call, bound: set[str]):
+def _take_all(node: ast.Call, bound: list[set[str]]):
     """sum(A for x in y if TEST) as sum(A if TEST else 0 for x in y), and the like."""
     inner: Any = node.args[0] if len(node.args) == 1 else None
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     comprehension = isinstance(inner, (ast.GeneratorExp, ast.ListComp)) and len(inner.generators) == 1
-    if name not in NEUTRAL or name in bound or not comprehension or not inner.generators[0].ifs:
+    if name not in NEUTRAL or any(name in names for names in bound) or not comprehension or not inner.generators[0].ifs:
         return
     tests, inner.generators[0].ifs = inner.generators[0].ifs, []
     test = tests[0] if len(tests) == 1 else ast.copy_location(ast.BoolOp(ast.And(), tests), inner)

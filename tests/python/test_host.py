@@ -48,6 +48,17 @@ class Types(unittest.TestCase):
             self.assertEqual(reference.of_arrays([x], [], True).dtype, np.float64)  # and the module is as it was
             self.assertEqual(reference.of_arrays([x.astype(np.float64)], [], False).dtype, np.float64)
 
+    def test_parts_are_ordered_however_they_are_asked_for(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "reference.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("import numpy as np\n\n\ndef f(x):\n"
+                           "    return np.argpartition(x, 2), np.argpartition(x, kth=2, axis=0)\n")
+            reference = host.Reference({"reference": path, "function": "f", "framework": "numpy"})
+            sys.path.insert(0, os.path.dirname(host.__file__))
+            for places in reference.of_arrays([np.array([1.0, 0, 1, 0, 1])], [], True):
+                self.assertEqual(list(places), [1, 3, 0, 2, 4])
+
     def test_a_narrower_or_another_type_is_refused(self):
         for result, declared in ((np.ones(3, np.float32), "float64"), (np.ones(3, np.int32), "float32")):
             text, note, _ = self.stored(result, declared)
