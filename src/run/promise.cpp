@@ -107,12 +107,26 @@ bool is_other_code(const Kernel& one, const Kernel& other) {
     return lines(one) != lines(other);
 }
 
+// A function that failed beside the other has no time there; where it is that of now, this is no success.
+void note_failures(const Comparison& comparison, PromiseCheck& check) {
+    for (const PointComparison& point : comparison.points)
+        for (const ContenderResult& result : point.results)
+            if (result.verdict != Verdict::ok) {
+                check.notes.push_back(fmt::format("{}: {} failed in turns with the other: {}{}{}", point.point.label,
+                                                  result.name, name_of(result.verdict),
+                                                  result.evidence.empty() ? "" : ", ", result.evidence));
+                check.kept = check.kept && result.name == as_it_was;
+            }
+}
+
 // The function of then and that of now in one comparison, which tells more than two ratios to a baseline.
 void take_turns(judge::WorkerClient& worker, const Problem& problem, const Kernel& before, const Kernel& now,
                 const PromiseOptions& options, PromiseCheck& check) {
     const std::vector<Contender> both = {{"now", "", now, now.initial}, {as_it_was, "", before, before.initial}};
     const auto measured = [&](const Problem& part, Seconds seconds) {
-        return report::changes_in_turns(compare_kernels(worker, part, both, seconds), options.tolerance);
+        const Comparison comparison = compare_kernels(worker, part, both, seconds);
+        note_failures(comparison, check);
+        return report::changes_in_turns(comparison, options.tolerance);
     };
     const std::vector<report::Change> first = measured(problem, options.seconds_per_shape);
     check.changes.insert(check.changes.end(), first.begin(), first.end());
@@ -145,10 +159,11 @@ PromiseCheck check_promise(judge::WorkerClient& worker, const Problem& problem, 
     note_changes(report, now, options.tolerance, check);
     check.now = now.shapes;
     const Problem part = slower_part(problem, check.changes, false);
+    check.kept = true;
     if (promise.kernel && is_other_code(*promise.kernel, kernel))
         take_turns(worker, problem, *promise.kernel, kernel, options, check);
     if (check.same_machine && !part.points.empty()) look_again(worker, part, report, kernel, options, check);
-    check.kept = check.judgement.evaluation.ok();
+    check.kept = check.kept && check.judgement.evaluation.ok();
     for (const report::Change& change : check.changes)
         if ((check.same_machine || change.in_turns) && (is_slower(change) || is_lost(change, report)))
             check.kept = false;
