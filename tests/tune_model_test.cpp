@@ -172,6 +172,32 @@ TEST(Prior, GivesLogCostsAndRanksOfTheSameSpread) {
         }
 }
 
+// Runs agree on B and W, and each has its own mind on A: so may the next one.
+TEST(Prior, TellsInWhatRunsDifferFromEachOther) {
+    Seen seen;
+    std::vector<EarlierRun> runs;
+    for (double own : {-1.0, 1.0, 3.0}) {
+        EarlierRun& run = runs.emplace_back();
+        for (size_t row : seen.rows) {
+            const Configuration configuration = seen.space.configuration(row);
+            const double a = static_cast<double>(std::get<int64_t>(configuration.at("A")));
+            run.configurations.push_back(configuration);
+            run.costs.push_back(std::exp(Seen::cost(configuration) + 0.2 * std::sin(own * a)));
+        }
+    }
+    const Positions positions(seen.space.tunables());
+    const Belief belief = Prior(seen.space, runs).between_runs(positions);
+    EXPECT_GT(belief.weights.of[0], 5 * belief.weights.of[1]);
+    EXPECT_GT(belief.weights.of[0], 5 * belief.weights.of[2]);
+    EXPECT_GT(belief.scale, 0.05);
+    EXPECT_LT(belief.scale, 0.5);
+    EXPECT_GT(belief.scale_is_worth, 0);
+
+    const Belief of_one = Prior(seen.space, {runs[0]}).between_runs(positions);
+    EXPECT_EQ(of_one.weights.of, usual_weights(3).of);
+    EXPECT_EQ(of_one.scale_is_worth, 0);
+}
+
 // Costs that no neighbour tells, in an order that another machine had as well: there the best were far better.
 TEST(CostModel, LearnsFromTheOrderOfEarlierRunsWhereTheirCostsAreOthers) {
     Seen seen;
@@ -262,7 +288,7 @@ TEST(Posterior, LearnsWhichTunablesMatter) {
         points.push_back(seen.space.coordinates(row));
         costs.push_back(std::sin(points.back()[0]));
     }
-    Posterior posterior(positions, points, costs);
+    Posterior posterior(positions, points, costs, {usual_weights(3)});
     Weights learned = most_probable(posterior, usual_weights(3));
     EXPECT_GT(learned.of[0], 10 * learned.of[1]);
     EXPECT_GT(learned.of[0], 10 * learned.of[2]);

@@ -54,7 +54,8 @@ void FailureModel::learn() {
         points.push_back(points_[i]);
         works.push_back(works_[i]);
     }
-    weights_ = most_probable(Posterior(positions_, points, std::move(works)), weights_);
+    weights_ = most_probable(Posterior(positions_, points, std::move(works), {usual_weights(positions_.tunables())}),
+                             weights_);
     weights_.noise = std::max(weights_.noise, least_noise);
     factor_ = {};
     current_ = false;

@@ -20,6 +20,8 @@ constexpr double clearly = 2;         // log of how much more probable the costs
 constexpr double shares_of_ranks[] = {0, 0.4, 0.7, 1};
 constexpr double least_variance = 1e-9;
 
+double square(double x) { return x * x; }
+
 std::vector<float> as_floats(const std::vector<double>& values, size_t count, double factor) {
     std::vector<float> result;
     for (size_t i = 0; i < count; ++i) result.push_back(static_cast<float>(factor * values[i]));
@@ -51,7 +53,8 @@ CostModel::CostModel(const Space& space, const Prior* prior)
     : space_(space),
       prior_(prior),
       positions_(space.tunables()),
-      weights_(usual_weights(positions_.tunables())),
+      belief_(prior ? prior->between_runs(positions_) : Belief{usual_weights(positions_.tunables())}),
+      weights_(belief_.weights),
       candidates_(space, positions_) {}
 
 double CostModel::similarity(size_t row, size_t other) const {
@@ -119,6 +122,7 @@ void CostModel::forget_factor() {
 
 void CostModel::forget_earlier_runs() {
     prior_ = nullptr;
+    belief_.scale_is_worth = 0;
     scores_.clear();
     candidate_scores_.clear();
 }
@@ -154,7 +158,8 @@ void CostModel::predict() {
     extend(factor_.size());
     Mean mean = estimate_mean(factor_, costs_, seen(scores_, ranks_));
     size_t n = points_.size();
-    scale_ = std::max(std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n)), 1e-6);
+    const double squares = dot(mean.whitened, mean.whitened, n) + belief_.scale_is_worth * square(belief_.scale);
+    scale_ = std::max(std::sqrt(squares / (static_cast<double>(n) + belief_.scale_is_worth)), 1e-6);
     doubt(mean);
     if (means_current_) return;
     means_current_ = true;
@@ -238,7 +243,7 @@ void CostModel::learn() {
         costs.push_back(costs_[i]);
         for (size_t r = 0; r < scores.size(); ++r) scores[r].push_back(scores_[r][i]);
     }
-    Posterior posterior(positions_, points, std::move(costs));
+    Posterior posterior(positions_, points, std::move(costs), belief_);
     auto probability = [&](const std::vector<std::vector<double>>& of_runs) {
         posterior.hear(of_runs);
         return posterior.log(weights_);

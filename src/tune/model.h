@@ -5,7 +5,9 @@
 // (Hamming), which lets neighbouring values differ as powers of two and odd ones do. Weights, Hamming part and noise
 // maximise the posterior (posterior.h). The mean is a constant, plus a multiple of what earlier runs say where there
 // are any (mean.h): as log costs, as ranks or as something between, by what makes the observations most probable. How
-// little constant and multiples are known adds to the variance (Rasmussen, Williams, equation 2.42).
+// little constant and multiples are known adds to the variance (Rasmussen, Williams, equation 2.42). Where there are
+// several earlier runs, how they differ from each other tells beforehand how this one may differ from them
+// (Prior::between_runs).
 //
 // Predictions are kept for a fixed set of candidates and updated with each observation: O(observations ×
 // candidates), no matrix is inverted twice.
@@ -17,6 +19,7 @@
 #include "tune/candidates.h"
 #include "tune/cholesky.h"
 #include "tune/covariance.h"
+#include "tune/posterior.h"
 #include "tune/space.h"
 
 namespace strop::tune {
@@ -69,6 +72,7 @@ private:
     const Space& space_;
     const Prior* prior_;
     Positions positions_;
+    Belief belief_;
     Weights weights_;
 
     std::vector<Point> points_;

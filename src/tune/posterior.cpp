@@ -12,13 +12,13 @@ namespace {
 constexpr double usual_weight = 0.7;  // of a tunable: a length scale of 1.2 of its range
 constexpr double usual_hamming = 0.03;
 constexpr double usual_noise = 1e-3;
-constexpr double weight_spread = 1.2;  // of the logarithm, before anything was seen
 
 double square(double x) { return x * x; }
 
-double log_prior(const Weights& weights) {
-    double sum = square(std::log(weights.hamming / usual_hamming)) + square(std::log(weights.noise / usual_noise) / 2);
-    for (double weight : weights.of) sum += square(std::log(weight / usual_weight) / weight_spread);
+double log_prior(const Weights& weights, const Belief& belief) {
+    const Weights& usual = belief.weights;
+    double sum = square(std::log(weights.hamming / usual.hamming)) + square(std::log(weights.noise / usual.noise) / 2);
+    for (size_t t = 0; t < weights.of.size(); ++t) sum += square(std::log(weights.of[t] / usual.of[t]) / belief.spread);
     return -0.5 * sum;
 }
 
@@ -28,8 +28,10 @@ Weights usual_weights(size_t tunables) {
     return {std::vector<double>(tunables, usual_weight), usual_hamming, usual_noise};
 }
 
-Posterior::Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs)
-    : costs_(std::move(costs)) {
+Posterior::Posterior(const Positions& positions, const std::vector<Point>& points, std::vector<double> costs,
+                     Belief belief)
+    : costs_(std::move(costs)),
+      belief_(std::move(belief)) {
     for (size_t t = 0; t < positions.tunables(); ++t) {
         std::vector<float>&steps = steps_.emplace_back(), &differences = differences_.emplace_back();
         for (size_t i = 0; i < points.size(); ++i)
@@ -51,16 +53,28 @@ std::vector<float> Posterior::covariances(const Weights& weights) const {
     return result;
 }
 
-double Posterior::log(const Weights& weights) const {
-    size_t n = costs_.size();
+Cholesky Posterior::factor(const Weights& weights) const {
     std::vector<float> covariance = covariances(weights);
     Cholesky factor;
     auto left = covariance.begin();
-    for (size_t i = 0; i < n; left += static_cast<std::ptrdiff_t>(i), ++i)
+    for (size_t i = 0; i < costs_.size(); left += static_cast<std::ptrdiff_t>(i), ++i)
         factor.append({left, left + static_cast<std::ptrdiff_t>(i)}, 1 + weights.noise, 1e-9);
-    Mean mean = estimate_mean(factor, costs_, scores_);
-    double squares = std::max(dot(mean.whitened, mean.whitened, n), 1e-12);
-    return -0.5 * static_cast<double>(n) * std::log(squares) - factor.log_determinant() + log_prior(weights);
+    return factor;
+}
+
+double Posterior::log(const Weights& weights) const {
+    const size_t n = costs_.size();
+    const Cholesky covariance = factor(weights);
+    const Mean mean = estimate_mean(covariance, costs_, scores_);
+    const double squares = std::max(dot(mean.whitened, mean.whitened, n), 1e-12);
+    return -0.5 * static_cast<double>(n) * std::log(squares) - covariance.log_determinant() +
+           log_prior(weights, belief_);
+}
+
+double Posterior::scale(const Weights& weights) const {
+    const size_t n = costs_.size();
+    const Mean mean = estimate_mean(factor(weights), costs_, scores_);
+    return std::sqrt(dot(mean.whitened, mean.whitened, n) / static_cast<double>(n));
 }
 
 // All weights together first, then one at a time.

@@ -12,8 +12,13 @@ namespace strop::tune {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr size_t most_nearest = 200;  // measurements that unmeasured rows are guessed from
-constexpr double unknown = 0.3;       // weight of the average in a guess
+constexpr size_t most_nearest = 200;        // measurements that unmeasured rows are guessed from
+constexpr double unknown = 0.3;             // weight of the average in a guess
+constexpr size_t most_compared = 6;         // runs that are held against the others
+constexpr size_t compared_rows = 100;       // of each, at most
+constexpr size_t fewest_compared = 12;      // rows that tell something of all weights
+constexpr double spread_between_runs = 1;   // of a weight's logarithm
+constexpr double worth_of_their_scale = 2;  // observations
 
 size_t differences(const std::vector<uint16_t>& a, const std::vector<uint16_t>& b) {
     uint16_t different = 0;  // as wide as what is compared: the loop becomes vector code
@@ -57,6 +62,7 @@ Prior::Prior(const Space& space, const std::vector<EarlierRun>& runs) : space_(s
         }
         run.scores = with_ranks(log_costs);
         for (size_t i : informative(log_costs, most_nearest)) {
+            run.nearest_rows.push_back(run.rows[i]);
             run.nearest.push_back(space.coordinates(run.rows[i]));
             run.nearest_scores.push_back(run.scores[i]);
         }
@@ -106,6 +112,49 @@ std::vector<double> Prior::scores(size_t row) const {
         result[runs_.size() + r] = said.rank;
     }
     return result;
+}
+
+Posterior Prior::beyond_the_others(size_t run, const Positions& positions) const {
+    const Run& own = runs_[run];
+    std::vector<Point> points;
+    std::vector<double> costs;
+    std::vector<std::vector<double>> others(runs_.size() - 1);
+    const size_t step = std::max<size_t>(own.nearest.size() / compared_rows, 1);
+    for (size_t i = 0; i < own.nearest.size(); i += step) {
+        points.push_back(own.nearest[i]);
+        costs.push_back(own.nearest_scores[i].log_cost);
+        for (size_t r = 0; r < others.size(); ++r)
+            others[r].push_back(score(runs_[r < run ? r : r + 1], own.nearest_rows[i]).log_cost);
+    }
+    Posterior posterior(positions, points, std::move(costs), {usual_weights(positions.tunables())});
+    posterior.hear(std::move(others));
+    return posterior;
+}
+
+Belief Prior::between_runs(const Positions& positions) const {
+    Belief belief = {usual_weights(positions.tunables())};
+    std::vector<Weights> weights;
+    std::vector<double> scales;
+    for (size_t run = 0; run < runs_.size() && runs_.size() > 1 && scales.size() < most_compared; ++run) {
+        if (runs_[run].nearest.size() < fewest_compared) continue;
+        const Posterior posterior = beyond_the_others(run, positions);
+        weights.push_back(most_probable(posterior, belief.weights));
+        scales.push_back(posterior.scale(weights.back()));
+    }
+    if (scales.empty()) return belief;
+    const auto mean = [&](auto value) {
+        double sum = 0;
+        for (size_t i = 0; i < scales.size(); ++i) sum += std::log(value(i));
+        return std::exp(sum / static_cast<double>(scales.size()));
+    };
+    for (size_t t = 0; t < positions.tunables(); ++t)
+        belief.weights.of[t] = mean([&](size_t i) { return weights[i].of[t]; });
+    belief.weights.hamming = mean([&](size_t i) { return weights[i].hamming; });
+    belief.weights.noise = mean([&](size_t i) { return weights[i].noise; });
+    belief.spread = spread_between_runs;
+    belief.scale = mean([&](size_t i) { return scales[i]; });
+    belief.scale_is_worth = worth_of_their_scale;
+    return belief;
 }
 
 std::vector<size_t> Prior::best(size_t count) const {

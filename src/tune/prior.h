@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tune/posterior.h"
 #include "tune/space.h"
 
 namespace strop::tune {
@@ -25,6 +26,9 @@ public:
     size_t runs() const { return runs_.size(); }  // that say something
     // Log costs, one a run, then ranks, one a run.
     std::vector<double> scores(size_t row) const;
+    // How a run differs from what the others say of it, in the mean over them: so may the next one. What is usual, of a
+    // single run or of very few measurements.
+    Belief between_runs(const Positions& positions) const;
     // The rows that the runs found best, the best first, at most `count`.
     std::vector<size_t> best(size_t count) const;
 
@@ -35,11 +39,13 @@ private:
     struct Run {
         std::vector<size_t> rows;                    // sorted
         std::vector<Score> scores;                   // of each
-        std::vector<std::vector<uint16_t>> nearest;  // what others are guessed from
+        std::vector<size_t> nearest_rows;            // sorted by cost; what others are guessed from
+        std::vector<std::vector<uint16_t>> nearest;  // their coordinates
         std::vector<Score> nearest_scores;
     };
     static std::vector<Score> with_ranks(const std::vector<double>& log_costs);
     Score score(const Run& run, size_t row) const;
+    Posterior beyond_the_others(size_t run, const Positions& positions) const;
 
     const Space& space_;
     std::vector<Run> runs_;
