@@ -22,7 +22,11 @@ if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # as in trace.py
 
 import torch  # noqa: E402
-from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode  # noqa: E402
+from torch._subclasses.fake_tensor import (  # noqa: E402
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+)
 
 from strop import import_torch  # noqa: E402
 from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
@@ -211,6 +215,10 @@ class Imported:
             if isinstance(refusal.__cause__, DataDependentOutputException):
                 raise Refusal(f"{place(refusal.__cause__, self.path)}: control flow depends on the values of a tensor",
                               "torch.where computes both branches; " + INSTEAD) from refusal
+            if isinstance(refusal.__cause__, DynamicOutputShapeException):
+                raise Refusal(f"{place(refusal.__cause__, self.path)}: a shape depends on the values of a tensor",
+                              "torch.where keeps the shape, as in torch.where(m, x, 0).sum() for x[m].sum(); " + INSTEAD
+                              ) from refusal
             raise
         except Untraceable as error:
             raise Refusal(f"{self.path}: {error}", INSTEAD) from error

@@ -18,6 +18,7 @@ import warnings
 
 import numpy as np
 import torch
+from torch._ops import HigherOrderOperator
 
 from strop import (  # noqa: F401  (fill the table)
     import_layout,
@@ -124,6 +125,8 @@ def is_understood(program) -> bool:
     """Whether every operation has an entry as it is, and none changes a tensor."""
     for node in program.graph.nodes:
         target = node.target
+        if isinstance(target, HigherOrderOperator):
+            return False  # `autocast` around operations, say
         if node.op != "call_function" or not hasattr(target, "_opname") or target._opname in IGNORED:
             continue
         known = f"{target._opname}.{target._overloadname}" in OPERATIONS or target._opname in OPERATIONS
@@ -311,6 +314,8 @@ class Reader:
         return argument
 
     def follow(self, node):
+        if isinstance(node.target, HigherOrderOperator):
+            raise Untraceable(f"'{node.target.name()}' has no graph operation{line_of(node, self.folder)}")
         arguments = [self.value(argument) for argument in node.args]
         options = {key: self.value(argument) for key, argument in node.kwargs.items()}
         try:

@@ -109,6 +109,10 @@ REFUSED = {
     "in_place": ("return x.add_(1)", "the reference changes one of its inputs in place"),
     "complex": ("return x.to(torch.complex64) + 1", "dtype 'complex64' is not supported (reference.py:4)"),
     "complex": ("return torch.fft.fft(x)", "'aten._fft_r2c' has no graph operation (reference.py:4)"),
+    "branches": (
+        "return torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x,))",
+        "'cond' has no graph operation (reference.py:4)",
+    ),
     "crash": ("return undefined", "the reference cannot be exported: NameError: name 'undefined' is not defined"),
 }
 
@@ -171,6 +175,10 @@ BAD_FILES = {
     "control_flow": (
         MODULE + MODEL.format("x if x.max() > 0 else -x") + INPUTS.format("torch.ones(2)"),
         "file.py:5: control flow depends on the values of a tensor",
+    ),
+    "mask": (
+        MODULE + MODEL.format("x[x > 0].sum()") + INPUTS.format("torch.ones(2)"),
+        "file.py:5: a shape depends on the values of a tensor",
     ),
     "in_place": (MODULE + MODEL.format("x.mul_(2)") + INPUTS.format("torch.ones(2)"), "changes its input 'x' in place"),
 }
