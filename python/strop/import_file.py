@@ -28,7 +28,7 @@ from torch._subclasses.fake_tensor import (  # noqa: E402
     FakeTensorMode,
 )
 
-from strop import import_torch  # noqa: E402
+from strop import import_outputs, import_torch  # noqa: E402
 from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
 from strop.import_values import HALVES, numpy_dtype  # noqa: E402
@@ -134,6 +134,7 @@ class Imported:
         self.inputs = {n: v for n, v in zip(self.arguments, self.values) if isinstance(v, torch.Tensor)}
         self.tensors = {self.names.take(name.replace(".", "_")): name for name, _ in self.candidates()}
         self.updated: list[str] = []
+        self.result: object = None  # of forward, where it is no tensor or flat tuple of tensors
         self.all_tensors: list[tuple[str, str]] = []  # as exported, also those that nothing reads
 
     def move_to(self, dtype):
@@ -173,7 +174,8 @@ class Imported:
     def function(self, *given):
         inputs = dict(zip(self.inputs, given))
         tensors = dict(zip(self.tensors.values(), given[len(self.inputs) :]))
-        return self.call(inputs, tensors)
+        result = self.call(inputs, tensors)
+        return result if import_outputs.is_flat(result) else tuple(one for _, one in import_outputs.tensors(result))
 
     # ---- trying shapes without computing ----
 
@@ -222,12 +224,14 @@ class Imported:
             raise
         except Untraceable as error:
             raise Refusal(f"{self.path}: {error}", INSTEAD) from error
-        results = result if isinstance(result, (tuple, list)) else [result]
-        for one in results:
-            if not isinstance(one, torch.Tensor):
+        for _, one in import_outputs.leaves(result):
+            if not isinstance(one, torch.Tensor) and (one is not None or one is result):
                 raise Refusal(f"{self.path}: forward returns a {type(one).__name__}",
-                              "it has to return a tensor or a flat tuple of tensors")
+                              "it has to return tensors, or tuples, lists and dictionaries of tensors")
             check_input(one, f"{self.path}: what forward returns")
+        if not import_outputs.tensors(result):
+            raise Refusal(f"{self.path}: forward returns no tensor", "there has to be something to compute")
+        self.result = None if import_outputs.is_flat(result) else result
 
     # ---- exporting ----
 
@@ -445,6 +449,8 @@ def import_file(path: str, dtype: str = "", module=None, cases=None) -> dict:
     inputs += [(name, tensor, list(tensor.shape), value_of_fill(tensor, False))
                for name, tensor in ((n, imported.tensor(full)) for n, full in imported.tensors.items())]
     names = ["y"] if len(outputs) == 1 else [f"y{i}" for i in range(len(outputs))]
+    if imported.result is not None:
+        names = [import_outputs.name_at(path) for path, _ in import_outputs.tensors(imported.result)]
     results = [(imported.names.take(name), import_torch.first_tensor(out.meta["val"]).dtype, shape)
                for name, out, shape in zip(names, outputs, shapes)]
     arguments = [name if name in imported.inputs else repr(value) for name, value in zip(imported.arguments, imported.values)]

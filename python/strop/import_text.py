@@ -7,6 +7,8 @@ import math
 
 import torch
 
+from strop import import_outputs
+
 
 def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
     """How the judge draws it: of the sign of the file's values, but never constant, so that nothing is right by luck."""
@@ -84,7 +86,12 @@ def reference_text(imported, arguments) -> str:
     for full, value in values.items():
         for path, kind, key in kept[full]:
             text += f"    PARTS[{json.dumps(path)}].{kind}[{json.dumps(key)}] = {value}\n"
-    return text + f"    return MODEL({', '.join(arguments)})\n"
+    call = f"MODEL({', '.join(arguments)})"
+    if imported.result is None:
+        return text + f"    return {call}\n"
+    found = imported.names.take("result")
+    taken = [found + path for path, _ in import_outputs.tensors(imported.result)]
+    return text + f"    {found} = {call}\n    return {', '.join(taken)}\n"
 
 
 MODULE = '''"""ModelNew: Model of @name@_original.py with its forward computed by the kernel @name@.
@@ -131,7 +138,7 @@ _forward.register_autograd(_backward)
 
 class ModelNew(Model):
     def forward(self, @arguments@):
-@checks@        return _forward(@values@)
+@checks@        @returned@
 '''
 
 
@@ -156,6 +163,15 @@ def forward_checks(imported, names) -> str:
         text += f"        if {'not ' if imported.model.training else ''}self.training:\n"
         text += f'            raise RuntimeError("@name@: the kernel computes what Model does after {mode}()")\n'
     return text
+
+
+def returned(imported, call: str, count: int) -> str:
+    """As Model returns it."""
+    if imported.result is None:
+        return f"return {call}"
+    found = imported.names.take("results")
+    given = iter([f"{found}[{place}]" for place in range(count)] if count > 1 else [found])
+    return f"{found} = {call}\n        return {import_outputs.rebuilt(imported.result, given)}"
 
 
 def extents_text(shape) -> str:
@@ -185,7 +201,7 @@ def module_text(imported, results, dimensions) -> str:
         "empty": f"({', '.join(empty)})" if many else empty[0],
         "arguments": ", ".join(imported.arguments),
         "checks": forward_checks(imported, imported.arguments),
-        "values": listed([*imported.inputs, *stored], 8),
+        "returned": returned(imported, f"_forward({listed([*imported.inputs, *stored], 8)})", len(results)),
     }
     text = MODULE
     for key, value in fields.items():

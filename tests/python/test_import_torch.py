@@ -167,7 +167,9 @@ BAD_FILES = {
     "complex": (MODULE + MODEL.format("x") + INPUTS.format("torch.ones(2) * 1j"), "input 0 is of dtype complex64"),
     "sparse": (MODULE + MODEL.format("x") + INPUTS.format("torch.eye(2).to_sparse()"), "input 0 is not a dense tensor"),
     "list": (MODULE + MODEL.format("x[0]") + INPUTS.format("[torch.ones(2)]"), "input 0 is a list"),
-    "dictionary": (MODULE + MODEL.format("{'y': x}") + INPUTS.format("torch.ones(2)"), "forward returns a dict"),
+    "number": (MODULE + MODEL.format("{'y': x, 'n': 3}") + INPUTS.format("torch.ones(2)"), "forward returns a int"),
+    "nothing": (MODULE + MODEL.format("None") + INPUTS.format("torch.ones(2)"), "forward returns a NoneType"),
+    "empty_result": (MODULE + MODEL.format("(None, {})") + INPUTS.format("torch.ones(2)"), "forward returns no tensor"),
     "dropout": (
         MODULE + MODEL.format("nn.functional.dropout(x)") + INPUTS.format("torch.ones(2)"),
         "draws random numbers (file.py:5)",
@@ -272,8 +274,16 @@ class Files(unittest.TestCase):
         self.assertEqual(text.count("words_weight:"), 1)  # tied to the head's
         self.assertIn("y1: {dtype: int64, shape: [M]}", text)
 
+    def test_what_a_module_returns_keeps_its_structure(self):
+        files = self.imported("statistics_of_rows")["files"]
+        self.assertEqual(re.findall(r"^  (\w+): ", files["problem.yaml"].partition("outputs:")[2], re.M)[:3],
+                         ["centred", "moments_0", "moments_1_0"])
+        self.assertIn("return result['centred'], result['moments'][0], result['moments'][1][0]\n", files["reference.py"])
+        self.assertIn("return {'centred': results[0], 'moments': (results[1], [results[2]]), 'cache': None}\n",
+                      files["module.py"])
+
     def test_graphs_compute_what_the_modules_do(self):
-        for name in ("causal_attention", "conv_norm", "window_bias", "recurrent"):
+        for name in ("causal_attention", "conv_norm", "window_bias", "recurrent", "statistics_of_rows"):
             with self.subTest(name):
                 self.compare(name)
 
