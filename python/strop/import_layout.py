@@ -27,7 +27,7 @@ from strop.trace_arrangement import bordered, roll
 from strop.trace_dims import Untraceable, is_int, same
 from strop.trace_index_arrays import counted_from_front, gather_several
 from strop.trace_layout import part
-from strop.trace_places import cut_off
+from strop.trace_sizes import cut_off
 
 # ---- shapes ----------------------------------------------------------------------------------------------
 

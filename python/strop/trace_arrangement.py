@@ -10,7 +10,7 @@ from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_creation import converted
 from strop.trace_dims import SymInt, Untraceable, is_int, looks_negative
 from strop.trace_layout import part
-from strop.trace_places import count_where_taken
+from strop.trace_sizes import count_where_taken
 
 
 def along(axis: int, begin, end) -> tuple:

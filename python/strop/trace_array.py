@@ -473,7 +473,7 @@ def broadcast_to(value: Traced, shape) -> Traced:
     misfit = any(is_int(have) and is_int(want) and have not in (1, want) for have, want in pairs)
     if misfit or len(value.shape) > len(shape):
         raise Untraceable(f"shape {show(value.shape)} does not broadcast to {show(shape)}")
-    from strop.trace_places import fit_where_taken
+    from strop.trace_sizes import fit_where_taken
 
     node = GRAPH.add("layout", "broadcast", [fit_where_taken(value, shape).node], shape, GRAPH.dtype(value.node))
     return Traced(node, shape, value.dtype, value.weak)

@@ -23,7 +23,7 @@ from strop.trace_array import (
 from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, same, undecided
 from strop.trace_lists import as_list
-from strop.trace_places import count_where_taken, shape_where_taken
+from strop.trace_sizes import count_where_taken, shape_where_taken
 
 # ---- layout --------------------------------------------------------------------------------------------
 

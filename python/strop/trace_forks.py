@@ -109,7 +109,7 @@ class Fork:
 
     def check_extents(self):
         """Where a dimension decides, a side may only have arrays that there are at all sizes."""
-        from strop.trace_places import are_possible
+        from strop.trace_sizes import are_possible
 
         if self.by_size and not are_possible(GRAPH.extents - self.extents, self.extents):
             raise self.test.undecided
@@ -166,7 +166,7 @@ class Fork:
         return result
 
     def _of_one_shape(self, a: Traced, b: Traced) -> tuple[Traced, Traced]:
-        from strop.trace_places import fitted, fitting_extent
+        from strop.trace_sizes import fitted, fitting_extent
 
         if len(a.shape) == len(b.shape) and all(same(x, y) for x, y in zip(a.shape, b.shape)):
             return a, b
@@ -369,7 +369,7 @@ def _combined(op: str, decided: bool, tests, values=False):
 
 
 def _not_all(facts) -> list:
-    from strop.trace_places import indicator
+    from strop.trace_sizes import indicator
 
     return [(text(indicator(facts)), "==")]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from strop.trace_array import Traced, pointwise
 from strop.trace_dims import EXTREMA, SymInt, Untraceable, steps_in, with_step
-from strop.trace_places import never_negative
+from strop.trace_sizes import never_negative
 from strop.trace_walks import Walk
 
 REFUSAL = "an extent that changes with each step"

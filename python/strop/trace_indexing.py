@@ -44,7 +44,7 @@ def _cut_out(value: Traced, whole: Traced, cuts: dict, places: dict, gathers: di
 
 def _span(entry: slice, extent):
     """Where it begins and ends."""
-    from strop.trace_places import check_place, cut_off
+    from strop.trace_sizes import check_place, cut_off
 
     if GRAPH.passes:
         for bound in (entry.start, entry.stop):
@@ -65,7 +65,7 @@ def _place(entry, extent):
         return extremum("min", [entry, extent - 1]) if entry >= 0 else extremum("max", [0, extent + entry])
     if not GRAPH.passes and not GRAPH.forks:
         return entry
-    from strop.trace_places import check_place
+    from strop.trace_sizes import check_place
 
     return check_place(entry, extent, bound=False)
 

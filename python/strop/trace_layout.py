@@ -78,7 +78,7 @@ def reshape(value: Traced, shape) -> Traced:
 
 
 def _fitting(value: Traced, shape) -> Traced:
-    from strop.trace_places import fit_before_reshape
+    from strop.trace_sizes import fit_before_reshape
 
     return fit_before_reshape(value, shape) if GRAPH.forks else value
 
@@ -246,7 +246,7 @@ def slice_axes(value: Traced, begins, ends, steps) -> Traced:
 
 def from_front(entry, extent):
     """An index or a bound that may count from the end."""
-    from strop.trace_places import counts_from_end
+    from strop.trace_sizes import counts_from_end
 
     return extent + entry if counts_from_end(entry) else entry
 

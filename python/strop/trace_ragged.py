@@ -12,7 +12,7 @@ from strop import trace_layout as layout
 from strop.trace_array import Traced, broadcast_to, is_one, lift, pointwise
 from strop.trace_dims import EXTREMA, SymInt, Untraceable, extremum, is_int, looks_negative, same, steps_in, text, with_step
 from strop.trace_indexing import expand_key, getitem
-from strop.trace_places import is_inside, never_negative
+from strop.trace_sizes import is_inside, never_negative
 
 REFUSAL = "an extent that changes with each step"
 

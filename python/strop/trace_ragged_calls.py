@@ -8,7 +8,8 @@ from strop import trace_layout as layout
 from strop.trace_array import Traced, axes_of, axis_of, is_one, lift, pointwise, transpose
 from strop.trace_dims import SymInt, Untraceable, same, steps_in, with_step
 from strop.trace_indexing import getitem, setitem
-from strop.trace_places import never_negative, with_something
+from strop.trace_places import with_something
+from strop.trace_sizes import never_negative
 from strop.trace_ragged import REFUSAL, Ragged, Span, aligned, belongs, called, filled, from_its_front, part_of, taken
 
 

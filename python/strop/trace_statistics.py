@@ -29,7 +29,7 @@ from strop.trace_calls import HANDLERS, call, handles
 from strop.trace_dims import SymInt, Untraceable, is_int, same
 from strop.trace_elementwise import choose
 from strop.trace_order import element_at, searchsorted, sort
-from strop.trace_places import are_granted
+from strop.trace_sizes import are_granted
 from strop.trace_quantiles import ONE_ELEMENT, quantile_place, rounded
 
 

@@ -12,7 +12,7 @@ from typing import Callable
 from strop.trace_array import GRAPH, Traced, is_number
 from strop.trace_dims import SymInt, Untraceable, is_int, same, text, undecided
 from strop.trace_lists import StepList
-from strop.trace_places import count_where_taken
+from strop.trace_sizes import count_where_taken
 
 LONG = 16  # steps
 LET_IT_COUNT = "let it count its steps too, as in 'and k < 50'"
