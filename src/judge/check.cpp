@@ -247,16 +247,19 @@ Limit limit_of(const Problem& problem, const InputSet& set, size_t output) {
     return {set.tolerance[output] * set.scale[output], set.tolerance[output], steps};
 }
 
-// "y[3, 4] is 1.5, expected 2 (allowed error 1e-6)".
+// "y[3, 4] is 1.5, expected 2 (allowed error 1e-6)", "i[3] is 70000000001, expected 70000000000".
 std::string describe_wrong(const Tensor& tensor, const std::vector<int64_t>& shape, const Wrong& wrong,
                            const Limit& limit) {
     double allowed = limit.absolute + limit.relative * std::fabs(wrong.want);
     if (is_floating(tensor.dtype)) allowed = most_allowed(wrong.got, wrong.want, limit, float_range(tensor.dtype));
-    const int digits = tensor.dtype == DType::float64 ? 17 : 9;
-    std::string got = std::isnan(wrong.got) && !std::isnan(wrong.want) ? "nan (not written, or computed as nan)"
-                                                                       : fmt::format("{:.{}g}", wrong.got, digits);
-    return fmt::format("{}[{}] is {}, expected {:.{}g} (allowed error {:.2g})", tensor.name,
-                       index_text(wrong.first, shape), got, wrong.want, digits, allowed);
+    const auto text = [&](double value) {
+        if (!is_floating(tensor.dtype)) return fmt::format("{:.0f}", value);
+        return fmt::format("{:.{}g}", value, tensor.dtype == DType::float64 ? 17 : 9);
+    };
+    const bool not_written = std::isnan(wrong.got) && !std::isnan(wrong.want);
+    return fmt::format("{}[{}] is {}, expected {}{}", tensor.name, index_text(wrong.first, shape),
+                       not_written ? "nan (not written, or computed as nan)" : text(wrong.got), text(wrong.want),
+                       allowed > 0 ? fmt::format(" (allowed error {:.2g})", allowed) : "");
 }
 
 template <typename T>

@@ -54,6 +54,15 @@ class OwnKernels(InFolder):
         self.assertNotEqual(other.splitlines()[1], evidence)
         self.assertNotIn("--seed", again)
 
+    def test_whole_numbers_are_shown_as_such(self):
+        self.problem("counted", "return (x > 0).sum(1) + 70_000_000_000", outputs="{y: {dtype: int64, shape: [M]}}")
+        (self.folder / "counted.cpp").write_text(
+            '#include <stdint.h>\nextern "C" void counted(const float* x, const float* b, int64_t* y, int64_t M, int64_t N) {'
+            "\n    for (int64_t i = 0; i < M; ++i) y[i] = 70000000000 - 1;\n}\n", encoding="utf-8")
+        done = strop("judge", "counted.cpp", "--problem", "counted", cwd=self.folder)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"y\[0\] is 69999999999, expected 700000000\d\d; ")
+
     def test_a_second_run_begins_with_the_winner_of_the_first(self):
         first = self.optimize("--kernel", "mine.cpp", "--evaluations", "12", "--winners", "1")
         winner = first["regimes"][0]
