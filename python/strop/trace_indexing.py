@@ -194,8 +194,8 @@ def _has_a_number_apart(key: list) -> bool:
 
 
 def _runs_backwards(entry) -> bool:
-    """x[t::-1], x[b:a:-1]"""
-    backwards = isinstance(entry, slice) and is_int(entry.step) and entry.step == -1
+    """x[t::-1], x[b:a:-2]"""
+    backwards = isinstance(entry, slice) and is_int(entry.step) and entry.step < 0
     return backwards and (entry.start is not None or entry.stop is not None)
 
 
@@ -209,11 +209,14 @@ def _backwards(value: Traced, key: list):
             raise Untraceable("a slice with a negative step and bounds")
         return bound + 1
 
+    def end_behind(bound):
+        return None if is_int(bound) and bound == -1 else following(bound)
+
     forwards = [
-        slice(following(entry.stop), following(entry.start)) if _runs_backwards(entry) else entry for entry in key
+        slice(following(entry.stop), end_behind(entry.start)) if _runs_backwards(entry) else entry for entry in key
     ]
     back = [
-        slice(None, None, -1) if _runs_backwards(entry) else None if entry is None else slice(None)
+        None if entry is None else slice(None, None, entry.step) if _runs_backwards(entry) else slice(None)
         for entry in key
         if entry is None or isinstance(entry, slice)
     ]
@@ -281,6 +284,9 @@ def setitem(target: Traced, key, value):
 
         assign(target, key, cuts, value)
         return
+    if any(isinstance(entry, slice) and is_int(entry.step) and entry.step < 0 for entry in key):
+        _assign_backwards(target, key, value)
+        return
     strided = [axis for axis, entry in enumerate(key) if isinstance(entry, slice) and entry.step not in (None, 1)]
     if strided:
         _assign_strided(target, key, strided, value)
@@ -305,6 +311,24 @@ def setitem(target: Traced, key, value):
         target.assign(value)
     else:
         _assign_region(target, value, begins, ends, dropped)
+
+
+def _assign_backwards(target: Traced, key: list, value):
+    """x[b:a:-2] = y: the same elements forwards, and y reversed."""
+    block = broadcast_to(lift(value), getitem(target, tuple(key)).shape)
+    kept = [axis for axis, entry in enumerate(key) if isinstance(entry, slice)]
+    forwards, turned = list(key), []
+    for place, axis in enumerate(kept):
+        entry, extent = key[axis], target.shape[axis]
+        if not is_int(entry.step) or entry.step > 0:
+            continue
+        first = extent - 1 if entry.start is None else from_front(entry.start, extent)
+        if is_int(first) and is_int(extent):
+            first = min(first, extent - 1)
+        last = first + entry.step * (block.shape[place] - 1)
+        forwards[axis] = slice(last, first + 1, -entry.step)
+        turned.append(place)
+    setitem(target, tuple(forwards), reverse(block, tuple(turned)))
 
 
 def _assign_strided(target: Traced, key: list, axes: list, value):

@@ -106,3 +106,71 @@ def indexed_interleaved(x):
 def indexed_product_of_a_type(x, y):
     """x: int8 M K, y: int8 K N"""
     return np.einsum("mk,kn->mn", x, y, dtype=np.int32)
+
+
+def every_other_back(x):
+    """x: M N"""
+    y = np.zeros_like(x)
+    y[:, ::-2] = x[:, ::-2] * 2
+    return y
+
+
+def every_third_back(x):
+    """x: M N"""
+    y = np.zeros_like(x)
+    y[::-3] = x[: len(x[::3])]
+    y[:, ::-1] += x
+    return y
+
+
+def back_between(x):
+    """x: C N"""
+    y = x.copy()
+    y[4:0:-1] = x[:4]
+    y[-1:-4:-2] *= 3
+    return y, x[5:1:-2], x[-2:0:-2], x[4::-2], x[:1:-2]
+
+
+def back_empty(x):
+    """x: C N"""
+    y = x.copy()
+    y[1:3:-1] = 5
+    return y, x[1:3:-1].sum(0), x[2:2:-2].sum(0)
+
+
+def back_scalar(x):
+    """x: M N"""
+    y = np.ones_like(x)
+    y[:, ::-1] = x[:, :1]
+    y[::-2] = 7
+    return y
+
+
+def back_at_number(x):
+    """x: M N"""
+    y = x.copy()
+    y[0, ::-1] = x[1]
+    y[1, ::-2] = -1
+    return y
+
+
+def fold_back(x):
+    """x: M N"""
+    n = x.shape[1]
+    return np.concatenate([x[:, n - 1:0:-1], x], 1), x[:, n - 2::-2]
+
+
+def back_in_loop(x):
+    """x: T N"""
+    y = np.zeros_like(x)
+    for t in range(x.shape[0]):
+        y[t, ::-1] = x[t] + t
+        y[t, ::-2] += 1
+    return y
+
+
+def back_of_itself(x):
+    """x: M N"""
+    y = x.copy()
+    y[:, ::-1] = y
+    return y
