@@ -178,6 +178,39 @@ TEST_F(RefereeTest, a_kernel_without_c_linkage_is_told_what_is_missing) {
     EXPECT_NE(evaluation.evidence.find("define extern \"C\" "), std::string::npos) << evaluation.evidence;
 }
 
+// Linked by its name alone it would be called all the same, and the function of the result would not compile.
+TEST_F(RefereeTest, a_kernel_of_another_signature_is_told_the_right_one) {
+    const std::string right = kernel_source(right_body);
+    const std::pair<const char*, const char*> changes[] = {
+        {"const float* x", "float* x"},
+        {"float factor, int64_t M", "int64_t M, float factor"},
+        {"float factor", "double factor"},
+        {"float factor, ", ""},
+        {"int64_t M, int64_t N) {", "int M, int N) {"},
+        {"extern \"C\" void", "extern \"C\" int"},
+        {"void scale(", "void scaled("},
+    };
+    for (const auto& [was, is] : changes) {
+        std::string other = replace_all(right, was, is);
+        if (other.find("factor,") == std::string::npos) other = "static const float factor = 2;\n" + other;
+        const Evaluation evaluation = judge(other);
+        EXPECT_EQ(evaluation.verdict, Verdict::compile_failed) << is;
+        EXPECT_NE(evaluation.evidence.find("its function has to be extern \"C\" void scale(const float* x, "),
+                  std::string::npos)
+            << is << ": " << evaluation.evidence;
+    }
+    const std::string also_right = replace_all(replace_all(right, "const float* x", "float const *const __restrict x"),
+                                               "int64_t M, int64_t N) {", "const long M, long N) noexcept {");
+    EXPECT_EQ(judge(also_right).verdict, Verdict::ok);
+    EXPECT_EQ(judge(replace_all(also_right, "#include <stdint.h>", "using int64_t = long;")).verdict, Verdict::ok);
+}
+
+TEST_F(RefereeTest, an_exception_is_no_access_outside) {
+    const Evaluation evaluation = judge(kernel_source("throw 1;"));
+    EXPECT_EQ(evaluation.verdict, Verdict::crashed);
+    EXPECT_EQ(evaluation.evidence.find("an exception left the function"), 0u) << evaluation.evidence;
+}
+
 TEST_F(RefereeTest, wrong_outputs_name_the_first_wrong_element) {
     std::string body = std::string(right_body) + "\n    y[(M - 1) * N + 2] += 1;";
     Evaluation evaluation = judge(kernel_source(body));

@@ -52,7 +52,9 @@ def last_line(error):
 
 
 def where(error, path):
-    """The line of the user's file that the error passed last."""
+    """The line of the user's file that the error passed last, or that cannot be read."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: "
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
     return f"{path}:{frames[-1].lineno}: " if frames else f"{path}: "
 
@@ -268,7 +270,9 @@ class Reference:
         if len(results) != len(outputs):
             return f"returns {len(results)} arrays, the problem declares {len(outputs)} outputs"
         for tensor, place, result in zip(outputs, job["outputs"], results):
-            result = np.asarray(result)
+            given, result = result, np.asarray(result)
+            if result.dtype.kind not in "biufc":
+                return f"returns {'nothing' if given is None else 'a ' + type(given).__name__} for '{tensor['name']}'"
             if list(result.shape) != list(place["shape"]):
                 return (f"returns shape {list(result.shape)} for '{tensor['name']}', "
                         f"the problem declares {list(place['shape'])}")
@@ -528,7 +532,7 @@ def main():
         else:
             host = CompiledReference(spec) if spec["framework"] == "c++" else Reference(spec)
     except Exception as error:
-        missing = isinstance(error, ModuleNotFoundError)
+        missing = spec["role"] == "baseline" and isinstance(error, ModuleNotFoundError)
         failure = last_line(error) if missing else where(error, spec["reference"]) + last_line(error)
         host = None
     while True:

@@ -21,6 +21,11 @@ std::vector<std::string> split(std::string_view text, char separator) {
     }
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 std::string_view trim(std::string_view text) {
     const char* blank = " \t\r\n";
     size_t first = text.find_first_not_of(blank);

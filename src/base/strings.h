@@ -10,6 +10,8 @@ namespace strop {
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
+// Of what Windows' editors put in front of a text in UTF-8.
+std::string_view without_byte_order_mark(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::string replace_all(std::string text, std::string_view from, std::string_view to);
 std::string lower(std::string_view text);

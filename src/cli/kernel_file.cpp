@@ -43,7 +43,7 @@ Kernel kernel_in(const std::string& given, const std::string& hint) {
     if (!fs::is_regular_file(file)) throw UsageError(fmt::format("{}: there is no such kernel", given), hint);
     check_source_size(fs::file_size(file), given);
     Kernel kernel;
-    kernel.source = read_file(file);
+    kernel.source = without_byte_order_mark(read_file(file));
     kernel.id = kernel.strategy = file.stem().string();
     kernel.author = "a person";
     return kernel;

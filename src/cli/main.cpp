@@ -1,10 +1,13 @@
 // strop: finds the command, runs it, and turns every failure into one line, a hint and an exit code.
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -58,17 +61,23 @@ int run(const std::vector<std::string>& words) {
 
 int report(const std::string& phrase, const std::string& hint, Exit code) {
     std::fflush(stdout);
-    fmt::print(stderr, "strop: {}\n", one_line(phrase));
-    if (!hint.empty()) fmt::print(stderr, "hint: {}\n", one_line(hint));
+    std::string text = fmt::format("strop: {}\n", one_line(phrase));
+    if (!hint.empty()) text += fmt::format("hint: {}\n", one_line(hint));
+    std::fputs(text.c_str(), stderr);  // throws nothing where nobody reads it
     return static_cast<int>(code);
 }
+
+// As a shell says it of those whom SIGPIPE ended: who wrote into `head`. (The signal is ignored where there are
+// children to talk to.)
+constexpr int nobody_reads = 128 + SIGPIPE;
 
 // The error boundary.
 int guarded(const std::vector<std::string>& words) {
     try {
         int code = run(words);
         if (std::fflush(stdout) != 0)
-            return report("standard output cannot be written", "is the disk full?", Exit::environment);
+            return errno == EPIPE ? nobody_reads
+                                  : report("standard output cannot be written", "is the disk full?", Exit::environment);
         return code;
     } catch (const Interrupted&) {
         return static_cast<int>(Exit::interrupted);  // said already, when the signal came
@@ -77,6 +86,8 @@ int guarded(const std::vector<std::string>& words) {
     } catch (const std::bad_alloc&) {
         return report("out of memory", "try smaller shapes, or free some memory", Exit::environment);
     } catch (const std::exception& error) {
+        const auto* system = dynamic_cast<const std::system_error*>(&error);
+        if (system && system->code().value() == EPIPE) return nobody_reads;
         return report(fmt::format("a bug: {}", error.what()),
                       "please report this line with the command and the output of `strop doctor --json`", Exit::bug);
     }

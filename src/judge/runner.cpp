@@ -328,7 +328,10 @@ Runner::Outcome Runner::ended(sandbox::Child::Wait wait, Seconds limit) {
     } else {
         outcome.verdict = Verdict::crashed;
         outcome.evidence = finished.signal ? finished.describe() : "left during a call: " + finished.describe();
-        if (finished.signal == SIGSEGV) outcome.evidence += " (an access outside the tensors, or a write to an input)";
+        if (said.find("terminate called") != std::string::npos)  // by a signal that abort() may not send
+            outcome.evidence = "an exception left the function";
+        else if (finished.signal == SIGSEGV)
+            outcome.evidence += " (an access outside the tensors, or a write to an input)";
     }
     if (!said.empty()) outcome.evidence += ": " + said;
     return outcome;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <regex>
@@ -340,6 +341,29 @@ std::string with_stream(std::string declaration, const std::string& type) {
 
 std::string signature(const Problem& problem) {
     return parenthesised_list("extern \"C\" void " + problem.name, parameters_of(problem));
+}
+
+namespace {
+
+// Of a kernel that may not include <stdint.h>.
+std::string predefined_type(std::string parameter) {
+    parameter.erase(parameter.rfind(' '));
+    for (const auto& [known, predefined] : {std::pair{"uint8_t", "__UINT8_TYPE__"},
+                                            {"int8_t", "__INT8_TYPE__"},
+                                            {"int32_t", "__INT32_TYPE__"},
+                                            {"int64_t", "__INT64_TYPE__"}})
+        if (const size_t place = parameter.find(known); place != std::string::npos)
+            return parameter.replace(place, std::strlen(known), predefined);
+    return parameter;
+}
+
+}  // namespace
+
+std::string signature_check(const Problem& problem) {
+    std::vector<std::string> types;
+    for (const std::string& parameter : parameters_of(problem)) types.push_back(predefined_type(parameter));
+    return fmt::format("\n#line 1 \"{}\"\n[[maybe_unused]] static void (*const strop_declared)({}) = &::{};\n",
+                       declared_signature, join(types, ", "), problem.name);
 }
 
 namespace {

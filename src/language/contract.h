@@ -21,6 +21,11 @@ std::string argument_list(const Problem& problem);
 // `extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N)`; a long list is broken over lines
 std::string signature(const Problem& problem);
 
+// What comes behind a kernel in C++ and does not compile where its function has another signature: linking alone would
+// let it be called with what it does not expect. The compiler's message names `declared_signature` as its file.
+std::string signature_check(const Problem& problem);
+inline constexpr const char* declared_signature = "the signature";
+
 // The same for CUDA C++: `..., int64_t N, cudaStream_t stream)`
 std::string cuda_signature(const Problem& problem);
 // A declaration of the problem's function with the stream behind everything else.

@@ -561,7 +561,9 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
             const std::string stem = fmt::format("kernel{}", next_++);
             const fs::path own = folder / stem;
             const Units units = units_of(build.source);
-            write_file(own / (stem + (build.cuda.empty() ? ".cpp" : ".cu")), units.chooser);
+            const bool is_cuda = !build.cuda.empty() || build.emulated;
+            write_file(own / (stem + (build.cuda.empty() ? ".cpp" : ".cu")),
+                       units.chooser + (is_cuda ? "" : signature_check(problem)));
             if (!units.units.empty() && !target_.empty())
                 library.built.environment[target_variable(problem.name)] = target_;
             library.built.library = own / (stem + ".so");
@@ -582,6 +584,8 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     std::vector<Built> results;
     for (size_t i = 0; i < builds.size(); ++i) {
         results.push_back(libraries_[keys[i]].built);
+        if (std::string& message = results.back().message; message.find(declared_signature) != std::string::npos)
+            message = fmt::format("its function has to be {}\n{}", signature(problem), message);
         results.back().late_values = late_values(builds[i]);
         if (unpaid.erase(keys[i])) results.back().seconds = share;
     }

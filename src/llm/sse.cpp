@@ -1,12 +1,8 @@
 #include "llm/sse.h"
 
+#include "base/strings.h"
+
 namespace strop::llm {
-
-namespace {
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-}  // namespace
 
 void SseParser::push(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -33,7 +29,7 @@ void SseParser::finish() {
 }
 
 void SseParser::take_line(std::string_view line) {
-    if (first_line_ && line.starts_with(byte_order_mark)) line.remove_prefix(byte_order_mark.size());
+    if (first_line_) line = without_byte_order_mark(line);
     first_line_ = false;
     if (line.empty()) return give();
     size_t colon = line.find(':');

@@ -40,7 +40,7 @@ private:
         result.files.push_back(path);
         place(1, path);
         int number = 0;
-        for (const std::string& line : split(read_file(path), '\n')) {
+        for (const std::string& line : split(without_byte_order_mark(read_file(path)), '\n')) {
             ++number;
             const std::string name = included_name(line);
             const fs::path other = (path.parent_path() / name).lexically_normal();

@@ -142,7 +142,16 @@ class References(BadInput):
                    "/.*/reference.py: returns dtype int32 for 'y', the problem declares float32", "M=4,N=32")
 
     def test_returns_nothing(self):
-        self.wrong("x + b", "/.*/reference.py: returns .* for 'y', the problem declares .*", "M=4,N=32")
+        self.wrong("x + b", "/.*/reference.py: returns nothing for 'y'", "M=4,N=32")
+
+    def test_returns_no_array(self):
+        self.wrong("return 'y'", "/.*/reference.py: returns a str for 'y'", "M=4,N=32")
+
+    def test_misses_a_module(self):
+        self.wrong("import nothere", "/.*/reference.py:5: ModuleNotFoundError: No module named 'nothere'", "M=4,N=32")
+
+    def test_is_no_python(self):
+        self.wrong("return x +", "/.*/reference.py:5: SyntaxError: invalid syntax", "M=4,N=32")
 
     def test_returns_nan(self):
         self.wrong("return np.sqrt(x + b - 100)",

@@ -1,9 +1,10 @@
 """A person's kernels in the main job, winners of earlier runs, and what runs of relatives found."""
 
 import json
+import subprocess
 import unittest
 
-from tests.cli.strop_cli import InFolder, strop
+from tests.cli.strop_cli import BINARY, InFolder, environment, strop
 
 KERNEL = """#include <stdint.h>
 // strop:tune BLOCK = 1 | 16 | 64
@@ -62,6 +63,18 @@ class OwnKernels(InFolder):
         done = strop("judge", "counted.cpp", "--problem", "counted", cwd=self.folder)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stdout, r"y\[0\] is 69999999999, expected 700000000\d\d; ")
+
+    def test_a_file_of_another_editor(self):
+        (self.folder / "mine.cpp").write_bytes(b"\xef\xbb\xbf" + KERNEL.replace("\n", "\r\n").encode())
+        done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "5s", "--evaluations", "2", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_nobody_reads_on(self):
+        command = f"{BINARY} optimize shifted --budget 5s --evaluations 2 --store b.db 2>&1 | head -c 60"
+        done = subprocess.run(["bash", "-c", command + "; exit ${PIPESTATUS[0]}"], cwd=self.folder, capture_output=True,
+                              text=True, check=False, env=environment(), timeout=120)
+        self.assertIn(done.returncode, (0, 1, 141), done.stderr)  # it may have said all before
+        self.assertEqual(done.stderr, "")
 
     def test_a_second_run_begins_with_the_winner_of_the_first(self):
         first = self.optimize("--kernel", "mine.cpp", "--evaluations", "12", "--winners", "1")
