@@ -36,6 +36,15 @@ void check_is_compiled(const std::string& given) {
             "`strop judge` takes it; a kernel in C++ (.cpp) or OpenCL (.cl) can be tuned, profiled and optimized");
 }
 
+// A tunable is a macro, which an argument of its name would not survive.
+void check_names(const Kernel& kernel, const Problem& problem, const std::string& given) {
+    for (const std::string& argument : split(argument_list(problem), ','))
+        for (const Tunable& tunable : kernel.space.tunables)
+            if (tunable.name == trim(argument))
+                throw UsageError(fmt::format("{}: tunable '{}' has the name of an argument", given, tunable.name),
+                                 "rename the tunable");
+}
+
 // Without its tunables.
 Kernel kernel_in(const std::string& given, const std::string& hint) {
     fs::path file = fs::absolute(given);
@@ -66,6 +75,7 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
     if (is_cpp(given) && fs::equivalent(given, problem.reference, failed))
         kernel.source = reference_as_kernel(problem, read_cpp_reference(problem.reference).source);
     read_directives(kernel, problem, given);
+    check_names(kernel, problem, given);
     return kernel;
 }
 
@@ -86,6 +96,7 @@ Kernel read_cuda_kernel(const std::string& given, const Problem& problem, const 
         throw UsageError(fmt::format("{}: --device {} is for CUDA kernels", given, device), hint);
     kernel.language = Language::cuda;
     read_directives(kernel, problem, given);
+    check_names(kernel, problem, given);
     if (device == "emulated") kernel.source = emulated_cuda(kernel.source, given);
     return kernel;
 }
@@ -103,6 +114,7 @@ Kernel read_judged_kernel(const std::string& given, const Problem& problem, cons
                          "leave --device out; --device emulated checks one in Triton");
     kernel.language = Language::python;
     read_directives(kernel, problem, given);
+    check_names(kernel, problem, given);
     return kernel;
 }
 
@@ -116,7 +128,8 @@ Configuration configuration_of(const Kernel& kernel, const Arguments& arguments)
     try {
         return chosen_configuration(kernel.space, values);
     } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--set {}: {}", join(assignments, " "), error.what()), error.hint());
+        const std::string place = assignments.empty() ? kernel.id : "--set " + join(assignments, " ");
+        throw UsageError(fmt::format("{}: {}", place, error.what()), error.hint());
     }
 }
 

@@ -55,6 +55,9 @@ void print_replay(const tune::MeasuredSpace& space, const tune::Replay& replay) 
 
 int replay_search(const Arguments& arguments) {
     tune::MeasuredSpace space = exchange::read_measured(arguments.text("--replay"));
+    if (space.entries.empty())
+        throw UsageError(arguments.text("--replay") + ": holds no measured configuration",
+                         "`strop tune --space FILE` shows a description");
     tune::SearchStart start = start_of(arguments);
     size_t evaluations = static_cast<size_t>(arguments.integer("--evaluations"));
     tune::Replay replay = tune::replay(space, evaluations > 0 ? evaluations : space.entries.size(), start);
@@ -179,6 +182,8 @@ int command_tune(const Arguments& arguments) {
         throw UsageError("give one of a kernel, --replay FILE and --space FILE",
                          "for instance `strop tune kernel.cpp --problem softmax`");
     if (arguments.has("--replay")) return replay_search(arguments);
+    if (arguments.has("--earlier"))
+        throw UsageError("--earlier is for --replay", "what the store knows takes part in a kernel's tuning by itself");
     if (arguments.has("--space")) return show_space(arguments);
     return tune_kernel(arguments);
 }

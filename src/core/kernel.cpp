@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+
 namespace strop {
 
 std::string name_of(Strategy::State state) {
@@ -40,7 +42,11 @@ std::string compiler_of(const TunableSpace& space, const Configuration& configur
 }
 
 bool may_be_called(const Kernel& kernel, const Bindings& bindings) {
-    return !kernel.condition || truthy(kernel.condition->evaluate(bindings));
+    try {
+        return !kernel.condition || truthy(kernel.condition->evaluate(bindings));
+    } catch (const UsageError&) {
+        return false;
+    }
 }
 
 std::string library_of(const Kernel& kernel, const Configuration& configuration) {

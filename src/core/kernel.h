@@ -68,7 +68,8 @@ struct Kernel {
     // Over dimensions and integer parameters: where this kernel may be called. Absent: everywhere.
     std::optional<Expression> condition;
 };
-// Whether the kernel's condition holds; `bindings` are those of the problem at a shape (bindings_of).
+// Whether the kernel's condition holds; `bindings` are those of the problem at a shape (bindings_of). One that cannot
+// be evaluated (a division by zero) does not hold.
 bool may_be_called(const Kernel& kernel, const Bindings& bindings);
 // The same for configurations that are compiled together: they differ in late tunables only.
 std::string library_of(const Kernel& kernel, const Configuration& configuration);

@@ -83,12 +83,15 @@ void read_tunables(const Object& root, Gatherer& gatherer) {
     }
 }
 
+constexpr double failed_value = 1e20;  // what stood for a failure before there were names
+
 void read_outcome(const Object& row, const std::string& objective, Measured& entry) {
     const Json* outcome = row.find(objective);
     if (row.find("__error__")) {
         entry.failure = failure_of_error(row.text("__error__"));
     } else if (outcome && outcome->is_number()) {
         entry.value = outcome->get<double>();
+        if (entry.value >= failed_value) entry.failure = Failure::other;
     } else if (outcome && outcome->is_string()) {
         entry.failure = failure_of_error(outcome->get<std::string>());
     } else if (!outcome && row.json().contains(objective)) {

@@ -133,7 +133,9 @@ void set_phase(tune::Measured& entry, const std::string& phase, double milliseco
     if (milliseconds != 0) entry.phases[phase] = milliseconds;
 }
 
-bool is_rate(const std::string& objective) { return objective.ends_with("/s") || objective.ends_with("/W"); }
+bool is_rate(const std::string& objective) {
+    return objective.ends_with("/s") || objective.ends_with("/W") || lower(objective).ends_with("flops");
+}
 
 std::optional<TimeUnit> time_unit(const std::string& name) {
     static const std::map<std::string, TimeUnit> units = {

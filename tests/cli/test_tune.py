@@ -96,6 +96,24 @@ class Replay(InFolder):
         (self.folder / "open.json").write_text(text.rstrip()[:-len("}\n}")].rstrip() + ",\n", encoding="utf-8")
         self.assertEqual(self.replay("open.json", "--evaluations", "70")["evaluations"], 64)
 
+    def test_what_is_no_time_is_a_failure(self):
+        document = cache()
+        for key, value in (("1,1", 0), ("1,2", -3.5), ("1,4", 1e20)):
+            document["cache"][key]["time"] = value
+        self.write("cache.json", document)
+        found = self.replay("cache.json", "--evaluations", "64")
+        self.assertEqual((found["optimum"], found["best"]), (1.0, 1.0))
+
+    def test_rates_are_better_where_they_are_higher(self):
+        for name in ("GFLOP/s", "GFLOPs", "tflops", "GB/s"):
+            document = cache()
+            document["objective"] = name
+            for entry in document["cache"].values():
+                entry[name] = 100 / entry.pop("time")
+            self.write("cache.json", document)
+            with self.subTest(name):
+                self.assertEqual(self.replay("cache.json", "--evaluations", "64")["best"], 100)
+
     def test_earlier_runs_are_tried_first(self):
         self.write("cache.json", cache())
         document = self.replay("cache.json", "--earlier", "cache.json", "--evaluations", "3")
@@ -126,6 +144,9 @@ class Replay(InFolder):
         self.assertRegex(done.stderr, r"^strop: broken\.json: key 'cache\.1,1")
         self.write("failed.json", cache(failing=[(a, b) for a in cache()["tune_params"]["A"]
                                                  for b in cache()["tune_params"]["B"]]))
+        self.write("empty.json", {**cache(), "cache": {}})
+        self.fails(["tune", "--replay", "empty.json"], 2, "empty.json: holds no measured configuration",
+                   "`strop tune --space FILE` shows a description")
         self.fails(["tune", "--replay", "failed.json"], 2, "a kernel: every configuration of the space failed",
                    "nothing can be tuned")
 
@@ -231,6 +252,18 @@ class OwnKernel(InFolder):
         done = strop("tune", "none.cpp", "--problem", "shifted", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
         self.assertIn("strop: none.cpp: it is for none of the shapes of shifted\nhint: ", done.stderr)
+
+    def test_what_cannot_be_meant_is_refused(self):
+        self.problem("shifted")
+        for text, words, phrase in (
+            (KERNEL.replace("CHUNK", "M"), [], "kernel.cpp: tunable 'M' has the name of an argument"),
+            ("// strop:when N % 0 == 0\n" + KERNEL, [], "kernel.cpp: it is for none of the shapes of shifted"),
+            (KERNEL, ["--earlier", "cache.json"], "--earlier is for --replay"),
+        ):
+            with self.subTest(phrase):
+                (self.folder / "kernel.cpp").write_text(text, encoding="utf-8")
+                done = strop("tune", "kernel.cpp", "--problem", "shifted", *words, cwd=self.folder)
+                self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (2, "strop: " + phrase))
 
     def test_a_kernel_without_tunables_is_refused(self):
         self.problem("shifted")
