@@ -49,7 +49,8 @@ class CppReference(InFolder):
         (folder / "parts" / "helper.h").write_text(
             "#pragma once\nstatic inline float helped(float v) { return 0.1f * v; }\n", encoding="utf-8")
         (folder / name).write_text(source, encoding="utf-8")
-        (folder / "fast.cpp").write_text(FAST, encoding="utf-8")
+        stored = {"float32": "float"}.get(dtype, f"{dtype}_t")
+        (folder / "fast.cpp").write_text(FAST.replace("float* y", f"{stored}* y"), encoding="utf-8")
         return folder
 
     def judge(self, kernel="rows/fast.cpp", *words):
