@@ -30,7 +30,8 @@ def tensors(value) -> list[tuple[str, torch.Tensor]]:
 
 def name_at(path: str) -> str:
     """['mean'][0]: mean_0."""
-    return "_".join(re.findall(r"\w+", path)) if re.search(r"[^\W\d]", path) else "y" + "_".join(re.findall(r"\w+", path))
+    name = "_".join(re.findall(r"\w+", path))
+    return name if re.search(r"[^\W\d]", path) else "y" + name
 
 
 def rebuilt(value, given: Iterator[str]) -> str:

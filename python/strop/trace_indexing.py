@@ -195,8 +195,11 @@ def _has_a_number_apart(key: list) -> bool:
 
 def _runs_backwards(entry) -> bool:
     """x[t::-1], x[b:a:-2]"""
-    backwards = isinstance(entry, slice) and is_int(entry.step) and entry.step < 0
-    return backwards and (entry.start is not None or entry.stop is not None)
+    return _counts_down(entry) and (entry.start is not None or entry.stop is not None)
+
+
+def _counts_down(entry) -> bool:
+    return isinstance(entry, slice) and is_int(entry.step) and entry.step < 0
 
 
 def _backwards(value: Traced, key: list):
@@ -284,7 +287,7 @@ def setitem(target: Traced, key, value):
 
         assign(target, key, cuts, value)
         return
-    if any(isinstance(entry, slice) and is_int(entry.step) and entry.step < 0 for entry in key):
+    if any(_counts_down(entry) for entry in key):
         _assign_backwards(target, key, value)
         return
     strided = [axis for axis, entry in enumerate(key) if isinstance(entry, slice) and entry.step not in (None, 1)]
@@ -320,7 +323,7 @@ def _assign_backwards(target: Traced, key: list, value):
     forwards, turned = list(key), []
     for place, axis in enumerate(kept):
         entry, extent = key[axis], target.shape[axis]
-        if not is_int(entry.step) or entry.step > 0:
+        if not _counts_down(entry):
             continue
         first = extent - 1 if entry.start is None else from_front(entry.start, extent)
         if is_int(first) and is_int(extent):

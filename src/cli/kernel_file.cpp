@@ -37,7 +37,8 @@ void check_is_compiled(const std::string& given) {
 }
 
 // A tunable is a macro, which an argument of its name would not survive.
-void check_names(const Kernel& kernel, const Problem& problem, const std::string& given) {
+void take_directives(Kernel& kernel, const Problem& problem, const std::string& given) {
+    read_directives(kernel, problem, given);
     for (const std::string& argument : split(argument_list(problem), ','))
         for (const Tunable& tunable : kernel.space.tunables)
             if (tunable.name == trim(argument))
@@ -74,8 +75,7 @@ Kernel read_kernel(const std::string& given, const Problem& problem, const std::
     std::error_code failed;  // what a reference may leave out a kernel may not
     if (is_cpp(given) && fs::equivalent(given, problem.reference, failed))
         kernel.source = reference_as_kernel(problem, read_cpp_reference(problem.reference).source);
-    read_directives(kernel, problem, given);
-    check_names(kernel, problem, given);
+    take_directives(kernel, problem, given);
     return kernel;
 }
 
@@ -95,8 +95,7 @@ Kernel read_cuda_kernel(const std::string& given, const Problem& problem, const 
     if (fs::path(given).extension() != ".cu")
         throw UsageError(fmt::format("{}: --device {} is for CUDA kernels", given, device), hint);
     kernel.language = Language::cuda;
-    read_directives(kernel, problem, given);
-    check_names(kernel, problem, given);
+    take_directives(kernel, problem, given);
     if (device == "emulated") kernel.source = emulated_cuda(kernel.source, given);
     return kernel;
 }
@@ -113,8 +112,7 @@ Kernel read_judged_kernel(const std::string& given, const Problem& problem, cons
         throw UsageError(fmt::format("{}: kernels in Python are judged on the processor only", given),
                          "leave --device out; --device emulated checks one in Triton");
     kernel.language = Language::python;
-    read_directives(kernel, problem, given);
-    check_names(kernel, problem, given);
+    take_directives(kernel, problem, given);
     return kernel;
 }
 

@@ -584,7 +584,8 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
     std::vector<Built> results;
     for (size_t i = 0; i < builds.size(); ++i) {
         results.push_back(libraries_[keys[i]].built);
-        if (std::string& message = results.back().message; message.find(declared_signature) != std::string::npos)
+        if (std::string& message = results.back().message;
+            message.find(std::string(declared_signature) + ":1:") != std::string::npos)
             message = fmt::format("its function has to be {}\n{}", signature(problem), message);
         results.back().late_values = late_values(builds[i]);
         if (unpaid.erase(keys[i])) results.back().seconds = share;

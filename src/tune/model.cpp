@@ -20,8 +20,6 @@ constexpr double clearly = 2;         // log of how much more probable the costs
 constexpr double shares_of_ranks[] = {0, 0.4, 0.7, 1};
 constexpr double least_variance = 1e-9;
 
-double square(double x) { return x * x; }
-
 std::vector<float> as_floats(const std::vector<double>& values, size_t count, double factor) {
     std::vector<float> result;
     for (size_t i = 0; i < count; ++i) result.push_back(static_cast<float>(factor * values[i]));
@@ -158,7 +156,8 @@ void CostModel::predict() {
     extend(factor_.size());
     Mean mean = estimate_mean(factor_, costs_, seen(scores_, ranks_));
     size_t n = points_.size();
-    const double squares = dot(mean.whitened, mean.whitened, n) + belief_.scale_is_worth * square(belief_.scale);
+    const double squares =
+        dot(mean.whitened, mean.whitened, n) + belief_.scale_is_worth * belief_.scale * belief_.scale;
     scale_ = std::max(std::sqrt(squares / (static_cast<double>(n) + belief_.scale_is_worth)), 1e-6);
     doubt(mean);
     if (means_current_) return;
