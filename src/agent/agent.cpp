@@ -289,13 +289,7 @@ Agent::Draft Agent::draft_of(Strategy strategy, const Code& code, const std::str
         read_settings(kernel, briefing_.problem);
         if (!code.condition.empty() && lower(code.condition) != "true")
             kernel.condition = Expression::parse(code.condition);
-        if (kernel.condition) {  // over known names only
-            Bindings some;
-            for (const std::string& name : briefing_.problem.dimensions) some[name] = int64_t{1};
-            for (const Parameter& parameter : briefing_.problem.parameters)
-                some[parameter.name] = static_cast<int64_t>(parameter.value);
-            (void)may_be_called(kernel, some);
-        }
+        if (kernel.condition) check_condition(*kernel.condition, briefing_.problem);
     } catch (const UsageError& error) {
         draft.losses.push_back(error.what());
         return draft;

@@ -375,6 +375,19 @@ bool has_directive(const std::string& source, const char* word) {
     return false;
 }
 
+std::vector<std::string> names_for_conditions(const Problem& problem) {
+    std::vector<std::string> names = problem.dimensions;
+    for (const Parameter& parameter : problem.parameters)
+        if (!is_floating(parameter.dtype)) names.push_back(parameter.name);
+    return names;
+}
+
+void check_names(const Expression& condition, const std::vector<std::string>& names) {
+    for (const std::string& name : condition.symbols())
+        if (std::find(names.begin(), names.end(), name) == names.end())
+            throw UsageError(fmt::format("'{}' is not a dimension of the problem", name), "known: " + join(names, ", "));
+}
+
 }  // namespace
 
 bool asks_for_team(const std::string& source) { return has_directive(source, team_word); }
@@ -404,11 +417,17 @@ std::optional<Expression> condition_in(const std::string& source, const std::str
         } catch (const UsageError& error) {
             fail(error.what(), "write strop:when N % 8 == 0");
         }
-        for (const std::string& name : condition->symbols())
-            if (std::find(names.begin(), names.end(), name) == names.end())
-                fail(fmt::format("'{}' is not a dimension of the problem", name), "known: " + join(names, ", "));
+        try {
+            check_names(*condition, names);
+        } catch (const UsageError& error) {
+            fail(error.what(), error.hint());
+        }
     }
     return condition;
+}
+
+void check_condition(const Expression& condition, const Problem& problem) {
+    check_names(condition, names_for_conditions(problem));
 }
 
 TunableSpace parse_tunables(const std::string& source, const std::string& file) {
@@ -421,10 +440,7 @@ TunableSpace parse_tunables(const std::string& source, const std::string& file) 
 
 void read_directives(Kernel& kernel, const Problem& problem, const std::string& file) {
     kernel.space = parse_tunables(kernel.source, file);
-    std::vector<std::string> names = problem.dimensions;
-    for (const Parameter& parameter : problem.parameters)
-        if (!is_floating(parameter.dtype)) names.push_back(parameter.name);
-    if (std::optional<Expression> condition = condition_in(kernel.source, file, names))
+    if (std::optional<Expression> condition = condition_in(kernel.source, file, names_for_conditions(problem)))
         kernel.condition = std::move(condition);
 }
 

@@ -50,6 +50,8 @@ TunableSpace parse_tunables(const std::string& source, const std::string& file);
 // else than `names`.
 std::optional<Expression> condition_in(const std::string& source, const std::string& file,
                                        const std::vector<std::string>& names);
+// UsageError when a condition names something else than a dimension or an integer parameter.
+void check_condition(const Expression& condition, const Problem& problem);
 // The tunables of the kernel's source, and its condition where it has one.
 void read_directives(Kernel& kernel, const Problem& problem, const std::string& file);
 
