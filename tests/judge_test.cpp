@@ -17,47 +17,12 @@
 #include "device/machine.h"
 #include "judge/referee.h"
 #include "judge/worker.h"
-#include "judge_scale_fixture.h"
+#include "judge_referee_fixture.h"
 #include "language/contract.h"
 #include "problem/loader.h"
 
 namespace strop::judge {
 namespace {
-
-class RefereeTest : public testing::Test {
-protected:
-    static void SetUpTestSuite() {
-        folder_ = new TemporaryFolder("strop-test");
-        write_file(folder_->path() / "scale/problem.yaml", problem_yaml);
-        write_file(folder_->path() / "scale/reference.py", reference_py);
-        problem_ = new Problem(load_problem((folder_->path() / "scale").string()));
-        RefereeOptions options;
-        options.seed = 7;
-        referee_ = new Referee(*problem_, detect_machine(), options);
-    }
-    static void TearDownTestSuite() {
-        delete referee_;
-        delete problem_;
-        delete folder_;
-    }
-
-    static Evaluation judge(const std::string& source, Effort effort = Effort::full) {
-        EvaluationRequest request;
-        request.kernel.id = "kernel";
-        request.kernel.source = source;
-        request.points = problem_->points;
-        request.effort = effort;
-        return referee_->evaluate({request}).front();
-    }
-
-    static TemporaryFolder* folder_;
-    static Problem* problem_;
-    static Referee* referee_;
-};
-
-TemporaryFolder* RefereeTest::folder_;
-Problem* RefereeTest::problem_;
-Referee* RefereeTest::referee_;
 
 TEST_F(RefereeTest, a_right_kernel_is_ok_and_timed_at_every_point) {
     Evaluation evaluation = judge(kernel_source(right_body));
@@ -159,50 +124,6 @@ TEST(Inputs, normal_values_have_the_moments_and_tails_of_the_distribution) {
     EXPECT_NEAR(fourth / n, 3, 0.04);
     EXPECT_NEAR(beyond_2 / n, 0.0455, 0.001);
     EXPECT_NEAR(beyond_4 / n, 6.33e-5, 3e-5);
-}
-
-TEST_F(RefereeTest, a_compiler_message_is_evidence_without_our_paths) {
-    Evaluation evaluation = judge(kernel_source("y[0] = nonsense;"));
-    EXPECT_EQ(evaluation.verdict, Verdict::compile_failed);
-    EXPECT_NE(evaluation.evidence.find("nonsense"), std::string::npos);
-    EXPECT_EQ(evaluation.evidence.find("/strop-judge"), std::string::npos);
-}
-
-TEST_F(RefereeTest, an_undefined_symbol_is_compile_failed) {
-    EXPECT_EQ(judge(kernel_source("missing(x);", "void missing(const float*);")).verdict, Verdict::compile_failed);
-}
-
-TEST_F(RefereeTest, a_kernel_without_c_linkage_is_told_what_is_missing) {
-    Evaluation evaluation = judge(replace_all(kernel_source(right_body), "extern \"C\" ", ""));
-    EXPECT_EQ(evaluation.verdict, Verdict::compile_failed);
-    EXPECT_NE(evaluation.evidence.find("define extern \"C\" "), std::string::npos) << evaluation.evidence;
-}
-
-// Linked by its name alone it would be called all the same, and the function of the result would not compile.
-TEST_F(RefereeTest, a_kernel_of_another_signature_is_told_the_right_one) {
-    const std::string right = kernel_source(right_body);
-    const std::pair<const char*, const char*> changes[] = {
-        {"const float* x", "float* x"},
-        {"float factor, int64_t M", "int64_t M, float factor"},
-        {"float factor", "double factor"},
-        {"float factor, ", ""},
-        {"int64_t M, int64_t N) {", "int M, int N) {"},
-        {"extern \"C\" void", "extern \"C\" int"},
-        {"void scale(", "void scaled("},
-    };
-    for (const auto& [was, is] : changes) {
-        std::string other = replace_all(right, was, is);
-        if (other.find("factor,") == std::string::npos) other = "static const float factor = 2;\n" + other;
-        const Evaluation evaluation = judge(other);
-        EXPECT_EQ(evaluation.verdict, Verdict::compile_failed) << is;
-        EXPECT_NE(evaluation.evidence.find("its function has to be extern \"C\" void scale(const float* x, "),
-                  std::string::npos)
-            << is << ": " << evaluation.evidence;
-    }
-    const std::string also_right = replace_all(replace_all(right, "const float* x", "float const *const __restrict x"),
-                                               "int64_t M, int64_t N) {", "const long M, long N) noexcept {");
-    EXPECT_EQ(judge(also_right).verdict, Verdict::ok);
-    EXPECT_EQ(judge(replace_all(also_right, "#include <stdint.h>", "using int64_t = long;")).verdict, Verdict::ok);
 }
 
 TEST_F(RefereeTest, an_exception_is_no_access_outside) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "convolution_fixture.h"
 #include "fakes/compiled_library.h"
 #include "fakes/dirty_memory.h"
 #include "fakes/long_tests.h"
@@ -22,59 +23,10 @@ namespace {
 
 using testing::HasSubstr;
 
-Expression parse(const std::string& text) { return Expression::parse(text); }
-
 // Stride, padding, dilation and groups as texts: literals or the names of int64 parameters.
 struct Spelling {
     std::string stride = "stride", padding = "padding", dilation = "dilation", groups = "groups";
     std::string rows = "R", columns = "S";
-};
-
-// A problem conv2d(x, w, [further inputs], y, [stride, padding, dilation, groups,] N, C, H, W, K, R, S).
-struct Case {
-    Problem problem;
-    Graph graph;
-
-    int add(Node node) {
-        node.id = static_cast<int>(graph.nodes.size());
-        graph.nodes.push_back(std::move(node));
-        return graph.nodes.back().id;
-    }
-    int input(const std::string& name, std::vector<Expression> shape) {
-        Tensor tensor;
-        tensor.name = name;
-        tensor.shape = shape;
-        problem.inputs.push_back(tensor);
-        Node node;
-        node.op = name;
-        node.shape = std::move(shape);
-        return add(node);
-    }
-    int reshape(int from, std::vector<Expression> shape) {
-        Node node;
-        node.family = Family::layout;
-        node.op = "reshape";
-        node.operands = {from};
-        node.shape = std::move(shape);
-        return add(node);
-    }
-    int constant(double value) {
-        Node node;
-        node.family = Family::constant;
-        node.value = value;
-        return add(node);
-    }
-    int pointwise(const std::string& op, std::vector<int> operands, std::vector<Expression> shape = {}) {
-        Node node;
-        node.family = Family::pointwise;
-        node.op = op;
-        node.operands = std::move(operands);
-        node.shape = shape.empty() ? problem.outputs[0].shape : std::move(shape);
-        return add(node);
-    }
-    void finish(int result) { graph.outputs = {result}; }
-
-    int convolution = 0;
 };
 
 Case make_case(const Spelling& spelling = {}) {
@@ -106,43 +58,6 @@ Case make_case(const Spelling& spelling = {}) {
     return made;
 }
 
-Machine machine_of(int vector_bytes, int registers) {
-    Machine machine;
-    machine.vector_bytes = vector_bytes;
-    machine.vector_registers = registers;
-    machine.cores = 2;
-    return machine;
-}
-Machine avx2() { return machine_of(32, 16); }
-
-CompiledLibrary compiled_with(const Recipe& recipe, const Configuration& configuration,
-                              const std::string& with = compiler()) {
-    return {recipe.source, kernel_optimization() + defines(configuration), with};
-}
-
-struct Size {
-    int64_t stride, padding, dilation, groups, N, C, H, W, K, R, S;
-    int64_t P() const { return (H + 2 * padding - dilation * (R - 1) - 1) / stride + 1; }
-    int64_t Q() const { return (W + 2 * padding - dilation * (S - 1) - 1) / stride + 1; }
-    Bindings bindings() const {
-        return {{"stride", stride},
-                {"padding", padding},
-                {"dilation", dilation},
-                {"groups", groups},
-                {"N", N},
-                {"C", C},
-                {"H", H},
-                {"W", W},
-                {"K", K},
-                {"R", R},
-                {"S", S}};
-    }
-    std::string text() const {
-        return fmt::format("stride {} padding {} dilation {} groups {} x {}x{}x{}x{} w {}x{}x{}", stride, padding,
-                           dilation, groups, N, C, H, W, K, R, S);
-    }
-};
-
 const std::vector<Size> sizes = {
     {1, 1, 1, 1, 2, 3, 9, 11, 5, 3, 3},    {1, 1, 1, 1, 3, 17, 31, 29, 23, 3, 3}, {1, 1, 1, 1, 1, 70, 14, 14, 65, 3, 3},
     {1, 0, 1, 1, 1, 1, 3, 3, 1, 3, 3},     {1, 2, 1, 1, 1, 4, 5, 6, 7, 3, 3},     {2, 1, 1, 1, 2, 3, 17, 19, 32, 3, 3},
@@ -156,87 +71,9 @@ const std::vector<Size> sizes = {
     {1, 3, 1, 1, 1, 5, 1, 70, 3, 1, 1},    {1, 1, 1, 1, 1, 4, 33, 1, 5, 1, 1},    {1, 0, 1, 1, 1, 16, 40, 40, 40, 5, 5},
 };
 
-struct Data {
-    explicit Data(const Size& size) : generator(1) {
-        x = normal(size.N * size.C * size.H * size.W);
-        w = normal(size.K * size.C / size.groups * size.R * size.S);
-        expected = sums(size);
-    }
-    // One element in front, so that data() + 1 is aligned to floats only.
-    std::vector<float> normal(int64_t count) {
-        std::normal_distribution<float> distribution;
-        std::vector<float> values(static_cast<size_t>(count) + 1);
-        for (float& value : values) value = distribution(generator);
-        return values;
-    }
-    std::vector<double> sums(const Size& s) const {
-        std::vector<double> y;
-        int64_t channels = s.C / s.groups, filters = s.K / s.groups;
-        for (int64_t n = 0; n < s.N; ++n)
-            for (int64_t k = 0; k < s.K; ++k)
-                for (int64_t p = 0; p < s.P(); ++p)
-                    for (int64_t q = 0; q < s.Q(); ++q) {
-                        double sum = 0;
-                        for (int64_t c = 0; c < channels; ++c)
-                            for (int64_t r = 0; r < s.R; ++r)
-                                for (int64_t t = 0; t < s.S; ++t) {
-                                    int64_t h = p * s.stride + r * s.dilation - s.padding;
-                                    int64_t v = q * s.stride + t * s.dilation - s.padding;
-                                    if (h < 0 || h >= s.H || v < 0 || v >= s.W) continue;
-                                    int64_t from = ((n * s.C + k / filters * channels + c) * s.H + h) * s.W + v;
-                                    int64_t with = ((k * channels + c) * s.R + r) * s.S + t;
-                                    sum += double(x[static_cast<size_t>(from) + 1]) * w[static_cast<size_t>(with) + 1];
-                                }
-                        y.push_back(sum);
-                    }
-        return y;
-    }
-
-    std::mt19937 generator;
-    std::vector<float> x, w;
-    std::vector<double> expected;
-};
-
 const Data& data_of(const Size& size) {
     static std::map<std::string, Data> made;
     return made.try_emplace(size.text(), size).first->second;
-}
-
-// Output with poison inside and guards around.
-struct Output {
-    explicit Output(size_t count) : values(count + 2, std::nanf("")) { values.front() = values.back() = 77.0f; }
-    float* data() { return values.data() + 1; }
-    void expect(const std::vector<double>& expected, double tolerance, const std::string& where) {
-        ASSERT_EQ(values.size(), expected.size() + 2);
-        EXPECT_EQ(values.front(), 77.0f) << where;
-        EXPECT_EQ(values.back(), 77.0f) << where;
-        for (size_t i = 0; i < expected.size(); ++i) {
-            double error = std::abs(data()[i] - expected[i]);
-            ASSERT_TRUE(error <= tolerance) << where << " element " << i << ": " << data()[i] << " for " << expected[i];
-        }
-    }
-    std::vector<float> values;
-};
-
-// A share of the largest value that a sum of |x w| over the depth would have; F(4×4) loses a digit more.
-double tolerance_of(const Size& size, const Recipe& recipe) {
-    double depth = double(size.C) / double(size.groups) * double(size.R * size.S);
-    return (recipe.suffix == "tiles_of_4" ? 2e-5 : 2e-6) * (std::sqrt(depth) * 4 + 1);
-}
-
-std::vector<Recipe> with_variants(const Recipes& recipes) {
-    std::vector<Recipe> all;
-    for (const Recipe& recipe : recipes.recipes) {
-        all.push_back(recipe);
-        all.insert(all.end(), recipe.variants.begin(), recipe.variants.end());
-    }
-    return all;
-}
-
-const Recipe* find(const Recipes& recipes, const std::string& id) {
-    for (const Recipe& recipe : recipes.recipes)
-        if (recipe.strategy.id == id) return &recipe;
-    return nullptr;
 }
 
 using Plain = void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
@@ -428,150 +265,6 @@ TEST(Convolution, PerFilterWorkLeavesTheLoop) {
     const std::string& source = recipes.recipes.front().source;
     size_t finish = source.find("static inline void finish(");
     EXPECT_LT(source.find("vsqrt(gamma_k)", finish), source.find("for (", finish));
-}
-
-TEST(Convolution, OneDimensional) {
-    if (compiler().empty()) GTEST_SKIP() << "no C++ compiler";
-    Case made;
-    made.problem.name = made.problem.function = "conv2d";
-    Node node;
-    node.family = Family::convolution;
-    node.operands = {made.input("x", {parse("N"), parse("C"), parse("W")}),
-                     made.input("w", {parse("K"), parse("C"), parse("S")})};
-    node.shape = {parse("N"), parse("K"), parse("(W + 2 - S)//2 + 1")};
-    node.stride = {2};
-    node.padding = {1};
-    node.dilation = {1};
-    Tensor output;
-    output.name = "y";
-    output.shape = node.shape;
-    made.problem.outputs = {output};
-    made.problem.dimensions = {"N", "C", "W", "K", "S"};
-    made.finish(made.add(node));
-    Recipes recipes = emit_convolution(made.problem, made.graph, avx2());
-    ASSERT_EQ(recipes.lacks, "");
-    EXPECT_EQ(find(recipes, "winograd"), nullptr);
-    Size s{2, 1, 1, 1, 3, 5, 1, 40, 7, 1, 4};
-    Data data(s);
-    std::vector<double> sums;
-    for (int64_t n = 0; n < s.N; ++n)
-        for (int64_t k = 0; k < s.K; ++k)
-            for (int64_t q = 0; q < s.Q(); ++q) {
-                double sum = 0;
-                for (int64_t c = 0; c < s.C; ++c)
-                    for (int64_t t = 0; t < s.S; ++t) {
-                        int64_t v = q * 2 + t - 1;
-                        if (v < 0 || v >= s.W) continue;
-                        sum += double(data.x[static_cast<size_t>((n * s.C + c) * s.W + v) + 1]) *
-                               data.w[static_cast<size_t>((k * s.C + c) * s.S + t) + 1];
-                    }
-                sums.push_back(sum);
-            }
-    for (const Recipe& recipe : recipes.recipes) {
-        if (recipe.condition) continue;
-        const CompiledLibrary compiled = compiled_with(recipe, recipe.initial);
-        using Line = void(const float*, const float*, float*, int64_t, int64_t, int64_t, int64_t, int64_t);
-        Line* kernel = compiled.entry<Line>("conv2d");
-        ASSERT_NE(kernel, nullptr) << recipe.source;
-        Output y(sums.size());
-        kernel(data.x.data() + 1, data.w.data() + 1, y.data(), s.N, s.C, s.W, s.K, s.S);
-        y.expect(sums, tolerance_of(s, recipe), recipe.strategy.id);
-    }
-}
-
-// Depth, height and width differ in every respect, so that none stands for another.
-struct Volumes {
-    int64_t C, K, groups;
-    std::array<int64_t, 3> kernel, stride, padding, dilation;
-    static constexpr int64_t N = 2, D = 5, H = 6, W = 21;
-
-    std::array<int64_t, 3> out() const {
-        std::array<int64_t, 3> extents{D, H, W};
-        for (size_t a = 0; a < 3; ++a)
-            extents[a] = (extents[a] + 2 * padding[a] - dilation[a] * (kernel[a] - 1) - 1) / stride[a] + 1;
-        return extents;
-    }
-
-    Case made() const {
-        Case made;
-        made.problem.name = made.problem.function = "conv2d";
-        const auto all = [](const std::array<int64_t, 3>& values) {
-            return std::vector<Expression>(values.begin(), values.end());
-        };
-        Node node;
-        node.family = Family::convolution;
-        node.operands = {made.input("x", {parse("N"), C, D, H, parse("W")}),
-                         made.input("w", {K, C / groups, kernel[0], kernel[1], kernel[2]})};
-        node.shape = {parse("N"), K, out()[0], out()[1],
-                      parse(fmt::format("(W + {} - {}) // {} + 1", 2 * padding[2], dilation[2] * (kernel[2] - 1) + 1,
-                                        stride[2]))};
-        node.stride = all(stride);
-        node.padding = all(padding);
-        node.dilation = all(dilation);
-        node.groups = groups;
-        Tensor output;
-        output.name = "y";
-        output.shape = node.shape;
-        made.problem.outputs = {output};
-        made.problem.dimensions = {"N", "W"};
-        made.finish(made.add(node));
-        return made;
-    }
-
-    std::vector<double> expected(const std::vector<float>& x, const std::vector<float>& w) const {
-        const auto [Z, P, Q] = out();
-        const auto [T, R, S] = kernel;
-        std::vector<double> sums;
-        for (int64_t i = 0; i < N * K * Z * P * Q; ++i) {
-            const int64_t q = i % Q, p = i / Q % P, z = i / Q / P % Z, k = i / Q / P / Z % K, n = i / Q / P / Z / K;
-            double sum = 0;
-            for (int64_t j = 0; j < C / groups * T * R * S; ++j) {
-                const int64_t tap = j % (T * R * S), c = k / (K / groups) * (C / groups) + j / (T * R * S);
-                const int64_t d = z * stride[0] + tap / S / R * dilation[0] - padding[0];
-                const int64_t h = p * stride[1] + tap / S % R * dilation[1] - padding[1];
-                const int64_t v = q * stride[2] + tap % S * dilation[2] - padding[2];
-                if (d < 0 || d >= D || h < 0 || h >= H || v < 0 || v >= W) continue;
-                sum += double(x[static_cast<size_t>((((n * C + c) * D + d) * H + h) * W + v)]) *
-                       w[static_cast<size_t>(k * (C / groups) * T * R * S + j)];
-            }
-            sums.push_back(sum);
-        }
-        return sums;
-    }
-};
-
-TEST(Convolution, Volumes) {
-    if (compiler().empty()) GTEST_SKIP() << "no C++ compiler";
-    const Volumes cases[] = {{3, 5, 1, {3, 2, 3}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}},
-                             {4, 6, 2, {2, 3, 1}, {2, 1, 3}, {1, 2, 0}, {1, 2, 1}},
-                             {2, 18, 1, {1, 1, 1}, {1, 2, 1}, {0, 0, 0}, {1, 1, 1}},
-                             {11, 22, 11, {3, 2, 3}, {1, 2, 1}, {2, 0, 1}, {2, 1, 1}},
-                             {17, 17, 17, {2, 3, 3}, {1, 1, 2}, {0, 1, 1}, {1, 1, 2}}};
-    for (const Volumes& volumes : cases) {
-        const Case made = volumes.made();
-        const Recipes recipes = emit_convolution(made.problem, made.graph, avx2());
-        ASSERT_EQ(recipes.lacks, "");
-        std::mt19937 random(7);
-        const auto drawn = [&](int64_t count) {
-            std::vector<float> values(static_cast<size_t>(count));
-            for (float& value : values) value = std::normal_distribution<float>()(random);
-            return values;
-        };
-        const auto [T, R, S] = volumes.kernel;
-        const std::vector<float> x = drawn(Volumes::N * volumes.C * Volumes::D * Volumes::H * Volumes::W);
-        const std::vector<float> w = drawn(volumes.K * (volumes.C / volumes.groups) * T * R * S);
-        const std::vector<double> expected = volumes.expected(x, w);
-        ASSERT_GE(recipes.recipes.size(), 2u);
-        for (const Recipe& recipe : with_variants(recipes)) {
-            if (recipe.condition) continue;
-            const CompiledLibrary compiled = compiled_with(recipe, recipe.initial);
-            auto* kernel = compiled.entry<void(const float*, const float*, float*, int64_t, int64_t)>("conv2d");
-            ASSERT_NE(kernel, nullptr) << recipe.source;
-            Output y(expected.size());
-            kernel(x.data(), w.data(), y.data(), Volumes::N, Volumes::W);
-            y.expect(expected, 2e-5, recipe.strategy.id + recipe.suffix);
-        }
-    }
 }
 
 TEST(Convolution, OtherGraphsAreNotItsOwn) {

@@ -385,7 +385,8 @@ std::vector<std::string> names_for_conditions(const Problem& problem) {
 void check_names(const Expression& condition, const std::vector<std::string>& names) {
     for (const std::string& name : condition.symbols())
         if (std::find(names.begin(), names.end(), name) == names.end())
-            throw UsageError(fmt::format("'{}' is not a dimension of the problem", name), "known: " + join(names, ", "));
+            throw UsageError(fmt::format("'{}' is not a dimension of the problem", name),
+                             "known: " + join(names, ", "));
 }
 
 }  // namespace
