@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "fakes/compiled_library.h"
+#include "fakes/long_tests.h"
 #include "language/contract.h"
 #include "playbook/recipe.h"
 
