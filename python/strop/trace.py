@@ -93,7 +93,7 @@ def parse_extent(source) -> SymInt | int:
 def make_input(entry: dict) -> Traced:
     shape = [parse_extent(extent) for extent in entry["shape"]]
     given = Traced(GRAPH.add("input", entry["name"], [], shape, entry["dtype"]), shape, entry["dtype"])
-    given.is_given = True
+    given.is_given = given._storage.contiguous = True
     return given
 
 

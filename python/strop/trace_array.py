@@ -5,13 +5,11 @@ Every operation that a reference applies becomes one or more nodes of src/graph/
 
 from __future__ import annotations
 
-import contextlib
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
-from strop.trace_dims import SymInt, Untraceable, is_int, same, terms_of, show, text
+from strop.trace_dims import SymInt, Untraceable, Unwritten, is_int, same, terms_of, show, text
 from strop.trace_graph import GRAPH
+from strop.trace_operators import Operators
 from strop.trace_storage import Storage
 
 COMPARISONS = {"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}
@@ -22,48 +20,12 @@ FLOATING = set(
 )
 
 
-class Traced:
+class Traced(Operators):
     """An array (or, with `weak`, a Python number) whose value is a node of the graph."""
 
     __hash__ = None  # type: ignore[assignment]  # as for numpy.ndarray
     own: np.dtype | None = None  # of a whole number of NumPy's: the type that it has
     is_list = False  # of numbers, in Python: it has no arithmetic
-
-    if TYPE_CHECKING:  # they are added below, from one table
-
-        def __add__(self, other: Any) -> Traced: ...
-        def __radd__(self, other: Any) -> Traced: ...
-        def __sub__(self, other: Any) -> Traced: ...
-        def __rsub__(self, other: Any) -> Traced: ...
-        def __mul__(self, other: Any) -> Traced: ...
-        def __rmul__(self, other: Any) -> Traced: ...
-        def __truediv__(self, other: Any) -> Traced: ...
-        def __rtruediv__(self, other: Any) -> Traced: ...
-        def __floordiv__(self, other: Any) -> Traced: ...
-        def __rfloordiv__(self, other: Any) -> Traced: ...
-        def __mod__(self, other: Any) -> Traced: ...
-        def __rmod__(self, other: Any) -> Traced: ...
-        def __pow__(self, other: Any) -> Traced: ...
-        def __rpow__(self, other: Any) -> Traced: ...
-        def __matmul__(self, other: Any) -> Traced: ...
-        def __rmatmul__(self, other: Any) -> Traced: ...
-        def __and__(self, other: Any) -> Traced: ...
-        def __rand__(self, other: Any) -> Traced: ...
-        def __or__(self, other: Any) -> Traced: ...
-        def __ror__(self, other: Any) -> Traced: ...
-        def __xor__(self, other: Any) -> Traced: ...
-        def __rxor__(self, other: Any) -> Traced: ...
-        def __lshift__(self, other: Any) -> Traced: ...
-        def __rlshift__(self, other: Any) -> Traced: ...
-        def __rshift__(self, other: Any) -> Traced: ...
-        def __rrshift__(self, other: Any) -> Traced: ...
-        def __lt__(self, other: Any) -> Traced: ...
-        def __le__(self, other: Any) -> Traced: ...
-        def __gt__(self, other: Any) -> Traced: ...
-        def __ge__(self, other: Any) -> Traced: ...
-        def __neg__(self) -> Traced: ...
-        def __abs__(self) -> Traced: ...
-        def __invert__(self) -> Traced: ...
 
     def __init__(self, node, shape, dtype, weak=False, view_of=None, fill=None):
         self._node = node
@@ -89,19 +51,36 @@ class Traced:
 
     @property
     def node(self) -> int:
-        views = [(self._storage, self._version), *self.others]
-        if any(storage.version != version for storage, version in views) and not self._is_unwritten():
-            raise Untraceable("an array is changed through another view of it")
+        if self.is_outdated() and not self._is_unwritten():
+            return self.now().node
         self._storage.seen = GRAPH.clock
         if self.pieces is not None and GRAPH.passes:  # it may be put back as it was
             return self.pieces.whole().node
         if self.pieces is not None:
             self._node, self.pieces = self.pieces.whole().node, None
         if self.fill == "empty":
-            raise Untraceable("np.empty is read before it is written")
+            raise Unwritten("np.empty is read before it is written")
         if self.fill == "lost":
             raise Untraceable("a value of a loop is kept where it cannot be followed")
         return self._node
+
+    def is_outdated(self) -> bool:
+        """Whether the array that it is a view of has changed."""
+        views = [(self._storage, self._version), *self.others]
+        return any(storage.version != version for storage, version in views)
+
+    def has_known_values(self) -> bool:
+        return any(one is not None for one in (self.fill, self.iota, self.step))
+
+    def now(self) -> Traced:
+        """What it shows."""
+        if not self.is_outdated() or self._is_unwritten():
+            return self
+        from strop.trace_views import is_shown, read_again
+
+        if not is_shown(self):
+            raise Untraceable("an array is changed through another view of it")
+        return read_again(self)
 
     def assign(self, value):
         """In place, as `self[...] = value`."""
@@ -109,10 +88,17 @@ class Traced:
             raise Untraceable("assignment to a number")
         if self.pieces is not None and self.pieces.by_step:
             self.pieces.whole()  # refuses
-        GRAPH.touch(self)
+        from strop.trace_views import is_shown, write
+
+        shown = is_shown(self)
+        if not shown:
+            GRAPH.touch(self)
         value = broadcast_to(lift(value), self.shape)
         if value.shape != self.shape and not all(same(a, b) for a, b in zip(value.shape, self.shape)):
             raise Untraceable(f"could not assign shape {show(value.shape)} to {show(self.shape)}")
+        if shown:
+            write(self, value)
+            return self
         self._node = cast(value, self.dtype)
         self.pieces = None
         self.changed()
@@ -144,6 +130,7 @@ class Traced:
 
     ndim = property(lambda self: len(self.shape))
     size = property(lambda self: product(self.shape))
+    flat = property(lambda self: _flat_view(self))
     T = property(lambda self: transpose(self, tuple(reversed(range(self.ndim)))))
     mT = property(lambda self: transpose(self, (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)))
     itemsize = property(lambda self: self.dtype.itemsize)
@@ -198,8 +185,20 @@ class Traced:
         raise Untraceable("control flow depends on the values of an array")
 
     def __getitem__(self, key):
-        from strop.trace_indexing import getitem
+        try:
+            return self.part(key)
+        except Unwritten:
+            from strop.trace_views import unwritten
 
+            return unwritten(self, key)
+
+    def part(self, key) -> Traced:
+        """self[key], of which something was written."""
+        from strop.trace_indexing import getitem
+        from strop.trace_views import part_now
+
+        if self.is_outdated():
+            return part_now(self, key)
         part = getitem(self, key)
         if part is not self and isinstance(part, Traced) and not part.shape and part.fill not in ("empty", "lost"):
             return Traced(part.node, (), part.dtype, part.weak)  # NumPy's scalars are no views
@@ -210,31 +209,17 @@ class Traced:
     def __setitem__(self, key, value):
         from strop.trace_indexing import setitem
 
-        # x[key] += y changes a view first, which is then stored where it came from.
-        if getattr(value, "key", None) is key and value._storage is self._storage:
-            if self._version + 1 == value._version == self._storage.version:
-                self._version = value._version
-        if self._writes_through(key):
-            own = self.key if isinstance(self.key, tuple) else (self.key,)
-            self.parent[(*own, *key) if isinstance(key, tuple) else (*own, key)] = value
-            with contextlib.suppress(Untraceable):  # else it is not to be read anymore
-                self._node, self.pieces, self._version = self.parent[self.key].node, None, self._storage.version
+        from strop.trace_views import is_shown, write_part
+
+        own = getattr(value, "key", None) is key and value._storage is self._storage
+        if own and isinstance(value, Traced) and is_shown(value):  # x[key] += y has changed x through a view
             return
-        setitem(self, key, value)
-
-    def _writes_through(self, key) -> bool:
-        """d[i][j] = v changes d, of which d[i] is a view."""
-        from strop.trace_layout import is_extent
-
-        whole = self.parent
-        if whole is None or whole._storage is not self._storage or whole._node < 0 and whole.pieces is None:
-            return False
-        if not self._version == whole._version == self._storage.version:
-            return False
-        own = self.key if isinstance(self.key, tuple) else (self.key,)
-        given = key if isinstance(key, tuple) else (key,)
-        number = lambda one: is_extent(one) or isinstance(one, Traced) and not one.shape and one.dtype.kind in "iu"
-        return all(map(number, own)) and all(isinstance(x, slice) or number(x) for x in given) and not whole.is_given
+        if own and self._version + 1 == value._version == self._storage.version:
+            self._version = value._version
+        if is_shown(self):
+            write_part(self, key, value)
+        else:
+            setitem(self, key, value)
 
     def __getattr__(self, name):
         from strop.trace_calls import METHODS, call
@@ -248,69 +233,6 @@ class Traced:
 
 def _refuse(name):
     raise Untraceable(f"'{name}' has no graph operation")
-
-
-def _add_operators():
-    binary = {
-        "add": "add",
-        "sub": "subtract",
-        "mul": "multiply",
-        "truediv": "divide",
-        "pow": "power",
-        "floordiv": "floor_divide",
-        "mod": "remainder",
-        "matmul": "matmul",
-        "and": "bitwise_and",
-        "or": "bitwise_or",
-        "xor": "bitwise_xor",
-        "lshift": "left_shift",
-        "rshift": "right_shift",
-        "lt": "less",
-        "le": "less_equal",
-        "gt": "greater",
-        "ge": "greater_equal",
-        "eq": "equal",
-        "ne": "not_equal",
-    }
-
-    def make(name):
-        def apply(name, *operands):
-            from strop.trace_calls import call
-
-            if any(value is None or isinstance(value, str) for value in operands):
-                return NotImplemented
-            if any(isinstance(value, Traced) and value.is_list for value in operands):
-                raise Untraceable("a list of varying length in arithmetic: make an array of it")
-            return call(name, operands, {})
-
-        def in_place(self, other):
-            result = apply(name, self, other)
-            if self.weak or not self.shape:  # numbers are immutable: the name is bound anew
-                return result
-            if not np.can_cast(result.dtype, self.dtype, "same_kind"):
-                raise Untraceable(f"{result.dtype} cannot be stored in a {self.dtype} array in place")
-            return self.assign(result)
-
-        return (
-            (lambda self, other: apply(name, self, other)),
-            (lambda self, other: apply(name, other, self)),
-            in_place,
-        )
-
-    for python, name in binary.items():
-        forward, backward, in_place = make(name)
-        setattr(Traced, f"__{python}__", forward)
-        if python not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            setattr(Traced, f"__r{python}__", backward)
-            setattr(Traced, f"__i{python}__", in_place)
-    for python, op in {"neg": "negative", "abs": "absolute"}.items():
-        setattr(Traced, f"__{python}__", lambda self, op=op: pointwise(op, self))
-    Traced.__pos__ = lambda self: self
-    Traced.__invert__ = lambda self: inverted(self)
-    Traced.__round__ = lambda self, digits=0: _refuse("round() to digits") if digits else pointwise("round", self)
-
-
-_add_operators()
 
 
 def is_number(value) -> bool:
@@ -359,7 +281,7 @@ SymInt.lift = staticmethod(number)
 def lift(value) -> Traced:
     """Anything that an operation takes as an operand."""
     if isinstance(value, Traced):
-        return value
+        return value.now() if value.has_known_values() and value.is_outdated() else value
     if is_number(value):
         return number(value)
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -380,11 +302,13 @@ def lift(value) -> Traced:
 
 
 def full(shape, value, dtype) -> Traced:
-    if value == "empty":
-        return Traced(-1, shape, dtype, fill="empty")
-    scalar = lift(value)
-    result = broadcast_to(Traced(cast(scalar, dtype), (), dtype), shape)
-    return Traced(result.node, shape, dtype, fill=scalar.fill)
+    node, fill = -1, value
+    if value != "empty":
+        scalar = lift(value)
+        node, fill = broadcast_to(Traced(cast(scalar, dtype), (), dtype), shape).node, scalar.fill
+    result = Traced(node, shape, dtype, fill=fill)
+    result._storage.contiguous = True
+    return result
 
 
 def result_type(operands) -> tuple[np.dtype, bool]:
@@ -520,11 +444,15 @@ def transpose(value: Traced, permutation) -> Traced:
     permutation = tuple(permutation)
     if permutation == tuple(range(value.ndim)):
         return value
+    from strop.trace_views import Transposed, shown
+
     shape = tuple(value.shape[axis] for axis in permutation)
+    if value.fill == "empty" and value.pieces is None:
+        return shown(Traced(-1, shape, value.dtype, view_of=value), value, Transposed(permutation))
     node = GRAPH.add(
         "layout", "transpose", [value.node], shape, GRAPH.dtype(value.node), axes=list(permutation)
     )
-    return Traced(node, shape, value.dtype, view_of=value)
+    return shown(Traced(node, shape, value.dtype, view_of=value), value, Transposed(permutation))
 
 
 def axis_of(axis, rank: int) -> int:
@@ -572,6 +500,12 @@ def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
         return value
     node = GRAPH.add("reduction", op, [value.node], shape, result, axes=list(axes), keepdims=bool(keepdims))
     return Traced(node, shape, result)
+
+
+def _flat_view(value: Traced) -> Traced:
+    from strop.trace_views import reshaped
+
+    return reshaped(value, (value.size,))
 
 
 def _flat(value: Traced) -> Traced:

@@ -22,8 +22,8 @@ METHODS = {
 }
 METHODS |= {
     "astype": "astype",
-    "copy": "copy",
-    "flatten": "ravel",
+    "copy": "ndarray.copy",
+    "flatten": "ndarray.flatten",
     "conj": "copy",
     "conjugate": "copy",
     "fill": "copyto",
@@ -106,7 +106,4 @@ def call(name: str, arguments, options):
         return result
     if not isinstance(out, Traced):
         raise Untraceable(f"'np.{name}' writes into an array that is not traced")
-    if out.key is not None and out.parent is not None:  # np.cumsum(x, out=y[1:])
-        out.parent[out.key] = result
-        return out.parent[out.key]
     return out.assign(result)

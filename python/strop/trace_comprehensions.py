@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import builtins
 
+from strop.trace_afterwards import ALIAS
 from strop.trace_array import GRAPH, Traced, full, is_number
 from strop.trace_calls import call
-from strop.trace_dims import SymInt, Untraceable
+from strop.trace_dims import SymInt, Untraceable, same
+from strop.trace_layout import arange
 from strop.trace_lists import StepList, as_list, total
 from strop.trace_loops import Loop
+from strop.trace_spellings import Extents, place_of
 from strop.trace_states import UNBOUND
-from strop.trace_walks import counted, counts, enumerate_, goes_on, reversed_, unchanged, zip_
+from strop.trace_walks import Walk, counted, counts, enumerate_, goes_on, reversed_, unchanged, zip_
 
 COMPREHENSIONS: list[tuple[int, Loop]] = []
 
@@ -67,13 +70,25 @@ def collect(number: int, made):
 
 def sequence(kind, items):
     """list() and tuple()."""
-    return items if isinstance(items, StepList) else kind(items)
+    if isinstance(items, StepList):
+        return items
+    if isinstance(items, Walk) and items.range:
+        first, step = items.range
+        numbers = arange(items.count)
+        return as_list(numbers if same(step, 1) and same(first, 0) else numbers * step + first)
+    if isinstance(items, Traced) and items.shape and isinstance(items.shape[0], SymInt):
+        made = StepList([])
+        made.middle = Traced(items.node, items.shape, items.dtype)
+        made.middle._storage.frozen, made.middle.others = ALIAS, [(items._storage, items._version), *items.others]
+        return made
+    return kind(items)
 
 
 def sum_(items, *start, **options):
     if isinstance(items, Traced) and items.shape and isinstance(items.shape[0], SymInt) and not options:
         dtype = None if items.dtype == bool else items.dtype
         added = call("sum", (items,), {"axis": 0, "dtype": dtype})
+        added.weak = items.is_list and items.ndim == 1  # a number of Python's
         return added + start[0] if start else added
     return total(items, *start, **options) if isinstance(items, StepList) else builtins.sum(items, *start, **options)
 
@@ -91,6 +106,8 @@ RUNTIME = {
     "_strop_counts": counts,
     "_strop_unchanged": unchanged,
     "_strop_goes_on": goes_on,
+    "_strop_extents": Extents,
+    "_strop_place": place_of,
     "_strop_each": each,
     "_strop_element": element,
     "_strop_collect": collect,

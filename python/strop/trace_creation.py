@@ -24,6 +24,7 @@ from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, same, undecided
 from strop.trace_lists import as_list
 from strop.trace_sizes import count_where_taken, shape_where_taken
+from strop.trace_views import flattened, is_contiguous, reshaped
 
 # ---- layout --------------------------------------------------------------------------------------------
 
@@ -31,7 +32,7 @@ from strop.trace_sizes import count_where_taken, shape_where_taken
 @handles("reshape")
 def reshape(x, *shape, newshape=None):
     shape = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
-    return layout.reshape(x, shape)
+    return flattened(x, shape)
 
 
 @handles("transpose", "permute_dims")
@@ -56,10 +57,11 @@ def swapaxes(x, axis1, axis2):
     return transpose(x, order)
 
 
-HANDLERS["ravel"] = lambda x, *_: layout.reshape(x, (lift(x).size,))
+HANDLERS["ravel"] = lambda x, *_: flattened(x, (lift(x).size,))
+HANDLERS["ndarray.flatten"] = lambda x, *_: copy_of(layout.reshape(x, (lift(x).size,)))
 HANDLERS["moveaxis"] = layout.moveaxis
-HANDLERS["expand_dims"] = layout.expand_dims
-HANDLERS["squeeze"] = layout.squeeze
+HANDLERS["expand_dims"] = lambda x, axis: reshaped(lift(x), layout.expanded(lift(x).shape, axis))
+HANDLERS["squeeze"] = lambda x, axis=None: reshaped(lift(x), layout.squeezed(lift(x).shape, axis))
 
 
 @handles("broadcast_to")
@@ -164,7 +166,9 @@ def full_(shape, fill_value, dtype=None):
 def _like(fill):
     def apply(x, dtype=None, shape=None):
         x = lift(x)
-        return full(x.shape if shape is None else layout.shape_of(shape), fill, dtype or x.dtype)
+        result = full(x.shape if shape is None else layout.shape_of(shape), fill, dtype or x.dtype)
+        result._storage.contiguous = shape is not None or is_contiguous(x)
+        return result
 
     return apply
 
@@ -196,7 +200,16 @@ def array(x, dtype=None, copy=None, **_):
     result = Traced(
         value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.fill
     )
-    return result if dtype is None else converted(result, dtype)
+    result = result if dtype is None else converted(result, dtype)
+    result._storage.contiguous = not isinstance(x, Traced) or is_contiguous(value)  # the order is kept
+    return result
+
+
+@handles("ndarray.copy")
+def copy_of(x, order="C"):
+    result = array(x)
+    result._storage.contiguous = result._storage.contiguous or order == "C"
+    return result
 
 
 @handles("asfarray")

@@ -12,6 +12,10 @@ class Untraceable(BaseException):
     """Why there is no graph, as one phrase. Not an Exception, so that references do not swallow it."""
 
 
+class Unwritten(Untraceable):
+    """What np.empty made is read."""
+
+
 class StepUndecided(Untraceable):
     """Tracing the first steps of the loop one by one may help."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, is_one, lift, pointwise, result_type
+from strop.trace_array import GRAPH, Traced, astype, broadcast_to, cast, full, is_one, lift, pointwise, result_type
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int, looks_negative, same
 from strop.trace_lists import as_list
 from strop.trace_layout import (
@@ -268,7 +268,8 @@ def setitem(target: Traced, key, value):
         return
     key = expand_key(key, target.ndim)
     if any(entry is None for entry in key):
-        raise Untraceable("assignment to a new axis")
+        _assign_to_new_axes(target, key, value)
+        return
     if any(isinstance(entry, (Traced, np.ndarray, list)) and lift(entry).ndim for entry in key):
         from strop.trace_index_arrays import set_by_indices
 
@@ -314,6 +315,18 @@ def setitem(target: Traced, key, value):
         target.assign(value)
     else:
         _assign_region(target, value, begins, ends, dropped)
+
+
+def _assign_to_new_axes(target: Traced, key: list, value):
+    """x[:, None] = y: without these axes."""
+    if not all(entry is None or isinstance(entry, slice) or is_extent(entry) for entry in key):
+        raise Untraceable("assignment to a new axis, and through an index array")
+    rest = [entry for entry in key if entry is not None]
+    shown = [entry for entry in key if entry is None or isinstance(entry, slice)]
+    inner = iter(full(target.shape, 0, target.dtype)[tuple(rest)].shape)
+    wide = broadcast_to(lift(value), [1 if entry is None else next(inner) for entry in shown])
+    narrow = [extent for entry, extent in zip(shown, wide.shape) if entry is not None]
+    setitem(target, tuple(rest), reshape(wide, narrow))
 
 
 def _assign_backwards(target: Traced, key: list, value):

@@ -83,24 +83,29 @@ def _fitting(value: Traced, shape) -> Traced:
     return fit_before_reshape(value, shape) if GRAPH.forks else value
 
 
-def expand_dims(value: Traced, axis) -> Traced:
+def expand_dims(value, axis) -> Traced:
     value = lift(value)
+    return reshape(value, expanded(value.shape, axis))
+
+
+def expanded(shape, axis) -> list:
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
-    rank = value.ndim + len(axes)
+    rank = len(shape) + len(axes)
     places = {axis_of(one, rank) for one in axes}
-    extents = iter(value.shape)
-    return reshape(value, [1 if i in places else next(extents) for i in range(rank)])
+    extents = iter(shape)
+    return [1 if i in places else next(extents) for i in range(rank)]
 
 
-def squeeze(value: Traced, axis=None) -> Traced:
+def squeeze(value, axis=None) -> Traced:
     value = lift(value)
-    if axis is None:
-        axes = tuple(i for i, extent in enumerate(value.shape) if is_one(extent))
-    else:
-        axes = axes_of(axis, value.ndim)
-        if any(is_int(value.shape[i]) and value.shape[i] != 1 for i in axes):
-            raise Untraceable("squeeze of an axis that is not 1")
-    return reshape(value, [extent for i, extent in enumerate(value.shape) if i not in axes])
+    return reshape(value, squeezed(value.shape, axis))
+
+
+def squeezed(shape, axis=None) -> list:
+    axes = [i for i, extent in enumerate(shape) if is_one(extent)] if axis is None else axes_of(axis, len(shape))
+    if any(is_int(shape[i]) and shape[i] != 1 for i in axes):
+        raise Untraceable("squeeze of an axis that is not 1")
+    return [extent for i, extent in enumerate(shape) if i not in axes]
 
 
 def moveaxis(value: Traced, source, destination) -> Traced:
@@ -404,7 +409,14 @@ def split(value, sections, axis=0) -> list:
         raise Untraceable(f"the number of arrays depends on '{sections}'")
     else:
         bounds = [0, *(bound_of(at, extent, 0) for at in sections), extent]
-    return [part(value, axis, begin, end) for begin, end in zip(bounds, bounds[1:])]
+    return [_piece(value, axis, begin, end) for begin, end in zip(bounds, bounds[1:])]
+
+
+def _piece(value: Traced, axis: int, begin, end) -> Traced:
+    piece = part(value, axis, begin, end)
+    if piece is not value:
+        piece.parent, piece.key = value, (slice(None),) * axis + (slice(begin, end),)
+    return piece
 
 
 def array_split(value, sections, axis=0) -> list:

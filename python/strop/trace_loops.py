@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any
 
 from strop import trace_layout as layout
+from strop.trace_afterwards import Aliases, Last, Later, as_planned, conform_same, made
 from strop.trace_array import GRAPH, Traced, astype, full, is_number, lift, pointwise, result_type
 from strop.trace_bodies import KEPT, Record
 from strop.trace_dims import PlacesUnfollowed, SymInt, StepUndecided, Untraceable, steps_in, text, with_step
@@ -38,6 +39,7 @@ from strop.trace_states import (
     refill,
     world_of,
 )
+from strop.trace_views import shown_by
 from strop.trace_walks import fewest, long_walk, walk_of
 
 MOST_PASSES = 6
@@ -73,6 +75,7 @@ class Loop:
             raise StepUndecided(place)
         self.plans: dict[tuple, Plan] = {}
         self.objects: dict[int, tuple] = {}  # arrays that change in place: array, before, (axis, first, direction)
+        self.views: dict[int, Traced] = {}  # through which such arrays change
         self.kinds: dict[tuple, tuple] = {}  # of lists that grow
         self.before: dict[str, Any] = {}
         self.leaves: dict[tuple, Leaf] = {}
@@ -178,7 +181,7 @@ class Loop:
             return self.lists[path]
         entries = entries_of(value)
         if entries is None:
-            if isinstance(value, Traced) and id(value) in self.objects:
+            if isinstance(value, Traced) and (id(value) in self.objects or id(value) in self.views):
                 plan = Plan("itself")
             elif bound or path in self.plans:
                 plan = self.plans.get(path) or first_plan(value)
@@ -280,7 +283,9 @@ class Loop:
         for leaf in self.leaves.values():
             if leaf.plan.kind == "array" and isinstance(leaf.before, Traced) and leaf.given._storage.version:
                 if leaf.after is leaf.given:  # a name for an array that changes in place
-                    result.setdefault(id(leaf.before), (leaf.before, leaf.before.kept(), None))
+                    array = shown_by(leaf.before)
+                    self.views[id(leaf.before)] = leaf.before
+                    result.setdefault(id(array), (array, array.kept(), None))
         return result
 
     def _results(self) -> list[int]:
@@ -366,7 +371,7 @@ class Loop:
                 nodes.append(value.node)
             except Untraceable:  # of use within the step only
                 return lost()
-            return _Last(nodes[-1], value)
+            return Last(nodes[-1], value)
         return value
 
     def _check_first_step(self, work):
@@ -411,7 +416,8 @@ class Loop:
 
     def _changes(self, leaf: Leaf) -> bool:
         if leaf.plan.kind == "itself":
-            return not self.objects[id(leaf.before)][2] if id(leaf.before) in self.objects else False
+            array = self.objects.get(id(shown_by(leaf.before)))
+            return array is not None and not array[2]
         return leaf.plan.kind == "array" and leaf.given._storage.version > 0
 
     def _put_back(self):
@@ -430,6 +436,7 @@ class Loop:
         if self.walk is not None and self.peeled > fewest(self.walk.count):
             GRAPH.assumed.setdefault(self.place, []).append(record)
         self.spoilt: list[Traced] = []  # by the first step only
+        self.aliases = Aliases(step.began, [value for entries in self.lists.values() for value in entries.new])
         later = self._state_results(record)
         later_objects = self._object_results(record)
         later_lists = self._list_results(record)
@@ -447,7 +454,8 @@ class Loop:
             if self.before[name] is not UNBOUND:
                 result[name] = self._final((name,), self.before[name], self.env[name], values)
             elif name in bound:
-                result[name] = _made(bound[name])
+                result[name] = made(bound[name])
+        self.aliases.settle()
         return [result.get(name, UNBOUND) for name in self.names]
 
     def _state_results(self, record: Record) -> dict:
@@ -461,10 +469,13 @@ class Loop:
             else:
                 initial = self._initial(leaf)
                 index = record.state(initial, leaf.placeholder, leaf.new)
-                results[path] = lambda leaf=leaf, index=index: _as_planned(record, index, leaf.plan)
+                results[path] = partial(self._state_after, record, index, leaf)
                 if isinstance(leaf.before, Traced) and any(map(self._changes, self.leaves.values())):
                     self.spoilt.append(leaf.before)  # the first step may have changed it
         return results
+
+    def _state_after(self, record: Record, index: int, leaf: Leaf) -> Traced:
+        return self.aliases.add(as_planned(record, index, leaf.plan), self.aliases.of(leaf.after))
 
     def _initial(self, leaf: Leaf) -> int:
         try:
@@ -520,7 +531,8 @@ class Loop:
                     record.result("stack", index, (record.step.count, *value.shape))
                     for index, value in zip(indices, values)
                 ]
-                result.middle = interleaved(stacks, entries.backwards)
+                storages = [storage for value in entries.new for storage in self.aliases.older(value)]
+                result.middle = self.aliases.add(interleaved(stacks, entries.backwards), storages)
                 if entries.backwards:
                     result.front, result.back = [], list(entries.front)
                 return result
@@ -535,8 +547,8 @@ class Loop:
         if isinstance(value, SymInt):
             last = with_step(value, record.step.name, record.step.count - 1)
             return value if last is None else last
-        if not isinstance(value, _Last) or record.step not in GRAPH.depends[value.index]:
-            return value.value if isinstance(value, _Last) else value
+        if not isinstance(value, Last) or record.step not in GRAPH.depends[value.index]:
+            return value.value if isinstance(value, Last) else value
         like = value.value
         dtype = GRAPH.dtype(value.index)
         initial = full(like.shape, 0, dtype).node  # where there is no step, and what the name had has another shape
@@ -544,7 +556,8 @@ class Loop:
             if isinstance(self.old.get(name), Traced) and self.old[name].shape == like.shape:
                 initial = conform(self.old[name], Plan("array", like.shape, dtype.name))
         index = record.state(initial, self._dead_placeholder(like.shape, dtype), value.index)
-        return _Later(lambda: _as_planned(record, index, Plan("array", like.shape, like.dtype.name, like.weak)))
+        plan, aliases = Plan("array", like.shape, like.dtype.name, like.weak), self.aliases
+        return Later(lambda: aliases.add(as_planned(record, index, plan), aliases.of(like)))
 
     def _final(self, path, before, after, values):
         """The value of a name after the loop."""
@@ -563,36 +576,6 @@ class Loop:
                 refill(before, new)
             return before
         return rebuilt(before, new)
-
-
-class _Last:
-    def __init__(self, index: int, value: Traced):
-        self.index, self.value = index, value
-
-
-class _Later:
-    def __init__(self, make):
-        self.make = make
-
-
-def _made(value):
-    if isinstance(value, _Later):
-        return value.make()
-    entries = entries_of(value)
-    if entries is None or hasattr(value, "__dict__"):
-        return value
-    return rebuilt(value, {key: _made(one) for key, one in entries.items()})
-
-
-def _as_planned(record: Record, index: int, plan: Plan) -> Traced:
-    result = record.result("last", index, plan.shape)
-    return Traced(result.node, plan.shape, plan.dtype, plan.weak)
-
-
-def conform_same(value: Traced, past: Traced) -> int:
-    if GRAPH.nodes[value.node]["shape"] != GRAPH.nodes[past.node]["shape"] or value.dtype != past.dtype:
-        raise Untraceable(UNSETTLED)
-    return value.node
 
 
 def _places(objects: dict) -> dict:

@@ -18,6 +18,7 @@ from typing import Any
 
 from strop.trace_leaves import MOST_REPEATED, nodes_of, without_continue, without_leaves
 from strop.trace_returns import without_returns_in_loops
+from strop.trace_spellings import spelled_out
 from strop.trace_syntax import ends_loop, number_of, placed, returns, statement, statements
 from strop.trace_while import counted_loop
 
@@ -25,7 +26,7 @@ GROWS = {"append", "insert", "extend", "reverse"}
 
 
 def rewritten(source: str, path: str):
-    tree = ast.parse(source, path)
+    tree = spelled_out(ast.parse(source, path))
     return ast.fix_missing_locations(Rewriter().visit(tree))
 
 
@@ -231,7 +232,7 @@ class Rewriter(ast.NodeTransformer):
         orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
         about = {"names": names, "watched": watched, "stored": sorted(writes), "fresh": new, "mutated": sorted(mutated)}
         about |= {"shared": sorted(writes & self.shared[-1]), "yields": yields}
-        start = statement(f"{loop} = _strop_loop(0, {node.lineno}, {called!r}, {about!r})")
+        start = statement(f"{loop} = _strop_loop(0, {getattr(node, 'place', node.lineno)}, {called!r}, {about!r})")
         start.value.args[0] = iterable
         turn = statements(
             f"if {loop}.symbolic:\n"

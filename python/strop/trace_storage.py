@@ -13,6 +13,7 @@ class Storage:
         self.seen = 0  # GRAPH.clock when it was read last
         self.born = GRAPH.tick()
         self.unwritten = 0  # rows that were left as they are when the version changed last
+        self.contiguous = False  # whether NumPy's elements are known to lie one after another
         self.frozen = ""  # a copy of what NumPy would change: why it is not to be written
 
     def outdate(self, unwritten: int = 0) -> int:

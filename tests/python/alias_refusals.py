@@ -2,28 +2,97 @@
 
 ALIAS = "an array is changed that a branch has chosen among others"
 VIEW = "an array is changed through another view of it"
+LEFT = "an array is changed that is perhaps a part of another, which a loop has named"
 KEPT = "a value of a loop is kept where it cannot be followed"
 
 # name: source of a function over an array (T, N), why it is refused
 REFUSED = {
-    "branch_changes_what_a_view_shows": (
+    "list_of_views": (
         """
 def f(x):
     y = x.copy()
-    v = y[0]
-    if x[0, 0] > 0:
-        y[0] = 5
-    return y + v
+    kept = []
+    for t in range(x.shape[0]):
+        kept.append(y[t])
+    y *= 2
+    return y, kept[0]
 """,
         VIEW,
     ),
-    "branch_changes_a_view": (
+    "list_of_views_by_a_comprehension": (
         """
 def f(x):
     y = x.copy()
-    v = y[0]
-    if x[0, 0] > 0:
-        v += 5
+    kept = [row for row in y]
+    y *= 2
+    return y, kept[0]
+""",
+        VIEW,
+    ),
+    "view_of_a_list_of_views": (
+        """
+def f(x):
+    y = x.copy()
+    rows = list(y)
+    rows[0] *= 2
+    return y
+""",
+        LEFT,
+    ),
+    "row_changed_after_the_loop": (
+        """
+def f(x):
+    y = x.copy()
+    s = 0
+    for row in y:
+        s = s + row
+    row *= 3
+    return y, s
+""",
+        LEFT,
+    ),
+    "row_read_after_the_loop": (
+        """
+def f(x):
+    y = x.copy()
+    s = 0
+    for row in y:
+        s = s + row
+    y *= 3
+    return row, s
+""",
+        VIEW,
+    ),
+    "last_entry_changed_after_the_loop": (
+        """
+def f(x):
+    kept = []
+    for t in range(x.shape[0]):
+        row = x[t] * 2
+        kept.append(row)
+    row += 1
+    return np.array(kept)
+""",
+        LEFT,
+    ),
+    "carried_view_changed": (
+        """
+def f(x):
+    y = x.copy()
+    prev = y[0]
+    for t in range(1, x.shape[0]):
+        prev += x[t]
+        prev = y[t]
+    return y
+""",
+        KEPT,
+    ),
+    "copy_in_another_order": (
+        """
+def f(x):
+    y = x.T * 2
+    z = y.ravel()
+    z[0] = 100
     return y
 """,
         VIEW,
@@ -100,17 +169,6 @@ def f(x):
 """,
         KEPT,
     ),
-    "int_row_loop": (
-        """
-def f(x):
-    y = x.copy()
-    for t in range(x.shape[0]):
-        r = y[int(x[t, 0] > 0)]
-        r += 1
-    return y
-""",
-        VIEW,
-    ),
     "walrus_alias": (
         """
 def f(x):
@@ -145,19 +203,6 @@ def f(x):
     return l[0]
 """,
         ALIAS,
-    ),
-    "view_from_before_the_loop": (
-        """
-def f(x):
-    y = np.zeros_like(x[0])
-    v = y[:1]
-    s = 0.0
-    for row in x:
-        s = s + v.sum()
-        y += row
-    return s
-""",
-        "an array is changed through another view of it",
     ),
     "chosen_before_loop": (
         """

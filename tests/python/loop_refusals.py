@@ -269,76 +269,6 @@ def f(x):
 """,
         LIST,
     ),
-    "view_inplace": (
-        """
-def f(x):
-    y = x.copy()
-    r = y[0]
-    for t in range(1, x.shape[0]):
-        r += x[t]
-    return y
-""",
-        VIEW,
-    ),
-    "view_of_a_row_that_is_written": (
-        """
-def f(x):
-    y = x * 1
-    v = y[0]
-    for i in range(len(x)):
-        y[i] = y[i] * 2 + v
-    return y
-""",
-        VIEW,
-    ),
-    "view_of_a_later_row": (
-        """
-def f(x):
-    y = x * 1
-    v = y[2]
-    for i in range(1, x.shape[0]):
-        y[i] = y[i - 1] + v
-    return y
-""",
-        VIEW,
-    ),
-    "prev_view_changed": (
-        """
-def f(x):
-    y = np.zeros_like(x)
-    y[0] = x[0]
-    for t in range(1, x.shape[0]):
-        p = y[t-1]
-        p += 1
-        y[t] = 0.5 * p + x[t]
-    return y
-""",
-        "an array that a loop writes step by step is changed at another place",
-    ),
-    "cur_view_stale": (
-        """
-def f(x):
-    y = x.copy()
-    z = x.copy()
-    for t in range(x.shape[0]):
-        p = y[t]
-        y[t] = p * 2
-        z[t] = p
-    return y, z
-""",
-        VIEW,
-    ),
-    "view_T": (
-        """
-def f(x):
-    y = np.zeros_like(x)
-    z = y.T
-    for t in range(x.shape[0]):
-        z[:, t] = x[t]
-    return y
-""",
-        VIEW,
-    ),
     "break": (
         """
 def f(x):
@@ -421,13 +351,6 @@ def f(x):
     while t < x.shape[0]:
         t += t
     return x
-""",
-        DIMENSION,
-    ),
-    "list_range": (
-        """
-def f(x):
-    return x[list(range(x.shape[0]))]
 """,
         DIMENSION,
     ),

@@ -32,6 +32,8 @@ import return_formulas  # noqa: E402
 import size_formulas  # noqa: E402
 import while_formulas  # noqa: E402
 import list_formulas  # noqa: E402
+import spelling_formulas  # noqa: E402
+import view_formulas  # noqa: E402
 import loop_places  # noqa: E402
 import index_formulas  # noqa: E402
 import mask_formulas  # noqa: E402
@@ -267,7 +269,8 @@ def add_tests():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
-    for module in (fork_formulas, break_formulas, while_formulas, return_formulas, size_formulas, list_formulas):
+    modules = fork_formulas, break_formulas, while_formulas, return_formulas, size_formulas, list_formulas
+    for module in (*modules, spelling_formulas, view_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
