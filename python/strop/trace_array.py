@@ -32,7 +32,7 @@ class Traced(Operators):
         self.shape = tuple(shape)
         self.dtype = np.dtype(dtype)
         self.weak = weak
-        self.fill = fill  # the value of every element, for what np.zeros and the like made
+        self.filled = fill  # the value of every element, for what np.zeros and the like made
         self.iota = None  # the extent, for what np.arange(n) made
         self.step = None  # for what np.arange(0, n, step) made
         self.key = self.parent = None  # of another array, for a view of a part of it
@@ -58,9 +58,9 @@ class Traced(Operators):
             return self.pieces.whole().node
         if self.pieces is not None:
             self._node, self.pieces = self.pieces.whole().node, None
-        if self.fill == "empty":
+        if self.filled == "empty":
             raise Unwritten("np.empty is read before it is written")
-        if self.fill == "lost":
+        if self.filled == "lost":
             raise Untraceable("a value of a loop is kept where it cannot be followed")
         return self._node
 
@@ -70,7 +70,7 @@ class Traced(Operators):
         return any(storage.version != version for storage, version in views)
 
     def has_known_values(self) -> bool:
-        return any(one is not None for one in (self.fill, self.iota, self.step))
+        return any(one is not None for one in (self.filled, self.iota, self.step))
 
     def now(self) -> Traced:
         """What it shows."""
@@ -106,7 +106,7 @@ class Traced(Operators):
 
     def changed(self):
         """It is nothing anymore that was known of it, and its views are not what they were."""
-        self.fill = self.iota = self.step = None
+        self.filled = self.iota = self.step = None
         self.outdate_views()
 
     def outdate_views(self, unwritten=0):
@@ -120,10 +120,10 @@ class Traced(Operators):
     def kept(self) -> tuple:
         """What `restore` needs to put it back as it is now."""
         pieces = self.pieces.copy() if self.pieces is not None else None
-        return self._node, pieces, self.fill, self.iota, self.step, self._version, self._storage.version
+        return self._node, pieces, self.filled, self.iota, self.step, self._version, self._storage.version
 
     def restore(self, kept: tuple):
-        self._node, pieces, self.fill, self.iota, self.step, self._version, self._storage.version = kept
+        self._node, pieces, self.filled, self.iota, self.step, self._version, self._storage.version = kept
         self.pieces = pieces.copy() if pieces is not None else None
 
     # ---- properties ----
@@ -200,7 +200,7 @@ class Traced(Operators):
         if self.is_outdated():
             return part_now(self, key)
         part = getitem(self, key)
-        if part is not self and isinstance(part, Traced) and not part.shape and part.fill not in ("empty", "lost"):
+        if part is not self and isinstance(part, Traced) and not part.shape and part.filled not in ("empty", "lost"):
             return Traced(part.node, (), part.dtype, part.weak)  # NumPy's scalars are no views
         if part is not self:
             part.key, part.parent = key, self
@@ -305,7 +305,7 @@ def full(shape, value, dtype) -> Traced:
     node, fill = -1, value
     if value != "empty":
         scalar = lift(value)
-        node, fill = broadcast_to(Traced(cast(scalar, dtype), (), dtype), shape).node, scalar.fill
+        node, fill = broadcast_to(Traced(cast(scalar, dtype), (), dtype), shape).node, scalar.filled
     result = Traced(node, shape, dtype, fill=fill)
     result._storage.contiguous = True
     return result
@@ -323,10 +323,10 @@ def result_type(operands) -> tuple[np.dtype, bool]:
 def cast(value: Traced, dtype) -> int:
     """The node of `value` in this dtype."""
     dtype = np.dtype(dtype)
-    if value.weak and not isinstance(value.fill, (str, type(None))):
-        if isinstance(value.fill, SymInt):
-            return GRAPH.constant(value.fill, dtype)
-        return GRAPH.constant(float(value.fill), dtype)
+    if value.weak and not isinstance(value.filled, (str, type(None))):
+        if isinstance(value.filled, SymInt):
+            return GRAPH.constant(value.filled, dtype)
+        return GRAPH.constant(float(value.filled), dtype)
     if GRAPH.dtype(value.node) == dtype:
         return value.node
     return GRAPH.add("pointwise", "cast", [value.node], value.shape, dtype)
@@ -427,7 +427,7 @@ def pointwise(op: str, *operands) -> Traced:
         raise Untraceable(f"'{op}' of {compute}")
     dtype = np.dtype(bool) if op in COMPARISONS or op in LOGICAL else compute
     stored = GRAPH.working if weak and compute.kind == "f" else compute
-    if weak and compute.kind == "f" and any(GRAPH.depends[value.node] for value in values if value.fill != "empty"):
+    if weak and compute.kind == "f" and any(GRAPH.depends[value.node] for value in values if value.filled != "empty"):
         stored = np.dtype(np.float64)  # of a step's number, as Python computes with it
     nodes = [cast(value, stored) for value in (values[1:] if op == "where" else values)]
     if op == "where":
@@ -447,7 +447,7 @@ def transpose(value: Traced, permutation) -> Traced:
     from strop.trace_views import Transposed, shown
 
     shape = tuple(value.shape[axis] for axis in permutation)
-    if value.fill == "empty" and value.pieces is None:
+    if value.filled == "empty" and value.pieces is None:
         return shown(Traced(-1, shape, value.dtype, view_of=value), value, Transposed(permutation))
     node = GRAPH.add(
         "layout", "transpose", [value.node], shape, GRAPH.dtype(value.node), axes=list(permutation)

@@ -37,6 +37,10 @@ METHODS |= {
 }
 
 
+# Functions that take an order of elements, by what they take it for where nothing is said.
+ORDERED = {"zeros": "C", "ones": "C", "empty": "C", "reshape": "C", "ravel": "C", "ndarray.flatten": "C", "ndarray.copy": "C", "array": "K", "copy": "K"}
+
+
 def handles(*names):
     def register(function):
         for name in names:
@@ -74,7 +78,10 @@ def call(name: str, arguments, options):
     options = {key: value for key, value in options.items() if value is not None or key in ("axis", "axes")}
     out = options.pop("out", None)
     out = out[0] if isinstance(out, tuple) else out
-    for ignored in ("order", "casting", "subok", "optimize", "writeable", "like", "device"):
+    order = options.pop("order", ORDERED.get(name, "K"))
+    if name in ORDERED and order != ORDERED[name]:
+        options["order"] = order
+    for ignored in ("casting", "subok", "optimize", "writeable", "like", "device"):
         options.pop(ignored, None)
     if name not in ("array", "astype", "asarray", "asanyarray"):  # which may give the array itself
         options.pop("copy", None)
@@ -93,11 +100,15 @@ def call(name: str, arguments, options):
         raise Untraceable(
             f"'{name if name.startswith(('ndarray.', 'math.')) else 'np.' + name}' has no graph operation"
         )
+    if where is not True and name == "copyto":
+        options["where"], where = where, True
     if where is not True and name in REDUCTIONS:
         result = reduced_where(name, where, *arguments, **options)
         where = True
     else:
         result = HANDLERS[name](*arguments, **options)
+    if order == "F" and name in ("full", "zeros_like", "ones_like", "empty_like", "full_like"):
+        result._storage.contiguous = False
     if where is not True:
         if out is None:
             raise Untraceable(f"'np.{name}' with where= and without out= has no graph operation")

@@ -63,8 +63,8 @@ def collect(number: int, made):
         pass
     COMPREHENSIONS.pop()
     one = loop.element
-    if isinstance(one, Traced) and one.is_list and is_number(one.fill) and loop.walk is not None:  # a list of them
-        return as_list(full((loop.walk.count, *one.shape), one.fill, one.dtype))
+    if isinstance(one, Traced) and one.is_list and is_number(one.filled) and loop.walk is not None:  # a list of them
+        return as_list(full((loop.walk.count, *one.shape), one.filled, one.dtype))
     return loop.made
 
 

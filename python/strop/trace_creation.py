@@ -24,15 +24,27 @@ from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, same, undecided
 from strop.trace_lists import as_list
 from strop.trace_sizes import count_where_taken, shape_where_taken
-from strop.trace_views import flattened, is_contiguous, reshaped
+from strop.trace_views import flattened, is_contiguous, reshaped, turned, without_parent
 
 # ---- layout --------------------------------------------------------------------------------------------
 
 
 @handles("reshape")
-def reshape(x, *shape, newshape=None):
+def reshape(x, *shape, newshape=None, order="C"):
+    if shape and isinstance(shape[-1], str):
+        *shape, order = shape
     shape = newshape if newshape is not None else shape[0] if len(shape) == 1 else shape
-    return flattened(x, shape)
+    if not _is_by_columns(x, order):
+        return flattened(x, shape)
+    backwards = tuple(reversed(layout.shape_of(shape)))
+    return without_parent(lift(layout.reshape(lift(x).T, backwards).T))
+
+
+def _is_by_columns(x, order: str) -> bool:
+    """Whether elements are counted with the first index running fastest."""
+    if order in ("A", "K") and not is_contiguous(lift(x)):
+        raise Untraceable(f"elements in the order {order!r} of an array whose own order is not known")
+    return order == "F"
 
 
 @handles("transpose", "permute_dims")
@@ -57,8 +69,8 @@ def swapaxes(x, axis1, axis2):
     return transpose(x, order)
 
 
-HANDLERS["ravel"] = lambda x, *_: flattened(x, (lift(x).size,))
-HANDLERS["ndarray.flatten"] = lambda x, *_: copy_of(layout.reshape(x, (lift(x).size,)))
+HANDLERS["ravel"] = lambda x, order="C": reshape(x, lift(x).size, order=order)
+HANDLERS["ndarray.flatten"] = lambda x, order="C": copy_of(reshape(x, lift(x).size, order=order))
 HANDLERS["moveaxis"] = layout.moveaxis
 HANDLERS["expand_dims"] = lambda x, axis: reshaped(lift(x), layout.expanded(lift(x).shape, axis))
 HANDLERS["squeeze"] = lambda x, axis=None: reshaped(lift(x), layout.squeezed(lift(x).shape, axis))
@@ -72,9 +84,9 @@ def broadcast_view(x, shape):
 
 
 HANDLERS["lib.stride_tricks.sliding_window_view"] = layout.sliding_window_view
-HANDLERS["flip"] = layout.reverse
-HANDLERS["flipud"] = lambda x: layout.reverse(x, 0)
-HANDLERS["fliplr"] = lambda x: layout.reverse(x, 1)
+HANDLERS["flip"] = turned
+HANDLERS["flipud"] = lambda x: turned(x, 0)
+HANDLERS["fliplr"] = lambda x: turned(x, 1)
 HANDLERS["take"] = lambda x, indices, axis=None, mode="raise": layout.take(x, indices, axis)
 HANDLERS["take_along_axis"] = lambda x, indices, axis=-1: layout.take_along_axis(x, indices, axis)
 
@@ -105,7 +117,7 @@ HANDLERS["split"], HANDLERS["array_split"] = layout.split, layout.array_split
 
 def _at_least(x, rank):
     x = lift(x)
-    return layout.reshape(x, (1,) * (rank - x.ndim) + x.shape) if x.ndim < rank else x
+    return reshaped(x, (1,) * (rank - x.ndim) + x.shape) if x.ndim < rank else x
 
 
 HANDLERS["atleast_1d"] = lambda x: _at_least(x, 1)
@@ -151,9 +163,15 @@ def _float_type(dtype):
     return GRAPH.working if dtype is None else dtype
 
 
-HANDLERS["zeros"] = lambda shape, dtype=None: full(shape_where_taken(shape), 0, _float_type(dtype))
-HANDLERS["ones"] = lambda shape, dtype=None: full(shape_where_taken(shape), 1, _float_type(dtype))
-HANDLERS["empty"] = lambda shape, dtype=None: full(shape_where_taken(shape), "empty", _float_type(dtype))
+def _new(shape, value, dtype, order) -> Traced:
+    result = full(shape_where_taken(shape), value, _float_type(dtype))
+    result._storage.contiguous = order == "C"
+    return result
+
+
+HANDLERS["zeros"] = lambda shape, dtype=None, order="C": _new(shape, 0, dtype, order)
+HANDLERS["ones"] = lambda shape, dtype=None, order="C": _new(shape, 1, dtype, order)
+HANDLERS["empty"] = lambda shape, dtype=None, order="C": _new(shape, "empty", dtype, order)
 
 
 @handles("full")
@@ -184,7 +202,18 @@ def converted(value: Traced, dtype) -> Traced:
     return astype(value, dtype)
 
 
-@handles("asarray", "ascontiguousarray", "asanyarray", "require", "asarray_chkfinite")
+@handles("asfortranarray")
+def in_columns(x, dtype=None):
+    return without_parent(asarray(x, dtype))
+
+
+@handles("ascontiguousarray", "require")
+def in_order(x, dtype=None, *_, **__):
+    result = asarray(x, dtype)
+    return without_parent(result) if result is x and not is_contiguous(x) else result
+
+
+@handles("asarray", "asanyarray", "asarray_chkfinite")
 def asarray(x, dtype=None, copy=None, **_):
     """The array itself, where it is one of the type."""
     same = isinstance(x, Traced) and not x.weak and (dtype is None or np.dtype(dtype) == x.dtype)
@@ -193,23 +222,22 @@ def asarray(x, dtype=None, copy=None, **_):
 
 
 @handles("array", "copy")
-def array(x, dtype=None, copy=None, **_):
+def array(x, dtype=None, copy=None, order="K", **_):
     if copy is False:
         return asarray(x, dtype)
     value = lift(x)
     result = Traced(
-        value.node if value.fill != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.fill
+        value.node if value.filled != "empty" else -1, value.shape, value.dtype, value.weak, fill=value.filled
     )
     result = result if dtype is None else converted(result, dtype)
-    result._storage.contiguous = not isinstance(x, Traced) or is_contiguous(value)  # the order is kept
+    kept = not isinstance(x, Traced) or is_contiguous(value)
+    result._storage.contiguous = order == "C" or order != "F" and kept
     return result
 
 
 @handles("ndarray.copy")
 def copy_of(x, order="C"):
-    result = array(x)
-    result._storage.contiguous = result._storage.contiguous or order == "C"
-    return result
+    return array(x, order=order)
 
 
 @handles("asfarray")
@@ -223,8 +251,8 @@ def astype_(x, dtype, copy=True):
 
 
 @handles("copyto")
-def copyto(target, value):
-    target.assign(value)
+def copyto(target, value, where=True):
+    target.assign(value if where is True else HANDLERS["where"](where, astype(lift(value), target.dtype), target))
 
 
 @handles("putmask", "place")
@@ -233,6 +261,21 @@ def putmask(target, mask, value):
     if shape and not (len(shape) == target.ndim and all(map(same, shape, target.shape))):
         raise Untraceable("np.putmask with values that repeat")
     target.assign(pointwise("where", mask, astype(lift(value), target.dtype), target))
+
+
+@handles("put")
+def put(target, indices, values):
+    reshaped(target, (target.size,))[lift(indices)] = values
+
+
+@handles("put_along_axis")
+def put_along_axis(target, indices, values, axis):
+    index, axis = lift(indices), axis_of(axis, target.ndim)
+    places = [
+        index if one == axis else layout.reshape(layout.arange(extent), (extent,) + (1,) * (target.ndim - 1 - one))
+        for one, extent in enumerate(target.shape)
+    ]
+    target[tuple(places)] = values
 
 
 @handles("arange")

@@ -150,7 +150,7 @@ class Fork:
 
     def _chosen(self, a: Traced, b: Traced, named=False) -> Traced:
         """`named`: in NumPy the result is one of both, and not another array."""
-        if "lost" in (a.fill, b.fill):
+        if "lost" in (a.filled, b.filled):
             return lost()
         if named and a.shape and a.dtype != b.dtype:
             raise Untraceable(REFUSAL)
@@ -206,7 +206,7 @@ class Fork:
             merged.only = None
             for bounds, part in merged.parts.items():
                 other = pieces[0].parts[bounds]
-                if other._node != part._node or "empty" in (other.fill, part.fill):
+                if other._node != part._node or "empty" in (other.filled, part.filled):
                     part.restore(self._chosen(other, part).kept())
             array.pieces = merged
             array.changed()
@@ -229,7 +229,7 @@ class Fork:
         if sides[0] is not sides[1]:  # begun here: another pass follows, in which they were there before
             other = sides[1] if sides[0] else None
             value = other.slab if other is not None else kept.initial_slab()
-            known = [one for one in (kept.slab, value) if one.fill != "empty"]
+            known = [one for one in (kept.slab, value) if one.filled != "empty"]
             if len(known) == 2:
                 kept.slab.assign(self._chosen(*known) if sides[0] else self._chosen(known[1], known[0]))
         array.changed()

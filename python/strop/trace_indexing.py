@@ -109,7 +109,7 @@ def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
 
 def getitem(value: Traced, key):
     if value.is_list and isinstance(key, slice):
-        value = as_list(Traced(value.node, value.shape, value.dtype, fill=value.fill))  # a list's parts are copies
+        value = as_list(Traced(value.node, value.shape, value.dtype, fill=value.filled))  # a list's parts are copies
     if has_mask(key):
         from strop.trace_masks import get_masked
 

@@ -72,9 +72,9 @@ def reshape(value: Traced, shape) -> Traced:
     before = GRAPH.nodes[value.node]
     if GRAPH.passes and before["op"] == "reshape" and before["family"] == "layout":  # back to what it was
         if GRAPH.nodes[before["operands"][0]]["shape"] == [text(extent) for extent in shape]:
-            return Traced(before["operands"][0], shape, value.dtype, view_of=value, fill=value.fill)
+            return Traced(before["operands"][0], shape, value.dtype, view_of=value, fill=value.filled)
     node = GRAPH.add("layout", "reshape", [value.node], shape, GRAPH.dtype(value.node))
-    return Traced(node, shape, value.dtype, view_of=value, fill=value.fill)
+    return Traced(node, shape, value.dtype, view_of=value, fill=value.filled)
 
 
 def _fitting(value: Traced, shape) -> Traced:
@@ -384,9 +384,9 @@ def assign_region(target: Traced, value: Traced, begins, ends):
 
 def with_region(old: Traced, value: Traced, begins, ends, axes) -> Traced:
     """A block in zeros is padding; in anything else it takes the place of what it covers, one axis inside the other."""
-    if is_number(old.fill) and not isinstance(old.fill, SymInt):
-        return pad(value, [(begin, extent - end) for begin, end, extent in zip(begins, ends, old.shape)], old.fill)
-    return _replaced(full(old.shape, 0, old.dtype) if old.fill == "empty" else old, value, begins, ends, axes)
+    if is_number(old.filled) and not isinstance(old.filled, SymInt):
+        return pad(value, [(begin, extent - end) for begin, end, extent in zip(begins, ends, old.shape)], old.filled)
+    return _replaced(full(old.shape, 0, old.dtype) if old.filled == "empty" else old, value, begins, ends, axes)
 
 
 def _replaced(old: Traced, value: Traced, begins, ends, axes) -> Traced:

@@ -157,7 +157,7 @@ class Loop:
                 begin_steps(self.step, array, before, *steps)
             elif before[2] != "empty" or self.place in GRAPH.whole_loops:
                 array._node = self.step.placeholder(array.shape, array.dtype)
-                array.pieces = array.fill = array.iota = array.step = None
+                array.pieces = array.filled = array.iota = array.step = None
         whole = [one for one in self.objects.values() if not one[2]]
         if self.place not in GRAPH.whole_loops:
             whole = [one for one in whole if one[1][2] != "empty"]
@@ -323,7 +323,7 @@ class Loop:
         for key, (array, _, steps) in objects.items():
             if steps:
                 slab = array.pieces.slab
-                if guard is not None and array.pieces.base.fill != "empty":
+                if guard is not None and array.pieces.base.filled != "empty":
                     slab = pointwise("where", guard, slab, array.pieces.initial_slab())
                 shape = [extent for axis, extent in enumerate(slab.shape) if axis != steps[0]]
                 flat = layout.reshape(slab, shape)
@@ -366,7 +366,7 @@ class Loop:
         entries = entries_of(value)
         if entries is not None and not hasattr(value, "__dict__"):
             return rebuilt(value, {key: self._last_value(one, nodes) for key, one in entries.items()})
-        if isinstance(value, Traced) and value.fill != "empty":
+        if isinstance(value, Traced) and value.filled != "empty":
             try:
                 nodes.append(value.node)
             except Untraceable:  # of use within the step only
@@ -444,7 +444,7 @@ class Loop:
         for array in self.spoilt:
             GRAPH.touch(array)
             array.changed()
-            array.fill = "lost"
+            array.filled = "lost"
         values = {path: make() for path, make in later.items()}
         for array, make in later_objects:
             array.assign(make())

@@ -86,20 +86,20 @@ class Pieces:
         """What was there before, as an array of its own."""
         shape = list(self.base.shape)
         shape[self.axis] = end - begin
-        if self.base.fill is None:
+        if self.base.filled is None:
             return Traced(layout.part(self.base, self.axis, begin, end).node, shape, self.base.dtype)
-        node = -1 if self.base.fill == "empty" else full(shape, self.base.fill, self.base.dtype).node
-        return Traced(node, shape, self.base.dtype, fill=self.base.fill)
+        node = -1 if self.base.filled == "empty" else full(shape, self.base.filled, self.base.dtype).node
+        return Traced(node, shape, self.base.dtype, fill=self.base.filled)
 
 
 def known(piece: Traced) -> Traced:
     """What nobody wrote has any value."""
-    return full(piece.shape, 0, piece.dtype) if piece.fill == "empty" else piece
+    return full(piece.shape, 0, piece.dtype) if piece.filled == "empty" else piece
 
 
 def begun(target: Traced, begins, ends, partial) -> Pieces | None:
     """For a first write into these axes only; None where the first of them has no literal bounds."""
     if not partial or not is_int(begins[partial[0]]) or not is_int(ends[partial[0]]):
         return None
-    node = -1 if target.fill == "empty" else target.node
-    return Pieces(Traced(node, target.shape, target.dtype, fill=target.fill), partial[0])
+    node = -1 if target.filled == "empty" else target.node
+    return Pieces(Traced(node, target.shape, target.dtype, fill=target.filled), partial[0])

@@ -91,7 +91,7 @@ class StepPieces(Pieces):
         written = pieces.read(begins, ends, [1] * self.base.ndim)
         if written is None:
             written = layout.part(Traced(pieces.whole().node, self.base.shape, self.base.dtype), self.axis, begin, end)
-        return Traced(-1 if written.fill == "empty" else written.node, written.shape, written.dtype, fill=written.fill)
+        return Traced(-1 if written.filled == "empty" else written.node, written.shape, written.dtype, fill=written.filled)
 
     def _beside(self, bounds: tuple) -> bool:
         """Whether a part lies in front of all places that the loop writes, or behind them."""
@@ -179,7 +179,7 @@ def _write_anywhere(target: Traced, value: Traced, begins, ends):
 
 def with_something(target: Traced):
     """Where nothing was written yet, zeros, so that what each step writes stays."""
-    if target.fill != "empty":
+    if target.filled != "empty":
         return
     outside = [one for one in GRAPH.passes if target.born < one.began]
     if outside and outside[0].loop not in GRAPH.whole_loops:
@@ -198,4 +198,4 @@ def begin_steps(step, target: Traced, kept: tuple, axis: int, first, direction: 
     base.restore(kept)
     base._storage.version = base._version
     target.pieces = StepPieces(step, base, axis, first, direction)
-    target.fill = None
+    target.filled = None

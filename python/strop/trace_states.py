@@ -65,7 +65,7 @@ def first_plan(value) -> Plan:
     if is_whole(value):
         return Plan("count", by=1)
     if isinstance(value, (Traced, np.ndarray)) or is_number(value):
-        if isinstance(value, Traced) and value.fill in ("empty", "lost"):
+        if isinstance(value, Traced) and value.filled in ("empty", "lost"):
             return Plan("plain")
         if isinstance(value, np.ndarray) and value.dtype == object:
             return Plan("plain")

@@ -12,7 +12,6 @@ from strop.trace_dims import Untraceable, Unwritten, is_int
 from strop.trace_layout import is_extent
 from strop.trace_sizes import counts_from_end
 
-
 NEVER = -1  # no version of a storage
 
 
@@ -62,6 +61,24 @@ class Reshaped(Way):
         whole.assign(layout.reshape(value, whole.shape))
 
 
+class Reversed(Way):
+    def __init__(self, axes):
+        self.axes = axes
+
+    def read(self, whole: Traced) -> Traced:
+        return layout.reverse(whole, self.axes)
+
+    def write(self, whole: Traced, value: Traced):
+        whole.assign(layout.reverse(value, self.axes))
+
+
+def turned(value, axes=None) -> Traced:
+    """np.flip"""
+    value = lift(value)
+    part = layout.reverse(value, axes)
+    return shown(part, value, Reversed(axes)) if part is not value else part
+
+
 def shown(part: Traced, value: Traced, way) -> Traced:
     """Says of `part` how it shows `value`; what nobody has written yet is read when somebody did."""
     part.parent, part.key = value, way
@@ -72,12 +89,12 @@ def shown(part: Traced, value: Traced, way) -> Traced:
 
 def reshaped(value: Traced, shape) -> Traced:
     """A view of another shape."""
-    if value.fill == "empty" and value.pieces is None:
+    if value.filled == "empty" and value.pieces is None:
         shape = layout.reshape(full(value.shape, 0, value.dtype), shape).shape
         return shown(Traced(-1, shape, value.dtype, view_of=value), value, Reshaped(shape))
     part = layout.reshape(value, shape)
     if part is value:
-        part = Traced(value.node, value.shape, value.dtype, value.weak, view_of=value, fill=value.fill)
+        part = Traced(value.node, value.shape, value.dtype, value.weak, view_of=value, fill=value.filled)
     return shown(part, value, Reshaped(part.shape))
 
 
@@ -126,6 +143,11 @@ def part_now(value: Traced, key) -> Traced:
     return value.parent.part(joined) if joined is not None else value.now().part(key)
 
 
+def without_parent(value: Traced) -> Traced:
+    """What is a view or a copy, nobody knows: it is not to be changed."""
+    return Traced(value.node, value.shape, value.dtype, view_of=value)
+
+
 def unwritten(value: Traced, key) -> Traced:
     """value[key], of which nothing was written yet: it is read when something was."""
     from strop.trace_indexing import getitem
@@ -171,7 +193,7 @@ def joined_key(value: Traced, key) -> tuple | None:
 
     if isinstance(value.key, Way) or _has_arrays(key) or _has_arrays(value.key):
         return None
-    return _joined(expand_key(value.key, value.parent.ndim), expand_key(key, value.ndim), value.parent.shape)
+    return _joined(expand_key(value.key, value.parent.ndim), expand_key(key, value.ndim))
 
 
 def _has_arrays(key) -> bool:
@@ -185,22 +207,21 @@ def is_place(entry) -> bool:
     return is_extent(entry) or isinstance(entry, Traced) and not entry.shape and entry.dtype.kind in "iu"
 
 
-def _joined(own: list, given: list, shape) -> tuple | None:
+def _joined(own: list, given: list) -> tuple | None:
     """One key for x[own][given]; None where there is no simple one."""
     result: list = []
-    rest, axes = list(given), iter(shape)
+    rest = list(given)
     for entry in own:
         if entry is None or (rest and rest[0] is None):
             return None
-        extent = next(axes)
-        joined = entry if is_place(entry) else _joined_entry(entry, rest.pop(0), extent)
+        joined = entry if is_place(entry) else _joined_entry(entry, rest.pop(0))
         if joined is None:
             return None
         result.append(joined)
     return tuple(result)
 
 
-def _joined_entry(own, given, extent):
+def _joined_entry(own, given):
     if not isinstance(own, slice):
         return None
     if own == slice(None):
