@@ -115,7 +115,7 @@ def atleast_changed(x):
 
 
 def swapaxes_changed(x):
-    """x: A B C"""
+    """x: T N C"""
     y = x.copy()
     y.swapaxes(0, 2)[0] *= 2
     return y
