@@ -14,6 +14,7 @@ class Archive:
     """The runs in one store, a file or a database's address (default: $STROP_STORE, else strop-out/strop.db)."""
 
     def __init__(self, store: Union[str, pathlib.Path, None] = None) -> None:
+        self._place = store
         self._store = ["--store", str(store)] if store else []
 
     def runs(self, problem: Optional[str] = None) -> list[dict[str, Any]]:
@@ -22,7 +23,7 @@ class Archive:
 
     def get(self, name: str) -> Result:
         """One run, by its name or the first letters of it."""
-        return Result(json.loads(run(["report", name, "--format", "json", *self._store]).output))
+        return Result(json.loads(run(["report", name, "--format", "json", *self._store]).output), self._place)
 
     def best(self, problem: str) -> Optional[Result]:
         """The verified run with the largest speedup; None where there is none."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import json
 import os
 import pathlib
+import sys
 from typing import Any, Callable, Mapping, Optional
 
 from strop.optimizing import optimize
 from strop.program import BadInput
 from strop.result import Result
 from strop.source import source_of
-from strop.specification import Inputs, Shapes, dimensions, from_arrays
+from strop.specification import Inputs, Shapes, dimensions, extent_of, from_arrays
 
 
 def _cache() -> pathlib.Path:
@@ -44,23 +46,30 @@ class OptimizedFunction:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not named and self._may_run(arguments) and self.result.improved:
             return self.result(*arguments)
-        return self.original(*arguments, **named)
+        return self.original(*arguments, **self._parameters(arguments, named), **named)
+
+    def _parameters(self, arguments: Any, named: Mapping[str, Any]) -> dict[str, Any]:
+        """Those that the kernel was made for, where the caller gives none."""
+        given = self._options.get("parameters") or {}
+        known = list(inspect.signature(self.original).parameters)[:len(arguments)]
+        return {name: value for name, value in given.items() if name not in known and name not in named}
 
     def _may_run(self, arguments: Any) -> bool:
+        """Whether the kernel takes these, at a shape that it was made for."""
         if len(arguments) != len(self._inputs):
             return False
         sizes: dict[str, int] = {}
         for entry, value in zip(self._inputs.values(), arguments):
-            if str(getattr(value, "dtype", "")).replace("torch.", "") != entry["dtype"]:
-                return False
-            if len(value.shape) != len(entry["shape"]):
+            if not _is_taken(value, entry) or len(value.shape) != len(entry["shape"]):
                 return False
             for extent, actual in zip(entry["shape"], value.shape):
-                if str(extent).isidentifier():
-                    if sizes.setdefault(str(extent), int(actual)) != actual:
-                        return False
+                if str(extent).isidentifier() and sizes.setdefault(str(extent), int(actual)) != actual:
+                    return False
         if any(name not in sizes for name in dimensions(self._inputs)):
             return False
+        for entry, value in zip(self._inputs.values(), arguments):
+            if tuple(extent_of(extent, sizes) for extent in entry["shape"]) != tuple(value.shape):
+                return False
         points = list(self._shapes.values()) if isinstance(self._shapes, Mapping) else list(self._shapes)
         if self._range:
             return all(low <= sizes[name] <= high for name, (low, high) in self._range.items() if name in sizes)
@@ -73,7 +82,7 @@ class OptimizedFunction:
 
     def _earlier(self) -> Optional[Result]:
         try:
-            return Result.load(self._folder())
+            return Result.load(self._folder(), self._folder().parent / "strop.db")
         except BadInput:
             return None
 
@@ -86,6 +95,23 @@ class OptimizedFunction:
             folder.mkdir(exist_ok=True)
             (folder / "report.json").write_text(json.dumps(result.report), encoding="utf-8")
         return result
+
+
+def _is_taken(value: Any, entry: Mapping[str, Any]) -> bool:
+    """An array or a tensor that the kernel reads as the original would: of its type, in order, its indexes in bounds."""
+    if str(getattr(value, "dtype", "")).replace("torch.", "") != entry["dtype"]:
+        return False
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        plain = value.is_contiguous() and value.device.type == "cpu" and not value.is_neg()
+        taken = plain and not (value.requires_grad and torch.is_grad_enabled())
+    else:
+        flags = getattr(value, "flags", None)
+        taken = type(value).__module__ == "numpy" and type(value).__name__ == "ndarray"
+        taken = taken and flags is not None and flags.c_contiguous and flags.aligned
+    if taken and "limit" in entry and 0 not in value.shape:
+        taken = int(value.min()) >= 0 and int(value.max()) < entry["limit"]
+    return bool(taken)
 
 
 def kernel(inputs: Inputs, shapes: Shapes, **options: Any) -> Callable[[Callable], OptimizedFunction]:

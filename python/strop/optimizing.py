@@ -6,8 +6,9 @@ import json
 import pathlib
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
-from strop.program import Progress, run
+from strop.program import BadInput, Progress, run
 from strop.result import Result
+from strop.source import plain_function
 from strop.specification import Inputs, Shapes, write_problem
 
 Target = Union[str, pathlib.Path, Callable]
@@ -41,12 +42,16 @@ def optimize(target: Target, inputs: Optional[Inputs] = None, shapes: Optional[S
     """
     place = str(target)
     if callable(target):
+        target = plain_function(target)
         name = name or target.__name__
         out = pathlib.Path(out or f"strop-out/{name}")
         place = str(write_problem(out / "problem", target, inputs or {}, shapes, outputs, parameters, name,
                                   **(problem or {})))
+    elif inputs or shapes or outputs or parameters or problem:
+        raise BadInput(f"{place} is a problem of its own: inputs and shapes stand in it",
+                       "change its problem.yaml, or give a function")
     words = ["optimize", place, "--json", *_flags(budget=budget, model=model, out=out, quiet=not progress, **flags)]
-    return Result(json.loads(run(words, progress).output))
+    return Result(json.loads(run(words, progress).output), flags.get("store"))
 
 
 def judge(kernel: Union[str, pathlib.Path], problem: Union[str, pathlib.Path, None] = None, *,
@@ -67,4 +72,4 @@ def tune(kernel: Union[str, pathlib.Path], problem: Union[str, pathlib.Path, Non
     """Turns the tunables of one kernel file."""
     words = ["tune", str(kernel), "--json",
              *_flags(problem=problem, budget=budget, quiet=not progress, **flags)]
-    return Result(json.loads(run(words, progress).output))
+    return Result(json.loads(run(words, progress).output), flags.get("store"))

@@ -72,9 +72,11 @@ def environment() -> dict[str, str]:
 def run(words: Sequence[str], progress: Progress = False) -> Finished:
     """Runs one command to its end. Its errors are raised; an interrupt ends it, and it saves its state first."""
     said: list[str] = []
+    failed: list[BaseException] = []
     with subprocess.Popen([*program(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, errors="replace", start_new_session=True, env=environment()) as process:
-        reader = threading.Thread(target=_follow, args=(process.stderr, said, progress), daemon=True)
+        reader = threading.Thread(target=_follow, args=(process.stderr, said, progress, failed),
+                                  daemon=True)
         reader.start()
         try:
             assert process.stdout is not None
@@ -85,16 +87,23 @@ def run(words: Sequence[str], progress: Progress = False) -> Finished:
             raise
         finally:
             reader.join()
+    if failed and code in FINISHED_CODES:
+        raise failed[0]
     if code in FINISHED_CODES:
         return Finished(code, output)
     raise _error(code, said)
 
 
-def _follow(stream, said: list[str], progress: Progress) -> None:
+def _follow(stream, said: list[str], progress: Progress, failed: list[BaseException]) -> None:
+    """A callback that raises is not called again: its exception is raised when the command has ended."""
     for line in stream:
         said.append(line.rstrip("\n"))
         if callable(progress):
-            progress(said[-1])
+            try:
+                if not failed:
+                    progress(said[-1])
+            except BaseException as error:
+                failed.append(error)
         elif progress:
             print(said[-1], file=sys.stderr, flush=True)
 

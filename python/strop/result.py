@@ -14,19 +14,25 @@ from strop.program import BadInput, run
 class Result:
     """A finished run. Calling it calls the kernel that was found: `result(*inputs, out=None)`."""
 
-    def __init__(self, report: dict[str, Any]) -> None:
+    def __init__(self, report: dict[str, Any], store: Union[str, pathlib.Path, None] = None) -> None:
         self.report = report                  # docs/report.schema.json
+        self._store = store                   # where its run is kept; None: the usual one
         self._function: Optional[Callable] = None
 
     @classmethod
-    def load(cls, folder: Union[str, pathlib.Path]) -> Result:
-        """From a result folder."""
+    def load(cls, folder: Union[str, pathlib.Path], store: Union[str, pathlib.Path, None] = None) -> Result:
+        """From a result folder. `store`: where its run is kept, which `text` asks."""
         path = pathlib.Path(folder) / "report.json"
         if not path.is_file():
             raise BadInput(f"{path}: there is no such file", "give a result folder, such as strop-out/softmax")
-        report = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            report = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise BadInput(f"{path}: is no report: {error}", "make it again with `strop optimize`") from error
+        if not isinstance(report, dict) or not {"problem", "outcome", "run", "headline"} <= report.keys():
+            raise BadInput(f"{path}: is no report of a run", "make it again with `strop optimize`")
         report["result"] = str(path.parent.resolve())    # it may have been moved
-        return cls(report)
+        return cls(report, store)
 
     @property
     def name(self) -> str:
@@ -69,7 +75,8 @@ class Result:
 
     def text(self, form: str = "terminal") -> str:
         """The report as `terminal`, `markdown` or `html`."""
-        return run(["report", self.report["run"], "--format", form]).output
+        store = ["--store", str(self._store)] if self._store else []
+        return run(["report", self.report["run"], "--format", form, *store]).output
 
     def save(self, folder: Union[str, pathlib.Path]) -> pathlib.Path:
         """Copies the result folder."""
@@ -79,6 +86,9 @@ class Result:
         if self._function is None:
             self._function = self._load()
         return self._function(*inputs, **named)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_function": None}    # loaded again where it is called
 
     def __repr__(self) -> str:
         return f"<strop.Result {self}>"
@@ -94,7 +104,17 @@ class Result:
     def _made(self) -> pathlib.Path:
         if not self.folder or not self._source_in(self.folder).is_file():
             raise BadInput(f"{self.name}: no kernel was found", self.report.get("note") or "see `.report`")
+        if self._now_in(self.folder) != self.report["run"]:
+            raise BadInput(f"{self.name}: {self.folder} holds the result of a later run by now",
+                           "give each run a folder of its own with out=")
         return self.folder
+
+    @staticmethod
+    def _now_in(folder: pathlib.Path) -> Optional[str]:
+        try:
+            return json.loads((folder / "report.json").read_text(encoding="utf-8")).get("run")
+        except (OSError, ValueError):
+            return None
 
     def _load(self) -> Callable:
         path = self._made() / f"{self.name}.py"

@@ -10,7 +10,7 @@ import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from strop.program import BadInput
-from strop.source import source_of
+from strop.source import plain_function, source_of
 
 TENSOR = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*(\w+)?\s*(?:<\s*(\d+))?\s*$")
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -64,7 +64,7 @@ def dimensions(inputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return list(found)
 
 
-def _extent(expression: Any, sizes: Mapping[str, Any]) -> int:
+def extent_of(expression: Any, sizes: Mapping[str, Any]) -> int:
     return int(eval(str(expression), {"__builtins__": {}}, dict(sizes)))    # the caller's own text
 
 
@@ -72,7 +72,7 @@ def _arguments(inputs: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, Any]
     import numpy as np
     random = np.random.default_rng(0)
     for entry in inputs.values():
-        shape = tuple(_extent(extent, sizes) for extent in entry["shape"])
+        shape = tuple(extent_of(extent, sizes) for extent in entry["shape"])
         half = entry["dtype"] in ("float16", "bfloat16")  # computed in float32
         dtype = np.dtype("float32" if half else entry["dtype"])
         if dtype.kind in "iub":
@@ -85,7 +85,12 @@ def _results(function, inputs, parameters, sizes):
     import numpy as np
     with np.errstate(all="ignore"):
         result = function(*_arguments(inputs, {**parameters, **sizes}), *parameters.values())
-    return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,))]
+    if not isinstance(result, (tuple, list)):
+        result = (result,)
+    for part in result:
+        if np.asarray(part).dtype == object or isinstance(part, (dict, str)):
+            raise BadInput(f"{function.__name__} returns a {type(part).__name__}", "return an array, or a tuple of arrays")
+    return [np.asarray(part) for part in result]
 
 
 def _candidates(names: Sequence[str]):
@@ -114,6 +119,8 @@ def infer_outputs(function: Callable, inputs: Mapping[str, Mapping[str, Any]], p
             break
         try:
             seen.append((sizes, _results(function, inputs, parameters, sizes)))
+        except BadInput:
+            raise
         except Exception as error:    # a shape that the function does not take: the next one
             failure = error
     if not seen:
@@ -134,7 +141,7 @@ def infer_outputs(function: Callable, inputs: Mapping[str, Mapping[str, Any]], p
 def _shape_of(function, k, axis, seen, names):
     extents = [results[k].shape[axis] for _, results in seen]
     for candidate in _candidates(names):
-        if all(_extent(candidate, sizes) == extent for (sizes, _), extent in zip(seen, extents)):
+        if all(extent_of(candidate, sizes) == extent for (sizes, _), extent in zip(seen, extents)):
             return candidate
     if len(set(extents)) == 1:
         return extents[0]
@@ -145,6 +152,11 @@ def _shape_of(function, k, axis, seen, names):
 def parameters_of(function: Callable, inputs: Inputs, given: Optional[Mapping[str, Any]]) -> dict[str, Any]:
     """Arguments behind the inputs: scalars by their defaults, or as given."""
     named = list(inspect.signature(function).parameters.values())
+    if named and named[0].name == "self":
+        raise BadInput(f"{function.__name__} is a method", "give a function of the inputs")
+    by_name = [argument.name for argument in named if argument.kind is inspect.Parameter.KEYWORD_ONLY]
+    if by_name:
+        raise BadInput(f"{function.__name__} takes '{by_name[0]}' by its name only", "leave out the `*` before it")
     if [argument.name for argument in named[:len(inputs)]] != list(inputs):
         raise BadInput(f"inputs are {list(inputs)}, {function.__name__} takes {[a.name for a in named]}",
                        "name the inputs as the function does, in its order")
@@ -164,22 +176,58 @@ def parameters_of(function: Callable, inputs: Inputs, given: Optional[Mapping[st
     return values
 
 
+def _check_copy(source: str, function: Callable, inputs: Mapping[str, Mapping[str, Any]], parameters: Mapping[str, Any],
+                points: Sequence[Mapping[str, int]]) -> None:
+    """The source by itself has to compute what the function does: decorators are left out of it, for instance."""
+    import numpy as np
+    space: dict[str, Any] = {"__name__": f"strop_copy_of_{function.__name__}"}
+    names = dimensions(inputs)
+    for sizes in [dict(zip(names, itertools.cycle(probe))) for probe in PROBES] + [dict(point) for point in points]:
+        try:
+            expected = _results(function, inputs, parameters, sizes)
+        except Exception:    # a shape that the function does not take: the next one
+            continue
+        try:
+            exec(compile(source, f"<copy of {function.__name__}>", "exec"), space)
+            found = _results(space[function.__name__], inputs, parameters, sizes)
+        except Exception as error:
+            raise BadInput(f"the source of {function.__name__} by itself fails: {type(error).__name__}: {error}",
+                           "make what it uses inside of the function, or give a problem folder") from error
+        if len(found) != len(expected) or not all(map(np.array_equal, found, expected, [_has_nan(e) for e in expected])):
+            raise BadInput(f"the source of {function.__name__} by itself computes something else than "
+                           f"{function.__name__} does", "it may have a decorator, or depend on what is outside of it")
+        return
+
+
+def _has_nan(value: Any) -> bool:
+    """Whether equal NaNs have to count: numbers that are no floats know none."""
+    return value.dtype.kind == "f"
+
+
 def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shapes: Optional[Shapes] = None,
                   outputs: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, Any]] = None,
                   name: Optional[str] = None, **more: Any) -> pathlib.Path:
     """problem.yaml and reference.py. `more`: other keys of problem.yaml, such as `range` and `tolerance`."""
+    function = plain_function(function)
     entries, point = from_arrays(inputs)
     values = parameters_of(function, entries, parameters)
     if not shapes and not point:
         raise BadInput("no shapes were given", 'shapes={"large": {"M": 4096, "N": 1024}}, or arrays as inputs')
     sweep: Shapes = shapes or {"given": point or {}}
+    each = list(sweep.values()) if isinstance(sweep, Mapping) else list(sweep)
+    if not all(isinstance(one, Mapping) for one in each):
+        raise BadInput(f"shapes: {each[0]!r} is no shape", 'shapes={"large": {"M": 4096, "N": 1024}}')
+    integers = [{name: int(extent) for name, extent in one.items()} for one in each]
+    sweep = dict(zip(sweep, integers)) if isinstance(sweep, Mapping) else integers
     points = list(sweep.values()) if isinstance(sweep, Mapping) else list(sweep)
     results = ({key: tensor(key, value) for key, value in outputs.items()} if outputs
                else infer_outputs(function, entries, values, points))
     document = {"name": name or function.__name__, "function": function.__name__, "inputs": entries,
                 "parameters": values, "outputs": results, "shapes": sweep, **more}
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "reference.py").write_text(source_of(function), encoding="utf-8")
+    source = source_of(function)
+    _check_copy(source, function, entries, values, points)
+    (folder / "reference.py").write_text(source, encoding="utf-8")
     lines = [f"{key}: {json.dumps(value)}" for key, value in document.items() if value not in ({}, None)]
     (folder / "problem.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder

@@ -121,7 +121,7 @@ def shown_by(value: Traced) -> Traced:
     root = value
     while root.parent is not None and root.parent._storage is value._storage and not value.others:
         root = root.parent
-    return value if root.is_given or root.weak else root
+    return value if root.weak else root
 
 
 def is_shown(value: Traced) -> bool:

@@ -57,10 +57,16 @@ Dialect cuda_dialect() {
 // Words that a tensor, a parameter or a dimension cannot be called, beside those of C++.
 const std::set<std::string>& reserved_words() {
     static const std::set<std::string> words = {
-        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream",   "Index", "kept_room",
-        "exp",       "exp2",     "expm1",    "log",     "log2",     "log1p",    "sqrt",  "rsqrt",
-        "tanh",      "erf",      "atan",     "lgamma",  "sin",      "cos",      "floor", "ceil",
-        "fabs",      "rint",     "pow",      "fmod",    "abs",      "INFINITY", "NAN"};
+        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream", "Index", "kept_room", "exp", "exp2",
+        "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "tanh", "erf", "atan", "lgamma", "sin", "cos", "floor",
+        "ceil", "fabs", "rint", "pow", "fmod", "abs", "INFINITY", "NAN",
+        // what CUDA's headers define beside C++'s own
+        "half", "half2", "dim3", "cbrt", "rcbrt", "sinpi", "cospi", "sincos", "sincospi", "exp10", "erfc", "erfcx",
+        "erfinv", "erfcinv", "normcdf", "normcdfinv", "tgamma", "hypot", "rhypot", "norm", "rnorm", "norm3d", "rnorm3d",
+        "norm4d", "rnorm4d", "fdividef", "fdim", "fma", "fmax", "fmin", "max", "min", "round", "trunc", "logb", "ilogb",
+        "j0", "j1", "jn", "y0", "y1", "yn", "sinh", "cosh", "asin", "acos", "tan", "asinh", "acosh", "atanh", "atan2",
+        "log10", "umin", "umax", "clock", "clock64", "cudaMalloc", "cudaFree", "cudaMemcpy", "cudaStream_t", "float2",
+        "float4", "int2", "int4"};
     return words;
 }
 

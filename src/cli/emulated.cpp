@@ -35,7 +35,12 @@ std::string stand_in_for(Language language) {
 void print_emulated(const Problem& problem, const std::string& file, const Judgement& judgement) {
     const Evaluation& evaluation = judgement.evaluation;
     const std::string where = stand_in_for(file.ends_with(".py") ? Language::triton : Language::cuda);
-    fmt::print("verdict: {}, in {}: checked, not timed\n", name_of(evaluation.verdict), where);
+    const size_t left = left_out(problem, judgement).size();
+    const std::string shapes =
+        evaluation.ok() && left > 0
+            ? fmt::format(" at {} of {} shapes", evaluation.points.size(), evaluation.points.size() + left)
+            : "";
+    fmt::print("verdict: {}{}, in {}: checked, not timed\n", name_of(evaluation.verdict), shapes, where);
     if (!evaluation.evidence.empty()) fmt::print("{}\n", cited(evaluation.evidence));
     std::vector<std::vector<std::string>> cells = {{"SHAPE", "DIMENSIONS", "VERDICT"}};
     for (const PointResult& result : evaluation.points)

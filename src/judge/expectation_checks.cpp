@@ -21,6 +21,7 @@ constexpr double least_alike = 0.99;
 // A reference that takes so long at the smallest shape is asked as seldom as possible.
 constexpr Seconds slow_reference{0.01};
 // A shape whose sets of every distribution fit in this gets them all, unless the reference is slow.
+constexpr uint64_t most_draws = 16;  // of indexes, to see whether a tensor has what they name
 constexpr int64_t all_distributions_bytes = 16 << 20;
 constexpr int64_t least_extent = 16;  // of a smaller shape that tells which distributions are benign
 
@@ -168,10 +169,16 @@ bool Expectation::gives_finite_values(Buffers& buffers) {
 }
 
 bool Expectation::works_at(const Dimensions& dims) {
+    // Indexes may happen to lie in a tensor that is too small for most of them.
+    const bool draws_indexes = std::any_of(problem_.inputs.begin(), problem_.inputs.end(),
+                                           [](const Tensor& input) { return !is_floating(input.dtype); });
     try {
         if (!admits(problem_, dims)) return true;  // nobody calls it there
-        Buffers buffers(problem_, {describe(dims), dims}, {Distribution::declared}, 0, mix64(seed_ + 17));
-        return gives_finite_values(buffers);
+        for (uint64_t draw = 0; draw < (draws_indexes ? most_draws : 1); ++draw) {
+            Buffers buffers(problem_, {describe(dims), dims}, {Distribution::declared}, 0, mix64(seed_ + 17 + draw));
+            if (!gives_finite_values(buffers)) return false;
+        }
+        return true;
     } catch (const UsageError&) {
         if (!host_ && !crashed_) throw;  // it never returned
         return false;

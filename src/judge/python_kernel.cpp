@@ -60,7 +60,8 @@ void run_python_kernel(const Built& built, const Problem& problem, const std::ve
                     std::to_string(layout_fd), spec.string()};
     command.environment.merge(framework_environment(threads));
     command.environment["GLIBC_TUNABLES"] = kept_memory;
-    for (const fs::path& path : {host, spec, library, problem.reference.parent_path()})
+    for (const fs::path& path :
+         {host, host.parent_path() / "interpreted.py", spec, library, problem.reference.parent_path()})
         command.readable.push_back(path.string());
     const std::vector<std::string>& folders = interpreter(built.interpreter).folders;
     command.readable.insert(command.readable.end(), folders.begin(), folders.end());

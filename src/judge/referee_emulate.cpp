@@ -1,5 +1,6 @@
 // Kernels for a GPU without one: verdicts of the CUDA emulator or of Triton's interpreter, no times.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/interrupt.h"
@@ -11,6 +12,7 @@ namespace strop::judge {
 namespace {
 
 const Seconds least_limit{10};  // of a call, however little time is left
+const Seconds telling{2};       // a shorter call is mostly start-up: it says nothing of a larger one
 
 }  // namespace
 
@@ -34,6 +36,18 @@ PointResult Referee::emulate_point(const Built& built, const ShapePoint& point, 
     return {point, outcome.verdict, outcome.evidence, {}};
 }
 
+// What a kernel keeps from its first call (memory of that size) may be too small for the next shape.
+PointResult Referee::emulate_in_turn(const Built& built, const std::vector<ShapePoint>& points, Seconds limit) {
+    const std::vector<Buffers*> buffers = buffers_for(points);
+    const std::unique_ptr<Runner> runner = Runner::kernel(built, problem_, buffers, 1);
+    for (uint32_t point = 0; point < points.size(); ++point) {
+        Runner::Outcome outcome = runner->prepare(point, prepare_limit);
+        if (outcome.ok()) outcome = check(*runner, point, 0, true, limit);
+        if (!outcome.ok()) return {points[point], outcome.verdict, "after another shape: " + outcome.evidence, {}};
+    }
+    return {points.back(), Verdict::ok, "", {}};
+}
+
 Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
     Evaluation evaluation;
     evaluation.key = key(request);
@@ -51,21 +65,32 @@ Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
         return tensor_bytes(problem_, a.dims) < tensor_bytes(problem_, b.dims);
     });
     const Clock::time_point start = Clock::now();
-    double seconds_per_byte = std::numeric_limits<double>::infinity();  // the least so far
+    double seconds_per_byte = std::numeric_limits<double>::infinity();  // the least so far, start-up apart
     for (size_t i = 0; i < points.size(); ++i) {
         check_interrupt();
         const Seconds left = limit - Seconds(seconds_since(start));
         const double bytes = static_cast<double>(tensor_bytes(problem_, points[i].dims));
-        if (i > 0 && seconds_per_byte * bytes > left.count()) break;
+        if (i > 0 &&
+            (left.count() <= 0 || (std::isfinite(seconds_per_byte) && seconds_per_byte * bytes > left.count())))
+            break;
         const Clock::time_point call = Clock::now();
         PointResult result = emulate_point(built, points[i], i == 0 ? limit : std::max(least_limit, left));
-        seconds_per_byte = std::min(seconds_per_byte, seconds_since(call) / std::max(1.0, bytes));
+        if (const double took = seconds_since(call); took > telling.count())
+            seconds_per_byte = std::min(seconds_per_byte, (took - telling.count()) / std::max(1.0, bytes));
         if (i > 0 && result.verdict == Verdict::timed_out) break;  // not the kernel's fault: small ones came to an end
         evaluation.points.push_back(result);
         if (result.verdict == Verdict::ok) continue;
         evaluation.verdict = result.verdict;
         evaluation.evidence = result.evidence;
         break;
+    }
+    if (evaluation.verdict == Verdict::ok && evaluation.points.size() > 1) {
+        PointResult both = emulate_in_turn(built, {points[0], points[1]}, std::max(least_limit, limit));
+        if (both.verdict != Verdict::ok && both.verdict != Verdict::timed_out) {
+            evaluation.verdict = both.verdict;
+            evaluation.evidence = both.evidence;
+            evaluation.points[1] = both;
+        }
     }
     evaluation.check_seconds = seconds_since(start);
     return evaluation;

@@ -51,7 +51,8 @@ struct Type {
 @types@
 // Frameworks are not imported here: they are there when the caller has them.
 PyTypeObject *array = nullptr, *tensor = nullptr, *tensor_parameter = nullptr;
-PyObject *array_empty = nullptr, *tensor_empty = nullptr, *requires_grad = nullptr, *dtype = nullptr;
+PyObject *array_empty = nullptr, *tensor_empty = nullptr, *requires_grad = nullptr, *is_neg = nullptr,
+         *dtype = nullptr;
 
 // A tensor as DLPack describes it, and the part of PyTorch's exchange interface (DLPack 1.3) that is used.
 struct Description {
@@ -170,7 +171,9 @@ private:
         shape = found.shape;
         PyObject* gradient = PyObject_GetAttr(value, requires_grad);
         Py_XDECREF(gradient);
-        return gradient == Py_False;
+        PyObject* negative = PyObject_CallMethodNoArgs(value, is_neg);
+        Py_XDECREF(negative);
+        return gradient == Py_False && negative == Py_False;
     }
 
     static bool is_contiguous(const Description& found) {
@@ -245,6 +248,7 @@ PyObject* bind(PyObject*, PyObject* const* given, Py_ssize_t) {
     if (PyErr_Occurred()) return nullptr;
     careful = Py_NewRef(given[1]);
     requires_grad = PyUnicode_InternFromString("requires_grad");
+    is_neg = PyUnicode_InternFromString("is_neg");
     dtype = Py_BuildValue("(s)", "dtype");
     find_frameworks();
     Py_RETURN_NONE;

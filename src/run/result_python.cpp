@@ -386,6 +386,7 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
                          {"flags", list_text("_FLAGS", flags)},
                          {"own_flags", options.own.empty() ? "" : "\n" + list_text("_MORE_FLAGS", options.own)},
                          {"own_flags_here", options.own.empty() ? "" : more},
+                         {"own_flags_in_name", options.own.empty() ? "" : ", _MORE_FLAGS"},
                          {"imports", code.find("_integer(") == std::string::npos ? "" : "import operator\n"},
                          {"argument_types", argument_types(problem)},
                          {"bits_hint", bfloat16 ? bits_hint : ""},

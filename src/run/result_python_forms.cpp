@@ -10,6 +10,7 @@ The kernel is @name@.cpp beside this file, and @name@_python.cpp calls it; both 
 """
 
 import ctypes
+import hashlib
 import importlib.machinery
 import importlib.util
 @imports@import os
@@ -25,9 +26,7 @@ __all__ = ["@name@"]
 
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 _SOURCE = os.path.join(_FOLDER, "@name@.cpp")
-_LIBRARY = os.path.join(_FOLDER, "build", "lib@name@.so")
 _BINDING_SOURCE = os.path.join(_FOLDER, "@name@_python.cpp")
-_BINDING = os.path.join(_FOLDER, "build", "@name@_python" + sysconfig.get_config_var("EXT_SUFFIX"))
 @compilers@
 @flags@@own_flags@@units@
 
@@ -59,6 +58,8 @@ def _shape(name, value, dtype, rank, expected):
             _refuse(ValueError, f"{name} has layout {value.layout}; expected a dense tensor")
         if value.requires_grad and torch.is_grad_enabled():
             _refuse(ValueError, f"{name} requires a gradient; expected {name}.detach(): none is computed")
+        if value.is_neg():
+            _refuse(ValueError, f"{name} is a view of the negative of its memory; expected {name}.resolve_neg()")
         found, contiguous, copy = str(value.dtype)[len("torch."):], value.is_contiguous(), "contiguous()"
     elif _module("numpy", value):
         found, contiguous, copy = value.dtype, value.flags.c_contiguous and value.flags.aligned, "copy()"
@@ -188,7 +189,8 @@ def _kernel():
     global _function, _call
     with _lock:
         if _function is None:
-            _build(_LIBRARY, _SOURCE, _kernel_flags@units_argument@)
+            path = _library("lib@name@", ".so", [_SOURCE@unit_sources@])
+            _build(path, _SOURCE, _kernel_flags@units_argument@)
             @load@
             function.restype = None
             function.argtypes = @argument_types@
@@ -202,8 +204,9 @@ def _bound(function):
         include = sysconfig.get_path("include")
         if not os.path.exists(os.path.join(include, "Python.h")):
             raise RuntimeError(f"@name@: no Python.h in {include}")
-        _build(_BINDING, _BINDING_SOURCE, lambda command: ["-std=c++17", "-O2", "-I" + include])
-        loader = importlib.machinery.ExtensionFileLoader("@name@_python", _BINDING)
+        path = _library("@name@_python", sysconfig.get_config_var("EXT_SUFFIX"), [_BINDING_SOURCE])
+        _build(path, _BINDING_SOURCE, lambda command: ["-std=c++17", "-O2", "-I" + include])
+        loader = importlib.machinery.ExtensionFileLoader("@name@_python", path)
         binding = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
         loader.exec_module(binding)
     except (OSError, RuntimeError, ImportError) as error:
@@ -213,13 +216,23 @@ def _bound(function):
     return binding.@name@
 
 
+def _library(name, ending, sources):
+    """Other sources are another file: a process keeps what it has loaded under one name."""
+    digest = hashlib.sha256(repr([_FLAGS@own_flags_in_name@]).encode())
+    for source in sources:
+        with open(source, "rb") as file:
+            digest.update(file.read())
+    return os.path.join(_FOLDER, "build", f"{name}-{digest.hexdigest()[:12]}{ending}")
+
+
 def _kernel_flags(command):
     return _FLAGS@own_flags_here@
 
 
 def _build(library, source, flags@units_parameter@):
-    """The first compiler that succeeds, where the library is older than its source; $CXX instead of all when it is set."""
-@is_new@        return
+    """The first compiler that succeeds, where the library is not there; $CXX instead of all when it is set."""
+    if os.path.exists(library):
+        return
     chosen = shlex.split(os.environ.get("CXX", ""))
     compilers = [chosen] if chosen else [[name] for name in _COMPILERS]
     compilers = [command for command in compilers if shutil.which(command[0])]
@@ -243,8 +256,8 @@ def _build(library, source, flags@units_parameter@):
 const std::vector<std::pair<std::string, std::string>> of_one_source = {
     {"units_argument", ""},
     {"units_parameter", ""},
-    {"load", "function = ctypes.CDLL(_LIBRARY).@name@"},
-    {"is_new", "    if os.path.exists(library) and os.path.getmtime(library) >= os.path.getmtime(source):\n"},
+    {"unit_sources", ""},
+    {"load", "function = ctypes.CDLL(path).@name@"},
     {"compile",
      R"py(            finished = subprocess.run([*command, *flags(command), "-shared", "-fPIC", "-o", built, source],
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
@@ -254,7 +267,7 @@ const std::vector<std::pair<std::string, std::string>> of_units = {
     {"units_argument", ", _UNITS"},
     {"units_parameter", ", units={}"},
     {"load",
-     R"py(library = ctypes.CDLL(_LIBRARY)
+     R"py(library = ctypes.CDLL(path)
             library.@name@_target.restype = ctypes.c_char_p
             library.@name@_use_target.argtypes = [ctypes.c_char_p]
             if library.@name@_target() is None:
@@ -262,14 +275,12 @@ const std::vector<std::pair<std::string, std::string>> of_units = {
                 none = f"@name@_TARGET={asked} is no target" if asked else "none of @targets@ is one"
                 raise RuntimeError(f"@name@: {none} that this processor executes")
             _library, function = library, library.@name@)py"},
-    {"is_new", R"py(    sources = [source] + [os.path.join(_FOLDER, unit) for unit in units]
-    if os.path.exists(library) and os.path.getmtime(library) >= max(map(os.path.getmtime, sources)):
-)py"},
+    {"unit_sources", "] + [os.path.join(_FOLDER, unit) for unit in _UNITS"},
     {"compile",
      R"py(            # In this order: of inline functions that several files have the linker takes the first.
             objects = [os.path.join(folder, f"{i}.o") for i in range(len(units))]
-            steps = [[*command, *own, "-fPIC", "-c", "-o", made, unit]
-                     for made, unit, own in zip(objects, sources[1:], units.values())]
+            steps = [[*command, *own, "-fPIC", "-c", "-o", made, os.path.join(_FOLDER, unit)]
+                     for made, (unit, own) in zip(objects, units.items())]
             steps.append([*command, *flags(command), "-shared", "-fPIC", "-o", built, source, *objects])
             for step in steps:
                 finished = subprocess.run(step, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -302,6 +313,7 @@ The kernel is @name@.cu beside this file; nvcc compiles it into build/ on first 
 """
 
 import ctypes
+import hashlib
 @imports@import os
 import shutil
 import subprocess
@@ -392,9 +404,11 @@ def _kernel(device):
 
 
 def _build(architecture):
-    """The library for these devices, compiled where it is older than its source."""
-    library = os.path.join(_FOLDER, "build", f"lib@name@_{architecture}.so")
-    if os.path.exists(library) and os.path.getmtime(library) >= os.path.getmtime(_SOURCE):
+    """The library for these devices, compiled where it is not there."""
+    with open(_SOURCE, "rb") as file:  # another source is another file: a process keeps what it has loaded under one name
+        digest = hashlib.sha256(file.read()).hexdigest()[:12]
+    library = os.path.join(_FOLDER, "build", f"lib@name@_{architecture}-{digest}.so")
+    if os.path.exists(library):
         return library
     home = os.path.join(os.environ.get("CUDA_HOME", "/usr/local/cuda"), "bin", "nvcc")
     compiler = home if os.path.exists(home) else shutil.which("nvcc")

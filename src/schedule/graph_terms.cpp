@@ -94,11 +94,20 @@ int GraphTerms::missing(const std::string& what) {
     return number(0, DType::float32);
 }
 
-void GraphTerms::know(int node, const Index& index, const std::string& name) { results_[node] = {index, name}; }
+void GraphTerms::know(int node, const Index& index, const std::string& name) {
+    results_[node] = {index, name};
+    terms_of_.clear();
+}
 
 int GraphTerms::at(int id, const Index& index) {
-    const Node& node = graph_.at(id);
-    if (auto known = results_.find(id); known != results_.end()) {
+    if (auto known = terms_of_.find({id, index}); known != terms_of_.end()) return known->second;
+    const int term = made(graph_.at(id), index);
+    terms_of_[{id, index}] = term;
+    return term;
+}
+
+int GraphTerms::made(const Node& node, const Index& index) {
+    if (auto known = results_.find(node.id); known != results_.end()) {
         if (known->second.index != index)
             return missing(fmt::format("'{}' at other positions than it is known at", node.op));
         return result(known->second.name, node.dtype);

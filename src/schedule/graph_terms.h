@@ -34,6 +34,7 @@ public:
     // `position`.
     void flatten(const Expression& position, const std::vector<Expression>& shape) {
         flat_ = {position, shape, unflattened(position, shape)};
+        terms_of_.clear();
     }
 
     // The index into a tensor of this shape, or the position of the flattened tensor that it is.
@@ -58,6 +59,7 @@ private:
     };
 
     int add(Term term);
+    int made(const Node& node, const Index& index);
     int missing(const std::string& what);
     int spread(const Node& node, const Index& index);
     int layout(const Node& node, const Index& index);
@@ -69,6 +71,7 @@ private:
     std::vector<Term>& terms_;
     std::map<std::string, int> known_;
     std::map<int, Result> results_;
+    std::map<std::pair<int, Index>, int> terms_of_;  // nodes are used many times: a chain of n squares is 2^n paths
     struct Flat {
         Expression position;
         std::vector<Expression> shape;
