@@ -42,8 +42,7 @@ def optimize(target: Target, inputs: Optional[Inputs] = None, shapes: Optional[S
     """
     place = str(target)
     if callable(target):
-        target = plain_function(target)
-        name = name or target.__name__
+        name = name or plain_function(target).__name__
         out = pathlib.Path(out or f"strop-out/{name}")
         place = str(write_problem(out / "problem", target, inputs or {}, shapes, outputs, parameters, name,
                                   **(problem or {})))

@@ -40,6 +40,14 @@ def plain_function(function: Any) -> types.FunctionType:
     return found
 
 
+def uses_torch(function: Callable) -> bool:
+    """Whether it is a function of tensors."""
+    plain = plain_function(function)
+    used = (plain.__globals__.get(name) for name in _names_in(plain.__code__))
+    modules = [getattr(one, "__name__" if isinstance(one, types.ModuleType) else "__module__", None) for one in used]
+    return any(str(module).partition(".")[0] == "torch" for module in modules)
+
+
 def _text(function: types.FunctionType) -> str:
     try:
         text = textwrap.dedent(inspect.getsource(function))

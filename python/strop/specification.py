@@ -10,7 +10,7 @@ import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from strop.program import BadInput
-from strop.source import plain_function, source_of
+from strop.source import plain_function, source_of, uses_torch
 
 TENSOR = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*(\w+)?\s*(?:<\s*(\d+))?\s*$")
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -83,8 +83,14 @@ def _arguments(inputs: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, Any]
 
 def _results(function, inputs, parameters, sizes):
     import numpy as np
-    with np.errstate(all="ignore"):
-        result = function(*_arguments(inputs, {**parameters, **sizes}), *parameters.values())
+    arguments = list(_arguments(inputs, {**parameters, **sizes}))
+    if uses_torch(function):
+        import torch
+        with torch.no_grad():
+            result = function(*map(torch.from_numpy, arguments), *parameters.values())
+    else:
+        with np.errstate(all="ignore"):
+            result = function(*arguments, *parameters.values())
     if not isinstance(result, (tuple, list)):
         result = (result,)
     for part in result:
@@ -208,7 +214,8 @@ def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shap
                   outputs: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, Any]] = None,
                   name: Optional[str] = None, **more: Any) -> pathlib.Path:
     """problem.yaml and reference.py. `more`: other keys of problem.yaml, such as `range` and `tolerance`."""
-    function = plain_function(function)
+    function = getattr(function, "original", function)  # of @strop.kernel
+    plain_function(function)
     entries, point = from_arrays(inputs)
     values = parameters_of(function, entries, parameters)
     if not shapes and not point:

@@ -221,7 +221,7 @@ private:
     Runner::Outcome check_count(Runner& runner, size_t index, const Measurement& time);
     Runner::Outcome count_threads(const Runner& runner) const;
     Built build_emulated(const Kernel& kernel, const Configuration& configuration);
-    PointResult emulate_point(const Built& built, const ShapePoint& point, Seconds limit);
+    PointResult emulate_point(const Built& built, const ShapePoint& point, Seconds limit, double& call_seconds);
     PointResult emulate_in_turn(const Built& built, const std::vector<ShapePoint>& points, Seconds limit);
     void run_sanitized(const Sanitizer& sanitizer, const Built& built, const EvaluationRequest& request, Seconds limit,
                        SanitizerRun& result);

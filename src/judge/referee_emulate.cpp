@@ -12,7 +12,7 @@ namespace strop::judge {
 namespace {
 
 const Seconds least_limit{10};  // of a call, however little time is left
-const Seconds telling{2};       // a shorter call is mostly start-up: it says nothing of a larger one
+const Seconds telling{0.5};     // a shorter call is mostly the emulator's own: it says nothing of a larger one
 
 }  // namespace
 
@@ -26,13 +26,17 @@ Built Referee::build_emulated(const Kernel& kernel, const Configuration& configu
     return toolchain_.build(problem_, {build}, folder_.path(), machine_.cores).front();
 }
 
-// Inputs as they are timed and one set that is only checked, each with all of its outputs compared.
-PointResult Referee::emulate_point(const Built& built, const ShapePoint& point, Seconds limit) {
+// Inputs as they are timed and one set that is only checked, each with all of its outputs compared. `call_seconds`: the
+// last call and its check, without what a process does first.
+PointResult Referee::emulate_point(const Built& built, const ShapePoint& point, Seconds limit, double& call_seconds) {
     const std::vector<Buffers*> buffers = buffers_for({point});
     const std::unique_ptr<Runner> runner = Runner::kernel(built, problem_, buffers, 1);
     Runner::Outcome outcome = runner->prepare(0, prepare_limit);
-    for (uint32_t set : {0u, static_cast<uint32_t>(buffers.front()->timed())})
+    for (uint32_t set : {0u, static_cast<uint32_t>(buffers.front()->timed())}) {
+        const Clock::time_point call = Clock::now();
         if (outcome.ok()) outcome = check(*runner, 0, set, true, limit);
+        call_seconds = seconds_since(call);
+    }
     return {point, outcome.verdict, outcome.evidence, {}};
 }
 
@@ -73,10 +77,11 @@ Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
         if (i > 0 &&
             (left.count() <= 0 || (std::isfinite(seconds_per_byte) && seconds_per_byte * bytes > left.count())))
             break;
-        const Clock::time_point call = Clock::now();
-        PointResult result = emulate_point(built, points[i], i == 0 ? limit : std::max(least_limit, left));
-        if (const double took = seconds_since(call); took > telling.count())
-            seconds_per_byte = std::min(seconds_per_byte, (took - telling.count()) / std::max(1.0, bytes));
+        double call_seconds = 0;
+        PointResult result =
+            emulate_point(built, points[i], i == 0 ? limit : std::max(least_limit, left), call_seconds);
+        if (call_seconds > telling.count())
+            seconds_per_byte = std::min(seconds_per_byte, call_seconds / std::max(1.0, bytes));
         if (i > 0 && result.verdict == Verdict::timed_out) break;  // not the kernel's fault: small ones came to an end
         evaluation.points.push_back(result);
         if (result.verdict == Verdict::ok) continue;
