@@ -204,7 +204,7 @@ def _bound(function):
         include = sysconfig.get_path("include")
         if not os.path.exists(os.path.join(include, "Python.h")):
             raise RuntimeError(f"@name@: no Python.h in {include}")
-        path = _library("@name@_python", sysconfig.get_config_var("EXT_SUFFIX"), [_BINDING_SOURCE])
+        path = _library("@name@_python", sysconfig.get_config_var("EXT_SUFFIX"), [_BINDING_SOURCE, _SOURCE@unit_sources@])
         _build(path, _BINDING_SOURCE, lambda command: ["-std=c++17", "-O2", "-I" + include])
         loader = importlib.machinery.ExtensionFileLoader("@name@_python", path)
         binding = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
