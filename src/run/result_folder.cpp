@@ -70,8 +70,8 @@ bool is_portable(const std::string& flag) {
 std::string tensor_lines(const std::vector<Tensor>& tensors) {
     std::string text;
     for (const Tensor& tensor : tensors)
-        text += fmt::format("//   {:<10} {:<8} {}{}\n", tensor.name, c_type(tensor.dtype), shape_text(tensor),
-                            is_half(tensor.dtype) ? ", the bits of " + name_of(tensor.dtype) : "");
+        text += fmt::format("//   {:<10} {:<8} {}{}{}\n", tensor.name, c_type(tensor.dtype), shape_text(tensor),
+                            is_half(tensor.dtype) ? ", the bits of " + name_of(tensor.dtype) : "", values_text(tensor));
     return text;
 }
 
@@ -116,6 +116,11 @@ bool uses_booleans(const Problem& problem) {
 }
 
 }  // namespace
+
+std::string values_text(const Tensor& tensor) {
+    if (!tensor.limit || is_floating(tensor.dtype)) return "";
+    return fmt::format(", from 0 to below {}: the caller's promise, no call checks it", tensor.limit->text());
+}
 
 std::string shape_text(const Tensor& tensor) {
     std::vector<std::string> extents;

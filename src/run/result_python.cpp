@@ -155,7 +155,8 @@ private:
             results.push_back(fmt::format("{} ({} {})", tensor.name, name_of(tensor.dtype), shape_text(tensor)));
         text += "    \"\"\"Returns " + join(results, ", ") + ".\n\n";
         for (const Tensor& tensor : problem_.inputs)
-            text += fmt::format("    {}: {} {}\n", tensor.name, name_of(tensor.dtype), shape_text(tensor));
+            text += fmt::format("    {}: {} {}{}\n", tensor.name, name_of(tensor.dtype), shape_text(tensor),
+                                values_text(tensor));
         for (const Parameter& parameter : problem_.parameters)
             text += fmt::format("    {}: {}; the kernel was checked with {}\n", parameter.name,
                                 name_of(parameter.dtype), python_value(parameter));

@@ -51,6 +51,8 @@ void write_module(const std::filesystem::path& folder, const Problem& problem);
 
 // "[M, N//2]"
 std::string shape_text(const Tensor& tensor);
+// Of whole numbers that were drawn below a limit (indexes): what the kernel was checked with. Empty for others.
+std::string values_text(const Tensor& tensor);
 // A parameter's value as the shortest number that reads back as the same value of its type: "1e-05", "3",
 // "true".
 std::string value_text(DType dtype, double value);
