@@ -18,8 +18,16 @@ int command_import(const Arguments& arguments) {
         throw UsageError(fmt::format("{}: there is a problem already", folder.string()), "name another folder");
     ModuleImport import =
         import_module(arguments.text("FILE"), arguments.text("--dtype"), arguments.text("--reference"));
-    write_import(import, folder);
-    Problem problem = load_problem(folder.string());
+    const bool is_new = !fs::exists(folder, failed);
+    Problem problem;
+    try {
+        write_import(import, folder);
+        problem = load_problem(folder.string());
+    } catch (const UsageError&) {  // what was written must not stand in the way of the next try
+        if (is_new) fs::remove_all(folder, failed);
+        else fs::remove(folder / "problem.yaml", failed);
+        throw;
+    }
     for (const std::string& note : import.notes) fmt::print(stderr, "! {}\n", note);
     fmt::print("{}: {} inputs, {} outputs, {} shapes\n", (folder / "problem.yaml").string(), problem.inputs.size(),
                problem.outputs.size(), problem.points.size());

@@ -97,8 +97,12 @@ void check_values(const CommandSpec& spec, const Arguments& arguments) {
         if (positional.required && !arguments.has(positional.name))
             throw UsageError(fmt::format("`strop {}` needs a {}", spec.name, positional.name),
                              fmt::format("{}: {}", positional.name, positional.help));
-        for (const std::string& value : arguments.all(positional.name))
+        for (const std::string& value : arguments.all(positional.name)) {
+            if (value.empty())
+                throw UsageError(fmt::format("{} is an empty text", positional.name),
+                                 "a variable that is not set gives one where it stands in quotes");
             check_choice(positional.name, value, positional.choices);
+        }
     }
 }
 
