@@ -83,6 +83,21 @@ TEST(Expectation, begins_where_the_reference_works) {
     EXPECT_EQ(least_extents(with_reference(folder, "x[0] / 0.0")), (Least{{"M", 1}, {"N", 1}}));
 }
 
+// An index that happens to be 0 lies in a tensor of one row, too.
+TEST(Expectation, begins_where_all_indexes_lie_inside) {
+    TemporaryFolder folder;
+    write_file(folder.path() / "problem.yaml",
+               "name: f\nreference: reference.py\ninputs:\n  x: {dtype: float32, shape: [M, N]}\n"
+               "  i: {dtype: int64, shape: [B], fill: integers, limit: 4}\noutputs:\n"
+               "  y: {dtype: float32, shape: [B, N]}\nshapes:\n  one: {M: 50, N: 8, B: 90}\n");
+    write_file(folder.path() / "reference.py", "def f(x, i):\n    return x[i]\n");
+    const Problem problem = load_problem(folder.path().string());
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        Expectation expectation(problem, seed, Seconds(60));
+        EXPECT_EQ(expectation.possible_range().at("M").low, 4) << seed;
+    }
+}
+
 // Shapes at which an output would have a negative extent say nothing of where the reference works.
 TEST(Expectation, begins_where_a_window_fits) {
     TemporaryFolder folder;

@@ -102,5 +102,15 @@ TEST(GraphTerms, RegroupOnlyTheAxesThatChange) {
     EXPECT_THAT(texts, ElementsAre("b", "s", "c//D", "c%D"));
 }
 
+// By its paths a chain of squares has 2^n values.
+TEST(GraphTerms, AChainOfSquaresHasATermForEachOfThem) {
+    GraphBuilder builder;
+    int value = builder.input("x", {"N"});
+    for (int i = 0; i < 60; ++i) value = builder.pointwise("multiply", {value, value});
+    std::vector<Term> terms;
+    GraphTerms(builder.graph, terms).at(value, {at("i")});
+    EXPECT_EQ(terms.size(), 61u);
+}
+
 }  // namespace
 }  // namespace strop::schedule

@@ -96,6 +96,7 @@ class WrongUsage(InFolder):
         self.fails(["judge"], 2, "`strop judge` needs a KERNEL", "KERNEL: a source file in C++, OpenCL (.cl), CUDA (.cu) or Python (.py); of several each is judged by the same referee")
 
     def test_missing_value(self):
+        self.fails(["judge", ""], 2, "KERNEL is an empty text", "a variable that is not set gives one where it stands in quotes")
         self.fails(["runs", "--store"], 2, "--store needs a value",
                    "--store FILE: the file that holds all runs ($STROP_STORE, else strop-out/strop.db), or a database of a "
                    "PostgreSQL server: postgresql://USER@HOST/DATABASE (docs/knowledge.md)")

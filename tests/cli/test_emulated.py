@@ -50,6 +50,23 @@ class Emulated(InFolder):
         self.assertEqual(broken["verdict"], "compile_failed")
         self.assertIn("broken.cu:4:", broken["evidence"])
 
+    def test_memory_that_the_first_call_has_sized(self):
+        self.write("kept.cu", SHIFTED.replace("cudaStream_t stream) {\n", "cudaStream_t stream) {\n"
+                   "    static float* kept = nullptr;\n    if (!kept) cudaMalloc(&kept, M * N * sizeof(float));\n")
+                   .replace("(x, b, y, M, N);", "(x, b, kept, M, N);\n"
+                            "    cudaMemcpyAsync(y, kept, M * N * sizeof(float), cudaMemcpyDeviceToDevice, stream);"))
+        done = self.judge("kept.cu", "--json")
+        found = json.loads(done.stdout)
+        self.assertEqual((done.returncode, found["verdict"]), (1, "crashed"), done.stdout)
+        self.assertRegex(found["evidence"], "^after another shape: out of bounds: .* cudaMalloc")
+
+    def test_a_problem_with_a_name_of_cuda(self):
+        place = self.problem("half")
+        (place / "reference.py").write_text((place / "reference.py").read_text().replace("def shifted", "def half"))
+        done = strop("write", "half", "--language", "cuda", cwd=self.folder)
+        self.assertIn("'half'", done.stdout + done.stderr)
+        self.assertNotIn("wrote", done.stdout)
+
     def test_text_and_tunables(self):
         self.write("good.cu", SHIFTED)
         done = self.judge("good.cu", "--set", "BLOCK=32")

@@ -137,6 +137,14 @@ class OfOthers(InFolder):
         self.assertEqual(done.returncode, 2)
         self.assertIn("its problem is no definition of flashinfer-bench", done.stderr)
 
+    def test_what_failed_does_not_stand_in_the_way_of_the_next_try(self):
+        self.definition([workload(7)], outputs=DEFINITION["outputs"] | {"y": {"shape": ["rows", "height"], "dtype": "float32"}})
+        failed = strop("import", "scaled_h64.json", "made", cwd=self.folder)
+        self.assertEqual((failed.returncode, (self.folder / "made").exists()), (2, False), failed.stderr)
+        self.definition([workload(7)])
+        done = strop("import", "scaled_h64.json", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_definition_that_is_none(self):
         other = {"x": {"type": "safetensors", "path": "x.safetensors", "tensor_key": "x"}}
         for workloads, changes, said in (
