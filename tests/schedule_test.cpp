@@ -104,9 +104,9 @@ TEST(GraphTerms, RegroupOnlyTheAxesThatChange) {
 
 // By its paths a chain of squares has 2^n values.
 TEST(GraphTerms, AChainOfSquaresHasATermForEachOfThem) {
-    GraphBuilder builder;
+    GraphBuilder builder("squares");
     int value = builder.input("x", {"N"});
-    for (int i = 0; i < 60; ++i) value = builder.pointwise("multiply", {value, value});
+    for (int i = 0; i < 60; ++i) value = builder.point("multiply", {value, value});
     std::vector<Term> terms;
     GraphTerms(builder.graph, terms).at(value, {at("i")});
     EXPECT_EQ(terms.size(), 61u);
