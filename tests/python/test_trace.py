@@ -175,10 +175,6 @@ UNTRACEABLE = {
     "masks": ("def f(x):\n return (x[x > 0] + x[x > 1]).sum()", "elements that different masks keep meet each other"),
     "length": ("def f(x):\n return (x[x > 0] + x[0]).sum()", "elements that a mask keeps meet an array of another length"),
     "empty": ("def f(x):\n return np.empty_like(x) + x", "np.empty is read before it is written"),
-    "view": (
-        "def f(x):\n y = x.reshape(-1)\n y += 1\n return x",
-        "an array is changed through another view of it",
-    ),
     "crash": (
         "def f(x):\n return undefined",
         "the reference fails: NameError: name 'undefined' is not defined",

@@ -521,3 +521,63 @@ def view_of_a_row_that_is_written(x):
     for i in range(len(x)):
         y[i] = y[i] * 2 + v
     return y
+
+
+def rows_of_an_input(x):
+    """x: T N"""
+    for row in x:
+        row -= row.max()
+    return x
+
+
+def first_row_changed(x):
+    """x: T N"""
+    h = x[0]
+    h += 1
+    return h
+
+
+def first_row_of_an_input_changed(x):
+    """x: T N"""
+    h = x[0]
+    h += 1
+    return x
+
+
+def accumulated_in_a_row(x):
+    """x: T N"""
+    h = x[0]
+    for t in range(1, x.shape[0]):
+        h += x[t]
+    return h
+
+
+def accumulated_and_scaled(x):
+    """x: T N"""
+    h = x[0]
+    for t in range(1, x.shape[0]):
+        h *= 0.5
+        h += x[t]
+    return h / len(x)
+
+
+def elements_of_rows_of_an_input(x):
+    """x: T N"""
+    for i in range(x.shape[0]):
+        for j in range(1, x.shape[1]):
+            x[i][j] += x[i][j - 1] * 0.5
+    return x
+
+
+def flat_view_of_an_input(x):
+    """x: T N"""
+    f = x.ravel()
+    f += 1
+    return x
+
+
+def prefix_sums_in_place(x):
+    """x: T N"""
+    for i in range(1, len(x)):
+        x[i] += x[i - 1]
+    return x
