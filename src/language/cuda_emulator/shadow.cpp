@@ -58,6 +58,8 @@ bool is_ordered(const Record& before, bool shared) {
     return running()->clocks[before.thread % warp_size] >= before.clock;
 }
 
+constexpr uint8_t not_atomic = 0, atomic_operation = 1, through_volatile = 2;
+
 bool conflicts(const Record& before, uint8_t bytes, bool atomic, bool shared) {
     return (before.bytes & bytes) && !(atomic && before.atomic) && !is_ordered(before, shared);
 }
@@ -74,11 +76,11 @@ bool conflicts(const Record& before, uint8_t bytes, bool atomic, bool shared) {
                      : kind & write_access ? "a write"
                                            : "a read",
                      bytes, static_cast<size_t>(at - place.begin), shared ? "shared " : "", place.name, who,
-                     wrote ? before.atomic ? "changed by an atomic" : "wrote" : "read", before.code,
+                     wrote ? before.atomic == atomic_operation ? "changed by an atomic" : "wrote" : "read", before.code,
                      same_block ? "barrier" : "order of blocks");
 }
 
-Record record_of(uint8_t bytes, bool atomic, const void* code) {
+Record record_of(uint8_t bytes, uint8_t atomic, const void* code) {
     Record made;
     const unsigned me = running_number();
     made.epoch = order.epoch;
@@ -121,7 +123,9 @@ void set_written(Cell& cell, uint8_t bytes, bool shared) {
 void Shadow::access(uintptr_t at, size_t bytes, unsigned kind, const void* code, const Place& place) const {
     const bool writes = kind & (write_access | atomic_access), reads = !(kind & write_access);
     // Legacy code of warps that wait for each other by `volatile` alone is a race, flags between blocks are not.
-    const bool atomic = (kind & atomic_access) || (!shared && (kind & volatile_access));
+    const uint8_t atomic = kind & atomic_access                  ? atomic_operation
+                           : !shared && (kind & volatile_access) ? through_volatile
+                                                                 : not_atomic;
     const uintptr_t end = at + bytes;
     for (uintptr_t next = at; next < end;) {
         const uintptr_t cell_begin = first + (next - first) / cell_bytes * cell_bytes;
@@ -130,7 +134,10 @@ void Shadow::access(uintptr_t at, size_t bytes, unsigned kind, const void* code,
         Cell& cell = cells[(next - first) / cell_bytes];
         if (reads && !initialised && (written(cell, shared) & mask) != mask)
             note_unwritten(shared ? unwritten_shared : unwritten_global, place, at, bytes, code);
-        if (conflicts(cell.write, mask, atomic, shared))
+        // Two blocks that write one place: what the first has written is lost, and a flag has one writer.
+        const bool lost = writes && atomic == through_volatile && cell.write.atomic == through_volatile &&
+                          cell.write.block != running_block() && conflicts(cell.write, mask, false, shared);
+        if (lost || conflicts(cell.write, mask, atomic, shared))
             report_race(cell.write, true, at, bytes, kind, code, place, shared);
         const Record me = record_of(mask, atomic, code);
         if (writes) {
