@@ -5,7 +5,7 @@
 
 namespace strop {
 
-// A word of C++ or Python.
+// A word of C++ or Python, or a macro that kernels may meet.
 bool is_keyword(const std::string& name);
 
 // A function of the C library, which an extern "C" kernel of that name would replace.
