@@ -46,6 +46,7 @@ class Traced(Operators):
         self.stands_in = False  # for the array that a name has before a loop
         self.pieces = None  # what was written part by part and not put together yet (trace_pieces)
         self._storage = view_of._storage if view_of is not None else Storage()
+        self.owns = view_of is None  # the storage
         self._version = self._storage.version
         self.born = GRAPH.tick()
 
@@ -333,7 +334,15 @@ def cast(value: Traced, dtype) -> int:
 
 
 def astype(value: Traced, dtype) -> Traced:
-    return Traced(cast(value, dtype), value.shape, dtype)
+    return in_order_of(Traced(cast(value, dtype), value.shape, dtype), [value])
+
+
+def in_order_of(result: Traced, operands: list) -> Traced:
+    """NumPy keeps the order in which the elements of the operands lie."""
+    from strop.trace_views import is_contiguous
+
+    result._storage.contiguous = all(is_contiguous(one) for one in operands if one.shape)
+    return result
 
 
 def real(value) -> Traced:
@@ -434,7 +443,7 @@ def pointwise(op: str, *operands) -> Traced:
         condition = values[0] if values[0].dtype == np.bool_ else pointwise("not_equal", values[0], 0)
         nodes.insert(0, condition.node)
     node = GRAPH.add("pointwise", op, nodes, shape, stored if dtype == compute else dtype)
-    return Traced(node, shape, dtype, weak and not shape)
+    return in_order_of(Traced(node, shape, dtype, weak and not shape), values)
 
 
 # ---- the layout operations that everything needs -----------------------------------------------------

@@ -363,7 +363,7 @@ def _assign_strided(target: Traced, key: list, axes: list, value):
         begin, end = bound_of(entry.start, extent, 0), bound_of(entry.stop, extent, extent)
         shape[kept.index(axis)] = (end - begin - 1) // entry.step + 1
         ranges[kept.index(axis)] = (begin, end, entry.step)
-    block = broadcast_to(lift(value), shape)
+    block = astype(broadcast_to(lift(value), shape), target.dtype)
     inside = []
     for axis, (begin, end, step) in ranges.items():
         extent = old.shape[axis]
@@ -376,7 +376,7 @@ def _assign_strided(target: Traced, key: list, axes: list, value):
         if not same(end, extent):
             here.append(pointwise("less", from_begin, end - begin))
         inside.append(reshape(all_of(here), (extent,) + (1,) * (old.ndim - 1 - axis)))
-    setitem(target, wide, pointwise("where", all_of(inside), astype(block, target.dtype), old))
+    setitem(target, wide, pointwise("where", all_of(inside), block, old))
 
 
 def _assign_computed(target: Traced, key: list, value):

@@ -105,8 +105,8 @@ def flattened(value, shape) -> Traced:
 
 
 def is_contiguous(value: Traced) -> bool:
-    if value.parent is None:
-        return value._storage.contiguous
+    if value.parent is None or value.parent._storage is not value._storage:
+        return value.owns and value._storage.contiguous
     if isinstance(value.key, Reshaped):
         return is_contiguous(value.parent)
     if isinstance(value.key, Way) or not is_contiguous(value.parent):

@@ -297,3 +297,42 @@ def two_buffers(x):
         out[t] = nxt
         cur[:] = nxt
     return out
+
+
+def diagonal_and_its_copy(x):
+    """x: T T"""
+    y = x.copy()
+    d = np.diagonal(y)
+    e = d.ravel()
+    e = e * 1
+    e[0] = 5
+    return d, y
+
+
+def diagonal_copied_and_flattened(x):
+    """x: T T"""
+    y = x.copy()
+    d = y.diagonal().copy()
+    d.ravel()[0] = 5
+    return d, y
+
+
+def flat_view_of_a_product(x):
+    """x: T N"""
+    y = x * 2
+    y.ravel()[0] = 5
+    return y
+
+
+def flat_view_of_a_choice(x):
+    """x: T N"""
+    y = np.where(x > 0, x, 0)
+    y.ravel()[0] = 5
+    return y
+
+
+def flat_view_of_another_type(x):
+    """x: T N"""
+    y = x.astype(np.float64)
+    y.ravel()[0] = 5
+    return y

@@ -32,6 +32,7 @@ import return_formulas  # noqa: E402
 import size_formulas  # noqa: E402
 import while_formulas  # noqa: E402
 import list_formulas  # noqa: E402
+import drawn_programs  # noqa: E402
 import order_formulas  # noqa: E402
 import spelling_formulas  # noqa: E402
 import view_formulas  # noqa: E402
@@ -229,6 +230,34 @@ class Forks(unittest.TestCase):
 
     def test_all_are_found(self):
         self.assertGreater(sum(name.startswith("test_") for name in dir(self)), 45)
+
+
+class Drawn(unittest.TestCase):
+    """Functions of drawn_programs.py: what is traced at all computes what NumPy does."""
+
+    COUNT = 3000 if os.environ.get("STROP_LONG_TESTS") else 300
+
+    def test_programs(self):
+        traced_ones = 0
+        for seed in range(self.COUNT):
+            source = drawn_programs.Program(seed).text()
+            space = {}
+            exec(source, space)
+            with np.errstate(all="ignore"), self.subTest(seed=seed, source=source):
+                try:
+                    for rows in (3, 4, 6):
+                        space["f"](np.ones((rows, SIZES["N"]), np.float32))
+                except (ValueError, IndexError):  # NumPy refuses it
+                    continue
+                traced = Traced.of_source(source, {"x": "T N"})
+                if traced.reason:
+                    continue
+                traced_ones += 1
+                for rows in (3, 4, 6):
+                    sizes = SIZES | {"T": rows}
+                    if all(eval(condition, {}, sizes) for condition in traced.document.get("require", [])):
+                        traced.compare(space["f"], sizes, seed)
+        self.assertGreater(traced_ones, 0.9 * self.COUNT)
 
 
 class CutOff(unittest.TestCase):
