@@ -227,6 +227,8 @@ class Traced(Operators):
 
         if name in METHODS:
             return lambda *arguments, **options: call(METHODS[name], (self, *arguments), options)
+        if self.is_list and hasattr(list, name):
+            raise Untraceable(f"'{name}' of a list of varying length: make an array of it")
         if hasattr(np.ndarray, name):
             _refuse(f"ndarray.{name}")
         raise AttributeError(f"arrays have no attribute '{name}'")
