@@ -11,7 +11,7 @@ struct Record {
     uint32_t epoch = 0;  // 0: there was none
     uint32_t block = 0, clock = 0, code = 0;
     uint16_t thread = 0;
-    uint8_t bytes = 0;  // a bit for each of the four
+    uint8_t bytes = 0;   // a bit for each of the four
     uint8_t atomic = 0;  // not_atomic, an atomic operation, or an access through `volatile`
 };
 
