@@ -224,7 +224,11 @@ Study::Answer Study::ask(const Piece& piece) {
 std::string Study::resolve(const agent::LessonDraft& draft, const Piece& piece, StudiedLesson& studied) const {
     Lesson& lesson = studied.lesson = draft.lesson;
     const auto place = study::find_quotation(lesson.quotation, piece.passage.text);
-    if (!place) return fmt::format("{}: the passage does not say {}", piece.place(), in_quotes(lesson.quotation));
+    if (!place)
+        return fmt::format("{}: {} {}", piece.place(),
+                           study::says_enough(lesson.quotation) ? "the passage does not say"
+                                                                : "a quotation is too short to say anything:",
+                           in_quotes(lesson.quotation));
     lesson.source = one_line(
         fmt::format("{} {}", piece.document->name, study::place_of(piece.passage, place->first, place->second)));
     lesson.document = piece.document->hash;

@@ -70,6 +70,8 @@ Folded folded(const std::string& text) {
 
 }  // namespace
 
+bool says_enough(const std::string& quotation) { return folded(quotation).text.size() >= shortest_quotation; }
+
 std::optional<std::pair<size_t, size_t>> find_quotation(const std::string& quotation, const std::string& text) {
     const Folded wanted = folded(quotation), whole = folded(text);
     if (wanted.text.size() < shortest_quotation || quotation.size() > longest_quotation) return std::nullopt;
