@@ -25,11 +25,21 @@ USUAL = (16, 128, 1024)  # of a varying axis without workloads
 LIMIT = 2  # of integers, which nobody describes
 
 
-def read_json(path: str, text: str):
+def read_json(path: str, text: str, hint: str = FORM):
     try:
         return json.loads(text)
     except ValueError as error:
-        raise Refusal(f"{path}: is no JSON: {error}", FORM) from error
+        raise Refusal(f"{path}: is no JSON: {error}", hint) from error
+
+
+def names_in(axis: dict) -> set[str]:
+    """What the expression of an axis reads."""
+    try:
+        tree = ast.parse(str(axis.get("expression", "")), mode="eval")
+    except SyntaxError:
+        return set()
+    functions = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in functions}
 
 
 class Definition:
@@ -47,8 +57,16 @@ class Definition:
         self.outputs = {key: self.names.take(key) for key in self.json["outputs"]}
         self.axes: dict = {}
         self.extents: dict = {}  # by axis: a literal, a dimension's name, or an expression over both
+        computed = {key: axis for key, axis in self.json["axes"].items() if isinstance(axis, dict) and axis.get("type") == "expr"}
         for key, axis in self.json["axes"].items():
-            self.read_axis(key, axis)
+            if key not in computed:
+                self.read_axis(key, axis)
+        while computed:  # in the order in which they read each other
+            ready = [key for key, axis in computed.items() if not names_in(axis) & computed.keys()]
+            if not ready:
+                raise Refusal(f"{path}: axes that read each other: {', '.join(computed)}", FORM)
+            for key in ready:
+                self.read_axis(key, computed.pop(key))
         self.check_reference()
         if self.json.get("constraints"):
             self.notes.append("its constraints are not kept: " + "; ".join(map(str, self.json["constraints"])))
@@ -62,6 +80,9 @@ class Definition:
             self.extents[key] = self.axes[key] = self.names.take(key)
         elif kind == "expr" and isinstance(axis.get("expression"), str):
             names = {name: str(extent) for name, extent in self.extents.items()}
+            unknown = sorted(names_in(axis) - names.keys())
+            if unknown:
+                raise Refusal(f"{self.path}: axis '{key}' reads '{unknown[0]}', which is no axis", FORM)
             tree = ast.parse(axis["expression"], mode="eval")
             for node in ast.walk(tree):
                 if isinstance(node, ast.Name):
@@ -89,9 +110,10 @@ class Definition:
             if not os.path.exists(place):
                 continue
             with open(place, encoding="utf-8") as file:
-                lines = [read_json(place, line) for line in file if line.strip()]
-            return [line["workload"] for line in lines
-                    if line.get("definition") == self.json["name"] and isinstance(line.get("workload"), dict)]
+                lines = [read_json(f"{place}:{number}", line, "it holds one JSON object a line")
+                         for number, line in enumerate(file, 1) if line.strip()]
+            return [line["workload"] for line in lines if isinstance(line, dict)
+                    and line.get("definition") == self.json["name"] and isinstance(line.get("workload"), dict)]
         return []
 
     def usable(self, workload) -> bool:
