@@ -42,6 +42,16 @@ def names_in(axis: dict) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in functions}
 
 
+class Replaced(ast.NodeTransformer):
+    """An expression with others in the place of names."""
+
+    def __init__(self, names: dict[str, str]):
+        self.names = names
+
+    def visit_Name(self, node):
+        return ast.parse(self.names[node.id], mode="eval").body if node.id in self.names else node
+
+
 class Definition:
     def __init__(self, path: str):
         self.path, self.notes = path, []
@@ -83,11 +93,7 @@ class Definition:
             unknown = sorted(names_in(axis) - names.keys())
             if unknown:
                 raise Refusal(f"{self.path}: axis '{key}' reads '{unknown[0]}', which is no axis", FORM)
-            tree = ast.parse(axis["expression"], mode="eval")
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Name):
-                    node.id = names.get(node.id, node.id)
-            self.extents[key] = ast.unparse(tree)
+            self.extents[key] = ast.unparse(Replaced(names).visit(ast.parse(axis["expression"], mode="eval")))
         else:
             raise Refusal(f"{self.path}: axis '{key}' is neither const with a value, var nor expr", FORM)
 

@@ -137,6 +137,18 @@ class OfOthers(InFolder):
         self.assertEqual(done.returncode, 2)
         self.assertIn("its problem is no definition of flashinfer-bench", done.stderr)
 
+    def test_axes_that_read_other_axes(self):
+        axes = {"twice": {"type": "expr", "expression": "2*more"}, "more": {"type": "expr", "expression": "width - 32"}}
+        self.definition([workload(7)], axes={**axes, **{key: DEFINITION["axes"][key] for key in ("rows", "width")}},
+                        reference="import torch\n\n\ndef run(x, scale):\n    return {'y': x * scale}\n")
+        done = strop("import", "scaled_h64.json", "made", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.right("made")
+        self.definition([workload(7)], axes=DEFINITION["axes"] | {"more": {"type": "expr", "expression": "twice"},
+                                                                  "twice": {"type": "expr", "expression": "more"}})
+        done = strop("import", "scaled_h64.json", "other", cwd=self.folder)
+        self.assertIn("axes that read each other: twice, more", done.stderr)
+
     def test_what_failed_does_not_stand_in_the_way_of_the_next_try(self):
         self.definition([workload(7)], outputs=DEFINITION["outputs"] | {"y": {"shape": ["rows", "height"], "dtype": "float32"}})
         failed = strop("import", "scaled_h64.json", "made", cwd=self.folder)
