@@ -42,9 +42,10 @@ fs::path file_of(const Written& one, const std::string& language, const fs::path
     return folder / (one.id + file_ending(written_language(language)));
 }
 
-// Behind what the first lines say of it, in their kind of comment.
-std::string with_condition(const std::string& source, const std::string& condition) {
-    const std::string mark = source.starts_with("#") ? "#" : "//";
+// Behind what the first lines say of it, in their kind of comment; in the place of a line that says the same.
+std::string with_condition(const std::string& given, const std::string& condition) {
+    const std::string mark = given.starts_with("#") ? "#" : "//";
+    const std::string source = replace_all(given, fmt::format("\n{} for {}\n", mark, condition), "\n");
     size_t at = 0;
     while (source.compare(at, mark.size(), mark) == 0 && source.compare(at, mark.size() + 7, mark + " strop:") != 0)
         at = source.find('\n', at) + 1;
