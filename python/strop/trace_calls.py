@@ -38,7 +38,30 @@ METHODS |= {
 
 
 # Functions that take an order of elements, by what they take it for where nothing is said.
-ORDERED = {"zeros": "C", "ones": "C", "empty": "C", "reshape": "C", "ravel": "C", "ndarray.flatten": "C", "ndarray.copy": "C", "array": "K", "copy": "K"}
+ORDERED = dict.fromkeys("zeros ones empty reshape ravel ndarray.flatten ndarray.copy".split(), "C") | {"array": "K", "copy": "K"}
+
+
+# Functions whose result may be their argument, or a view of it. All others give a new array.
+VIEWS = set(
+    "array reshape ravel transpose permute_dims swapaxes moveaxis rollaxis squeeze expand_dims atleast_1d atleast_2d "
+    "atleast_3d broadcast_to broadcast_arrays split array_split hsplit vsplit dsplit unstack flip flipud fliplr rot90 asarray "
+    "asanyarray ascontiguousarray asfortranarray asarray_chkfinite asfarray require real diagonal linalg.diagonal "
+    "matrix_transpose linalg.matrix_transpose einsum astype nan_to_num ndarray.view lib.stride_tricks.as_strided "
+    "lib.stride_tricks.sliding_window_view".split()
+)
+
+
+def apart(result, arguments):
+    """A new array, where what computes it has left an argument as it is."""
+    if not isinstance(result, Traced) or not result.shape or result.is_list:
+        return result
+    if not any(isinstance(one, Traced) and one._storage is result._storage for one in _flat(arguments)):
+        return result
+    return Traced(result.node, result.shape, result.dtype, result.weak)
+
+
+def _flat(values) -> list:
+    return [inner for one in values for inner in (_flat(one) if isinstance(one, (list, tuple)) else [one])]
 
 
 def handles(*names):
@@ -83,7 +106,7 @@ def call(name: str, arguments, options):
         options["order"] = order
     for ignored in ("casting", "subok", "optimize", "writeable", "like", "device"):
         options.pop(ignored, None)
-    if name not in ("array", "astype", "asarray", "asanyarray"):  # which may give the array itself
+    if name not in ("array", "astype", "asarray", "asanyarray", "nan_to_num"):  # which may give the array itself
         options.pop("copy", None)
     if is_ragged(arguments) or makes_ragged(name, arguments):
         if out is not None or options.get("where", True) is not True:
@@ -114,7 +137,7 @@ def call(name: str, arguments, options):
             raise Untraceable(f"'np.{name}' with where= and without out= has no graph operation")
         result = HANDLERS["where"](where, result, out)
     if out is None:
-        return result
+        return result if name in VIEWS else apart(result, arguments)
     if not isinstance(out, Traced):
         raise Untraceable(f"'np.{name}' writes into an array that is not traced")
     return out.assign(result)

@@ -99,9 +99,7 @@ def _register_scatters():
 _register_scatters()
 
 
-@handles("positive")
-def positive(x):
-    return pointwise("add", x, 0)
+HANDLERS["positive"] = lift
 
 
 @handles("round", "around")
@@ -147,12 +145,15 @@ def isfinite(x):
 
 
 @handles("nan_to_num")
-def nan_to_num(x, nan=0.0, posinf=None, neginf=None):
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     x = lift(x)
+    if x.dtype.kind != "f":
+        return Traced(x.node, x.shape, x.dtype) if copy else x
     top = float(np.finfo(x.dtype).max)
-    x = pointwise("where", x == math.inf, top if posinf is None else posinf, x)
-    x = pointwise("where", x == -math.inf, -top if neginf is None else neginf, x)
-    return pointwise("where", pointwise("isnan", x), nan, x)
+    finite = pointwise("where", x == math.inf, top if posinf is None else posinf, x)
+    finite = pointwise("where", finite == -math.inf, -top if neginf is None else neginf, finite)
+    finite = pointwise("where", pointwise("isnan", finite), nan, finite)
+    return finite if copy else x.assign(finite)
 
 
 @handles("float_power")

@@ -68,9 +68,6 @@ class Operators:
         def __abs__(self) -> Traced: ...
         def __invert__(self) -> Traced: ...
 
-    def __pos__(self):
-        return self
-
     def __round__(self, digits=0):
         if digits:
             raise Untraceable("'round() to digits' has no graph operation")
@@ -107,5 +104,5 @@ for python, function in (BINARY | COMPARED).items():
 for python, function in BINARY.items():
     setattr(Operators, f"__r{python}__", lambda self, other, name=function: _applied(name, other, self))
     setattr(Operators, f"__i{python}__", lambda self, other, name=function: _in_place(name, self, other))
-for python, function in {"neg": "negative", "abs": "absolute", "invert": "invert"}.items():
+for python, function in {"pos": "positive", "neg": "negative", "abs": "absolute", "invert": "invert"}.items():
     setattr(Operators, f"__{python}__", lambda self, name=function: _called(name, self))

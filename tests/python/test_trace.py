@@ -32,6 +32,7 @@ import return_formulas  # noqa: E402
 import size_formulas  # noqa: E402
 import while_formulas  # noqa: E402
 import list_formulas  # noqa: E402
+import copy_formulas  # noqa: E402
 import drawn_programs  # noqa: E402
 import order_formulas  # noqa: E402
 import spelling_formulas  # noqa: E402
@@ -296,7 +297,7 @@ def add_tests():
                 assert not hasattr(Loops, f"test_{name}"), name
                 setattr(Loops, f"test_{name}", lambda self, f=function: self.compare(f))
     modules = fork_formulas, break_formulas, while_formulas, return_formulas, size_formulas, list_formulas
-    for module in (*modules, order_formulas, spelling_formulas, view_formulas):
+    for module in (*modules, copy_formulas, order_formulas, spelling_formulas, view_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__doc__:
                 setattr(Forks, f"test_{name}", lambda self, f=function: self.compare(f))
