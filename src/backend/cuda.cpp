@@ -57,17 +57,26 @@ Dialect cuda_dialect() {
 // Words that a tensor, a parameter or a dimension cannot be called, beside those of C++.
 const std::set<std::string>& reserved_words() {
     static const std::set<std::string> words = {
-        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream", "Index", "kept_room", "exp", "exp2",
-        "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "tanh", "erf", "atan", "lgamma", "sin", "cos", "floor",
-        "ceil", "fabs", "rint", "pow", "fmod", "abs", "INFINITY", "NAN",
-        // what CUDA's headers define beside C++'s own
-        "half", "half2", "dim3", "cbrt", "rcbrt", "sinpi", "cospi", "sincos", "sincospi", "exp10", "erfc", "erfcx",
-        "erfinv", "erfcinv", "normcdf", "normcdfinv", "tgamma", "hypot", "rhypot", "norm", "rnorm", "norm3d", "rnorm3d",
-        "norm4d", "rnorm4d", "fdividef", "fdim", "fma", "fmax", "fmin", "max", "min", "round", "trunc", "logb", "ilogb",
-        "j0", "j1", "jn", "y0", "y1", "yn", "sinh", "cosh", "asin", "acos", "tan", "asinh", "acosh", "atanh", "atan2",
-        "log10", "umin", "umax", "clock", "clock64", "cudaMalloc", "cudaFree", "cudaMemcpy", "cudaStream_t", "float2",
-        "float4", "int2", "int4"};
+        "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "stream",   "Index", "kept_room",
+        "exp",       "exp2",     "expm1",    "log",     "log2",     "log1p",    "sqrt",  "rsqrt",
+        "tanh",      "erf",      "atan",     "lgamma",  "sin",      "cos",      "floor", "ceil",
+        "fabs",      "rint",     "pow",      "fmod",    "abs",      "INFINITY", "NAN"};
     return words;
+}
+
+// What CUDA's headers define beside C++'s own: a function of that name would be a second one.
+bool is_defined_by_cuda(const std::string& name) {
+    static const std::set<std::string> names = {
+        "half",    "half2",      "rsqrt",      "warpSize", "dim3",       "cbrt",         "rcbrt",  "sinpi",
+        "cospi",   "sincos",     "sincospi",   "exp10",    "erfc",       "erfcx",        "erfinv", "erfcinv",
+        "normcdf", "normcdfinv", "tgamma",     "hypot",    "rhypot",     "norm",         "rnorm",  "norm3d",
+        "rnorm3d", "norm4d",     "rnorm4d",    "fdividef", "fdim",       "fma",          "fmax",   "fmin",
+        "max",     "min",        "round",      "trunc",    "logb",       "ilogb",        "j0",     "j1",
+        "jn",      "y0",         "y1",         "yn",       "sinh",       "cosh",         "asin",   "acos",
+        "tan",     "asinh",      "acosh",      "atanh",    "atan2",      "log10",        "umin",   "umax",
+        "clock",   "clock64",    "cudaMalloc", "cudaFree", "cudaMemcpy", "cudaStream_t", "float2", "float4",
+        "int2",    "int4"};
+    return names.contains(name) || name.starts_with("cuda");
 }
 
 std::string elements_of(const schedule::Buffer& buffer) { return schedule::product_of(buffer.shape).cpp(); }
@@ -161,6 +170,8 @@ static void launch(Kernel kernel, int64_t blocks, int64_t threads, int64_t share
 }  // namespace
 
 SourceText write_cuda(const Problem& problem, const Schedule& schedule) {
+    if (is_defined_by_cuda(problem.function))
+        return {"", fmt::format("the problem's name '{}', which CUDA's headers define", problem.function)};
     if (std::string name = reserved_name(problem, reserved_words()); !name.empty())
         return {"", fmt::format("the name '{}', which is a word of CUDA", name)};
     const BlockProgram program = write_blocks(problem, schedule, cuda_dialect());

@@ -21,7 +21,6 @@ std::string tunable_line(const Tunable& tunable) {
 
 std::string reserved_name(const Problem& problem, const std::set<std::string>& words) {
     auto taken = [&](const std::string& name) { return words.contains(name); };
-    if (taken(problem.function)) return problem.function;
     for (const auto* tensors : {&problem.inputs, &problem.outputs})
         for (const Tensor& tensor : *tensors)
             if (taken(tensor.name)) return tensor.name;
