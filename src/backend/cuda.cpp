@@ -170,8 +170,8 @@ static void launch(Kernel kernel, int64_t blocks, int64_t threads, int64_t share
 }  // namespace
 
 SourceText write_cuda(const Problem& problem, const Schedule& schedule) {
-    if (is_defined_by_cuda(problem.function))
-        return {"", fmt::format("the problem's name '{}', which CUDA's headers define", problem.function)};
+    if (is_defined_by_cuda(problem.name))
+        return {"", fmt::format("the problem's name '{}', which CUDA's headers define", problem.name)};
     if (std::string name = reserved_name(problem, reserved_words()); !name.empty())
         return {"", fmt::format("the name '{}', which is a word of CUDA", name)};
     const BlockProgram program = write_blocks(problem, schedule, cuda_dialect());
