@@ -189,7 +189,7 @@ def _kernel():
     global _function, _call
     with _lock:
         if _function is None:
-            path = _library("lib@name@", ".so", [_SOURCE@unit_sources@])
+            path = _place("lib@name@", ".so", [_SOURCE@unit_sources@])
             _build(path, _SOURCE, _kernel_flags@units_argument@)
             @load@
             function.restype = None
@@ -204,7 +204,7 @@ def _bound(function):
         include = sysconfig.get_path("include")
         if not os.path.exists(os.path.join(include, "Python.h")):
             raise RuntimeError(f"@name@: no Python.h in {include}")
-        path = _library("@name@_python", sysconfig.get_config_var("EXT_SUFFIX"), [_BINDING_SOURCE, _SOURCE@unit_sources@])
+        path = _place("@name@_python", sysconfig.get_config_var("EXT_SUFFIX"), [_BINDING_SOURCE, _SOURCE@unit_sources@])
         _build(path, _BINDING_SOURCE, lambda command: ["-std=c++17", "-O2", "-I" + include])
         loader = importlib.machinery.ExtensionFileLoader("@name@_python", path)
         binding = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
@@ -216,7 +216,7 @@ def _bound(function):
     return binding.@name@
 
 
-def _library(name, ending, sources):
+def _place(name, ending, sources):
     """Other sources are another file: a process keeps what it has loaded under one name."""
     digest = hashlib.sha256(repr([_FLAGS@own_flags_in_name@]).encode())
     for source in sources:
