@@ -33,11 +33,6 @@ except ValueError as error:
 
 
 class BadInput(WithRuns):
-    def library(self):
-        """That Python has built."""
-        (found,) = (self.folder / "out" / "build").glob("libshifted-*.so")
-        return str(found)
-
     def test_each_is_one_line_before_anything_is_measured(self):
         self.problem("shifted")
         for words, code, phrase, hint in (
@@ -72,6 +67,11 @@ class BadInput(WithRuns):
 
 @unittest.skipUnless({"avx2", "fma", "bmi2"} <= set(FLAGS), "this processor has no AVX2")
 class Targets(WithRuns):
+    def library(self):
+        """That Python has built."""
+        (found,) = (self.folder / "out" / "build").glob("libshifted-*.so")
+        return str(found)
+
     def optimized(self, *words):
         done = strop("optimize", "shifted", "--for", "cpu-avx2,native", "--out", "out", "--quiet", *FEW, *words,
                      cwd=self.folder)
