@@ -175,7 +175,7 @@ class Documents(Learning):
         self.assertEqual([one["lesson"]["what"] for one in document["lessons"]], ["quote across lines"])
         self.assertEqual(document["dropped"], [
             'notes.md lines 1–8: the passage does not say "Magic makes all rows faster than light"',
-            'notes.md lines 1–8: the passage does not say "Short"'])
+            'notes.md lines 1–8: a quotation is too short to say anything: "Short"'])
 
     def test_what_is_no_document_is_named_and_the_rest_is_read(self):
         self.write("a.png", b"\x89PNG\r\n\x1a\n\0\0\0" + bytes(range(256)))

@@ -46,7 +46,18 @@ class Write(InFolder):
         for language, comment, most in (("opencl", "//", 4096), ("cuda", "//", 24576), ("triton", "#", 4096),
                                         ("tilelang", "#", 4096)):
             done = strop("write", SOFTMAX, "--language", language, "--strategy", "block_keeps_row", cwd=self.folder)
-            self.assertIn(f"\n{comment} for N <= {most}\n", done.stdout)
+            self.assertIn(f"\n{comment} strop:when N <= {most}\n", done.stdout)
+            self.assertNotIn(f"\n{comment} for N <=", done.stdout)  # once is enough
+
+    def test_a_reference_of_another_shape_is_said(self):
+        folder = pathlib.Path(self.folder, "halved")
+        folder.mkdir()
+        (folder / "problem.yaml").write_text("name: halved\nreference: reference.py\ninputs:\n"
+                                             "  x: {dtype: float32, shape: [N]}\noutputs:\n"
+                                             "  y: {dtype: float32, shape: [N//2]}\nshapes:\n  a: {N: 64}\n  b: {N: 7}\n")
+        (folder / "reference.py").write_text("def halved(x):\n    return x[::2] * 2\n")
+        self.fails(("write", "halved"), 2, "the reference returns shape [4] for 'y' at b, the problem declares [3]",
+                   "change the output's shape in problem.yaml")
 
     def test_a_slice_that_is_cut_off_says_for_which_sizes_it_is(self):
         folder = pathlib.Path(self.folder, "head")
