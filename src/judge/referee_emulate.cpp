@@ -11,8 +11,9 @@ namespace strop::judge {
 
 namespace {
 
-const Seconds least_limit{10};  // of a call, however little time is left
-const Seconds telling{0.5};     // a shorter call is mostly the emulator's own: it says nothing of a larger one
+const Seconds least_limit{10};    // of a call, however little time is left
+const size_t always_in_turn = 4;  // of the smallest shapes
+const Seconds telling{0.5};       // a shorter call is mostly the emulator's own: it says nothing of a larger one
 
 }  // namespace
 
@@ -84,7 +85,7 @@ Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
         if (call_seconds > telling.count())
             seconds_per_byte = std::min(seconds_per_byte, call_seconds / std::max(1.0, bytes));
         if (i > 0 && result.verdict == Verdict::timed_out) break;  // not the kernel's fault: small ones came to an end
-        if (call_seconds <= telling.count()) quick.push_back(points[i]);
+        if (i < always_in_turn || call_seconds <= telling.count()) quick.push_back(points[i]);
         evaluation.points.push_back(result);
         if (result.verdict == Verdict::ok) continue;
         evaluation.verdict = result.verdict;
