@@ -106,9 +106,8 @@ def _is_taken(value: Any, entry: Mapping[str, Any]) -> bool:
         plain = value.is_contiguous() and value.device.type == "cpu" and not value.is_neg()
         taken = plain and not (value.requires_grad and torch.is_grad_enabled())
     else:
-        flags = getattr(value, "flags", None)
-        taken = type(value).__module__ == "numpy" and type(value).__name__ == "ndarray"
-        taken = taken and flags is not None and flags.c_contiguous and flags.aligned
+        plain = (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")  # no subclass
+        taken = plain and value.flags.c_contiguous and value.flags.aligned
     if taken and "limit" in entry and 0 not in value.shape:
         taken = int(value.min()) >= 0 and int(value.max()) < entry["limit"]
     return bool(taken)

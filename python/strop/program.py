@@ -87,11 +87,11 @@ def run(words: Sequence[str], progress: Progress = False) -> Finished:
             raise
         finally:
             reader.join()
-    if failed and code in FINISHED_CODES:
+    if code not in FINISHED_CODES:
+        raise _error(code, said)
+    if failed:
         raise failed[0]
-    if code in FINISHED_CODES:
-        return Finished(code, output)
-    raise _error(code, said)
+    return Finished(code, output)
 
 
 def _follow(stream, said: list[str], progress: Progress, failed: list[BaseException]) -> None:

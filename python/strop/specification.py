@@ -114,13 +114,18 @@ def _candidates(names: Sequence[str]):
             yield f"{name} - {number}"
 
 
+def _tried(names: Sequence[str], points: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
+    """Small sizes, and those of the sweep."""
+    return [dict(zip(names, itertools.cycle(probe))) for probe in PROBES] + [dict(point) for point in points]
+
+
 def infer_outputs(function: Callable, inputs: Mapping[str, Mapping[str, Any]], parameters: Mapping[str, Any],
                   points: Sequence[Mapping[str, int]]) -> dict[str, dict[str, Any]]:
     """Calls the function at a few small shapes, and says its results' extents in the inputs' dimensions."""
     names = dimensions(inputs)
     seen: list = []
     failure = None
-    for sizes in [dict(zip(names, itertools.cycle(probe))) for probe in PROBES] + [dict(point) for point in points]:
+    for sizes in _tried(names, points):
         if len(seen) >= 3:
             break
         try:
@@ -187,8 +192,7 @@ def _check_copy(source: str, function: Callable, inputs: Mapping[str, Mapping[st
     """The source by itself has to compute what the function does: decorators are left out of it, for instance."""
     import numpy as np
     space: dict[str, Any] = {"__name__": f"strop_copy_of_{function.__name__}"}
-    names = dimensions(inputs)
-    for sizes in [dict(zip(names, itertools.cycle(probe))) for probe in PROBES] + [dict(point) for point in points]:
+    for sizes in _tried(dimensions(inputs), points):
         try:
             expected = _results(function, inputs, parameters, sizes)
         except Exception:    # a shape that the function does not take: the next one
@@ -224,9 +228,8 @@ def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shap
     each = list(sweep.values()) if isinstance(sweep, Mapping) else list(sweep)
     if not all(isinstance(one, Mapping) for one in each):
         raise BadInput(f"shapes: {each[0]!r} is no shape", 'shapes={"large": {"M": 4096, "N": 1024}}')
-    integers = [{name: int(extent) for name, extent in one.items()} for one in each]
-    sweep = dict(zip(sweep, integers)) if isinstance(sweep, Mapping) else integers
-    points = list(sweep.values()) if isinstance(sweep, Mapping) else list(sweep)
+    points = [{name: int(extent) for name, extent in one.items()} for one in each]
+    sweep = dict(zip(sweep, points)) if isinstance(sweep, Mapping) else points
     results = ({key: tensor(key, value) for key, value in outputs.items()} if outputs
                else infer_outputs(function, entries, values, points))
     document = {"name": name or function.__name__, "function": function.__name__, "inputs": entries,

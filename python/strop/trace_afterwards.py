@@ -40,6 +40,12 @@ def conform_same(value: Traced, past: Traced) -> int:
     return value.node
 
 
+def let_alias(result: Traced, views: list) -> Traced:
+    """`views`: storages that it may be of, each with its version."""
+    result._storage.frozen, result.others = ALIAS, views
+    return result
+
+
 class Aliases:
     """What a loop leaves as a value of its own, where NumPy has a view or an array that was there before.
 
@@ -71,5 +77,4 @@ class Aliases:
     def settle(self):
         """When all arrays are what the loop leaves."""
         for result, storages in self.found:
-            result._storage.frozen = ALIAS
-            result.others = [(storage, storage.version) for storage in storages]
+            let_alias(result, [(storage, storage.version) for storage in storages])

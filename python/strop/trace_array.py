@@ -60,7 +60,7 @@ class Traced(Operators):
         if self.pieces is not None:
             self._node, self.pieces = self.pieces.whole().node, None
         if self.filled == "empty":
-            raise Unwritten("np.empty is read before it is written")
+            raise Unwritten()
         if self.filled == "lost":
             raise Untraceable("a value of a loop is kept where it cannot be followed")
         return self._node

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 
-from strop.trace_afterwards import ALIAS
+from strop.trace_afterwards import let_alias
 from strop.trace_array import GRAPH, Traced, full, is_number
 from strop.trace_calls import call
 from strop.trace_dims import SymInt, Untraceable, same
@@ -78,8 +78,8 @@ def sequence(kind, items):
         return as_list(numbers if same(step, 1) and same(first, 0) else numbers * step + first)
     if isinstance(items, Traced) and items.shape and isinstance(items.shape[0], SymInt):
         made = StepList([])
-        made.middle = Traced(items.node, items.shape, items.dtype)
-        made.middle._storage.frozen, made.middle.others = ALIAS, [(items._storage, items._version), *items.others]
+        rows = Traced(items.node, items.shape, items.dtype)
+        made.middle = let_alias(rows, [(items._storage, items._version), *items.others])
         return made
     return kind(items)
 

@@ -15,6 +15,9 @@ class Untraceable(BaseException):
 class Unwritten(Untraceable):
     """What np.empty made is read."""
 
+    def __init__(self):
+        super().__init__("np.empty is read before it is written")
+
 
 class StepUndecided(Untraceable):
     """Tracing the first steps of the loop one by one may help."""

@@ -56,7 +56,7 @@ class Spellings(ast.NodeTransformer):
         shape, places = f"_strop_extents_{self.count}", [f"_strop_place{i}_{self.count}" for i in range(MOST_AXES)]
         start = statement(f"{shape} = _strop_extents({name!r})")
         start.value.args += node.iter.args  # type: ignore[attr-defined]
-        target = statement(f"0 = _strop_place({shape}, {', '.join(places)})".replace("0 =", "_ =", 1))
+        target = statement(f"_ = _strop_place({shape}, {', '.join(places)})")
         target.targets = [node.target]  # type: ignore[attr-defined]
         body = [target, *node.body]
         for axis in reversed(range(MOST_AXES)):

@@ -131,7 +131,7 @@ def is_shown(value: Traced) -> bool:
 def read_again(value: Traced) -> Traced:
     fresh = value.key.read(value.parent) if isinstance(value.key, Way) else value.parent.part(value.key)
     if fresh._version == NEVER:
-        raise Unwritten("np.empty is read before it is written")
+        raise Unwritten()
     if fresh._storage is not value._storage:
         raise Untraceable("an array is changed through another view of it")
     return fresh
@@ -154,7 +154,7 @@ def unwritten(value: Traced, key) -> Traced:
 
     shape = getitem(full(value.shape, 0, value.dtype), key).shape
     if _has_arrays(key) or not shape:
-        raise Unwritten("np.empty is read before it is written")
+        raise Unwritten()
     return shown(Traced(-1, shape, value.dtype, view_of=value), value, key)
 
 

@@ -67,15 +67,13 @@ const std::set<std::string>& reserved_words() {
 // What CUDA's headers define beside C++'s own: a function of that name would be a second one.
 bool is_defined_by_cuda(const std::string& name) {
     static const std::set<std::string> names = {
-        "half",    "half2",      "rsqrt",      "warpSize", "dim3",       "cbrt",         "rcbrt",  "sinpi",
-        "cospi",   "sincos",     "sincospi",   "exp10",    "erfc",       "erfcx",        "erfinv", "erfcinv",
-        "normcdf", "normcdfinv", "tgamma",     "hypot",    "rhypot",     "norm",         "rnorm",  "norm3d",
-        "rnorm3d", "norm4d",     "rnorm4d",    "fdividef", "fdim",       "fma",          "fmax",   "fmin",
-        "max",     "min",        "round",      "trunc",    "logb",       "ilogb",        "j0",     "j1",
-        "jn",      "y0",         "y1",         "yn",       "sinh",       "cosh",         "asin",   "acos",
-        "tan",     "asinh",      "acosh",      "atanh",    "atan2",      "log10",        "umin",   "umax",
-        "clock",   "clock64",    "cudaMalloc", "cudaFree", "cudaMemcpy", "cudaStream_t", "float2", "float4",
-        "int2",    "int4"};
+        "half",     "half2",    "rsqrt",  "warpSize", "dim3",   "cbrt",   "rcbrt",   "sinpi",   "cospi",
+        "sincos",   "sincospi", "exp10",  "erfc",     "erfcx",  "erfinv", "erfcinv", "normcdf", "normcdfinv",
+        "tgamma",   "hypot",    "rhypot", "norm",     "rnorm",  "norm3d", "rnorm3d", "norm4d",  "rnorm4d",
+        "fdividef", "fdim",     "fma",    "fmax",     "fmin",   "max",    "min",     "round",   "trunc",
+        "logb",     "ilogb",    "j0",     "j1",       "jn",     "y0",     "y1",      "yn",      "sinh",
+        "cosh",     "asin",     "acos",   "tan",      "asinh",  "acosh",  "atanh",   "atan2",   "log10",
+        "umin",     "umax",     "clock",  "clock64",  "float2", "float4", "int2",    "int4"};
     return names.contains(name) || name.starts_with("cuda");
 }
 

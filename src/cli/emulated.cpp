@@ -35,18 +35,17 @@ std::string stand_in_for(Language language) {
 void print_emulated(const Problem& problem, const std::string& file, const Judgement& judgement) {
     const Evaluation& evaluation = judgement.evaluation;
     const std::string where = stand_in_for(file.ends_with(".py") ? Language::triton : Language::cuda);
-    const size_t left = left_out(problem, judgement).size();
-    const std::string shapes =
-        evaluation.ok() && left > 0
-            ? fmt::format(" at {} of {} shapes", evaluation.points.size(), evaluation.points.size() + left)
-            : "";
+    const std::vector<std::string> missing = left_out(problem, judgement);
+    const size_t checked = evaluation.points.size();
+    const std::string shapes = evaluation.ok() && !missing.empty()
+                                   ? fmt::format(" at {} of {} shapes", checked, checked + missing.size())
+                                   : "";
     fmt::print("verdict: {}{}, in {}: checked, not timed\n", name_of(evaluation.verdict), shapes, where);
     if (!evaluation.evidence.empty()) fmt::print("{}\n", cited(evaluation.evidence));
     std::vector<std::vector<std::string>> cells = {{"SHAPE", "DIMENSIONS", "VERDICT"}};
     for (const PointResult& result : evaluation.points)
         cells.push_back({result.point.label, describe(result.point.dims), name_of(result.verdict)});
     if (!evaluation.points.empty()) fmt::print("\n{}", table(cells));
-    const std::vector<std::string> missing = left_out(problem, judgement);
     if (missing.empty()) return;
     fmt::print("\nnot run: {}{}\n", join(missing, ", "),
                evaluation.ok() ? ", which take longer than the minute that the emulator has" : "");

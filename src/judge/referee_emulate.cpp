@@ -69,7 +69,7 @@ Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
     std::stable_sort(points.begin(), points.end(), [&](const ShapePoint& a, const ShapePoint& b) {
         return tensor_bytes(problem_, a.dims) < tensor_bytes(problem_, b.dims);
     });
-    std::vector<ShapePoint> quick;
+    std::vector<ShapePoint> in_turn;
     const Clock::time_point start = Clock::now();
     double seconds_per_byte = std::numeric_limits<double>::infinity();  // the least so far, start-up apart
     for (size_t i = 0; i < points.size(); ++i) {
@@ -85,15 +85,15 @@ Evaluation Referee::emulate(const EvaluationRequest& request, Seconds limit) {
         if (call_seconds > telling.count())
             seconds_per_byte = std::min(seconds_per_byte, call_seconds / std::max(1.0, bytes));
         if (i > 0 && result.verdict == Verdict::timed_out) break;  // not the kernel's fault: small ones came to an end
-        if (i < always_in_turn || call_seconds <= telling.count()) quick.push_back(points[i]);
+        if (i < always_in_turn || call_seconds <= telling.count()) in_turn.push_back(points[i]);
         evaluation.points.push_back(result);
         if (result.verdict == Verdict::ok) continue;
         evaluation.verdict = result.verdict;
         evaluation.evidence = result.evidence;
         break;
     }
-    if (evaluation.verdict == Verdict::ok && quick.size() > 1) {
-        PointResult both = emulate_in_turn(built, quick, std::max(least_limit, limit));
+    if (evaluation.verdict == Verdict::ok && in_turn.size() > 1) {
+        PointResult both = emulate_in_turn(built, in_turn, std::max(least_limit, limit));
         if (both.verdict != Verdict::ok && both.verdict != Verdict::timed_out) {
             evaluation.verdict = both.verdict;
             evaluation.evidence = both.evidence;
