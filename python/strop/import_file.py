@@ -1,6 +1,6 @@
 """A file with a PyTorch module as a problem: import_file.py FILE.py [DTYPE [REFERENCE]]
 
-The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()`. The module is made with seed 42
+The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()` and `get_shapes()`. The module is made with seed 42
 and left in the mode in which its constructor leaves it. Its parameters and floating buffers become inputs. With a DTYPE,
 bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of TritonBench goes to
 import_operator.py; REFERENCE is for those. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or
@@ -14,9 +14,11 @@ import importlib.util
 import inspect
 import os
 import random
+import re
 import sys
 import traceback
 import warnings
+from typing import Callable
 
 if __name__ == "__main__":
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # as in trace.py
@@ -38,6 +40,7 @@ from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 
 SEED = 42
 MOST_CONSTANTS = 64  # elements that a graph holds one by one
+SHAPES = "it gives for each label a list with the shape of each tensor of get_inputs(): {'large': [[64, 512], [512]]}"
 FORM = "the file needs a class Model(nn.Module), get_inputs() and perhaps get_init_inputs()"
 INSTEAD = "write the reference in NumPy (docs/problems.md), or in PyTorch without it"
 
@@ -161,7 +164,7 @@ class Imported:
 
     def mode_matters(self) -> bool:
         kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
-        return any(isinstance(part, kinds) for part in self.model.modules())
+        return getattr(self.model, "mode_matters", False) or any(isinstance(part, kinds) for part in self.model.modules())
 
     def tensor(self, name):
         return self.model.get_parameter(name) if name in dict(self.model.named_parameters()) else self.model.get_buffer(name)
@@ -401,6 +404,21 @@ class Dimensions:
         for shape in self.shapes.values():
             shape[:] = [size if extent == name else extent for extent in shape]
 
+    def points_at(self, cases: dict) -> tuple[dict, list]:
+        """Of shapes of all inputs by label: the points that they are, and the labels of those that are none: an extent
+        that does not vary has another size there, or one that varies has two."""
+        points: dict[str, dict] = {}
+        other = []
+        for label, shapes in cases.items():
+            extents = [pair for shape, sizes in zip(self.shapes.values(), shapes) for pair in zip(shape, sizes)]
+            dims = {extent: size for extent, size in extents if isinstance(extent, str)}
+            if any((dims[extent] if isinstance(extent, str) else extent) != size for extent, size in extents):
+                other.append(label)
+            elif dims not in points.values():
+                points[label] = dims
+        self.include(points)
+        return points, other
+
     def points(self) -> dict:
         """The file's own shape, and half and a quarter of each extent; or what the cases say."""
         if self.cases:
@@ -436,9 +454,35 @@ def traced_input(name, value, shape) -> Traced:
     return Traced(GRAPH.add("input", name, [], extents, dtype), extents, dtype)
 
 
+def asked_points(imported: Imported, asked) -> Callable[[Dimensions], dict]:
+    """What get_shapes() asks for, as points; a refusal where they are none."""
+    ranks = [value.ndim for value in imported.inputs.values()]
+    fits = isinstance(asked, dict) and asked and all(
+        isinstance(shapes, (list, tuple)) and [len(shape) for shape in shapes] == ranks
+        and all(isinstance(size, int) and size > 0 for shape in shapes for size in shape) for shapes in asked.values())
+    if not fits:
+        raise Refusal(f"{imported.path}: get_shapes() gives {asked!r}", SHAPES)
+
+    def points(dimensions: Dimensions) -> dict:
+        found, other = dimensions.points_at({re.sub(r"\W", "_", str(label)): shapes for label, shapes in asked.items()})
+        if other:
+            fixed = ", ".join(f"{name} {dimensions.shapes[name]}" for name in imported.inputs)
+            raise Refusal(f"{imported.path}: get_shapes() asks for '{other[0]}', {list(asked[other[0]])}, where inputs are "
+                          f"{fixed}", "an extent that is a number here is the same at every shape")
+        for label, dims in found.items():
+            if not imported.works_at(dimensions.shapes_at(dims)):
+                raise Refusal(f"{imported.path}: Model does not take the shapes of '{label}' in get_shapes()", SHAPES)
+        return found
+
+    return points
+
+
 def import_file(path: str, dtype: str = "", module=None, cases=None) -> dict:
     """`module` stands for what the file would be loaded as; `cases(dimensions)` are the points of the sweep."""
+    module = module or load(path)
     imported = Imported(path, dtype, module)
+    if cases is None and hasattr(module, "get_shapes"):
+        cases = asked_points(imported, module.get_shapes())
     program = imported.export()
     imported.all_tensors = list(imported.tensors.items())
     placeholders, outputs = imported.read(program)

@@ -258,19 +258,11 @@ class Problem:
         return result
 
     def points_over(self, dimensions) -> dict:
-        points: dict[str, dict] = {}
-        shapes = list(dimensions.shapes.values())
-        for case in self.cases:
-            extents = [pair for shape, sizes in zip(shapes, shapes_of(case)) for pair in zip(shape, sizes)]
-            dims = {extent: size for extent, size in extents if isinstance(extent, str)}
-            fits = all(dims[extent] == size if isinstance(extent, str) else extent == size for extent, size in extents)
-            if fits and dims not in points.values():
-                points[label_of(dims)] = dims
+        points, _ = dimensions.points_at(dict(enumerate(map(shapes_of, self.cases))))
         if len(points) < len(self.cases):
             self.recording.notes.append(f"{len(self.cases) - len(points)} of {len(self.cases)} cases of one form have "
                                         "extents that do not vary here")
-        dimensions.include(points)
-        return points
+        return {label_of(dims): dims for dims in points.values()}
 
     # ---- what cannot be exported ----
 

@@ -33,16 +33,18 @@ for _name in CELLS:
 # ---- what PyTorch sees while it exports ------------------------------------------------------------------
 
 
-def _seen_output(x, state, bidirectional):
+def _seen_output(x, state, weights, bidirectional):
+    """oneDNN's layer would take any extent of an input, and read beyond it."""
+    torch._check(x.shape[-1] == weights[0].shape[-1], lambda: "the input has another extent than the weights")
     return x.new_empty([*x.shape[:-1], state.shape[-1] * (2 if bidirectional else 1)])
 
 
 def _seen_layer(x, state, weights, biases, layers, dropout, train, bidirectional, batch_first):
-    return _seen_output(x, state, bidirectional), torch.empty_like(state)
+    return _seen_output(x, state, weights, bidirectional), torch.empty_like(state)
 
 
 def _seen_lstm(x, state, weights, biases, layers, dropout, train, bidirectional, batch_first):
-    return _seen_output(x, state[0], bidirectional), torch.empty_like(state[0]), torch.empty_like(state[1])
+    return _seen_output(x, state[0], weights, bidirectional), torch.empty_like(state[0]), torch.empty_like(state[1])
 
 
 torch.library.register_fake("strop::lstm", _seen_lstm, lib=LIBRARY)

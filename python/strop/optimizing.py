@@ -6,10 +6,11 @@ import json
 import pathlib
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
+from strop import module_target
 from strop.program import BadInput, Progress, run
 from strop.result import Result
 from strop.source import plain_function
-from strop.specification import Inputs, Shapes, write_problem
+from strop.specification import Shapes, write_problem
 
 Target = Union[str, pathlib.Path, Callable]
 
@@ -27,21 +28,29 @@ def _flags(**given: Any) -> list[str]:
     return words
 
 
-def optimize(target: Target, inputs: Optional[Inputs] = None, shapes: Optional[Shapes] = None, *,
+def optimize(target: Target, inputs: Any = None, shapes: Optional[Shapes] = None, *,
              outputs: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, Any]] = None,
              name: Optional[str] = None, problem: Optional[Mapping[str, Any]] = None, budget: str = "2m",
              model: Union[str, Sequence[str], None] = None, out: Union[str, pathlib.Path, None] = None,
              progress: Progress = False, **flags: Any) -> Result:
-    """Finds the fastest kernel for a NumPy function, a problem folder or a file.
+    """Finds the fastest kernel for a NumPy function, a PyTorch module, a problem folder or a file.
 
-    inputs: name: "float32[M, N]", or an array that stands for its type and shape; shapes: label: {"M": 4096, ...}.
+    inputs: name: "float32[M, N]", or an array that stands for its type and shape; shapes: label: {"M": 4096, ...}. Of a
+    module the arguments of its forward, where a tensor is an example whose extents may vary.
     outputs: name: "float32[M]", where they cannot be inferred by calling the function. parameters: numbers that
     follow the inputs, where they have no default. problem: other keys of problem.yaml (`range`, `tolerance`).
     out: the result folder (strop-out/NAME); a function's problem is kept in it, so that its run can be resumed.
     flags: any flag of `strop optimize`, with underscores.
     """
     place = str(target)
-    if callable(target):
+    if module_target.is_module(target):
+        if outputs or parameters or problem:
+            raise BadInput("a module's outputs, parameters and ranges are found in it",
+                           "write its problem with `strop import`, and change its problem.yaml")
+        name = name or module_target.name_of(target)
+        out = pathlib.Path(out or f"strop-out/{name}")
+        place = str(module_target.write_module(out / "problem", target, inputs or {}, shapes, name))
+    elif callable(target):
         name = name or plain_function(target).__name__
         out = pathlib.Path(out or f"strop-out/{name}")
         place = str(write_problem(out / "problem", target, inputs or {}, shapes, outputs, parameters, name,

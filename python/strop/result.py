@@ -8,6 +8,7 @@ import pathlib
 import shutil
 from typing import Any, Callable, Optional, Union
 
+from strop import module_target
 from strop.program import BadInput, run
 
 
@@ -86,6 +87,10 @@ class Result:
         if self._function is None:
             self._function = self._load()
         return self._function(*inputs, **named)
+
+    def module(self, module: Any) -> Any:
+        """A module whose forward is the kernel, with the parameters and buffers of `module`, which was optimized."""
+        return module_target.replacement(self._made(), self.name, module)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_function": None}    # loaded again where it is called

@@ -214,6 +214,16 @@ def _has_nan(value: Any) -> bool:
     return value.dtype.kind == "f"
 
 
+def points_of(shapes: Shapes) -> dict[str, dict[str, int]]:
+    """Points by label; those of a list are labelled by their sizes."""
+    each = list(shapes.values()) if isinstance(shapes, Mapping) else list(shapes)
+    if not all(isinstance(one, Mapping) for one in each):
+        raise BadInput(f"shapes: {each[0]!r} is no shape", 'shapes={"large": {"M": 4096, "N": 1024}}')
+    points = [{name: int(extent) for name, extent in one.items()} for one in each]
+    labels = list(shapes) if isinstance(shapes, Mapping) else ["_".join(map(str, one.values())) or "only" for one in points]
+    return dict(zip(labels, points))
+
+
 def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shapes: Optional[Shapes] = None,
                   outputs: Optional[Mapping[str, Any]] = None, parameters: Optional[Mapping[str, Any]] = None,
                   name: Optional[str] = None, **more: Any) -> pathlib.Path:
@@ -224,12 +234,8 @@ def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shap
     values = parameters_of(function, entries, parameters)
     if not shapes and not point:
         raise BadInput("no shapes were given", 'shapes={"large": {"M": 4096, "N": 1024}}, or arrays as inputs')
-    sweep: Shapes = shapes or {"given": point or {}}
-    each = list(sweep.values()) if isinstance(sweep, Mapping) else list(sweep)
-    if not all(isinstance(one, Mapping) for one in each):
-        raise BadInput(f"shapes: {each[0]!r} is no shape", 'shapes={"large": {"M": 4096, "N": 1024}}')
-    points = [{name: int(extent) for name, extent in one.items()} for one in each]
-    sweep = dict(zip(sweep, points)) if isinstance(sweep, Mapping) else points
+    sweep = points_of(shapes or {"given": point or {}})
+    points = list(sweep.values())
     results = ({key: tensor(key, value) for key, value in outputs.items()} if outputs
                else infer_outputs(function, entries, values, points))
     document = {"name": name or function.__name__, "function": function.__name__, "inputs": entries,

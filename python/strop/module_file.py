@@ -1,0 +1,275 @@
+"""A PyTorch module in memory as a file with `Model`, `get_inputs` and `get_shapes` (docs/problems.md): its exported
+program, operation by operation, with the module's own names of parameters and buffers.
+
+Parameters are made as large as the module's, since they become inputs; buffers and constants have their values.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import inspect
+import keyword
+import logging
+import operator
+import os
+import warnings
+import zlib
+from typing import Any, Iterator, Mapping, Sequence
+
+import torch
+
+from strop.program import BadInput
+
+GIVE_A_FILE = "give a file with the module's source (docs/problems.md)"
+SHORT = 64  # elements of a tensor that is written out
+RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")  # which `strop import` knows by PyTorch's own functions
+WITHOUT_MEANING = ("device", "pin_memory", "layout")  # of an operation on the processor
+PACKED = '''
+
+def _packed(text, dtype, shape):
+    """Values that are too many to be written out."""
+    data = bytearray(zlib.decompress(base64.b85decode(text)))
+    return torch.frombuffer(data, dtype=dtype).reshape(shape)
+'''
+TEXT = '''"""{title} as torch.export sees it after .{mode}(), operation by operation."""
+
+{imports}import torch
+from torch.ops import aten
+{packed}
+
+class Model(torch.nn.Module):
+    mode_matters = {mode_matters}    # whether train() and eval() differ
+
+    def __init__(self):
+        super().__init__()
+{tensors}        self.{mode}()
+
+    def _keep(self, name, tensor, persistent=True):
+        *path, last = name.split(".")
+        owner = self
+        for part in path:
+            if part not in owner._modules:
+                owner.add_module(part, torch.nn.Module())
+            owner = owner._modules[part]
+        if isinstance(tensor, torch.nn.Parameter):
+            owner.register_parameter(last, tensor)
+        else:
+            owner.register_buffer(last, tensor, persistent)
+
+    def forward(self, {arguments}):
+{body}
+
+def get_inputs():
+    return [{inputs}]
+'''
+
+
+def module_file(module: torch.nn.Module, inputs: Mapping[str, Any], shapes: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
+    """`inputs`: the arguments of forward by name, tensors as examples; `shapes`: of the tensors, by label.
+
+    BadInput: forward does not take them, or cannot be exported.
+    """
+    return _File(module, inputs).text(shapes)
+
+
+def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.fx.GraphModule:
+    auto, dynamic = torch.export.Dim.AUTO, {}
+    for name, value in inputs.items():
+        varies = isinstance(value, torch.Tensor)
+        dynamic[name] = {axis: auto for axis, extent in enumerate(value.shape) if extent > 1} if varies else None
+    try:
+        with torch.no_grad(), _silence():
+            program = torch.export.export(module, (), dict(inputs), dynamic_shapes=dynamic, strict=False)
+            if any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in program.graph.nodes):
+                program = program.run_decompositions({})  # into plain operations, as of `autocast`
+            return program.module(check_guards=False)
+    except Exception as error:
+        from strop.import_torch import refusal
+
+        why = refusal(error, os.path.dirname(inspect.getsourcefile(type(module)) or "")).replace("the reference", "it")
+        raise BadInput(f"{type(module).__name__}: {why}", "forward has to take the inputs, and its control flow no values "
+                       "of tensors") from error
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """What PyTorch logs of a failure is in the exception, too."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+class _File:
+    def __init__(self, module: torch.nn.Module, inputs: Mapping[str, Any]) -> None:
+        self.module, self.inputs = module, inputs
+        self.graph = exported(module, inputs)
+        self.parameters = dict(self.graph.named_parameters(remove_duplicate=False))
+        self.own = {**self.parameters, **dict(self.graph.named_buffers(remove_duplicate=False)), **self.constants()}
+
+    def text(self, shapes: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
+        body = "".join(f"        {line}\n" for line in self.lines())
+        known = inspect.signature(self.module.forward).parameters
+        arguments = [name if isinstance(value, torch.Tensor) or name not in known else f"{name}={value!r}"
+                     for name, value in self.inputs.items()]
+        inputs = ", ".join(_example(value) if isinstance(value, torch.Tensor) else repr(value)
+                           for value in self.inputs.values())
+        tensors = "".join(self.tensors())
+        imports = "import base64\n" if "_packed(" in tensors else ""
+        imports += "import operator\n" if " operator." in body else ""
+        imports += "import zlib\n" if "_packed(" in tensors else ""
+        text = TEXT.format(imports=imports + "\n" if imports else "", packed=PACKED if "_packed(" in tensors else "", title=type(self.module).__name__, mode="train" if self.module.training else "eval",
+                           mode_matters=_mode_matters(self.module), tensors=tensors,
+                           arguments=", ".join(arguments), body=body, inputs=inputs)
+        if shapes:
+            rows = "".join(f"        {label!r}: {[list(shape) for shape in one.values()]},\n" for label, one in shapes.items())
+            text += f"\n\ndef get_shapes():\n    return {{\n{rows}    }}\n"
+        return text
+
+    # ---- what it keeps ----
+
+    def constants(self) -> dict[str, torch.Tensor]:
+        """Tensors that are no parameter and no buffer of the module."""
+        found = {}
+        for node in self.graph.graph.nodes:
+            if node.op == "get_attr":
+                value = operator.attrgetter(node.target)(self.graph) if "." not in node.target else None
+                if isinstance(value, torch.Tensor):
+                    found[node.target] = value
+        return found
+
+    def tensors(self) -> Iterator[str]:
+        """Statements that register parameters, buffers and constants where the module has them."""
+        stored = self.module.state_dict(keep_vars=True)
+        first: dict[int, str] = {}
+        names = {**{name: value for name, value in stored.items() if isinstance(value, torch.Tensor)}, **self.own}
+        for name, value in names.items():
+            trained = isinstance(value, torch.nn.Parameter) or name in self.parameters
+            known = first.setdefault(id(value), name)
+            if known != name:  # two names of one tensor
+                tensor = _attribute(known)
+            elif trained:
+                tensor = f"torch.nn.Parameter({_like(value)}{'' if value.requires_grad else ', False'})"
+            else:
+                tensor = _exact(value)
+            yield f"        self._keep({name!r}, {tensor}{'' if trained or name in stored else ', persistent=False'})\n"
+
+    # ---- what it computes ----
+
+    def lines(self) -> Iterator[str]:
+        for node in self.graph.graph.nodes:
+            if node.op == "get_attr":
+                if node.target not in self.own:
+                    raise BadInput(f"{type(self.module).__name__} cannot be written as a file: it has a part that is "
+                                   f"computed by itself ({node.target})", GIVE_A_FILE)
+                if node.users:
+                    yield f"{node.name} = {_attribute(node.target)}"
+            elif node.op == "call_function":
+                call = f"{self.function(node)}({self.arguments(node)})"
+                yield f"{node.name} = {call}" if node.users else call
+            elif node.op == "output":
+                yield f"return {self.returned(node)}"
+            elif node.op == "placeholder":
+                given = list(self.inputs)[[one for one in self.graph.graph.nodes if one.op == "placeholder"].index(node)]
+                if given != node.name:
+                    yield f"{node.name} = {given}"
+            elif node.users:
+                raise BadInput(f"{type(self.module).__name__} cannot be written as a file: it calls {node.target}", GIVE_A_FILE)
+
+    def function(self, node: torch.fx.Node) -> str:
+        target: Any = node.target
+        name = getattr(target, "__name__", "")
+        if getattr(operator, name, None) is target:
+            return f"operator.{name}"
+        if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten":
+            if target._opname in RECURRENT:
+                return f"torch._VF.{target._opname}"
+            return f"aten.{target._opname}.{target._overloadname}"
+        if getattr(torch, name, None) is target:  # torch.sym_max
+            return f"torch.{name}"
+        raise BadInput(f"{type(self.module).__name__} cannot be written as a file: it uses {target}", GIVE_A_FILE)
+
+    def arguments(self, node: torch.fx.Node) -> str:
+        words = [_literal(value) for value in node.args]
+        words += [f"{name}={_literal(value)}" for name, value in node.kwargs.items() if name not in WITHOUT_MEANING]
+        return ", ".join(words)
+
+    def returned(self, node: torch.fx.Node) -> str:
+        """As forward returns it."""
+        flat = list(node.args[0])
+        tree = torch.utils._pytree.tree_unflatten(flat, self.graph._out_spec)
+        return _literal(tree)
+
+
+def _attribute(name: str) -> str:
+    """norm.weight: self.norm.weight; mix.0.weight: getattr(self.mix, '0').weight."""
+    text = "self"
+    for part in name.split("."):
+        text = f"{text}.{part}" if part.isidentifier() and not keyword.iskeyword(part) else f"getattr({text}, {part!r})"
+    return text
+
+
+def _mode_matters(module: torch.nn.Module) -> bool:
+    kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
+    return any(isinstance(part, kinds) for part in module.modules())
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, torch.fx.Node):
+        return value.name
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        inside = ", ".join(_literal(one) for one in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key!r}: {_literal(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, float):
+        return f"float('{value}')" if value != value or value in (float("inf"), -float("inf")) else repr(value)
+    if isinstance(value, torch.device):
+        return f"torch.device({str(value)!r})"
+    if isinstance(value, (torch.dtype, torch.memory_format, torch.layout, bool, int, str, type(None))):
+        return repr(value)
+    if hasattr(value, "_fields"):
+        return "(" + ", ".join(_literal(one) for one in value) + ",)"
+    raise BadInput(f"a {type(value).__name__} in the module's program cannot be written", GIVE_A_FILE)
+
+
+def _like(value: torch.Tensor) -> str:
+    """As large as `value`; what is constant, as new norms are, stays so."""
+    numbers, shape = value.detach().double(), list(value.shape)
+    if not value.is_floating_point() or numbers.numel() == 0 or not bool(torch.isfinite(numbers).all()):
+        return _exact(value)
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return f"torch.full({shape}, {low!r}, dtype={value.dtype})"
+    size = float(numbers.square().mean().sqrt())
+    if low > 0:
+        return f"torch.empty({shape}, dtype={value.dtype}).uniform_({low:.6g}, {high:.6g})"
+    return f"torch.empty({shape}, dtype={value.dtype}).normal_(0, {size:.6g})"
+
+
+def _exact(value: torch.Tensor) -> str:
+    plain = value.detach().cpu().contiguous()
+    if plain.numel() > 1 and bool((plain == plain.reshape(-1)[0]).all()):
+        return f"torch.full({list(plain.shape)}, {_literal(plain.reshape(-1)[0].item())}, dtype={plain.dtype})"
+    if plain.numel() <= SHORT and plain.dtype not in (torch.bfloat16, torch.float16):
+        return f"torch.tensor({_literal(plain.tolist())}, dtype={plain.dtype})"
+    data = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return f"_packed({base64.b85encode(zlib.compress(data, 9)).decode()!r}, {plain.dtype}, {list(plain.shape)})"
+
+
+def _example(value: torch.Tensor) -> str:
+    """A tensor whose fill `strop import` reads as the fill of the input."""
+    shape = list(value.shape)
+    if value.dtype == torch.bool:
+        return f"torch.randint(0, 2, {shape}).bool()"
+    if not value.is_floating_point():
+        return f"torch.randint(0, {int(value.max()) + 1}, {shape}).to({value.dtype})"
+    low, high = float(value.min()), float(value.max())
+    if low >= 0:
+        return f"torch.empty({shape}, dtype={value.dtype}).uniform_({low:.6g}, {max(high, low + 1e-6):.6g})"
+    return f"torch.randn({shape}).mul_({float(value.double().square().mean().sqrt()):.6g}).to({value.dtype})"

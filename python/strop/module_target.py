@@ -1,0 +1,145 @@
+"""A PyTorch module as the target of `optimize`: its inputs, its file, and what takes its place."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import pathlib
+import re
+from typing import Any, Mapping, Optional, Sequence
+
+from strop.program import BadInput
+from strop.specification import Shapes, dimensions, extent_of, points_of, tensor
+
+EXAMPLES = 'inputs={"x": torch.randn(8, 64)}, or {"x": "float32[B, 64]"} with shapes={"small": {"B": 8}}'
+
+
+def is_module(target: Any) -> bool:
+    """Without an import of PyTorch."""
+    return any(kind.__module__ == "torch.nn.modules.module" and kind.__name__ == "Module" for kind in type(target).__mro__)
+
+
+def _plain(module: Any) -> Any:
+    """What torch.compile was given."""
+    return getattr(module, "_orig_mod", module)
+
+
+def name_of(module: Any) -> str:
+    """TransformerBlock: transformer_block."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", type(_plain(module)).__name__).lower().strip("_") or "module"
+
+
+def write_module(folder: pathlib.Path, module: Any, inputs: Any, shapes: Optional[Shapes], name: str) -> pathlib.Path:
+    """A file that `strop optimize` takes.
+
+    inputs: the arguments of forward, by name or in order; tensors are examples, descriptions as of a function's inputs
+    need `shapes`. BadInput: forward does not take them, or cannot be exported.
+    """
+    from strop.module_file import module_file
+
+    module = _plain(module)
+    if module.training and any(getattr(part, "track_running_stats", False) for part in module.modules()):
+        raise BadInput(f"{type(module).__name__} normalizes with the statistics of a batch and updates its own",
+                       "call .eval() first; with training's statistics give a file (docs/problems.md)")
+    given = _by_name(module, inputs)
+    described = {name_: tensor(name_, value) for name_, value in given.items() if _is_described(value)}
+    points = points_of(shapes) if shapes else {}
+    if described and not points:
+        raise BadInput("no shapes were given", EXAMPLES)
+    if points and any(hasattr(value, "shape") for value in given.values()):
+        raise BadInput("shapes are given, and inputs that are examples of one", EXAMPLES)
+    missing = [key for point in points.values() for key in dimensions(described) if key not in point]
+    if missing:
+        raise BadInput(f"shapes: a shape has no '{missing[0]}'", EXAMPLES)
+    sizes = {label: {key: [extent_of(extent, point) for extent in entry["shape"]] for key, entry in described.items()}
+             for label, point in points.items()}
+    at = _telling(points)
+    given = {key: _example(described[key], [extent_of(extent, at) for extent in described[key]["shape"]])
+             if key in described else value for key, value in given.items()}
+    for key, value in given.items():
+        if 0 in getattr(value, "shape", ()):
+            raise BadInput(f"inputs: {key} has shape {list(value.shape)}", "every extent has to be at least 1")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.py"
+    path.write_text(module_file(module, given, sizes), encoding="utf-8")
+    return path
+
+
+def replacement(folder: pathlib.Path, name: str, module: Any) -> Any:
+    """ModelNew of a result folder with the module's own tensors, not copies, in its mode."""
+    if not (folder / f"{name}_module.py").is_file():
+        raise BadInput(f"{folder} is not the result of a module", "call the result as a function")
+    module = _plain(module)
+    original, made = _load(folder / f"{name}_original.py"), _load(folder / f"{name}_module.py")
+    new = made.ModelNew(*getattr(original, "get_init_inputs", list)())
+    state = {**dict(module.named_buffers()), **module.state_dict(keep_vars=True)}
+    for kind, found in (("parameters", new.named_parameters), ("buffers", new.named_buffers)):
+        for key, own in list(found(remove_duplicate=False)):
+            if key not in state:
+                continue          # a constant of the program
+            if state[key].shape != own.shape or state[key].dtype != own.dtype:
+                raise BadInput(f"'{key}' is {state[key].dtype} {list(state[key].shape)}, and {own.dtype} {list(own.shape)} in "
+                               f"the module that was optimized", "give a module of the same sizes")
+            place, _, last = key.rpartition(".")
+            getattr(new.get_submodule(place), "_" + kind)[last] = state[key]
+    missing = set(dict(module.named_parameters())) - set(new.state_dict())
+    if missing:
+        raise BadInput(f"the module that was optimized has no '{sorted(missing)[0]}'", "give the module that was optimized")
+    return new.train(module.training)
+
+
+def _load(path: pathlib.Path) -> Any:
+    spec = importlib.util.spec_from_file_location(f"strop_{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def _by_name(module: Any, inputs: Any) -> dict[str, Any]:
+    """Arguments of forward in its order, with defaults between those that are given."""
+    signature = inspect.signature(module.forward)
+    described = isinstance(inputs, str) or hasattr(inputs, "shape")
+    try:
+        if isinstance(inputs, Mapping):
+            bound = signature.bind(**inputs)
+        else:
+            bound = signature.bind(*([inputs] if described else inputs))
+    except TypeError as error:
+        raise BadInput(f"{type(module).__name__}.forward: {error}", EXAMPLES) from None
+    given = list(bound.arguments)
+    bound.apply_defaults()
+    names = [key for key in signature.parameters if key in given]
+    if any(signature.parameters[key].kind.name.startswith("VAR_") for key in names):
+        raise BadInput(f"{type(module).__name__}.forward takes any number of arguments", "wrap it in a module with named ones")
+    last = list(signature.parameters).index(names[-1]) if names else -1
+    return {key: bound.arguments[key] for key in list(signature.parameters)[: last + 1]}
+
+
+def _is_described(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, str) and "[" in value)
+
+
+def _telling(points: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Small sizes by which extents are known to vary: torch.export takes 1 for a number, and equal ones for one extent."""
+    sizes: dict[str, int] = {}
+    for name in {name: None for point in points.values() for name in point}:
+        size = max(point.get(name, 1) for point in points.values())
+        while size > 1 and size in sizes.values():
+            size += 1
+        sizes[name] = size
+    return sizes
+
+
+def _example(entry: Mapping[str, Any], shape: Sequence[int]) -> Any:
+    import torch
+
+    dtype = getattr(torch, entry["dtype"], None)
+    if not isinstance(dtype, torch.dtype):
+        raise BadInput(f"inputs: {entry['dtype']} is no type of PyTorch", EXAMPLES)
+    fill = entry.get("fill", "normal")
+    if dtype == torch.bool:
+        return torch.randint(0, 2, shape).bool()
+    if not dtype.is_floating_point:
+        return torch.full(shape, entry.get("limit", 2) - 1).to(dtype)
+    return (torch.randn(shape) if fill == "normal" else torch.rand(shape)).to(dtype)

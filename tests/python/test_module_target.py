@@ -1,0 +1,194 @@
+"""PyTorch modules in memory: the file that is written computes what the module does, at other shapes too."""
+
+import contextlib
+import importlib.util
+import inspect
+import io
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(HERE)), "python"))
+
+HAVE_TORCH = importlib.util.find_spec("torch") is not None
+if HAVE_TORCH:
+    import torch
+    from torch import nn
+
+    from strop import import_file, module_target
+    from strop.import_names import Refusal
+    from strop.program import BadInput
+
+    class Attention(nn.Module):
+        """Constants of its own, arguments with defaults, tensors in a dictionary."""
+
+        def __init__(self, width, heads):
+            super().__init__()
+            self.heads = heads
+            self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width, bias=False)
+            self.register_buffer("scale", torch.arange(width) / width, persistent=False)
+            self.hidden = torch.ones(width, width).tril().bool()
+
+        def forward(self, x, mask=None, causal=True):
+            batch, steps, width = x.shape
+            q, k, v = self.qkv(x).view(batch, steps, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+            y = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal)
+            y = self.out(y.transpose(1, 2).reshape(batch, steps, width)) * self.scale
+            return {"y": y, "parts": [y @ self.hidden.float(), y.sum((1, 2))]}
+
+    class Tied(nn.Module):
+        """A parameter with two names, one that is frozen, and lists of modules."""
+
+        def __init__(self):
+            super().__init__()
+            self.embed, self.head = nn.Embedding(50, 16), nn.Linear(16, 50, bias=False)
+            self.head.weight = self.embed.weight
+            self.bias = nn.Parameter(torch.randn(50), requires_grad=False)
+            self.layers = nn.ModuleList(nn.Linear(16, 16) for _ in range(2))
+
+        def forward(self, ids):
+            x = self.embed(ids)
+            for layer in self.layers:
+                x = torch.tanh(layer(x))
+            return (self.head(x) + self.bias).log_softmax(-1)
+
+    class Pair(nn.Module):
+        def forward(self, a, b, *, scale: float = 1.0):
+            return (a * scale + b).relu(), a.argmax(-1)
+
+    class Several(nn.Module):
+        def forward(self, *xs):
+            return sum(xs)
+
+    class ByValues(nn.Module):
+        def forward(self, x):
+            return x * 2 if x.sum() > 0 else x
+
+    class Mixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(32, 16)
+
+        def forward(self, x):
+            with torch.autocast("cpu", torch.bfloat16):
+                return self.linear(x)
+
+    class Half(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(32, 16, dtype=torch.bfloat16)
+
+        def forward(self, x):
+            with torch.no_grad():
+                mean = x.mean(-1, keepdim=True)
+            return self.linear(x - mean)
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class ModuleFile(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        torch.manual_seed(0)
+
+    def written(self, module, inputs, shapes=None):
+        return module_target.write_module(pathlib.Path(self.folder.name), module, inputs, shapes, module_target.name_of(module))
+
+    def imported(self, module, inputs, shapes=None):
+        path = str(self.written(module, inputs, shapes))
+        self.addCleanup(sys.modules.pop, "original", None)
+        with contextlib.redirect_stderr(io.StringIO()):
+            return import_file.import_file(path)["files"]["problem.yaml"]
+
+    def check(self, module, inputs, *others):
+        """At the example's shapes and others, with the module's own state."""
+        path = self.written(module, inputs)
+        spec = importlib.util.spec_from_file_location("written", path)
+        made = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        copy = made.Model()
+        self.assertEqual(list(copy.state_dict()), list(module.state_dict()))
+        copy.load_state_dict(module.state_dict())
+        names = list(inspect.signature(copy.forward).parameters)
+        for given in (dict(zip(names, made.get_inputs())), *others):
+            with torch.no_grad():
+                found, expected = copy(**given), module(**given)
+            self.assertEqual(type(found), type(expected))
+            leaves = torch.utils._pytree.tree_leaves
+            for one, other in zip(leaves(found), leaves(expected), strict=True):
+                torch.testing.assert_close(one, other)
+
+    def test_the_file_computes_what_the_module_does(self):
+        draw = torch.randn
+        cases = [
+            (Attention(32, 4), {"x": draw(2, 9, 32)}, {"x": draw(3, 5, 32)}),
+            (Attention(32, 4), {"x": draw(2, 9, 32), "mask": draw(9, 9), "causal": False},
+             {"x": draw(2, 4, 32), "mask": draw(4, 4), "causal": False}),
+            (Tied(), torch.randint(0, 50, (4, 7)), {"ids": torch.randint(0, 50, (2, 3))}),
+            (Pair(), [draw(4, 6), draw(6)], {"a": draw(3, 5), "b": draw(5)}),
+            (Pair(), {"a": draw(4, 6), "b": draw(6), "scale": 2.0}),
+            (Half(), draw(5, 32).bfloat16(), {"x": draw(2, 32).bfloat16()}),
+            (Mixed(), draw(5, 32), {"x": draw(2, 32)}),
+            (nn.LSTM(8, 16, batch_first=True), draw(2, 5, 8), {"input": draw(3, 7, 8)}),
+            (nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval(), draw(2, 6, 16)),
+            (nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU()).eval(), draw(2, 3, 9, 9)),
+            (nn.Dropout(0.5).eval(), draw(3, 4)),
+        ]
+        for module, inputs, *others in cases:
+            with self.subTest(type(module).__name__):
+                self.check(module, inputs, *others)
+
+    def test_shapes_are_those_that_were_asked_for(self):
+        problem = self.imported(Attention(32, 4), {"x": "float32[B, N, 32]"}, {"first": {"B": 1, "N": 1}, "long": {"B": 4, "N": 4}})
+        self.assertIn("  first: {B: 1, M: 1}\n  long: {B: 4, M: 4}\n", problem)
+        self.assertIn("range: {B: [1, 4], M: [1, 5]}", problem)
+        problem = self.imported(Tied(), "int64[B, S] integers < 50", [{"B": 4, "S": 7}, {"B": 1, "S": 3}])
+        self.assertIn("  4_7: {M: 4, N: 7}\n  1_3: {M: 1, N: 3}\n", problem)
+        self.assertIn("ids: {dtype: int64, shape: [M, N], fill: integers, limit: 50}", problem)
+
+    def test_a_layer_varies_where_its_weights_do_not_say_otherwise(self):
+        self.assertIn("range: {B: [1, 2], M: [1, 5]}", self.imported(nn.LSTM(8, 16, batch_first=True), torch.randn(2, 5, 8)))
+
+    def test_what_is_asked_for_and_cannot_vary(self):
+        path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
+        path.write_text(path.read_text() + "\n\ndef get_shapes():\n    return {'wide': [[3, 9]]}\n")
+        with self.assertRaises(Refusal) as refused:
+            import_file.import_file(str(path))
+        self.assertIn("get_shapes() asks for 'wide', [[3, 9]], where inputs are input ['M', 8]", str(refused.exception))
+
+    def test_what_get_shapes_may_give(self):
+        for asked in ("{}", "[[3, 8]]", "{'a': [[3]]}", "{'a': [[3, 0]]}", "{'a': 3}"):
+            path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
+            path.write_text(path.read_text() + f"\n\ndef get_shapes():\n    return {asked}\n")
+            with self.subTest(asked), self.assertRaises(Refusal) as refused:
+                import_file.import_file(str(path))
+            self.assertIn("get_shapes() gives", str(refused.exception))
+
+    def test_refusals(self):
+        cases = [
+            (nn.BatchNorm1d(4), torch.randn(3, 4), None, "call .eval() first"),
+            (nn.Linear(8, 4), "float32[B, 8]", None, "no shapes were given"),
+            (nn.Linear(8, 4), {"input": torch.randn(3, 8)}, {"a": {"B": 3}}, "inputs that are examples"),
+            (nn.Linear(8, 4), "float32[B, 8]", {"a": {"C": 3}}, "a shape has no 'B'"),
+            (nn.Linear(8, 4), {"x": torch.randn(3, 8)}, None, "Linear.forward"),
+            (nn.Linear(8, 4), torch.randn(0, 8), None, "every extent has to be at least 1"),
+            (nn.Linear(8, 4), torch.randn(3, 9), None, "cannot be exported"),
+            (Several(), [torch.randn(3)], None, "any number of arguments"),
+            (ByValues(), torch.randn(3), None, "control flow depends on the values of a tensor (test_module_target.py:"),
+        ]
+        for module, inputs, shapes, words in cases:
+            with self.subTest(words), contextlib.redirect_stderr(io.StringIO()), self.assertRaises(BadInput) as refused:
+                self.written(module, inputs, shapes)
+            self.assertIn(words, f"{refused.exception.phrase} {refused.exception.hint}")
+
+    def test_the_name(self):
+        self.assertEqual(module_target.name_of(nn.TransformerEncoderLayer(8, 2, 8)), "transformer_encoder_layer")
+        self.assertEqual(module_target.name_of(nn.Conv2d(3, 3, 3)), "conv2d")
+        self.assertEqual(module_target.name_of(torch.compile(nn.Linear(2, 2))), "linear")
+
+
+if __name__ == "__main__":
+    unittest.main()
