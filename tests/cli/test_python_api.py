@@ -1,5 +1,6 @@
 """`import strop`: what a script sees."""
 
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -55,6 +56,26 @@ class Optimizing(InEmptyFolder):
         self.assertEqual([entry["problem"] for entry in archive.runs()], ["shifted"])
         self.assertEqual(archive.get(result.report["run"]).report["run"], result.report["run"])
         self.assertEqual(archive.statistics()["shifted"]["evaluations"], result.report["evaluations"]["total"])
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_a_module_in_memory_gets_its_kernel(self):
+        import torch
+
+        module = torch.nn.Sequential(torch.nn.LayerNorm(32), torch.nn.ReLU())
+        result = strop.optimize(module, {"input": "float32[B, 32]"}, {"one": {"B": 1}, "some": {"B": 64}}, name="norm", **FEW)
+        self.assertTrue(result.verified)
+        self.assertEqual([shape["dims"] for shape in result.report["shapes"]], [{"M": 1}, {"M": 64}])
+        fast = result.module(module)
+        with torch.no_grad():
+            module[0].weight.mul_(3)    # the parameters are those of the module
+            for rows in (1, 5, 64):
+                x = torch.randn(rows, 32)
+                torch.testing.assert_close(fast(x), module(x))
+        with self.assertRaises(strop.BadInput):
+            result.module(torch.nn.Linear(3, 3))
+        with self.assertRaises(strop.BadInput) as caught:
+            strop.optimize(module, {"input": torch.randn(2, 32)}, outputs={"y": "float32[M]"})
+        self.assertIn("are found in it", caught.exception.phrase)
 
     def test_bad_input_is_an_exception_with_the_programs_words(self):
         with self.assertRaises(strop.BadInput) as caught:
