@@ -54,6 +54,8 @@ TEST(Framework, IsWhatTheReferenceImports) {
     EXPECT_EQ(framework_of_text("import math\nimport torch\n"), "pytorch");
     EXPECT_EQ(framework_of_text("import torch.nn.functional as F\n"), "pytorch");
     EXPECT_EQ(framework_of_text("from torch import nn\n"), "pytorch");
+    EXPECT_EQ(framework_of_text("import math, torch as t\n"), "pytorch");
+    EXPECT_EQ(framework_of_text("import math, torchlike, os.torch\n"), "numpy");
 }
 
 TEST(Framework, OfAKernelIsItsOwnOrThatOfTheReference) {
