@@ -89,6 +89,61 @@ TEST_F(RefereeTest, windows_have_other_values_and_turning_changes_them_all) {
     EXPECT_EQ(buffers.output(buffers.seen(0, 0), 0), buffers.output(buffers.seen(0, buffers.slots()), 0));
 }
 
+// The same content comes again, and what the reference said of it is there: of window 0, of one other, and of renewed
+// values at window 0.
+TEST_F(RefereeTest, usual_turns_are_remembered) {
+    Buffers buffers(*problem_, {"", {{"M", 3}, {"N", 7}}}, {Distribution::declared, Distribution::sparse}, 50, 11);
+    ASSERT_GT(buffers.usual_turns(), 16u);
+    auto content = [&](int64_t window) {
+        const InputSet set = buffers.seen(window, 0);
+        const char* at = buffers.input(set, 0);
+        return std::vector<char>(at, at + set.inputs[0].data_bytes);
+    };
+    auto keep = [&](int64_t window, double value) {
+        InputSet& set = buffers.keep(window);
+        *buffers.expected(set, 0) = value;
+        buffers.remember(set);
+    };
+    auto remembered = [&](int64_t window) {
+        const InputSet* set = buffers.known(window);
+        return set ? *buffers.expected(*set, 0) : -1;
+    };
+    buffers.turn(*problem_, 1);
+    size_t usual = 0;
+    do buffers.turn_to(*problem_, usual++);
+    while (!buffers.usual_window());
+    const int64_t window = *buffers.usual_window();
+    EXPECT_GE(window, 25);
+    EXPECT_FALSE(buffers.known(0) || buffers.known(window));
+    const std::vector<char> first = content(0), other = content(window);
+    keep(0, 3);
+    keep(window, 4);
+    keep(7, 5);
+    buffers.renew(*problem_, *buffers.usual_renewal());
+    EXPECT_FALSE(buffers.known(0));
+    const std::vector<char> renewed = content(0);
+    keep(0, 6);
+    buffers.renew(*problem_, 99);
+    EXPECT_FALSE(buffers.known(0));
+    int others = 0;
+    do {
+        buffers.turn(*problem_, 5 + others++);
+        EXPECT_FALSE(buffers.known(0) || buffers.known(window) || buffers.usual_window());
+        buffers.turn_to(*problem_, usual - 1);
+    } while (!buffers.usual_window());  // by whole strides it would have been another place
+    EXPECT_EQ(content(0), first);
+    EXPECT_EQ(content(window), other);
+    EXPECT_EQ(remembered(0), 3);
+    EXPECT_EQ(remembered(window), 4);
+    EXPECT_FALSE(buffers.known(7));
+    buffers.renew(*problem_, *buffers.usual_renewal());
+    EXPECT_EQ(content(0), renewed);
+    EXPECT_EQ(remembered(0), 6);
+    buffers.refill(*problem_, 12);
+    buffers.turn_to(*problem_, usual - 1);
+    EXPECT_FALSE(buffers.known(0) || buffers.known(window));
+}
+
 TEST(SharedMemory, its_second_descriptor_cannot_be_written_and_it_grows_with_its_contents) {
     for (SharedMemory::Pages pages : {SharedMemory::Pages::small, SharedMemory::Pages::huge}) {
         SharedMemory memory(5 << 20, pages);

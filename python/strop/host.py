@@ -197,6 +197,7 @@ class Reference:
         self.spec = spec
         self.path = spec["reference"]
         self.note = ""  # of a result that was taken though it is not as declared
+        self.exchange = None  # mapped when it is needed
         self.torch = is_torch(spec["framework"])
         if self.torch:
             prepare_torch()
@@ -207,8 +208,7 @@ class Reference:
     def evaluate(self, job):
         import numpy as np
 
-        fd = self.spec["exchange_fd"]
-        memory = mmap.mmap(fd, os.fstat(fd).st_size)
+        memory = self.memory()
         wide = job["precision"] == 64
         inputs = []
         for tensor, place in zip(self.spec["inputs"], job["inputs"]):
@@ -223,9 +223,15 @@ class Reference:
             warnings.simplefilter("ignore")
             results = self.of_tensors(inputs, parameters, wide) if self.torch else self.of_arrays(inputs, parameters, wide)
         results = as_tuple(results)
-        problem = self.store(results, job, memory, wide)
-        del memory
-        return problem
+        return self.store(results, job, memory, wide)
+
+    def memory(self):
+        """The exchange, which grows: to map it, and its pages, takes as long as a small evaluation."""
+        fd = self.spec["exchange_fd"]
+        size = os.fstat(fd).st_size
+        if self.exchange is None or len(self.exchange) != size:
+            self.exchange = mmap.mmap(fd, size)
+        return self.exchange
 
     def of_tensors(self, inputs, parameters, wide):
         import torch
@@ -310,7 +316,7 @@ class CompiledReference(Reference):
     def __init__(self, spec):
         from compiled import Library
 
-        self.spec, self.path, self.note, self.torch = spec, spec["reference"], "", False
+        self.spec, self.path, self.note, self.torch, self.exchange = spec, spec["reference"], "", False, None
         libraries = spec["libraries"]
         self.declared = Library(libraries["declared"], spec, False)
         self.wide = Library(libraries["wide"], spec, True) if libraries["wide"] else self.declared

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "base/hash.h"
 #include "judge/device_mirror.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr int64_t page = 4096, huge_page = 1 << 21, line = 64;
 constexpr int64_t slots_bytes = 1 << 13;  // of small outputs; larger ones have two places, large ones a single one
 constexpr int64_t most_slots = 64;
+constexpr int64_t remembered_bytes = 16 << 20;  // of expected values, at most
+constexpr int64_t views_of_a_turn = 3;          // that are remembered
 
 int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
@@ -52,6 +55,8 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
     : point_(point),
       windows_(windows) {
     place_outputs(problem);
+    for (const Tensor& tensor : problem.outputs)
+        one_expected_bytes_.push_back(8 * element_count(problem, tensor, point.dims));
     for (size_t i = 0; i < checks.size() + (windows > 0); ++i) {
         InputSet set;
         set.flush = i < checks.size();
@@ -63,7 +68,7 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
         if (set.values < sets_.size()) set.expected = sets_[set.values].expected;
         for (size_t t = set.expected.size(); t < problem.outputs.size(); ++t) {
             set.expected.push_back(expected_bytes_);
-            expected_bytes_ += 8 * element_count(problem, problem.outputs[t], point.dims);
+            expected_bytes_ += one_expected_bytes_[t];
         }
         set.scale.resize(problem.outputs.size());
         set.tolerance.resize(problem.outputs.size());
@@ -71,7 +76,7 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
     }
     for (size_t t = 0; windows > 1 && t < problem.outputs.size(); ++t) {
         other_expected_.push_back(expected_bytes_);
-        expected_bytes_ += 8 * element_count(problem, problem.outputs[t], point.dims);
+        expected_bytes_ += one_expected_bytes_[t];
     }
     for (std::vector<Place>& slot : slots_) slot = with_data(slot, false);
     const SharedMemory::Pages pages = tensor_pages(problem);
@@ -79,6 +84,17 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
     outputs_ = SharedMemory(output_bytes_, pages);
     expected_ = SharedMemory(expected_bytes_);
     refill(problem, seed);
+    if (small()) draw_usual_turns(problem, mix64(seed ^ 0x7a4e));
+}
+
+void Buffers::draw_usual_turns(const Problem& problem, uint64_t seed) {
+    const int64_t bytes = std::accumulate(one_expected_bytes_.begin(), one_expected_bytes_.end(), int64_t{1});
+    const int64_t count = std::min(most_usual_turns, remembered_bytes / (views_of_a_turn * bytes));
+    for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
+        const uint64_t own = mix64(seed + i);
+        const uint64_t window = windows_ / 2 + mix64(own) % static_cast<uint64_t>(windows_ - windows_ / 2);
+        usual_turns_.push_back({own, static_cast<int64_t>(window)});
+    }
 }
 
 void Buffers::place_outputs(const Problem& problem) {
@@ -108,6 +124,9 @@ void Buffers::place_inputs(const Problem& problem, InputSet& set, int64_t slack)
 void Buffers::refill(const Problem& problem, uint64_t seed) {
     note_inputs();
     present_.reset();
+    turned_to_.reset();
+    turned_by_.assign(problem.inputs.size(), 0);
+    remembered_.clear();
     for (size_t s = 0; s < sets_.size(); ++s) refill(problem, s, mix64(seed) + 1000 * sets_[s].values);
     if (windows_ > 1) fill_slack(problem, mix64(seed ^ 0x51ac));
     forget_known();
@@ -152,23 +171,60 @@ void Buffers::fill_slack(const Problem& problem, uint64_t seed) {
     }
 }
 
+int64_t Buffers::row_elements(const Problem& problem, size_t tensor) const {
+    const int64_t size = static_cast<int64_t>(size_of(problem.inputs[tensor].dtype));
+    return ((windows_ - 1) * window_stride + sets_.back().inputs[tensor].data_bytes) / size;
+}
+
+void Buffers::move_row(const Problem& problem, size_t tensor, int64_t by) {
+    const int64_t size = static_cast<int64_t>(size_of(problem.inputs[tensor].dtype));
+    const int64_t elements = row_elements(problem, tensor);
+    const size_t head = static_cast<size_t>(by * size), all = static_cast<size_t>(elements * size);
+    char* row = input(sets_.back(), tensor) - (windows_ - 1) * window_stride;
+    turned_.assign(row, row + head);
+    std::memmove(row, row + head, all - head);
+    std::memcpy(row + all - head, turned_.data(), head);
+    turned_by_[tensor] = (turned_by_[tensor] + by) % elements;
+}
+
 void Buffers::turn(const Problem& problem, uint64_t seed) {
     restore();
     note_inputs();
-    const int64_t slack = (windows_ - 1) * window_stride;
+    turned_to_.reset();
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
         const int64_t size = static_cast<int64_t>(size_of(problem.inputs[t].dtype));
-        const int64_t elements = (slack + sets_.back().inputs[t].data_bytes) / size;
         // Not by whole strides: the windows would be the same in other places.
-        int64_t by = 1 + static_cast<int64_t>(mix64(seed + t) % static_cast<uint64_t>(elements - 1));
+        int64_t by = 1 + static_cast<int64_t>(mix64(seed + t) % static_cast<uint64_t>(row_elements(problem, t) - 1));
         if (by * size % window_stride == 0) --by;
-        char* row = input(sets_.back(), t) - slack;
-        const size_t head = static_cast<size_t>(by * size), all = static_cast<size_t>(elements * size);
-        turned_.assign(row, row + head);
-        std::memmove(row, row + head, all - head);
-        std::memcpy(row + all - head, turned_.data(), head);
+        move_row(problem, t, by);
     }
     forget_known();
+}
+
+void Buffers::turn_to(const Problem& problem, size_t usual) {
+    restore();
+    note_inputs();
+    turned_to_ = usual;
+    for (size_t t = 0; t < problem.inputs.size(); ++t) {
+        const int64_t size = static_cast<int64_t>(size_of(problem.inputs[t].dtype));
+        const int64_t elements = row_elements(problem, t);
+        const int64_t to = static_cast<int64_t>(mix64(usual_turns_[usual].seed + t) % static_cast<uint64_t>(elements));
+        int64_t by = (to - turned_by_[t] + elements) % elements;
+        if (by * size % window_stride == 0) {  // as above; so it is a place of its own
+            by = (by + 1) % elements;
+            turned_to_.reset();
+        }
+        move_row(problem, t, by);
+    }
+    forget_known();
+}
+
+std::optional<int64_t> Buffers::usual_window() const {
+    return turned_to_ ? std::optional(usual_turns_[*turned_to_].window) : std::nullopt;
+}
+
+std::optional<uint64_t> Buffers::usual_renewal() const {
+    return turned_to_ ? std::optional(mix64(usual_turns_[*turned_to_].seed)) : std::nullopt;
 }
 
 void Buffers::renew(const Problem& problem, uint64_t seed) {
@@ -202,8 +258,38 @@ bool Buffers::shows_other() const {
 }
 
 InputSet* Buffers::known(int64_t window) {
-    if (window == 0 && !present_) return known_[0] ? &*known_[0] : nullptr;
-    return known_[1] && known_[1]->window == window && shows_other() ? &*known_[1] : nullptr;
+    std::optional<InputSet>& kept = known_[window == 0 && !present_ ? 0 : 1];
+    const bool is_other = &kept == &known_[1];
+    if (kept && (!is_other || (kept->window == window && shows_other()))) return &*kept;
+    return recall(window);
+}
+
+std::optional<Buffers::View> Buffers::usual_view(int64_t window) const {
+    if (!turned_to_) return std::nullopt;
+    return View{*turned_to_, present_ ? present_->name() : 0, window};
+}
+
+InputSet* Buffers::recall(int64_t window) {
+    const std::optional<View> view = usual_view(window);
+    const auto found = view ? remembered_.find(*view) : remembered_.end();
+    if (found == remembered_.end()) return nullptr;
+    InputSet& set = keep(window);
+    set.scale = found->second.scale;
+    for (size_t t = 0; t < one_expected_bytes_.size(); ++t)
+        std::memcpy(expected(set, t), found->second.expected[t].data(), found->second.expected[t].size());
+    return &set;
+}
+
+void Buffers::remember(const InputSet& kept) {
+    const std::optional<View> view = usual_view(kept.window);
+    const bool usual = view && (kept.window == usual_window() || kept.window == 0);
+    if (!usual || (present_ && present_->name() != Renewal::name_of(*usual_renewal()))) return;
+    Remembered& values = remembered_[*view];
+    values = {{}, kept.scale};
+    for (size_t t = 0; t < one_expected_bytes_.size(); ++t) {
+        const char* from = expected_.data() + kept.expected[t];
+        values.expected.emplace_back(from, from + one_expected_bytes_[t]);
+    }
 }
 
 InputSet& Buffers::keep(int64_t window) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,10 @@ inline constexpr int64_t small_bytes = 1 << 18;
 // same inputs, and yet they use the same caches.
 inline constexpr int64_t window_stride = 64;
 
+// Small inputs are turned to so many places again and again: what the reference says there is remembered for one kernel
+// after the other. No process meets one of them twice.
+inline constexpr int64_t most_usual_turns = 96;
+
 // Of all inputs and outputs of a call.
 int64_t tensor_bytes(const Problem& problem, const Dimensions& dims);
 
@@ -79,6 +85,13 @@ public:
     // Moves the timed set's values round by a secret number of elements, in place: behind every address there is
     // something else afterwards, and the windows are others.
     void turn(const Problem& problem, uint64_t seed);
+    // The same to one of the usual places, a secret one. There are none of larger inputs.
+    void turn_to(const Problem& problem, size_t usual);
+    size_t usual_turns() const { return usual_turns_.size(); }
+    // Of the usual place where it is turned to, if it is: a secret window whose expected values are remembered like
+    // those of window 0, and the seed of a renewal of which those of window 0 are.
+    std::optional<int64_t> usual_window() const;
+    std::optional<uint64_t> usual_renewal() const;
     bool can_turn() const { return windows_ > 1 && sets_.back().values == timed(); }
 
     const ShapePoint& point() const { return point_; }
@@ -103,11 +116,15 @@ public:
     void renew(const Problem& problem, uint64_t seed);
     void restore();
     bool can_renew() const { return windows_ > 1; }
+    bool renewed() const { return present_.has_value(); }
 
     // Views of the timed set whose expected values are kept (by Expectation): window 0 of what was drawn, and one other
-    // at a time, of some window and perhaps of renewed values. Known is what can be seen at present.
+    // at a time, of some window and perhaps of renewed values. Known is what can be seen at present; what is remembered
+    // of a usual place is, too.
     InputSet* known(int64_t window);
     InputSet& keep(int64_t window);
+    // The values of what was kept last are there: to be remembered where it is turned to a usual place.
+    void remember(const InputSet& kept);
     // The window of the other one, if there is one; and its values.
     std::optional<int64_t> other_known() const { return known_[1] ? std::optional(known_[1]->window) : std::nullopt; }
     void show_other();
@@ -135,8 +152,14 @@ private:
     void place_outputs(const Problem& problem);
     void place_inputs(const Problem& problem, InputSet& set, int64_t slack);
     void fill_slack(const Problem& problem, uint64_t seed);
+    void draw_usual_turns(const Problem& problem, uint64_t seed);
+    void move_row(const Problem& problem, size_t tensor, int64_t by);
+    int64_t row_elements(const Problem& problem, size_t tensor) const;
     void forget_known();
     bool shows_other() const;
+    using View = std::tuple<size_t, uint64_t, int64_t>;  // usual place, renewal (0: none), window
+    std::optional<View> usual_view(int64_t window) const;
+    InputSet* recall(int64_t window);
     void note_inputs();
     void note_renewal();
 
@@ -146,9 +169,21 @@ private:
     std::vector<InputSet> sets_;
     std::vector<std::vector<Place>> slots_;
     std::optional<InputSet> known_[2];
-    std::optional<Renewal> present_, other_;  // in force; of what the other known view shows
-    std::vector<int64_t> other_expected_;
+    std::optional<Renewal> present_, other_;                    // in force; of what the other known view shows
+    std::vector<int64_t> other_expected_, one_expected_bytes_;  // by output
     std::vector<char> turned_;
+    struct UsualTurn {
+        uint64_t seed;
+        int64_t window;
+    };
+    struct Remembered {
+        std::vector<std::vector<char>> expected;  // by output
+        std::vector<double> scale;
+    };
+    std::vector<UsualTurn> usual_turns_;
+    std::optional<size_t> turned_to_;
+    std::vector<int64_t> turned_by_;  // elements of each input's row, in all
+    std::map<View, Remembered> remembered_;
     Seconds reference_time_ = Seconds::max();
     SharedMemory inputs_, outputs_, expected_;
     BufferChanges changes_;

@@ -267,6 +267,18 @@ struct Layout {
         return point;
     }
 
+    // Bytes of a call's tensors at the largest point, in whole pages.
+    size_t largest_call() const {
+        int64_t largest = 0;
+        for (const Point& point : points) {
+            int64_t bytes = 0;
+            for (const Region& region : point.inputs.front()) bytes += region.bytes;
+            for (const Region& region : point.outputs.front()) bytes += region.bytes;
+            largest = std::max(largest, bytes);
+        }
+        return static_cast<size_t>(largest);
+    }
+
     std::vector<Region> regions(int64_t count) {
         std::vector<Region> result;
         for (int64_t i = 0; i < count; ++i, at += 3) result.push_back({at[0], at[1], at[2]});
@@ -347,14 +359,16 @@ int64_t call_batch(Entry entry, const Layout& layout, const Point& point, const 
 
 // Memory as a long-lived process has it: what malloc gives is not zero. As floats every other one is a NaN, and the
 // others are so small that products with them are subnormal. Who counts on zeros is wrong then, and who computes with
-// memory that it has not written is slow, as in its user's process.
-void leave_used_memory() {
-    constexpr uint64_t pattern = 0xffffffff'80808080;            // by words: every process of a kernel pays for it
+// memory that it has not written is slow, as in its user's process. Every process of a kernel pays for it, so it is as
+// much as a few times the tensors of a call.
+void leave_used_memory(size_t tensor_bytes) {
+    constexpr uint64_t pattern = 0xffffffff'80808080;            // by words
     constexpr size_t largest = 8 << 20, block_bytes = 64 << 10;  // up to the largest, glibc takes from what was freed
-    if (std::getenv("LD_PRELOAD")) return;                       // a sanitizer's own malloc
+    constexpr size_t least_blocks = 4, most_blocks = 64, times_the_tensors = 4;
+    if (std::getenv("LD_PRELOAD")) return;  // a sanitizer's own malloc
     void* volatile freed = std::malloc(largest);
     std::free(freed);
-    std::vector<void*> blocks(64);
+    std::vector<void*> blocks(std::clamp(times_the_tensors * tensor_bytes / block_bytes, least_blocks, most_blocks));
     for (void*& block : blocks) {
         block = std::malloc(block_bytes);
         if (!block) continue;
@@ -379,7 +393,7 @@ struct Candidate::Parts {
 
 Candidate::Candidate(int layout_fd) : parts_(new Parts(layout_fd)) {
     seal_loaded();
-    leave_used_memory();
+    leave_used_memory(parts_->layout.largest_call());
 }
 
 void Candidate::take_library(void* library) {

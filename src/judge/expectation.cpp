@@ -301,6 +301,7 @@ const InputSet& Expectation::through(Buffers& buffers, int64_t window) {
     evaluate(buffers, set, {}, nullptr);
     for (size_t t = 0; t < problem_.outputs.size(); ++t)
         set_scale(buffers, set, t, reinterpret_cast<const char*>(buffers.expected(set, t)));
+    buffers.remember(set);
     return set;
 }
 
@@ -478,6 +479,13 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
 }
 
 Slack Expectation::slack(Buffers& buffers, const InputSet& set) {
+    const std::vector<InputSet>& sets = buffers.sets();
+    for (size_t i = 0; buffers.small() && i < buffers.timed(); ++i) {
+        if (&sets[i] != &set) continue;
+        auto [place, is_new] = slack_.try_emplace({describe(buffers.point().dims), i});
+        if (is_new) place->second = slack(buffers, set, expected_of(buffers, set));
+        return place->second;
+    }
     return slack(buffers, set, expected_of(buffers, set));
 }
 
@@ -559,11 +567,13 @@ void Expectation::forget(const ShapePoint& point) {
     buffers_.erase(key);
     unevaluated_.erase(key);
     inputs_of_outputs_.erase(key);
+    std::erase_if(slack_, [&](const auto& one) { return one.first.first == key; });
 }
 
 void Expectation::reseed(uint64_t seed) {
     PhaseTimer timer(seconds_);
     seed_ = seed;
+    slack_.clear();
     for (auto& [key, buffers] : buffers_) {
         buffers->refill(problem_, point_seed(key));
         if (unevaluated_.count(key) == 0) expect_all(*buffers, false);

@@ -112,6 +112,8 @@ private:
     std::map<std::string, std::unique_ptr<Buffers>> buffers_;       // by describe(dims)
     std::set<std::string> unevaluated_;                             // of them, those without expected values
     std::map<std::string, std::vector<double>> inputs_of_outputs_;  // likewise, for each output
+    // Of sets for checking, which keep their values for one kernel after the other: by describe(dims) and index.
+    std::map<std::pair<std::string, size_t>, Slack> slack_;
     // Unusual distributions on which the reference is finite and well-conditioned, at the smallest shape; and those
     // that have not been dealt yet, in secret order.
     std::vector<Distribution> benign_, deck_;

@@ -302,6 +302,7 @@ bool Referee::judge_point(Runner& runner, size_t index, const EvaluationRequest&
     double first_ns = 0;
     {
         PhaseTimer timer(evaluation.check_seconds);
+        if (buffers.small()) turn(runner, index);
         // Unusual inputs wait for the full judgement where calls are slow, and on large shapes the flush set too.
         for (uint32_t set = full || !buffers.large() ? 0 : timed; set <= timed; ++set) {
             const bool waits = set > screened_unusual || first_ns > slow_check_ns;

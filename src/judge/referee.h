@@ -156,8 +156,10 @@ private:
     // `usual_ns`: what a call takes.
     std::optional<Runner::Outcome> cold_call(Runner& runner, size_t index, double usual_ns);
     int64_t any_window(const Buffers& buffers);
+    int64_t usual_window(const Buffers& buffers);
     int64_t any_window_from(int64_t least, const Buffers& buffers);
-    int64_t aim(Buffers& buffers, bool at_known);
+    void turn(Runner& runner, size_t index);
+    int64_t aim(Runner& runner, size_t index, bool at_known);
     static int64_t first_window(const Buffers& buffers, int64_t last, uint32_t calls);
     bool known_window_is_due();
     void compare_last(Runner& runner, size_t index, const InputSet& last, const Sampling& sampling,

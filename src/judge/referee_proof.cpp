@@ -22,7 +22,7 @@ constexpr int attempts_at_the_last_glance = 32;
 constexpr int paces_of_the_last_glance = 3;
 constexpr size_t least_wrong = 2;                      // of them, who keeps something of earlier inputs
 constexpr int least_renewals = 3, most_renewals = 24;  // few elements change in some, many in others
-constexpr Seconds time_of_renewals{0.02}, longest_trying{0.1};
+constexpr Seconds time_of_renewals{0.012}, longest_trying{0.1};
 constexpr int as_short_as_parts = 3;  // then each with a batch twice as long, up to this
 constexpr double longest_glance_ns = 5e6;
 constexpr Nanoseconds longest_wait_for_a_call{5'000'000};
@@ -229,7 +229,7 @@ bool Referee::is_right_undisturbed(Runner& runner, size_t index, double estimate
     for (size_t look = 0; look < least_glances; ++look) {
         const uint32_t calls =
             static_cast<uint32_t>(calls_of_long_batch(part_ns, std::max(shortest_call_ns, estimate_ns)));
-        if (buffers.small()) buffers.turn(problem_, random());
+        if (buffers.small()) turn(runner, index);
         buffers.restore();
         const InputSet last = buffers.seen(0, int64_t{calls} - 1);
         const Sampling sampling{random(), false};
@@ -282,11 +282,11 @@ Runner::Outcome Referee::change_on_device(Runner& runner, size_t index, int64_t 
 Runner::Outcome Referee::renew_once(Runner& runner, size_t index, double& call_ns, double batch_ns, bool& late) {
     Buffers& buffers = *runner.points()[index];
     const int64_t count = static_cast<int64_t>(calls_of_long_batch(batch_ns, call_ns));
-    if (buffers.small()) buffers.turn(problem_, random());
+    if (buffers.small()) turn(runner, index);
     const std::optional<int64_t> other = buffers.small() ? std::nullopt : buffers.other_known();
-    const int64_t window = other             ? *other
-                           : buffers.small() ? any_window_from(std::min(count, buffers.windows() / 2), buffers)
-                                             : 0;
+    auto far_window = [&] { return any_window_from(std::min(count, buffers.windows() / 2), buffers); };
+    const std::optional<int64_t> usual = buffers.usual_window();  // far as well
+    const int64_t window = other ? *other : usual ? *usual : buffers.small() ? far_window() : 0;
     if (other) buffers.restore();
     else buffers.renew(problem_, random());
     InputSet last = buffers.seen(window, count - 1);

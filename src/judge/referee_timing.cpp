@@ -49,8 +49,21 @@ int64_t Referee::any_window(const Buffers& buffers) {
     return static_cast<int64_t>(random() % static_cast<uint64_t>(buffers.windows()));
 }
 
+int64_t Referee::usual_window(const Buffers& buffers) {
+    const std::optional<int64_t> usual = buffers.usual_window();
+    return usual ? *usual : any_window(buffers);
+}
+
 int64_t Referee::any_window_from(int64_t least, const Buffers& buffers) {
     return least + any_window(buffers) % (buffers.windows() - least);
+}
+
+// To inputs that the kernel's process has not met: where it can be, to such that other kernels have met, of which the
+// expected values are remembered.
+void Referee::turn(Runner& runner, size_t index) {
+    Buffers& buffers = *runner.points()[index];
+    if (const std::optional<size_t> usual = runner.unmet_turn(index)) buffers.turn_to(problem_, *usual);
+    else buffers.turn(problem_, random());
 }
 
 // Where the last call of a batch looks. Small inputs have been turned, so that all windows are new; one address comes
@@ -59,14 +72,16 @@ int64_t Referee::any_window_from(int64_t least, const Buffers& buffers) {
 // in the same process. Larger ones have two views whose expected values are known,
 // of the values as drawn and of renewed ones; a close look goes to others mostly, of which every one is renewed, and
 // nobody in the kernel's process can tell which are which.
-int64_t Referee::aim(Buffers& buffers, bool at_known) {
+int64_t Referee::aim(Runner& runner, size_t index, bool at_known) {
+    Buffers& buffers = *runner.points()[index];
     if (buffers.small()) {
-        if (random() % 4 == 0) {
-            buffers.renew(problem_, random());
+        const std::optional<uint64_t> usual = buffers.usual_renewal();
+        if (random() % 4 == 0 && !(usual && buffers.renewed())) {
+            buffers.renew(problem_, usual ? *usual : random());
             return 0;
         }
-        buffers.turn(problem_, random());
-        return random() % 2 == 0 ? 0 : any_window(buffers);
+        turn(runner, index);
+        return random() % 2 == 0 ? 0 : usual_window(buffers);
     }
     if (!buffers.can_renew()) return 0;
     const std::optional<int64_t> other = buffers.other_known();
@@ -105,7 +120,7 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
         return outcome;
     };
     if (runner.is_python()) return timed_call(0);
-    const int64_t window = aim(buffers, at_known), first = first_window(buffers, window, calls);
+    const int64_t window = aim(runner, index, at_known), first = first_window(buffers, window, calls);
     InputSet last = buffers.seen(window, int64_t{calls} - 1);
     if (long_idle_) {  // cores that have slept are slow to wake, and that would count as waiting
         Runner::Outcome awake = call_unseen(runner, index, 1, limit);

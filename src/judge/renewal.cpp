@@ -24,7 +24,7 @@ double as_double(const char* data, DType dtype) { return as_doubles(data, dtype,
 
 Renewal::Renewal(const Problem& problem, const Dimensions& dims, const std::vector<Row>& rows, const char* memory,
                  uint64_t seed)
-    : name_(mix64(seed)) {
+    : name_(name_of(seed)) {
     std::mt19937_64 random(name_);
     const Bindings bindings = bindings_of(problem, dims);
     for (size_t t = 0; t < problem.inputs.size(); ++t) {
@@ -48,6 +48,8 @@ Renewal::Renewal(const Problem& problem, const Dimensions& dims, const std::vect
         }
     }
 }
+
+uint64_t Renewal::name_of(uint64_t seed) { return mix64(seed); }
 
 void Renewal::draw(DType dtype, int64_t at, const std::vector<char>& values, const char* memory,
                    std::mt19937_64& random) {

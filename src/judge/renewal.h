@@ -32,6 +32,7 @@ public:
     void add_ranges(std::vector<std::pair<int64_t, int64_t>>& ranges) const;
     // Two that were drawn apart are different ones.
     uint64_t name() const { return name_; }
+    static uint64_t name_of(uint64_t seed);
 
 private:
     struct Element {

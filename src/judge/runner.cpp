@@ -484,6 +484,11 @@ std::string Runner::changed_thread_state() const {
     return {};
 }
 
+std::optional<size_t> Runner::unmet_turn(size_t point) {
+    size_t& met = met_turns_[point];
+    return met < points_[point]->usual_turns() ? std::optional(met++) : std::nullopt;
+}
+
 double Runner::handshake_ns() {
     if (handshake_ns_ >= 0) return handshake_ns_;
     double least_ns = 0;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -101,6 +102,9 @@ public:
     // It takes no longer than this, whatever its process says.
     void bound_handshake(double most_ns) { most_handshake_ns_ = most_ns; }
 
+    // The next usual place of a point's inputs (Buffers::turn_to) that its process has not met.
+    std::optional<size_t> unmet_turn(size_t point);
+
     // In some batch that was long enough to tell.
     bool clocks_agreed() const { return clocks_agreed_; }
 
@@ -134,7 +138,8 @@ private:
     SharedMemory progress_;
     std::unique_ptr<sandbox::Child> child_;
     std::vector<Buffers*> points_;
-    bool interpreted_ = false;  // a kernel in Python
+    std::map<size_t, size_t> met_turns_;  // by point
+    bool interpreted_ = false;            // a kernel in Python
     bool python_ = false, copies_inputs_ = false, ignores_outputs_ = false;
     int device_ = -1;  // of CUDA
     double handshake_ns_ = -1, most_handshake_ns_ = std::numeric_limits<double>::infinity();
