@@ -19,7 +19,10 @@ from strop.specification import Inputs, Shapes, dimensions, extent_of, from_arra
 
 
 def _cache() -> pathlib.Path:
-    return pathlib.Path(os.environ.get("STROP_CACHE", pathlib.Path.home() / ".cache" / "strop")) / "kernels"
+    """Where the program keeps its own."""
+    shared = os.environ.get("XDG_CACHE_HOME")
+    usual = pathlib.Path(shared) if shared else pathlib.Path.home() / ".cache"
+    return pathlib.Path(os.environ.get("STROP_CACHE", usual / "strop")) / "kernels"
 
 
 class OptimizedFunction:

@@ -20,6 +20,13 @@ CPP_WORDS = set(
 )
 
 
+# That name no problem: what kernels use, and modules that the Python file of a result imports.
+OTHERS = set(
+    "std vec team vmask ctypes functools hashlib importlib math ml_dtypes numpy os operator pathlib shlex shutil subprocess "
+    "sys sysconfig tempfile threading tilelang torch triton".split()
+)
+
+
 class Refusal(Exception):
     """Why the file is no problem, and what to do."""
 
@@ -58,5 +65,5 @@ def problem_name(path: str) -> str:
     """12_Gemm_Max.py: gemm_max."""
     stem = re.sub(r"\W", "_", os.path.splitext(os.path.basename(path))[0]).lower()
     name = re.sub(r"^[\d_]+", "", stem).rstrip("_") or "model"
-    reserved = keyword.iskeyword(name) or name in CPP_WORDS or hasattr(ctypes.CDLL(None), name)
+    reserved = keyword.iskeyword(name) or name in CPP_WORDS or hasattr(ctypes.CDLL(None), name) or name in OTHERS
     return name + "_module" if reserved else name

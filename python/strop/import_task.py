@@ -76,6 +76,9 @@ class _ForProcessor(ast.NodeTransformer):
         return node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" else node
 
 
+UNSET = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
+
+
 class OnProcessor(torch.overrides.TorchFunctionMode):
     """For generate_input, whose devices may come from its arguments."""
 
@@ -83,7 +86,9 @@ class OnProcessor(torch.overrides.TorchFunctionMode):
         if getattr(function, "__name__", "") == "cuda":
             return arguments[0]
         named = {name: _moved(value) for name, value in (named or {}).items()}
-        return function(*[_moved(value) for value in arguments], **named)
+        result = function(*[_moved(value) for value in arguments], **named)
+        # Room for a result: what lies there must not decide how it is drawn.
+        return result.zero_() if getattr(function, "__name__", "") in UNSET else result
 
 
 def _load():

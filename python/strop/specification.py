@@ -13,6 +13,8 @@ from strop.program import BadInput
 from strop.source import plain_function, source_of, uses_torch
 
 TENSOR = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*(\w+)?\s*(?:<\s*(\d+))?\s*$")
+LARGEST_INTEGER = 2**53  # that problem.yaml's numbers hold
+DTYPES = ("float32", "float64", "bfloat16", "float16", "int32", "int64", "int8", "uint8", "bool")
 NAME = re.compile(r"[A-Za-z_]\w*")
 TENSOR_HINT = 'for instance "float32[M, N]", "float32[N] uniform" or "int64[B, S] integers < 50"'
 PROBES = ((5, 7, 11, 13, 17, 19, 23), (8, 4, 16, 6, 12, 10, 20), (9, 3, 6, 12, 15, 18, 21))
@@ -21,16 +23,23 @@ Inputs = Mapping[str, Any]
 Shapes = Union[Mapping[str, Mapping[str, int]], Sequence[Mapping[str, int]]]
 
 
+def _check_dtype(name: str, dtype: str) -> None:
+    if dtype not in DTYPES:
+        raise BadInput(f"inputs: {name} is of dtype {dtype}, which is not known", "one of " + ", ".join(DTYPES))
+
+
 def tensor(name: str, given: Any) -> dict[str, Any]:
     """'float32[M, N] uniform' or {"dtype": ..., "shape": [...], ...} as an entry of problem.yaml."""
     if isinstance(given, Mapping):
         if "dtype" not in given or "shape" not in given:
             raise BadInput(f"inputs: {name} needs a dtype and a shape", TENSOR_HINT)
+        _check_dtype(name, str(given["dtype"]))
         return {**given, "shape": [extent if isinstance(extent, int) else str(extent) for extent in given["shape"]]}
     match = TENSOR.match(given) if isinstance(given, str) else None
     if not match:
         raise BadInput(f"inputs: {name} is {given!r}, which is not a description of a tensor", TENSOR_HINT)
     dtype, shape, fill, limit = match.groups()
+    _check_dtype(name, dtype)
     entry: dict[str, Any] = {"dtype": dtype, "shape": [word.strip() for word in shape.split(",") if word.strip()]}
     if fill:
         entry["fill"] = fill
@@ -174,17 +183,33 @@ def parameters_of(function: Callable, inputs: Inputs, given: Optional[Mapping[st
     values = {}
     for argument in named[len(inputs):]:
         value = (given or {}).get(argument.name, argument.default)
+        if isinstance(value, Mapping):
+            value = value.get("value")
         if value is inspect.Parameter.empty:
             raise BadInput(f"{function.__name__} needs a value for '{argument.name}'",
                            f'parameters={{"{argument.name}": 1.0}}')
         if not isinstance(value, (int, float)):
             raise BadInput(f"parameter {argument.name} is {value!r}; parameters are numbers",
                            "set it inside of the function")
+        if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+            raise BadInput(f"parameter {argument.name} is {value}, beyond 2**53", "set it inside of the function")
         values[argument.name] = value
     unknown = set(given or {}) - set(values)
     if unknown:
         raise BadInput(f"{function.__name__} has no parameter {sorted(unknown)[0]}")
     return values
+
+
+def declared(values: Mapping[str, Any], given: Optional[Mapping[str, Any]],
+             tensors: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Parameters with types: what was said, or that of Python's number beside such arrays."""
+    real = "float64" if any(entry["dtype"] == "float64" for entry in tensors) else "float32"
+    entries = {}
+    for name, value in values.items():
+        usual = "bool" if isinstance(value, bool) else "int64" if isinstance(value, int) else real
+        said = (given or {}).get(name)
+        entries[name] = {"dtype": usual, **(said if isinstance(said, Mapping) else {}), "value": value}
+    return entries
 
 
 def _check_copy(source: str, function: Callable, inputs: Mapping[str, Mapping[str, Any]], parameters: Mapping[str, Any],
@@ -236,10 +261,13 @@ def write_problem(folder: pathlib.Path, function: Callable, inputs: Inputs, shap
         raise BadInput("no shapes were given", 'shapes={"large": {"M": 4096, "N": 1024}}, or arrays as inputs')
     sweep = points_of(shapes or {"given": point or {}})
     points = list(sweep.values())
+    missing = [(label, key) for label, one in sweep.items() for key in dimensions(entries) if key not in {**values, **one}]
+    if missing:
+        raise BadInput(f"shapes: {missing[0][0]!r} has no value for '{missing[0][1]}'", 'shapes={"large": {"M": 4096, "N": 1024}}')
     results = ({key: tensor(key, value) for key, value in outputs.items()} if outputs
                else infer_outputs(function, entries, values, points))
     document = {"name": name or function.__name__, "function": function.__name__, "inputs": entries,
-                "parameters": values, "outputs": results, "shapes": sweep, **more}
+                "parameters": declared(values, parameters, [*entries.values(), *results.values()]), "outputs": results, "shapes": sweep, **more}
     folder.mkdir(parents=True, exist_ok=True)
     source = source_of(function)
     _check_copy(source, function, entries, values, points)

@@ -28,35 +28,70 @@ std::string read_file(const fs::path& path) {
     return text.str();
 }
 
-void write_file(const fs::path& path, std::string_view text) {
-    fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
+namespace {
+
+// Whole, or an error.
+int write_all(int fd, std::string_view text) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t n = ::write(fd, text.data() + done, text.size() - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno;
+        done += static_cast<size_t>(n);
+    }
+    return 0;
+}
+
+EnvironmentError cannot_write(const fs::path& path, int error) {
+    return EnvironmentError(
+        fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)),
+        error == ENOSPC ? "free some disk space, or choose another folder" : "choose a place that you may write to");
+}
+
+// To a pipe, a terminal or a device, where there is nothing to replace.
+void write_through(const fs::path& path, std::string_view text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) throw cannot_write(path, errno);
+    const int error = write_all(fd, text);
+    ::close(fd);
+    if (error != 0) throw cannot_write(path, error);
+}
+
+void replace(const fs::path& path, std::string_view text) {
+    const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
     std::error_code failed;
     fs::create_directories(parent, failed);
     fs::path temporary = path;
     temporary += fmt::format(".{}.tmp", getpid());
     auto fail = [&](int error) {
         ::unlink(temporary.c_str());
-        throw EnvironmentError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)),
-                               error == ENOSPC ? "free some disk space, or choose another folder with --out"
-                                               : "choose a folder that you may write to with --out");
+        throw cannot_write(path, error);
     };
-    int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0) fail(errno);
-    for (size_t done = 0; done < text.size();) {
-        ssize_t n = ::write(fd, text.data() + done, text.size() - done);
-        if (n < 0) {
-            int error = errno;
-            ::close(fd);
-            fail(error);
-        }
-        done += static_cast<size_t>(n);
-    }
-    if (::close(fd) != 0) fail(errno);
+    const int error = write_all(fd, text);
+    if (::close(fd) != 0 || error != 0) fail(error != 0 ? error : errno);
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail(errno);
 }
 
+}  // namespace
+
+void write_file(const fs::path& path, std::string_view text) {
+    std::error_code failed;
+    const fs::file_status status = fs::status(path, failed);
+    const bool of_system = path.string().starts_with("/dev/") || path.string().starts_with("/proc/");
+    if (fs::is_other(status) || (of_system && fs::exists(status))) return write_through(path, text);
+    const fs::path named = fs::is_symlink(path, failed) ? fs::weakly_canonical(path, failed) : path;
+    replace(failed ? path : named, text);
+}
+
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {
-    std::string pattern = (fs::temp_directory_path() / fmt::format("{}-XXXXXX", prefix)).string();
+    std::error_code failed;
+    const fs::path folder = fs::temp_directory_path(failed);
+    if (failed)
+        throw EnvironmentError(
+            fmt::format("{}: is no folder for temporary files", std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "/tmp"),
+            "set TMPDIR to a folder that you may write to");
+    std::string pattern = (folder / fmt::format("{}-XXXXXX", prefix)).string();
     if (!mkdtemp(pattern.data()))
         throw EnvironmentError(fmt::format("{}: cannot create a folder: {}", pattern, std::strerror(errno)),
                                "set TMPDIR to a folder that you may write to");

@@ -20,17 +20,18 @@ void say(const char* text) {
     (void)ignored;
 }
 
+const char* said = "";
+
 void on_signal(int) {
-    if (++signals_seen == 1) {
-        say("\ninterrupted: saving the state (once more to stop at once)\n");
-        return;
-    }
+    if (++signals_seen == 1) return say(said);
     ::_exit(static_cast<int>(Exit::interrupted));
 }
 
 }  // namespace
 
-void install_interrupt_handler() {
+void install_interrupt_handler(Interruptible work) {
+    said = work == Interruptible::resumable ? "\ninterrupted: saving the state (once more to stop at once)\n"
+                                            : "\ninterrupted: stopping (once more to stop at once)\n";
     struct sigaction action = {};
     action.sa_handler = on_signal;
     ::sigaction(SIGINT, &action, nullptr);

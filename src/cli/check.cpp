@@ -223,12 +223,7 @@ Course course_of(const Arguments& arguments) {
                              error.hint());
         }
     for (const char* flag : {"--junit", "--markdown"})  // before anything is measured
-        if (const std::string file = arguments.text(flag); !file.empty()) {
-            std::error_code failed;
-            if (fs::is_directory(file, failed))
-                throw UsageError(fmt::format("{} {}: is a folder", flag, file), "name a file");
-            check_folder(fs::absolute(file).parent_path());
-        }
+        if (const std::string file = arguments.text(flag); !file.empty()) check_file(flag, file);
     course.command = worker_of(arguments);
     return course;
 }

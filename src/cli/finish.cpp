@@ -90,11 +90,20 @@ void check_folder(const std::string& folder) {
     };
     try {
         write_file(probe, std::string(result_bytes, ' '));
-    } catch (const Error&) {
+    } catch (const EnvironmentError& error) {
         tidy();
-        throw;
+        const std::string phrase = error.what();
+        throw EnvironmentError(folder + phrase.substr(std::min(probe.string().size(), phrase.size())), error.hint());
     }
     tidy();
+}
+
+void check_file(const std::string& flag, const std::string& file) {
+    std::error_code failed;
+    const fs::file_status status = fs::status(file, failed);
+    if (fs::is_directory(status)) throw UsageError(fmt::format("{} {}: is a folder", flag, file), "name a file");
+    // A pipe or a device is tried when there is something to write.
+    if (!fs::exists(status) || fs::is_regular_file(status)) check_folder(fs::absolute(file).parent_path());
 }
 
 int finish(const RunRecord& record, const Arguments& arguments) {

@@ -31,6 +31,8 @@ void check_points(const Problem& problem, const std::vector<std::string>& labels
 
 // Fails now, and not after the run, when nothing can be written there.
 void check_folder(const std::string& folder);
+// The same of a file that a flag names; a UsageError where it is a folder.
+void check_file(const std::string& flag, const std::string& file);
 
 // Prints the record (--json: the document) and gives the exit code.
 int finish(const RunRecord& record, const Arguments& arguments);

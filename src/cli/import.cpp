@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "cli/commands.h"
 #include "problem/loader.h"
 #include "problem/module_import.h"
@@ -29,8 +30,9 @@ int command_import(const Arguments& arguments) {
         throw;
     }
     for (const std::string& note : import.notes) fmt::print(stderr, "! {}\n", note);
-    fmt::print("{}: {} inputs, {} outputs, {} shapes\n", (folder / "problem.yaml").string(), problem.inputs.size(),
-               problem.outputs.size(), problem.points.size());
+    auto how_many = [](size_t count, std::string_view noun) { return counted(static_cast<int64_t>(count), noun); };
+    fmt::print("{}: {}, {}, {}\n", (folder / "problem.yaml").string(), how_many(problem.inputs.size(), "input"),
+               how_many(problem.outputs.size(), "output"), how_many(problem.points.size(), "shape"));
     return 0;
 }
 

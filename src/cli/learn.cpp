@@ -63,7 +63,8 @@ std::string documents_text(const study::Library& library, const Study& study) {
         const study::Document& document = library.documents[i];
         text += one_line(document.name) + ": " +
                 (document.pages > 0 ? counted(static_cast<size_t>(document.pages), "page") + ", " : "") +
-                counted(study.passages_by_document()[i], "passage") + "\n";
+                counted(study.passages_by_document()[i], "passage") +
+                (study.passages_by_document()[i] == 0 ? ", as it holds hardly any text" : "") + "\n";
     }
     return text;
 }
@@ -233,7 +234,7 @@ int command_learn(const Arguments& arguments) {
     const std::string model = seat.model->name();
     const llm::Prices prices = llm::load_prices(arguments.text("--prices"));
     llm::hide_keys();
-    install_interrupt_handler();
+    install_interrupt_handler(Interruptible::resumable);
     const StoreAddress address = store_address(arguments);
     std::unique_ptr<Store> store = Store::existing(address);  // what is wrong with it is said at once
     const study::Library library = study::read_library(arguments.all("FILE"));

@@ -1,7 +1,7 @@
 // strop list: problems with their tags and latest speedups; --slow: stored results by what they leave to gain.
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -36,12 +36,23 @@ std::vector<ProblemSummary> all_problems(const std::string& folder) {
     return known_problems();
 }
 
-std::map<std::string, RunSummary> latest_runs(const Arguments& arguments) {
-    std::map<std::string, RunSummary> latest;
-    if (std::unique_ptr<Store> store = existing_store(arguments))
-        for (const RunSummary& run : store->runs())
-            if (run.speedup > 0) latest.emplace(run.problem, run);  // newest first: the first one stays
-    return latest;
+// The latest run of a problem that ended with a speedup: of this problem, where others have its name.
+struct Latest {
+    RunSummary summary;
+    RunRecord record;
+};
+
+std::optional<Latest> latest_of(Store& store, const ProblemSummary& problem) {
+    if (!problem.error.empty()) return std::nullopt;
+    std::error_code failed;
+    for (const RunSummary& run : store.runs(problem.problem)) {
+        if (run.speedup <= 0) continue;
+        std::optional<RunRecord> record = store.load_named(run.run);  // newest first
+        if (record &&
+            (record->problem_hash == problem.hash || fs::equivalent(record->problem_folder, problem.folder, failed)))
+            return Latest{run, std::move(*record)};
+    }
+    return std::nullopt;
 }
 
 Json to_document(const std::vector<Row>& rows) {
@@ -98,21 +109,22 @@ double threshold_of(const Arguments& arguments) {
 
 // Problems of the listing, and without a folder also those that only the store knows.
 std::vector<SlowRow> slow_rows(const Arguments& arguments, double threshold) {
-    std::map<std::string, RunSummary> latest = latest_runs(arguments);
     const std::unique_ptr<Store> store = existing_store(arguments);
     std::vector<SlowRow> rows;
-    auto add = [&](const std::string& problem, const std::string& error) {
-        SlowRow& row = rows.emplace_back(SlowRow{problem, {}, {}, error});
-        if (const auto found = latest.find(problem); found != latest.end()) {
-            row.record = store->load_named(found->second.run);
-            row.standpoint = report::standpoint(*row.record, threshold);
-            latest.erase(found);
-        }
+    auto add = [&](SlowRow row) {
+        if (row.record) row.standpoint = report::standpoint(*row.record, threshold);
+        rows.push_back(std::move(row));
     };
-    for (const ProblemSummary& problem : all_problems(arguments.text("FOLDER"))) add(problem.name, problem.error);
-    if (arguments.text("FOLDER").empty())
-        for (const std::map<std::string, RunSummary> others = latest; const auto& [problem, run] : others)
-            add(problem, "");
+    std::set<std::string> listed;
+    for (const ProblemSummary& problem : all_problems(arguments.text("FOLDER"))) {
+        std::optional<Latest> latest = store ? latest_of(*store, problem) : std::nullopt;
+        if (latest) listed.insert(problem.problem);
+        add({problem.name, latest ? std::optional(std::move(latest->record)) : std::nullopt, {}, problem.error});
+    }
+    if (store && arguments.text("FOLDER").empty())
+        for (const RunSummary& run : store->runs())  // newest first: the first one stays
+            if (run.speedup > 0 && listed.insert(run.problem).second)
+                add({run.problem, store->load_named(run.run), {}, ""});
     std::stable_sort(rows.begin(), rows.end(), [](const SlowRow& a, const SlowRow& b) {
         if (!a.record || !b.record) return a.record && !b.record;
         if (a.standpoint.value != b.standpoint.value) return a.standpoint.value < b.standpoint.value;
@@ -167,10 +179,12 @@ int command_list(const Arguments& arguments) {
         fmt::print("{}", arguments.has("--json") ? dump(slow_document(rows, threshold), 2) + "\n" : slow_text(rows));
         return 0;
     }
-    std::map<std::string, RunSummary> latest = latest_runs(arguments);
+    const std::unique_ptr<Store> store = existing_store(arguments);
     std::vector<Row> rows;
-    for (const ProblemSummary& problem : all_problems(arguments.text("FOLDER")))
-        rows.push_back({problem, latest[problem.name]});
+    for (const ProblemSummary& problem : all_problems(arguments.text("FOLDER"))) {
+        const std::optional<Latest> latest = store ? latest_of(*store, problem) : std::nullopt;
+        rows.push_back({problem, latest ? latest->summary : RunSummary()});
+    }
     fmt::print("{}", arguments.has("--json") ? to_document(rows).dump(2) + "\n" : to_text(rows));
     return 0;
 }

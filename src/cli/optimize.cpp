@@ -108,20 +108,20 @@ int command_optimize(const Arguments& arguments) {
     const std::vector<AskedTarget> targets = asked_targets(arguments);
     if (problems.size() > 1) check_batch(arguments, problems.size());
     if (arguments.has("--on") || problems.size() > 1) {
-        install_interrupt_handler();
+        install_interrupt_handler(Interruptible::resumable);
         return (arguments.has("--on") ? optimize_elsewhere : optimize_batch)(problems, arguments, of_problem);
     }
     if (arguments.has("--continue") && arguments.has("--replay"))
         throw UsageError("--continue and --replay exclude each other", "leave one of them out");
     if (targets.size() > 1) {
-        install_interrupt_handler();
+        install_interrupt_handler(Interruptible::resumable);
         return optimize_for(targets, arguments, of_problem);
     }
     const Problem problem = problem_argument(problems.front(), arguments.text("--dtype"));
     RunOptions options = of_problem(problem);
     if (!targets.empty()) aim(options, targets.front(), false);
 
-    install_interrupt_handler();
+    install_interrupt_handler(Interruptible::resumable);
     const std::unique_ptr<Store> store = store_of_run(arguments);
     RunRecord record;
     {

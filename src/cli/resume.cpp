@@ -13,7 +13,7 @@ namespace strop::cli {
 int command_resume(const Arguments& arguments) {
     const RunRecord earlier = load_named_run(arguments);
     const judge::Workers workers = workers_of(arguments, earlier.settings);
-    install_interrupt_handler();
+    install_interrupt_handler(Interruptible::resumable);
     const std::unique_ptr<Store> store = store_of_run(arguments);
     double budget = arguments.has("--budget") ? arguments.duration("--budget").count() : 0;
     RunRecord record;

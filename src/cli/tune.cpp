@@ -160,7 +160,7 @@ int tune_kernel(const Arguments& arguments) {
         throw UsageError(fmt::format("{}: it is for none of the shapes of {}", file, problem.name),
                          "add one to the sweep, or change its `// strop:when`");
     if (callable.size() < problem.points.size()) settings.points = callable;
-    install_interrupt_handler();
+    install_interrupt_handler(Interruptible::resumable);
     const std::unique_ptr<Store> store = store_of_run(arguments);
     RunRecord record;
     {

@@ -125,6 +125,8 @@ std::vector<ProblemSummary> list_problems(const fs::path& folder) {
         summary.folder = fs::absolute(entry.path());
         try {
             Problem problem = load_problem(entry.path() / "problem.yaml");
+            summary.problem = problem.name;
+            summary.hash = problem.hash;
             summary.tags = problem.tags;
             summary.points = problem.points.size();
         } catch (const Error& error) {

@@ -18,8 +18,9 @@ Problem load_problem(const std::string& path);
 Problem parse_problem(const std::string& text, const std::filesystem::path& file);
 
 struct ProblemSummary {
-    std::string name;
+    std::string name;  // of its folder
     std::filesystem::path folder;
+    std::string problem, hash;  // Problem::name and Problem::hash
     std::vector<std::string> tags;
     size_t points = 0;
     std::string error;  // non-empty: why it cannot be loaded

@@ -167,6 +167,27 @@ bool is_keyword(const std::string& name) {
     return words.count(name) > 0;
 }
 
+bool is_type_name(const std::string& name) {
+    static const std::set<std::string> types = {
+        "int8_t",   "int16_t",   "int32_t",   "int64_t", "uint8_t",  "uint16_t", "uint32_t",
+        "uint64_t", "uintptr_t", "ptrdiff_t", "ssize_t", "intptr_t", "intmax_t", "uintmax_t",
+    };
+    return types.count(name) > 0;
+}
+
+bool is_name_of_kernels(const std::string& name) {
+    return name == "std" || name == "vec" || name == "team" || name == "vmask";
+}
+
+bool is_module_of_results(const std::string& name) {
+    static const std::set<std::string> modules = {
+        "ctypes",    "functools", "hashlib",   "importlib", "math",   "ml_dtypes",  "numpy",
+        "os",        "operator",  "pathlib",   "shlex",     "shutil", "subprocess", "sys",
+        "sysconfig", "tempfile",  "threading", "tilelang",  "torch",  "triton",
+    };
+    return modules.count(name) > 0;
+}
+
 bool is_library_function(const std::string& name) {
     static const std::set<std::string> functions = {
         "abort",        "access",        "acos",        "acosh",    "alarm",      "asin",         "asinh",
@@ -205,7 +226,7 @@ bool is_library_function(const std::string& name) {
     // In float and long double, and what generated sources call their own.
     const bool narrower = !name.empty() && (name.back() == 'f' || name.back() == 'l') &&
                           functions.count(name.substr(0, name.size() - 1)) > 0;
-    return narrower || functions.count(name) > 0 || name == "vec" || name == "team" || name == "vmask";
+    return narrower || functions.count(name) > 0;
 }
 
 }  // namespace strop

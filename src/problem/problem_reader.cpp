@@ -110,9 +110,9 @@ const YamlEntry& ProblemReader::required(const std::string& key, const std::stri
 void ProblemReader::claim(const YAML::Node& at, const std::string& name, const std::string& what) {
     if (!is_identifier(name))
         yaml_.fail(at, fmt::format("'{}' cannot name {}", name, what), "use letters, digits and '_', a letter first");
-    if (is_keyword(name) || name.rfind("__", 0) == 0)
+    if (is_keyword(name) || is_type_name(name) || name.starts_with("__"))
         yaml_.fail(at, fmt::format("'{}' cannot name {}: C++ or Python reserves it", name, what),
-                   fmt::format("call it '{}_' or so", name));
+                   fmt::format("call it '{}_' or so", name.substr(name.find_first_not_of('_'))));
     auto [taken, fresh] = claimed_.emplace(name, what);
     if (!fresh)
         yaml_.fail(at, fmt::format("'{}' names {} and {}", name, taken->second, what),
@@ -126,6 +126,14 @@ void ProblemReader::read_names() {
     if (is_library_function(problem_.name))
         yaml_.fail(name.at, fmt::format("'{}' cannot name the problem: the C library has that function", problem_.name),
                    fmt::format("call it '{}_rows' or so", problem_.name));
+    const std::string instead = fmt::format("call it '{}_rows' or so", problem_.name);
+    if (is_name_of_kernels(problem_.name))
+        yaml_.fail(name.at, fmt::format("'{}' cannot name the problem: kernels use it", problem_.name), instead);
+    if (is_module_of_results(problem_.name))
+        yaml_.fail(name.at,
+                   fmt::format("'{}' cannot name the problem: its result is {}.py, which imports a module of that name",
+                               problem_.name, problem_.name),
+                   instead);
     if (const YamlEntry* tags = find(yaml_.entries(), "tags"))
         for (const YAML::Node& tag : yaml_.list(tags->value, "tags")) problem_.tags.push_back(yaml_.text(tag, "tags"));
 }
@@ -192,6 +200,12 @@ Parameter ProblemReader::read_parameter(const YamlEntry& entry) {
     Parameter parameter{entry.key, DType::float32, 0};
     if (entry.value.IsScalar()) {
         parameter.value = yaml_.number(entry.value, entry.key);
+        const bool digits_only = entry.value.Scalar().find_first_not_of("+-0123456789") == std::string::npos;
+        if (digits_only && parameter.value != static_cast<float>(parameter.value))
+            yaml_.fail(
+                entry.value,
+                fmt::format("parameter '{}' is {}, which float32 does not hold", entry.key, entry.value.Scalar()),
+                fmt::format("say its type: '{}: {{dtype: int64, value: {}}}'", entry.key, entry.value.Scalar()));
         return parameter;
     }
     std::vector<YamlEntry> fields = yaml_.map(entry.value, entry.key);
@@ -216,8 +230,10 @@ Parameter ProblemReader::read_parameter(const YamlEntry& entry) {
     auto [low, high] = limits_of(parameter.dtype);
     if (!is_floating(parameter.dtype) &&
         (parameter.value != std::floor(parameter.value) || parameter.value < low || parameter.value > high))
-        yaml_.fail(value->value, fmt::format("{} is not a value of type {}: parameter '{}'", value->value.Scalar(),
-                                             name_of(parameter.dtype), entry.key));
+        yaml_.fail(value->value,
+                   fmt::format("{} is not a value of type {}: parameter '{}'", value->value.Scalar(),
+                               name_of(parameter.dtype), entry.key),
+                   "give one of that type, or another dtype");
     return parameter;
 }
 
@@ -304,6 +320,11 @@ void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEn
     }
     if (!limit) return;
     tensor.limit = yaml_.expression(limit->value, "limit");
+    if (const double number = tensor.limit->symbols().empty() ? to_double(tensor.limit->evaluate({})) : 1;
+        !(number >= 1) || number != std::floor(number))
+        yaml_.fail(limit->value,
+                   fmt::format("the limit of '{}' is {}, no whole number above 0", entry.key, tensor.limit->text()),
+                   "'fill: integers' draws from [0, limit): for example 'limit: 100' or 'limit: N'");
     uses_.push_back({limit->value, fmt::format("limit of {}", entry.key), *tensor.limit});
 }
 

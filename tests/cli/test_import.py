@@ -18,7 +18,7 @@ class Import(InFolder):
     def test_a_folder_that_can_be_edited(self):
         done = strop("import", MODULE, "block", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("block/problem.yaml: 6 inputs, 1 outputs, 3 shapes", done.stdout)
+        self.assertIn("block/problem.yaml: 6 inputs, 1 output, 3 shapes", done.stdout)
         self.assertIn("! training mode: bn normalizes with the statistics of the batch", done.stderr)
         self.assertEqual(pathlib.Path(self.folder, "block", "original.py").read_text(), pathlib.Path(MODULE).read_text())
         again = strop("import", MODULE, "block", cwd=self.folder)
@@ -105,7 +105,7 @@ class OfOthers(InFolder):
         self.definition([workload(32), workload(7), workload(7)])
         done = strop("import", "scaled_h64.json", "made", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout, "made/problem.yaml: 1 inputs, 1 outputs, 2 shapes\n")
+        self.assertEqual(done.stdout, "made/problem.yaml: 1 input, 1 output, 2 shapes\n")
         self.assertEqual(done.stderr.splitlines()[:1], ["! the scalar 'scale' is 0.5, as in its workloads"])
         text = (self.folder / "made" / "problem.yaml").read_text(encoding="utf-8")
         self.assertIn("  x: {dtype: bfloat16, shape: [rows, 64]}\n", text)

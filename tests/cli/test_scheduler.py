@@ -55,8 +55,8 @@ class Scheduler(ScheduledBatch):
                    "--store runs.db: the tasks of a job cannot share a file",
                    "leave it out (each task has its own beside its result), or name a PostgreSQL server")
         self.fails(["optimize", "shifted", "--on", "slurm", "--out", "/proc/x"], 3,
-                   "/proc/x/.strop-probe: cannot be written: No such file or directory",
-                   "choose a folder that you may write to with --out")
+                   "/proc/x: cannot be written: No such file or directory",
+                   "choose a place that you may write to")
         shared = self.strop("shifted", *ON, "--store", "postgresql://ann:secret@db/strop")
         self.assertEqual(shared.returncode, 2)
         self.assertIn("would be written into the script", shared.stderr)
