@@ -247,12 +247,21 @@ TEST_F(Loader, NamesAreChecked) {
     expect_at(1, "'a-b' cannot name the problem", with("name: scaled", "name: a-b"));
     for (const char* name : {"tanh", "fdiv", "nextafterf", "truncate"})
         expect_at(1, "the C library has that function", with("name: scaled", fmt::format("name: {}", name)));
-    for (const char* word : {"float", "lambda", "register", "None", "min", "__x"})
+    for (const char* name : {"std", "vec"})
+        expect_at(1, "kernels use it", with("name: scaled", fmt::format("name: {}", name)));
+    for (const char* name : {"os", "numpy", "ctypes"})
+        expect_at(1, "imports a module of that name", with("name: scaled", fmt::format("name: {}", name)));
+    for (const char* word : {"float", "lambda", "register", "None", "min", "__x", "int64_t"})
         expect_at(5, "reserves it", with("  x:  ", "  " + std::string(word) + ": "));
     expect_at(5, "'M' names an input and a dimension", with("  x:  ", "  M:  "));
     expect_at(5, "'scaled' names the problem and an input", with("  x:  ", "  scaled: "));
     expect_at(8, "'x' names an input and an output", with("outputs: {y:", "outputs: {x:"));
     expect_at(5, "'eps' names a parameter and an input", with("  x:  ", "  eps: "));
+}
+
+TEST_F(Loader, LimitsAreWholeNumbers) {
+    for (const char* limit : {"0", "-7", "3.5"})
+        expect_at(6, "no whole number above 0", with("limit: M", fmt::format("limit: {}", limit)));
 }
 
 TEST_F(Loader, EmptySectionsAreErrors) {

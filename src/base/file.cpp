@@ -56,6 +56,15 @@ void write_through(const fs::path& path, std::string_view text) {
     if (error != 0) throw cannot_write(path, error);
 }
 
+// What it names in the end, whether that exists or not.
+fs::path behind_links(fs::path path) {
+    constexpr int most_links = 40;  // as the system follows
+    std::error_code failed;
+    for (int i = 0; i < most_links && fs::is_symlink(path, failed); ++i)
+        path = (path.parent_path() / fs::read_symlink(path, failed)).lexically_normal();
+    return path;
+}
+
 void replace(const fs::path& path, std::string_view text) {
     const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
     std::error_code failed;
@@ -80,8 +89,7 @@ void write_file(const fs::path& path, std::string_view text) {
     const fs::file_status status = fs::status(path, failed);
     const bool of_system = path.string().starts_with("/dev/") || path.string().starts_with("/proc/");
     if (fs::is_other(status) || (of_system && fs::exists(status))) return write_through(path, text);
-    const fs::path named = fs::is_symlink(path, failed) ? fs::weakly_canonical(path, failed) : path;
-    replace(failed ? path : named, text);
+    replace(behind_links(path), text);
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {

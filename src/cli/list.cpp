@@ -1,5 +1,6 @@
 // strop list: problems with their tags and latest speedups; --slow: stored results by what they leave to gain.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -121,10 +122,11 @@ std::vector<SlowRow> slow_rows(const Arguments& arguments, double threshold) {
         if (latest) listed.insert(problem.problem);
         add({problem.name, latest ? std::optional(std::move(latest->record)) : std::nullopt, {}, problem.error});
     }
+    std::map<std::string, std::string> others;  // by problem: the latest run
     if (store && arguments.text("FOLDER").empty())
         for (const RunSummary& run : store->runs())  // newest first: the first one stays
-            if (run.speedup > 0 && listed.insert(run.problem).second)
-                add({run.problem, store->load_named(run.run), {}, ""});
+            if (run.speedup > 0 && listed.count(run.problem) == 0) others.emplace(run.problem, run.run);
+    for (const auto& [problem, run] : others) add({problem, store->load_named(run), {}, ""});
     std::stable_sort(rows.begin(), rows.end(), [](const SlowRow& a, const SlowRow& b) {
         if (!a.record || !b.record) return a.record && !b.record;
         if (a.standpoint.value != b.standpoint.value) return a.standpoint.value < b.standpoint.value;

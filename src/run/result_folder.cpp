@@ -217,6 +217,8 @@ std::string option_lines(const std::string& target, const std::vector<std::strin
     for (const std::string& flag : own)
         lines += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:{}>:SHELL:{}>\")\n", target,
                              clang ? "Clang,AppleClang" : "GNU", flag);
+    // Vectors are passed between functions of this file only, so that no other compiler's rules for them matter.
+    lines += fmt::format("target_compile_options({} PRIVATE \"$<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>\")\n", target);
     return lines;
 }
 

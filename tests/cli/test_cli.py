@@ -197,6 +197,20 @@ class Listing(InFolder):
                          {"behind": "slow", "near": "slow", "full": "slow", "ahead": "good"})
         only = strop("list", "problems", "--slow", "--store", "runs.db", cwd=self.folder).stdout
         self.assertNotIn("ahead", only)
+
+        # The name is the problem's, wherever its folder lies; another problem of that name has no part in it.
+        with sqlite3.connect(self.folder / "runs.db") as connection:
+            for run, folder in (("own-1", self.folder / "problems" / "never"), ("other-1", self.folder / "elsewhere")):
+                record = {**json.loads(text), "run": run, "problem": "never", "outcome": "improved", "problem_hash": run,
+                          "problem_folder": str(folder), "headline": {"ratio": 1.5, "low": 1.4, "high": 1.6},
+                          "headline_baseline": "numpy"}
+                connection.execute("INSERT INTO runs VALUES (?, 'never', '2026', 'improved', 1.5, 'numpy', 1, 1, 'out', ?)",
+                                   (run, json.dumps(record)))
+        connection.close()
+        (self.folder / "problems" / "never").rename(self.folder / "problems" / "of_late")
+        self.assertRegex(strop("list", "problems", "--store", "runs.db", cwd=self.folder).stdout, r"(?m)^of_late .* -$")
+        (self.folder / "problems" / "of_late").rename(self.folder / "problems" / "never")
+        self.assertRegex(strop("list", "problems", "--store", "runs.db", cwd=self.folder).stdout, r"(?m)^never .*own-1$")
         self.fails(["list", "--slow", "--threshold", "2"], 2, "--threshold: '2' does not fit",
                    "give a number above 0, at most 1")
         self.fails(["list", "--threshold", "0.5"], 2, "--threshold is for --slow", "strop list --slow --threshold 0.9")

@@ -66,6 +66,41 @@ class Types(unittest.TestCase):
             self.assertEqual(note, "")
 
 
+class Baselines(unittest.TestCase):
+    def called(self, source, inputs):
+        """One in NumPy, over one array for each of these names: what it returns; the arrays cannot be written."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "reference.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(source)
+            memory = [os.memfd_create(name) for name in ("inputs", "outputs")]
+            for descriptor in memory:
+                os.ftruncate(descriptor, 4096)
+            os.pwrite(memory[0], np.arange(4, dtype=np.float32).tobytes(), 0)
+            place = {"shape": [4], "offset": 0}
+            spec = {"reference": path, "function": "f", "framework": "numpy", "threads": 1, "parameters": [],
+                    "inputs": [{"name": name, "dtype": "float32"} for name in inputs],
+                    "outputs": [{"name": "y", "dtype": "float32"}],
+                    "points": [{"input_fd": memory[0], "output_fd": memory[1],
+                                "sets": [{"inputs": [place] * len(inputs), "outputs": [place]}]}]}
+            sys.path.insert(0, os.path.dirname(host.__file__))
+            baseline = host.Baseline(spec)
+            baseline.prepare(0)
+            baseline.call(0, 3, 0)
+            return list(baseline.last[0])
+
+    def test_one_that_changes_its_inputs_works_on_copies(self):
+        source = "def f(x):\n    x *= 2\n    return x + 1\n"
+        self.assertEqual(self.called(source, ["x"]), [1, 3, 5, 7])
+
+    def test_an_input_of_the_name_out_is_no_place_for_a_result(self):
+        self.assertEqual(self.called("def f(x, out):\n    return x + out\n", ["x", "out"]), [0, 2, 4, 6])
+
+    def test_an_argument_behind_the_inputs_is(self):
+        source = "import numpy as np\ndef f(x, out=None):\n    return np.add(x, 1, out=out)\n"
+        self.assertEqual(self.called(source, ["x"]), [1, 2, 3, 4])
+
+
 class Frameworks(unittest.TestCase):
     @unittest.skipIf(importlib.util.find_spec("jax"), "jax is installed")
     def test_one_that_is_missing_is_not_the_baseline_of_its_name(self):

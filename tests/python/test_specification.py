@@ -92,7 +92,27 @@ class Problems(unittest.TestCase):
         text = self.write(uses_others, {"x": np.zeros((6, 4), np.float32), "gamma": np.zeros(4, np.float32)})
         self.assertIn('"shape": ["D0", "D1"]', text)
         self.assertIn('shapes: {"given": {"D0": 6, "D1": 4}}', text)
-        self.assertIn('parameters: {"eps": 1e-05}', text)
+        self.assertIn('parameters: {"eps": {"dtype": "float32", "value": 1e-05}}', text)
+
+    def test_parameters_have_the_types_of_pythons_numbers(self):
+        def moved(x, by=16777217, eps=0.1, flag=True):
+            return x * eps + by if flag else x
+
+        shapes = [{"N": 4}]
+        text = self.write(moved, {"x": "float64[N]"}, shapes=shapes)
+        self.assertIn('"by": {"dtype": "int64", "value": 16777217}', text)
+        self.assertIn('"eps": {"dtype": "float64", "value": 0.1}', text)
+        self.assertIn('"flag": {"dtype": "bool", "value": true}', text)
+        text = self.write(moved, {"x": "float32[N]"}, shapes=shapes, parameters={"by": {"dtype": "int32", "value": 3}})
+        self.assertIn('"by": {"dtype": "int32", "value": 3}, "eps": {"dtype": "float32", "value": 0.1}', text)
+        with self.assertRaisesRegex(BadInput, "beyond 2"):
+            self.write(moved, {"x": "float64[N]"}, shapes=shapes, parameters={"by": 2**53 + 1})
+
+    def test_what_is_not_known_is_named(self):
+        with self.assertRaisesRegex(BadInput, "x is of dtype float65, which is not known"):
+            self.write(clipped, {"x": "float65[N]"}, shapes=[{"N": 4}])
+        with self.assertRaisesRegex(BadInput, "'large' has no value for 'N'"):
+            self.write(clipped, {"x": "float32[N]"}, shapes={"large": {"M": 4}})
 
     def test_inputs_are_named_as_the_function_does(self):
         with self.assertRaisesRegex(BadInput, r"inputs are \['y'\], clipped takes \['x'\]"):
