@@ -282,6 +282,7 @@ TEST_F(Loader, PointsAreChecked) {
     expect_at(11, "cannot label", with("  large:", "  very large:"));
     expect_at(10, "'N%stride == 0' does not hold", with("N: 128", "N: 127"));
     expect_at(10, "'N//stride' in the shape of y is 0", with("N: 128, K: 3}", "N: 1, K: 3}"));
+    expect_at(10, "'N//(K - 3)' in the shape of y: division by zero", with("N//stride]", "N//(K - 3)]"));
     expect_at(10, "the limit of 'idx' is below 1", with("limit: M", "limit: M - 64"));
     expect_at(10, "division by zero", with("limit: M", "limit: M // (K - 3)"));
     expect_at(10, "work 'M - 4096' is no amount", with("flops: 8*M*N", "flops: M - 4096"));

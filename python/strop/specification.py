@@ -74,7 +74,11 @@ def dimensions(inputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def extent_of(expression: Any, sizes: Mapping[str, Any]) -> int:
-    return int(eval(str(expression), {"__builtins__": {}}, dict(sizes)))    # the caller's own text
+    try:
+        return int(eval(str(expression), {"__builtins__": {}}, dict(sizes)))    # the caller's own text
+    except ZeroDivisionError:
+        at = ", ".join(f"{name}={value}" for name, value in sizes.items())
+        raise BadInput(f"the extent '{expression}' divides by zero at {at}") from None
 
 
 def _arguments(inputs: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, Any]):

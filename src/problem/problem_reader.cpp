@@ -476,9 +476,12 @@ void ProblemReader::check_point(size_t index) {
 // What is wrong with the extents and conditions at a point, or nothing.
 std::string ProblemReader::complaint_at(const ShapePoint& point) const try {
     Bindings bindings = bindings_of(problem_, point.dims);
-    for (const Located& shape : shapes_)
-        if (int64_t extent = shape.expression.evaluate_integer(bindings); extent < 1)
-            return fmt::format("'{}' in the {} is {}", shape.expression.text(), shape.what, extent);
+    for (const Located& shape : shapes_) try {
+            if (int64_t extent = shape.expression.evaluate_integer(bindings); extent < 1)
+                return fmt::format("'{}' in the {} is {}", shape.expression.text(), shape.what, extent);
+        } catch (const UsageError& error) {
+            return fmt::format("'{}' in the {}: {}", shape.expression.text(), shape.what, error.what());
+        }
     for (const auto* tensors : {&problem_.inputs, &problem_.outputs})
         for (const Tensor& tensor : *tensors) bytes_of(problem_, tensor, point.dims);  // throws when too large
     for (const Expression& condition : problem_.require)
