@@ -36,7 +36,7 @@ def plain_function(function: Any) -> types.FunctionType:
         raise BadInput(f"{found.__qualname__} is a method", "give a function of the inputs")
     if not isinstance(found, types.FunctionType):
         kind = "class" if isinstance(found, type) else type(found).__name__
-        raise BadInput(f"a {kind} is no function with a source", DEFINE + "; a PyTorch module is given by its file")
+        raise BadInput(f"a {kind} is no function with a source", DEFINE + "; of a PyTorch module give an instance, or its file")
     return found
 
 

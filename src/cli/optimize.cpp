@@ -15,6 +15,7 @@
 #include "cli/models.h"
 #include "cli/problem_argument.h"
 #include "cli/progress.h"
+#include "cli/report_file.h"
 #include "cli/scheduled_batch.h"
 #include "cli/store_access.h"
 #include "cli/targets.h"
@@ -99,6 +100,20 @@ std::vector<std::string> given_problems(const Arguments& arguments) {
     return problems;
 }
 
+// A result of another problem that has the same name.
+void say_what_is_replaced(const Problem& problem, const std::string& out) try {
+    std::error_code failed;
+    if (!fs::exists(fs::path(out) / "report.json", failed)) return;
+    const RunRecord earlier = read_report_file(out).record;
+    if (earlier.problem_hash == problem.hash || earlier.problem_folder.empty() ||
+        fs::weakly_canonical(earlier.problem_folder, failed) == fs::weakly_canonical(problem.folder, failed))
+        return;
+    fmt::print(stderr, "! {} holds the result of another {}, in {}: it is replaced; --out keeps both\n", out,
+               problem.name, earlier.problem_folder);
+} catch (const UsageError&) {
+    // No report that can be read.
+}
+
 }  // namespace
 
 int command_optimize(const Arguments& arguments) {
@@ -120,6 +135,7 @@ int command_optimize(const Arguments& arguments) {
     const Problem problem = problem_argument(problems.front(), arguments.text("--dtype"));
     RunOptions options = of_problem(problem);
     if (!targets.empty()) aim(options, targets.front(), false);
+    say_what_is_replaced(problem, options.settings.out);
 
     install_interrupt_handler(Interruptible::resumable);
     const std::unique_ptr<Store> store = store_of_run(arguments);

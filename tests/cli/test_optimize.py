@@ -151,6 +151,15 @@ class OneRun(unittest.TestCase):
         for text in texts.values():
             self.assertIn("shifted", text)
 
+    def test_a_result_of_another_problem_is_not_replaced_without_a_word(self):
+        other = write_problem(self.folder / "other", "shifted")
+        (other / "reference.py").write_text("def shifted(*arguments):\n    return nothing\n", encoding="utf-8")
+        shutil.copytree(self.out, self.folder / "copy")
+        said = strop("optimize", str(other), "--out", "copy", cwd=self.folder).stderr
+        self.assertIn(f"copy holds the result of another shifted, in {self.document['problem_folder']}: it is replaced", said)
+        again = strop("optimize", str(other), "--out", "new", cwd=self.folder).stderr
+        self.assertNotIn("is replaced", again)
+
     def test_a_finished_run_is_not_run_again(self):
         done = strop("resume", self.document["run"], "--json", cwd=self.folder)
         self.assertEqual((done.returncode, done.stderr), (self.done.returncode, ""))
