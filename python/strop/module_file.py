@@ -113,19 +113,17 @@ class _File:
         self.own = {**self.parameters, **dict(self.graph.named_buffers(remove_duplicate=False)), **self.constants()}
 
     def text(self, shapes: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
-        body = "".join(f"        {line}\n" for line in self.lines())
+        body, tensors = "".join(f"        {line}\n" for line in self.lines()), "".join(self.tensors())
+        packs = "_packed(" in tensors
+        imports = ["import base64\n"] * packs + ["import operator\n"] * (" operator." in body) + ["import zlib\n"] * packs
         known = inspect.signature(self.module.forward).parameters
         arguments = [name if isinstance(value, torch.Tensor) or name not in known else f"{name}={value!r}"
                      for name, value in self.inputs.items()]
-        inputs = ", ".join(_example(value) if isinstance(value, torch.Tensor) else repr(value)
-                           for value in self.inputs.values())
-        tensors = "".join(self.tensors())
-        imports = "import base64\n" if "_packed(" in tensors else ""
-        imports += "import operator\n" if " operator." in body else ""
-        imports += "import zlib\n" if "_packed(" in tensors else ""
-        text = TEXT.format(imports=imports + "\n" if imports else "", packed=PACKED if "_packed(" in tensors else "", title=type(self.module).__name__, mode="train" if self.module.training else "eval",
-                           mode_matters=_mode_matters(self.module), tensors=tensors,
-                           arguments=", ".join(arguments), body=body, inputs=inputs)
+        inputs = [_example(value) if isinstance(value, torch.Tensor) else repr(value) for value in self.inputs.values()]
+        text = TEXT.format(title=type(self.module).__name__, mode="train" if self.module.training else "eval",
+                           mode_matters=_mode_matters(self.module), imports="".join(imports + ["\n"] * bool(imports)),
+                           packed=PACKED if packs else "", tensors=tensors, arguments=", ".join(arguments), body=body,
+                           inputs=", ".join(inputs))
         if shapes:
             rows = "".join(f"        {label!r}: {[list(shape) for shape in one.values()]},\n" for label, one in shapes.items())
             text += f"\n\ndef get_shapes():\n    return {{\n{rows}    }}\n"

@@ -137,9 +137,9 @@ def _example(entry: Mapping[str, Any], shape: Sequence[int]) -> Any:
     dtype = getattr(torch, entry["dtype"], None)
     if not isinstance(dtype, torch.dtype):
         raise BadInput(f"inputs: {entry['dtype']} is no type of PyTorch", EXAMPLES)
-    fill = entry.get("fill", "normal")
     if dtype == torch.bool:
         return torch.randint(0, 2, shape).bool()
     if not dtype.is_floating_point:
         return torch.full(shape, entry.get("limit", 2) - 1).to(dtype)
-    return (torch.randn(shape) if fill == "normal" else torch.rand(shape)).to(dtype)
+    drawn = {"uniform": torch.rand(shape), "positive": torch.rand(shape) + 0.1}
+    return drawn.get(entry.get("fill", "normal"), torch.randn(shape)).to(dtype)
