@@ -587,6 +587,8 @@ std::vector<Built> CppToolchain::build(const Problem& problem, const std::vector
         if (std::string& message = results.back().message;
             message.find(std::string(declared_signature) + ":1:") != std::string::npos)
             message = fmt::format("its function has to be {}\n{}", signature(problem), message);
+        else if (const auto missing = builds[i].emulated ? missing_in_emulator(message) : std::nullopt)
+            message = fmt::format("the emulator does not have {}\n{}", *missing, message);
         results.back().late_values = late_values(builds[i]);
         if (unpaid.erase(keys[i])) results.back().seconds = share;
     }

@@ -162,6 +162,16 @@ std::string emulated_call_adapter(const Problem& problem) {
         join(arguments, ",\n        "), late_values_name, most_late_tunables, kernel_entry_name);
 }
 
+std::optional<std::string> missing_in_emulator(const std::string& said) {
+    static const std::regex undeclared(
+        "(?:undeclared identifier|unknown type name|no type named) '((?:cuda|cu|__)\\w+)'"),
+        no_file("fatal error: '([^']+)' file not found");
+    std::smatch found;
+    for (const std::regex* form : {&undeclared, &no_file})
+        if (std::regex_search(said, found, *form)) return found[1].str();
+    return std::nullopt;
+}
+
 std::optional<EmulatorFinding> emulator_finding(const std::string& report, const fs::path& library) {
     const size_t at = report.find(mark);
     if (at == std::string::npos) return std::nullopt;

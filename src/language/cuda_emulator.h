@@ -27,6 +27,9 @@ std::filesystem::path emulator_headers();  // their folder
 // NAME(inputs..., outputs..., parameters..., dimensions..., stream).
 std::string emulated_call_adapter(const Problem& problem);
 
+// What CUDA has and the emulator has not, by what the compiler says of a source: "cudaGraphLaunch", "cub/cub.cuh".
+std::optional<std::string> missing_in_emulator(const std::string& said);
+
 struct EmulatorFinding {
     Verdict verdict;  // nondeterministic: races, and values that nobody wrote; crashed: all others
     std::string evidence;

@@ -247,6 +247,13 @@ class Baselines(OfOneResult):
                          (2, "strop: strop-out: there is no result to check\n"
                              "hint: name a folder that `strop optimize` wrote\n"))
 
+    def test_one_whose_function_is_gone_is_not_passed_over(self):
+        place = self.copy("elsewhere/strop-out/gone")
+        (place / "shifted.cpp").unlink()
+        done = strop("check", cwd=self.folder / "elsewhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("strop-out/gone/shifted.cpp: there is no kernel", done.stderr)
+
 
 def shell_steps(file):
     """(environment, script) of the YAML files of ci/: what stands under `env:` or `variables:`, and the script."""

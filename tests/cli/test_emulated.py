@@ -50,6 +50,15 @@ class Emulated(InFolder):
         self.assertEqual(broken["verdict"], "compile_failed")
         self.assertIn("broken.cu:4:", broken["evidence"])
 
+    def test_what_the_emulator_does_not_have_is_named(self):
+        self.write("graph.cu", SHIFTED.replace("    shift<<<", "    cudaGraphLaunch(nullptr, stream);\n    shift<<<"))
+        self.write("cub.cu", "#include <cub/cub.cuh>\n" + SHIFTED)
+        done = self.judge("graph.cu", "cub.cu", "--json")
+        for line, missing in zip(done.stdout.splitlines(), ("cudaGraphLaunch", "cub/cub.cuh"), strict=True):
+            found = json.loads(line)
+            self.assertEqual(found["verdict"], "compile_failed")
+            self.assertTrue(found["evidence"].startswith(f"the emulator does not have {missing}"), found["evidence"])
+
     def test_memory_that_the_first_call_has_sized(self):
         self.write("kept.cu", SHIFTED.replace("cudaStream_t stream) {\n", "cudaStream_t stream) {\n"
                    "    static float* kept = nullptr;\n    if (!kept) cudaMalloc(&kept, M * N * sizeof(float));\n")
