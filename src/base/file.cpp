@@ -65,7 +65,9 @@ fs::path behind_links(fs::path path) {
     return path;
 }
 
-void replace(const fs::path& path, std::string_view text) {
+}  // namespace
+
+void write_file(const fs::path& path, std::string_view text) {
     const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
     std::error_code failed;
     fs::create_directories(parent, failed);
@@ -82,14 +84,12 @@ void replace(const fs::path& path, std::string_view text) {
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail(errno);
 }
 
-}  // namespace
-
-void write_file(const fs::path& path, std::string_view text) {
+void write_named_file(const fs::path& path, std::string_view text) {
     std::error_code failed;
     const fs::file_status status = fs::status(path, failed);
     const bool of_system = path.string().starts_with("/dev/") || path.string().starts_with("/proc/");
     if (fs::is_other(status) || (of_system && fs::exists(status))) return write_through(path, text);
-    replace(behind_links(path), text);
+    write_file(behind_links(path), text);
 }
 
 TemporaryFolder::TemporaryFolder(std::string_view prefix) {

@@ -246,8 +246,8 @@ int command_check(const Arguments& arguments) {
         std::fflush(stdout);
     }
     if (arguments.has("--json")) fmt::print("{}\n", report::checked_json(results));
-    if (arguments.has("--junit")) write_file(arguments.text("--junit"), report::checked_junit(results));
-    if (arguments.has("--markdown")) write_file(arguments.text("--markdown"), report::checked_markdown(results));
+    if (arguments.has("--junit")) write_named_file(arguments.text("--junit"), report::checked_junit(results));
+    if (arguments.has("--markdown")) write_named_file(arguments.text("--markdown"), report::checked_markdown(results));
     const bool kept =
         std::all_of(results.begin(), results.end(), [](const report::CheckedResult& result) { return result.kept; });
     return kept ? 0 : static_cast<int>(Exit::no_improvement);

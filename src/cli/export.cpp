@@ -56,7 +56,7 @@ int command_export(const Arguments& arguments) {
     if (!arguments.has("--transcript") && !arguments.has("--record") && !arguments.has("--solution"))
         throw UsageError("nothing to export", "--transcript DIR, --record FILE, --solution FILE, or several");
     if (arguments.has("--solution")) {
-        write_file(arguments.text("--solution"), solution_of(record));
+        write_named_file(arguments.text("--solution"), solution_of(record));
         fmt::print("{}\n", arguments.text("--solution"));
     }
     if (arguments.has("--record")) {

@@ -38,7 +38,7 @@ int command_profile(const Arguments& arguments) {
     report.profile.evidence = with_file_name(report.profile.evidence, file);
     const bool ok = report.profile.verdict == Verdict::ok;
     if (!page.empty() && ok) {
-        write_file(page, report::profile_html(report));
+        write_named_file(page, report::profile_html(report));
         fmt::print(stderr, "{} is written\n", page);
     }
     if (arguments.has("--json")) fmt::print("{}", report::profile_json(report));

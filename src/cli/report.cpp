@@ -30,7 +30,7 @@ int command_report(const Arguments& arguments) {
     if (out.empty()) {
         fmt::print("{}", text);
     } else {
-        write_file(out, text);
+        write_named_file(out, text);
         fmt::print(stderr, "{} is written\n", out);
     }
     return 0;

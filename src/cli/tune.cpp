@@ -27,9 +27,9 @@ namespace {
 void export_space(const tune::MeasuredSpace& space, const Arguments& arguments) {
     if (!arguments.has("--export")) return;
     const std::string format = arguments.text("--format");
-    write_file(arguments.text("--export"), format == "t1"   ? exchange::write_t1(space)
-                                           : format == "t4" ? exchange::write_t4(space)
-                                                            : exchange::write_kernel_tuner(space));
+    write_named_file(arguments.text("--export"), format == "t1"   ? exchange::write_t1(space)
+                                                 : format == "t4" ? exchange::write_t4(space)
+                                                                  : exchange::write_kernel_tuner(space));
 }
 
 // ---- a measured space ----------------------------------------------------------------------------------

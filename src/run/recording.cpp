@@ -50,7 +50,7 @@ void write_recording(const fs::path& path, Store& store, const RunRecord& record
                  {"settings", record.settings}, {"evaluations", store.evaluations(record.run)},
                  {"documents", Json::object()}};
     for (const auto& [key, document] : store.documents(record.run)) json["documents"][key] = Json::parse(document);
-    write_file(path, dump(json, 1) + "\n");
+    write_named_file(path, dump(json, 1) + "\n");
 }
 
 Recording read_recording(const fs::path& path) {
