@@ -155,9 +155,9 @@ class OneRun(unittest.TestCase):
         other = write_problem(self.folder / "other", "shifted")
         (other / "reference.py").write_text("def shifted(*arguments):\n    return nothing\n", encoding="utf-8")
         shutil.copytree(self.out, self.folder / "copy")
-        said = strop("optimize", str(other), "--out", "copy", cwd=self.folder).stderr
+        said = strop("optimize", str(other), "--out", "copy", "--store", "other.db", cwd=self.folder).stderr
         self.assertIn(f"copy holds the result of another shifted, in {self.document['problem_folder']}: it is replaced", said)
-        again = strop("optimize", str(other), "--out", "new", cwd=self.folder).stderr
+        again = strop("optimize", str(other), "--out", "new", "--store", "other.db", cwd=self.folder).stderr
         self.assertNotIn("is replaced", again)
 
     def test_a_finished_run_is_not_run_again(self):
