@@ -100,6 +100,7 @@ The constructor, the names of parameters and buffers and so the state_dict are M
 and torch.export; it computes no gradients.@moved@
 """
 
+import hashlib
 import importlib.util
 import os
 
@@ -118,7 +119,12 @@ Model = _load("@name@_original").Model
 _kernel = _load("@name@").@name@
 
 
-@torch.library.custom_op("strop::@name@", mutates_args=())
+# The operator has a name for this file and what lies beside it: several results of one name may be in one process.
+_source = os.path.splitext(os.path.abspath(__file__))[0].removesuffix("_module") + ".cpp"
+_digest = hashlib.sha256(_source.encode() + open(_source, "rb").read()).hexdigest()[:16]
+
+
+@torch.library.custom_op(f"strop::@name@_{_digest}", mutates_args=())
 def _forward(@typed@) -> @result@:
     with torch.no_grad():
         return _kernel(@contiguous@)

@@ -22,8 +22,8 @@ import torch
 from strop.program import BadInput
 
 GIVE_A_FILE = "give a file with the module's source (docs/problems.md)"
+MOST_ELEMENTS = 2**31  # along an axis; more is no limit
 SHORT = 64  # elements of a tensor that is written out
-RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")  # which `strop import` knows by PyTorch's own functions
 WITHOUT_MEANING = ("device", "pin_memory", "layout")  # of an operation on the processor
 PACKED = '''
 
@@ -73,20 +73,20 @@ def module_file(module: torch.nn.Module, inputs: Mapping[str, Any], shapes: Mapp
     return _File(module, inputs).text(shapes)
 
 
-def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.fx.GraphModule:
+def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export.ExportedProgram:
     auto, dynamic = torch.export.Dim.AUTO, {}
     for name, value in inputs.items():
         varies = isinstance(value, torch.Tensor)
         dynamic[name] = {axis: auto for axis, extent in enumerate(value.shape) if extent > 1} if varies else None
+    from strop.import_torch import extents_kept, refusal
+
     try:
-        with torch.no_grad(), _silence():
+        with torch.no_grad(), _silence(), extents_kept():
             program = torch.export.export(module, (), dict(inputs), dynamic_shapes=dynamic, strict=False)
             if any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in program.graph.nodes):
                 program = program.run_decompositions({})  # into plain operations, as of `autocast`
-            return program.module(check_guards=False)
+            return program
     except Exception as error:
-        from strop.import_torch import refusal
-
         why = refusal(error, os.path.dirname(inspect.getsourcefile(type(module)) or "")).replace("the reference", "it")
         raise BadInput(f"{type(module).__name__}: {why}", "forward has to take the inputs, and its control flow no values "
                        "of tensors") from error
@@ -108,18 +108,26 @@ def _silence() -> Iterator[None]:
 class _File:
     def __init__(self, module: torch.nn.Module, inputs: Mapping[str, Any]) -> None:
         self.module, self.inputs = module, inputs
-        self.graph = exported(module, inputs)
+        self.program = exported(module, inputs)
+        try:
+            self.graph = self.program.module(check_guards=False)
+        except SyntaxError as error:
+            raise BadInput(f"{type(module).__name__} cannot be written as a file: a part of it is called by a word of Python",
+                           "give it another name") from error
         self.parameters = dict(self.graph.named_parameters(remove_duplicate=False))
         self.own = {**self.parameters, **dict(self.graph.named_buffers(remove_duplicate=False)), **self.constants()}
 
     def text(self, shapes: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
-        body, tensors = "".join(f"        {line}\n" for line in self.lines()), "".join(self.tensors())
+        body = self.guard() + "".join(f"        {line}\n" for line in self.lines())
+        tensors = "".join(self.tensors())
         packs = "_packed(" in tensors
         imports = ["import base64\n"] * packs + ["import operator\n"] * (" operator." in body) + ["import zlib\n"] * packs
         known = inspect.signature(self.module.forward).parameters
-        arguments = [name if isinstance(value, torch.Tensor) or name not in known else f"{name}={value!r}"
+        tail = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)][-1:]
+        behind = list(self.inputs)[list(self.inputs).index(tail[0]) + 1 :] if tail else list(self.inputs)
+        arguments = [f"{name}={_literal(value)}" if name in behind and name in known else name
                      for name, value in self.inputs.items()]
-        inputs = [_example(value) if isinstance(value, torch.Tensor) else repr(value) for value in self.inputs.values()]
+        inputs = [_example(value) if isinstance(value, torch.Tensor) else _literal(value) for value in self.inputs.values()]
         text = TEXT.format(title=type(self.module).__name__, mode="train" if self.module.training else "eval",
                            mode_matters=_mode_matters(self.module), imports="".join(imports + ["\n"] * bool(imports)),
                            packed=PACKED if packs else "", tensors=tensors, arguments=", ".join(arguments), body=body,
@@ -159,6 +167,36 @@ class _File:
 
     # ---- what it computes ----
 
+    def guard(self) -> str:
+        """What the program holds for: Python's own arithmetic and branches over extents are done by now."""
+        shapes = {spec.arg.name: node.meta["val"].shape
+                  for spec, node in zip(self.program.graph_signature.input_specs, self.program.graph.nodes)
+                  if spec.kind.name == "USER_INPUT" and isinstance(node.meta.get("val"), torch.Tensor)}
+        names = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
+        conditions, first = [], {}
+        for name, shape in zip(names, shapes.values()):
+            for axis, extent in enumerate(shape):
+                place = f"{name}.shape[{axis}]"
+                if not isinstance(extent, torch.SymInt) or not extent.node.expr.free_symbols:
+                    conditions.append(f"{place} == {int(extent)}")
+                    continue
+                expression = extent.node.expr
+                if not expression.is_symbol:
+                    continue
+                if expression in first:
+                    conditions.append(f"{place} == {first[expression]}")
+                    continue
+                first[expression] = place
+                limits = self.program.range_constraints.get(expression)
+                if limits is not None and limits.lower > 2:
+                    conditions.append(f"{place} >= {limits.lower}")
+                if limits is not None and limits.upper < MOST_ELEMENTS:
+                    conditions.append(f"{place} <= {limits.upper}")
+        if not conditions:
+            return ""
+        text = " and ".join(conditions)
+        return f"        if not ({text}):\n            raise ValueError({'forward is for ' + text!r})\n"
+
     def lines(self) -> Iterator[str]:
         for node in self.graph.graph.nodes:
             if node.op == "get_attr":
@@ -184,9 +222,9 @@ class _File:
         name = getattr(target, "__name__", "")
         if getattr(operator, name, None) is target:
             return f"operator.{name}"
+        if isinstance(target, torch._ops.OpOverload) and target.namespace == "strop":  # a layer that was kept
+            return f"torch._VF.{target._opname}"
         if isinstance(target, torch._ops.OpOverload) and target.namespace == "aten":
-            if target._opname in RECURRENT:
-                return f"torch._VF.{target._opname}"
             return f"aten.{target._opname}.{target._overloadname}"
         if getattr(torch, name, None) is target:  # torch.sym_max
             return f"torch.{name}"
@@ -220,7 +258,7 @@ def _mode_matters(module: torch.nn.Module) -> bool:
 def _literal(value: Any) -> str:
     if isinstance(value, torch.fx.Node):
         return value.name
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+    if isinstance(value, list) or type(value) in (tuple, torch.Size):  # no tuple with names
         inside = ", ".join(_literal(one) for one in value)
         return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
@@ -231,8 +269,6 @@ def _literal(value: Any) -> str:
         return f"torch.device({str(value)!r})"
     if isinstance(value, (torch.dtype, torch.memory_format, torch.layout, bool, int, str, type(None))):
         return repr(value)
-    if hasattr(value, "_fields"):
-        return "(" + ", ".join(_literal(one) for one in value) + ",)"
     raise BadInput(f"a {type(value).__name__} in the module's program cannot be written", GIVE_A_FILE)
 
 
@@ -252,6 +288,8 @@ def _like(value: torch.Tensor) -> str:
 
 def _exact(value: torch.Tensor) -> str:
     plain = value.detach().cpu().contiguous()
+    if plain.numel() == 0:
+        return f"torch.empty({list(plain.shape)}, dtype={plain.dtype})"
     if plain.numel() > 1 and bool((plain == plain.reshape(-1)[0]).all()):
         return f"torch.full({list(plain.shape)}, {_literal(plain.reshape(-1)[0].item())}, dtype={plain.dtype})"
     if plain.numel() <= SHORT and plain.dtype not in (torch.bfloat16, torch.float16):
@@ -266,8 +304,11 @@ def _example(value: torch.Tensor) -> str:
     if value.dtype == torch.bool:
         return f"torch.randint(0, 2, {shape}).bool()"
     if not value.is_floating_point():
-        return f"torch.randint(0, {int(value.max()) + 1}, {shape}).to({value.dtype})"
-    low, high = float(value.min()), float(value.max())
+        return f"torch.randint({min(0, int(value.min()))}, {int(value.max()) + 1}, {shape}).to({value.dtype})"
+    finite = value.double()[torch.isfinite(value)]
+    if finite.numel() == 0:
+        return f"torch.randn({shape}).to({value.dtype})"
+    low, high = float(finite.min()), float(finite.max())
     if low >= 0:
         return f"torch.empty({shape}, dtype={value.dtype}).uniform_({low:.6g}, {max(high, low + 1e-6):.6g})"
-    return f"torch.randn({shape}).mul_({float(value.double().square().mean().sqrt()):.6g}).to({value.dtype})"
+    return f"torch.randn({shape}).mul_({float(finite.square().mean().sqrt()):.6g}).to({value.dtype})"

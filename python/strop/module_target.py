@@ -11,6 +11,7 @@ from typing import Any, Mapping, Optional, Sequence
 from strop.program import BadInput
 from strop.specification import Shapes, dimensions, extent_of, points_of, tensor
 
+NEAR = 0.05  # of the largest value: results in 16 bits differ by some percent
 EXAMPLES = 'inputs={"x": torch.randn(8, 64)}, or {"x": "float32[B, 64]"} with shapes={"small": {"B": 8}}'
 
 
@@ -82,10 +83,45 @@ def replacement(folder: pathlib.Path, name: str, module: Any) -> Any:
                                f"the module that was optimized", "give a module of the same sizes")
             place, _, last = key.rpartition(".")
             getattr(new.get_submodule(place), "_" + kind)[last] = state[key]
-    missing = set(dict(module.named_parameters())) - set(new.state_dict())
-    if missing:
-        raise BadInput(f"the module that was optimized has no '{sorted(missing)[0]}'", "give the module that was optimized")
-    return new.train(module.training)
+    parameters = dict(module.named_parameters()), dict(new.named_parameters())
+    for here, there, what in ((*parameters, "the module that was optimized"), (*parameters[::-1], "this module")):
+        if missing := sorted(set(here) - set(there)):
+            raise BadInput(f"{what} has no '{missing[0]}'", "give the module that was optimized")
+    new.train(module.training)
+    _compare(new, module, original.get_inputs())
+    return new
+
+
+def _compare(new: Any, module: Any, inputs: Sequence[Any]) -> None:
+    """Once, as what a kernel has as constants (numbers, masks, the code itself) stands in no parameter.
+
+    BadInput: they do not compute the same.
+    """
+    import torch
+
+    names = list(inspect.signature(new.forward).parameters)
+
+    def leaves(one: Any, given: Sequence[Any]) -> list[Any]:
+        with torch.no_grad():
+            result = one(**{name: value.clone() if isinstance(value, torch.Tensor) else value
+                            for name, value in zip(names, given)})
+        return [leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+
+    try:
+        expected, found = leaves(module, inputs), leaves(new, inputs)
+    except Exception as error:
+        raise BadInput(f"the module does not take the inputs that it was optimized for: {error}",
+                       "give the module that was optimized") from error
+    for one, other in zip(found, expected):
+        near = one.shape == other.shape and one.dtype == other.dtype
+        if near and one.is_floating_point():
+            room = NEAR * float(other.double().nan_to_num().abs().max()) if other.numel() else 0.0
+            near = bool(torch.isclose(one.double(), other.double(), rtol=NEAR, atol=room, equal_nan=True).all())
+        elif near:
+            near = float((one != other).double().mean()) < NEAR if one.numel() else True
+        if not near:
+            raise BadInput("the module computes something else than the one that was optimized",
+                           "its numbers, masks and code have to be the same; only parameters may differ")
 
 
 def _load(path: pathlib.Path) -> Any:

@@ -71,8 +71,18 @@ class Optimizing(InEmptyFolder):
             for rows in (1, 5, 64):
                 x = torch.randn(rows, 32)
                 torch.testing.assert_close(fast(x), module(x))
+        for other, words in ((torch.nn.Linear(3, 3), "has no '"), (torch.nn.ReLU(), "this module has no '0."),
+                             (torch.nn.Sequential(torch.nn.LayerNorm(32, eps=9.0), torch.nn.ReLU()), "computes something else")):
+            with self.assertRaises(strop.BadInput) as caught:
+                result.module(other)
+            self.assertIn(words, caught.exception.phrase)
+        # Another result of that name in this process is another kernel.
+        copy = result.save(self.folder / "copy")
+        with open(copy / "norm_module.py", "a", encoding="utf-8") as file:
+            file.write("\n\ndef _kernel(*tensors):\n    return torch.zeros_like(tensors[0])\n")
         with self.assertRaises(strop.BadInput):
-            result.module(torch.nn.Linear(3, 3))
+            strop.Result.load(copy).module(module)
+        torch.testing.assert_close(fast(x), module(x))
         with self.assertRaises(strop.BadInput) as caught:
             strop.optimize(module, {"input": torch.randn(2, 32)}, outputs={"y": "float32[M]"})
         self.assertIn("are found in it", caught.exception.phrase)

@@ -4,6 +4,7 @@ import contextlib
 import importlib.util
 import inspect
 import io
+import math
 import os
 import pathlib
 import sys
@@ -62,6 +63,26 @@ if HAVE_TORCH:
     class Several(nn.Module):
         def forward(self, *xs):
             return sum(xs)
+
+    class ByExtents(nn.Module):
+        """Python's arithmetic and branches over extents are done when it is exported."""
+
+        def forward(self, x):
+            y = x / math.log(x.shape[1] + 1)
+            return y * 2 if x.shape[0] > 3 else y
+
+    class Late(nn.Module):
+        def forward(self, x, scale=1.0, bound=0.0, y=None):
+            return (x * scale).clamp(min=bound) if y is None else x * scale + y
+
+    class Masked(nn.Module):
+        def __init__(self, eps=1.0):
+            super().__init__()
+            self.linear, self.eps = nn.Linear(8, 8), eps
+            self.register_buffer("mask", torch.arange(8) % 2 == 0)
+
+        def forward(self, x):
+            return torch.where(self.mask, self.linear(x), self.eps)
 
     class ByValues(nn.Module):
         def forward(self, x):
@@ -132,6 +153,9 @@ class ModuleFile(unittest.TestCase):
             (Pair(), {"a": draw(4, 6), "b": draw(6), "scale": 2.0}),
             (Half(), draw(5, 32).bfloat16(), {"x": draw(2, 32).bfloat16()}),
             (Mixed(), draw(5, 32), {"x": draw(2, 32)}),
+            (Late(), {"x": draw(3, 4), "scale": math.inf, "y": draw(3, 4)}),
+            (Late(), {"x": draw(3, 4), "scale": 2.0, "bound": -math.inf}, {"x": draw(5, 2), "scale": 2.0, "bound": -math.inf}),
+            (Late(), {"x": draw(3, 4).masked_fill(torch.eye(3, 4).bool(), -math.inf)}),
             (nn.LSTM(8, 16, batch_first=True), draw(2, 5, 8), {"input": draw(3, 7, 8)}),
             (nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval(), draw(2, 6, 16)),
             (nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU()).eval(), draw(2, 3, 9, 9)),
@@ -151,6 +175,13 @@ class ModuleFile(unittest.TestCase):
 
     def test_a_layer_varies_where_its_weights_do_not_say_otherwise(self):
         self.assertIn("range: {B: [1, 2], M: [1, 5]}", self.imported(nn.LSTM(8, 16, batch_first=True), torch.randn(2, 5, 8)))
+
+    def test_what_python_has_computed_of_extents_does_not_vary(self):
+        problem = self.imported(ByExtents(), torch.randn(5, 9))
+        self.assertIn("x: {dtype: float32, shape: [5, 9]}", problem)
+        with self.assertRaises(Refusal) as refused:
+            self.imported(ByExtents(), {"x": "float32[B, T]"}, {"a": {"B": 5, "T": 9}, "b": {"B": 5, "T": 6}})
+        self.assertIn("get_shapes() asks for 'b'", str(refused.exception))
 
     def test_what_is_asked_for_and_cannot_vary(self):
         path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
