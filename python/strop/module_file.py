@@ -173,7 +173,8 @@ class _File:
                   for spec, node in zip(self.program.graph_signature.input_specs, self.program.graph.nodes)
                   if spec.kind.name == "USER_INPUT" and isinstance(node.meta.get("val"), torch.Tensor)}
         names = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
-        conditions, first = [], {}
+        conditions: list[str] = []
+        first: dict[Any, str] = {}
         for name, shape in zip(names, shapes.values()):
             for axis, extent in enumerate(shape):
                 place = f"{name}.shape[{axis}]"

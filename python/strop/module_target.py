@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import inspect
 import pathlib
@@ -11,6 +12,7 @@ from typing import Any, Mapping, Optional, Sequence
 from strop.program import BadInput
 from strop.specification import Shapes, dimensions, extent_of, points_of, tensor
 
+MOST_COMPARED = 1 << 24  # elements of inputs at which a written file is called
 NEAR = 0.05  # of the largest value: results in 16 bits differ by some percent
 EXAMPLES = 'inputs={"x": torch.randn(8, 64)}, or {"x": "float32[B, 64]"} with shapes={"small": {"B": 8}}'
 
@@ -63,6 +65,9 @@ def write_module(folder: pathlib.Path, module: Any, inputs: Any, shapes: Optiona
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.py"
     path.write_text(module_file(module, given, sizes), encoding="utf-8")
+    cases = {label: {key: _example(described[key], one[key]) if key in described else value for key, value in given.items()}
+             for label, one in sizes.items()}
+    _check_file(path, module, cases or {"the example": given})
     return path
 
 
@@ -92,36 +97,61 @@ def replacement(folder: pathlib.Path, name: str, module: Any) -> Any:
     return new
 
 
+def _leaves(module: Any, inputs: Mapping[str, Any]) -> list[Any]:
+    """The tensors that it returns."""
+    import torch
+
+    with torch.no_grad():
+        result = module(**{name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in inputs.items()})
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+
+
+def _is_near(one: Any, other: Any) -> bool:
+    import torch
+
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return False
+    if not one.is_floating_point():
+        return one.numel() == 0 or float((one != other).double().mean()) < NEAR
+    room = NEAR * float(other.double().nan_to_num().abs().max()) if other.numel() else 0.0
+    return bool(torch.isclose(one.double(), other.double(), rtol=NEAR, atol=room, equal_nan=True).all())
+
+
 def _compare(new: Any, module: Any, inputs: Sequence[Any]) -> None:
     """Once, as what a kernel has as constants (numbers, masks, the code itself) stands in no parameter.
 
     BadInput: they do not compute the same.
     """
-    import torch
-
-    names = list(inspect.signature(new.forward).parameters)
-
-    def leaves(one: Any, given: Sequence[Any]) -> list[Any]:
-        with torch.no_grad():
-            result = one(**{name: value.clone() if isinstance(value, torch.Tensor) else value
-                            for name, value in zip(names, given)})
-        return [leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
-
+    given = dict(zip(inspect.signature(new.forward).parameters, inputs))
     try:
-        expected, found = leaves(module, inputs), leaves(new, inputs)
+        expected, found = _leaves(copy.deepcopy(module), given), _leaves(new, given)
     except Exception as error:
         raise BadInput(f"the module does not take the inputs that it was optimized for: {error}",
                        "give the module that was optimized") from error
-    for one, other in zip(found, expected):
-        near = one.shape == other.shape and one.dtype == other.dtype
-        if near and one.is_floating_point():
-            room = NEAR * float(other.double().nan_to_num().abs().max()) if other.numel() else 0.0
-            near = bool(torch.isclose(one.double(), other.double(), rtol=NEAR, atol=room, equal_nan=True).all())
-        elif near:
-            near = float((one != other).double().mean()) < NEAR if one.numel() else True
+    if not all(map(_is_near, found, expected)):
+        raise BadInput("the module computes something else than the one that was optimized",
+                       "its numbers, masks and code have to be the same; only parameters may differ")
+
+
+def _check_file(path: pathlib.Path, module: Any, cases: Mapping[str, Mapping[str, Any]]) -> None:
+    """Whether the file computes what the module does at each of these inputs. BadInput: it does not."""
+    own, written = copy.deepcopy(module), _load(path).Model()
+    written.load_state_dict(module.state_dict())
+    for label, given in cases.items():
+        if sum(value.numel() for value in given.values() if hasattr(value, "numel")) > MOST_COMPARED:
+            continue
+        try:
+            expected = _leaves(own, given)
+        except Exception as error:
+            raise BadInput(f"{type(module).__name__}.forward fails at '{label}': {error}", EXAMPLES) from error
+        try:
+            near = all(map(_is_near, _leaves(written, given), expected))
+        except Exception as error:
+            raise BadInput(f"{type(module).__name__} cannot be exported for '{label}': {error}",
+                           "Python's own code decides on extents there; optimize each of these shapes by itself") from error
         if not near:
-            raise BadInput("the module computes something else than the one that was optimized",
-                           "its numbers, masks and code have to be the same; only parameters may differ")
+            raise BadInput(f"what torch.export makes of {type(module).__name__} computes something else at '{label}'",
+                           "Python's own code may decide on extents there; optimize each of these shapes by itself")
 
 
 def _load(path: pathlib.Path) -> Any:

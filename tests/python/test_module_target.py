@@ -179,9 +179,9 @@ class ModuleFile(unittest.TestCase):
     def test_what_python_has_computed_of_extents_does_not_vary(self):
         problem = self.imported(ByExtents(), torch.randn(5, 9))
         self.assertIn("x: {dtype: float32, shape: [5, 9]}", problem)
-        with self.assertRaises(Refusal) as refused:
+        with self.assertRaises(BadInput) as refused:
             self.imported(ByExtents(), {"x": "float32[B, T]"}, {"a": {"B": 5, "T": 9}, "b": {"B": 5, "T": 6}})
-        self.assertIn("get_shapes() asks for 'b'", str(refused.exception))
+        self.assertIn("cannot be exported for 'b': forward is for x.shape[0] >= 4 and x.shape[1] == 9", refused.exception.phrase)
 
     def test_what_is_asked_for_and_cannot_vary(self):
         path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
@@ -207,6 +207,7 @@ class ModuleFile(unittest.TestCase):
             (nn.Linear(8, 4), {"x": torch.randn(3, 8)}, None, "Linear.forward"),
             (nn.Linear(8, 4), torch.randn(0, 8), None, "every extent has to be at least 1"),
             (nn.Linear(8, 4), torch.randn(3, 9), None, "cannot be exported"),
+            (nn.Unflatten(1, (2, 4)), "float32[B, N]", {"a": {"B": 2, "N": 8}, "b": {"B": 2, "N": 4}}, "fails at 'b'"),
             (Several(), [torch.randn(3)], None, "any number of arguments"),
             (ByValues(), torch.randn(3), None, "control flow depends on the values of a tensor (test_module_target.py:"),
         ]
