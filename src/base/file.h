@@ -16,7 +16,8 @@ std::string read_file(const fs::path& path);
 // A full disk or a read-only folder is an EnvironmentError. A link is replaced: others may have put it there.
 void write_file(const fs::path& path, std::string_view text);
 
-// The same of a file that the user named: a link stays, and what it names is replaced; a pipe or a device is written to.
+// The same of a file that the user named: a link stays, and what it names is replaced; a pipe or a device is written
+// to.
 void write_named_file(const fs::path& path, std::string_view text);
 
 // A fresh empty folder under $TMPDIR (or /tmp), removed with all it holds by the destructor.
