@@ -1,9 +1,9 @@
 """A file with a PyTorch module as a problem: import_file.py FILE.py [DTYPE [REFERENCE]]
 
-The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()` and `get_shapes()`. The module is made with seed 42
-and left in the mode in which its constructor leaves it. Its parameters and floating buffers become inputs. With a DTYPE,
-bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of TritonBench goes to
-import_operator.py; REFERENCE is for those. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or
+The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()` and `get_shapes()`. The module is
+made with seed 42 and left in the mode in which its constructor leaves it. Its parameters and floating buffers become
+inputs. With a DTYPE, bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of
+TritonBench goes to import_operator.py; REFERENCE is for those. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or
 {"error", "hint"}.
 """
 
@@ -172,8 +172,7 @@ class Imported:
                 yield name, buffer
 
     def mode_matters(self) -> bool:
-        kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
-        return getattr(self.model, "mode_matters", False) or any(isinstance(part, kinds) for part in self.model.modules())
+        return import_torch.mode_matters(self.model)
 
     def tensor(self, name):
         return self.model.get_parameter(name) if name in dict(self.model.named_parameters()) else self.model.get_buffer(name)

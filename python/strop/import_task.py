@@ -76,9 +76,6 @@ class _ForProcessor(ast.NodeTransformer):
         return node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" else node
 
 
-UNSET = ("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided")
-
-
 class OnProcessor(torch.overrides.TorchFunctionMode):
     """For generate_input, whose devices may come from its arguments."""
 
@@ -86,9 +83,7 @@ class OnProcessor(torch.overrides.TorchFunctionMode):
         if getattr(function, "__name__", "") == "cuda":
             return arguments[0]
         named = {name: _moved(value) for name, value in (named or {}).items()}
-        result = function(*[_moved(value) for value in arguments], **named)
-        # Room for a result: what lies there must not decide how it is drawn.
-        return result.zero_() if getattr(function, "__name__", "") in UNSET else result
+        return function(*[_moved(value) for value in arguments], **named)
 
 
 def _load():

@@ -74,6 +74,12 @@ class Function(torch.nn.Module):
         return self.function(*tensors)
 
 
+def mode_matters(module: torch.nn.Module) -> bool:
+    """Whether train() and eval() differ: by its parts, or as it says of itself."""
+    kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
+    return bool(getattr(module, "mode_matters", False)) or any(isinstance(part, kinds) for part in module.modules())
+
+
 def load_function(path: str, name: str):
     spec = importlib.util.spec_from_file_location("reference", path)
     assert spec is not None and spec.loader is not None

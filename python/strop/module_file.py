@@ -19,6 +19,7 @@ from typing import Any, Iterator, Mapping, Sequence
 
 import torch
 
+from strop.import_torch import extents_kept, mode_matters, refusal
 from strop.program import BadInput
 
 GIVE_A_FILE = "give a file with the module's source (docs/problems.md)"
@@ -78,8 +79,6 @@ def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export
     for name, value in inputs.items():
         varies = isinstance(value, torch.Tensor)
         dynamic[name] = {axis: auto for axis, extent in enumerate(value.shape) if extent > 1} if varies else None
-    from strop.import_torch import extents_kept, refusal
-
     try:
         with torch.no_grad(), _silence(), extents_kept():
             program = torch.export.export(module, (), dict(inputs), dynamic_shapes=dynamic, strict=False)
@@ -129,7 +128,7 @@ class _File:
                      for name, value in self.inputs.items()]
         inputs = [_example(value) if isinstance(value, torch.Tensor) else _literal(value) for value in self.inputs.values()]
         text = TEXT.format(title=type(self.module).__name__, mode="train" if self.module.training else "eval",
-                           mode_matters=_mode_matters(self.module), imports="".join(imports + ["\n"] * bool(imports)),
+                           mode_matters=mode_matters(self.module), imports="".join(imports + ["\n"] * bool(imports)),
                            packed=PACKED if packs else "", tensors=tensors, arguments=", ".join(arguments), body=body,
                            inputs=", ".join(inputs))
         if shapes:
@@ -199,6 +198,7 @@ class _File:
         return f"        if not ({text}):\n            raise ValueError({'forward is for ' + text!r})\n"
 
     def lines(self) -> Iterator[str]:
+        given = iter(self.inputs)
         for node in self.graph.graph.nodes:
             if node.op == "get_attr":
                 if node.target not in self.own:
@@ -212,9 +212,9 @@ class _File:
             elif node.op == "output":
                 yield f"return {self.returned(node)}"
             elif node.op == "placeholder":
-                given = list(self.inputs)[[one for one in self.graph.graph.nodes if one.op == "placeholder"].index(node)]
-                if given != node.name:
-                    yield f"{node.name} = {given}"
+                name = next(given)
+                if name != node.name:
+                    yield f"{node.name} = {name}"
             elif node.users:
                 raise BadInput(f"{type(self.module).__name__} cannot be written as a file: it calls {node.target}", GIVE_A_FILE)
 
@@ -249,11 +249,6 @@ def _attribute(name: str) -> str:
     for part in name.split("."):
         text = f"{text}.{part}" if part.isidentifier() and not keyword.iskeyword(part) else f"getattr({text}, {part!r})"
     return text
-
-
-def _mode_matters(module: torch.nn.Module) -> bool:
-    kinds = (torch.nn.modules.batchnorm._NormBase, torch.nn.modules.dropout._DropoutNd)
-    return any(isinstance(part, kinds) for part in module.modules())
 
 
 def _literal(value: Any) -> str:

@@ -123,10 +123,10 @@ void ProblemReader::read_names() {
     const YamlEntry& name = required("name", "for example 'name: softmax'");
     problem_.name = yaml_.text(name.value, "name");
     claim(name.at, problem_.name, "the problem");
+    const std::string instead = fmt::format("call it '{}_rows' or so", problem_.name);
     if (is_library_function(problem_.name))
         yaml_.fail(name.at, fmt::format("'{}' cannot name the problem: the C library has that function", problem_.name),
-                   fmt::format("call it '{}_rows' or so", problem_.name));
-    const std::string instead = fmt::format("call it '{}_rows' or so", problem_.name);
+                   instead);
     if (is_name_of_kernels(problem_.name))
         yaml_.fail(name.at, fmt::format("'{}' cannot name the problem: kernels use it", problem_.name), instead);
     if (is_module_of_results(problem_.name))
