@@ -11,6 +11,7 @@ namespace strop::judge {
 // Runs body(begin, end) over [0, count) in chunks on all cores; serial when small.
 template <typename Body>
 void parallel_for(int64_t count, int64_t grain, const Body& body) {
+    if (count / grain <= 1) return body(int64_t{0}, count);  // to ask for the cores is a file to read
     int64_t threads = std::min<int64_t>(std::max(1u, std::thread::hardware_concurrency()), count / grain);
     if (threads <= 1) return body(int64_t{0}, count);
     std::vector<std::thread> pool;

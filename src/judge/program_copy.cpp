@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/strings.h"
 #include "judge/needed_libraries.h"
-#include "judge/runner.h"
+#include "judge/programs.h"
 #include "sandbox/process.h"
 
 namespace strop::judge {
@@ -69,6 +69,7 @@ std::vector<CopiedFile> copied_files() {
     const fs::path home = fs::absolute(home_folder());
     // By number: the file of its name may be another by now, and to tar `self` is tar.
     std::vector<CopiedFile> files = {{"bin/strop", fmt::format("/proc/{}/exe", ::getpid())},
+                                     {"bin/strop-worker", worker_program()},
                                      {"bin/strop-candidate", candidate_program()},
                                      {"bin/strop-candidate-python.so", candidate_library()}};
     for (const fs::path& library : needed_libraries()) files.push_back({"lib/" + library.filename().string(), library});

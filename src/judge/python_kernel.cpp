@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "core/json.h"
 #include "device/machine.h"
+#include "judge/programs.h"
 #include "judge/python_spec.h"
 #include "judge/runner.h"
 #include "problem/cpp_reference.h"

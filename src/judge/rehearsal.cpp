@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/strings.h"
 #include "judge/buffers.h"
+#include "judge/programs.h"
 #include "judge/runner.h"
 #include "sandbox/process.h"
 

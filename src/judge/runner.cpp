@@ -14,6 +14,7 @@
 #include "core/json.h"
 #include "device/machine.h"
 #include "judge/device_mirror.h"
+#include "judge/programs.h"
 #include "judge/python_kernel.h"
 #include "judge/python_spec.h"
 #include "judge/rehearsal.h"
@@ -177,17 +178,7 @@ void wait_until(Clock::time_point moment) {
     }
 }
 
-fs::path beside_the_program(const char* name) {
-    fs::path file = fs::read_symlink("/proc/self/exe").parent_path() / name;
-    if (!fs::exists(file))
-        throw EnvironmentError(fmt::format("{}: is missing", file.string()), "build Strop again: ./strop setup");
-    return file;
-}
-
 }  // namespace
-
-fs::path candidate_program() { return beside_the_program("strop-candidate"); }
-fs::path candidate_library() { return beside_the_program("strop-candidate-python.so"); }
 
 std::unique_ptr<Runner> Runner::kernel(const Built& built, const Problem& problem, const std::vector<Buffers*>& points,
                                        int threads, const Sanitizer* sanitizer) {

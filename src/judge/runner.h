@@ -150,9 +150,4 @@ private:
     bool did_not_stop_ = false;
 };
 
-// Beside the program: the executable that kernels run in, and the library for those in Python. EnvironmentError when it
-// is missing.
-std::filesystem::path candidate_program();
-std::filesystem::path candidate_library();
-
 }  // namespace strop::judge

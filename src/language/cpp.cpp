@@ -398,7 +398,8 @@ const std::optional<LinkCommand>& CppToolchain::link_command(const Compiler& com
     const auto [known, is_new] = link_commands_.try_emplace(join(question.argv, " "));
     if (!is_new) return known->second;
     const std::string library = (adapter.parent_path() / "library.so").string();
-    append(question.argv, {"-w", "-shared", "-fPIC", "-o", library, adapter.string(), "-###"});
+    // To load the C++ library takes the kernel's process longer than all else that it does before the first call.
+    append(question.argv, {"-w", "-shared", "-fPIC", "-Wl,--as-needed", "-o", library, adapter.string(), "-###"});
     append(question.readable, words.readable);
     const sandbox::Finished said = sandbox::run(question);
     if (said.ok()) known->second = read_link_command(said.err, library, adapter.string());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <system_error>
 
@@ -42,6 +43,13 @@ bool is_one_of(const std::string& file, const char* const (&names)[count]) {
                        [&](const std::string& name) { return file == name || file.starts_with(name + "."); });
 }
 
+// No linker's script, and of no other word length: each costs a rule of the sandbox for each process.
+bool fits_this_program(const fs::path& file) {
+    char head[5] = {};
+    std::ifstream(file, std::ios::binary).read(head, sizeof head);
+    return std::equal(head, head + 4, "\x7f""ELF") && head[4] == (sizeof(void*) == 8 ? 2 : 1);
+}
+
 bool is_loader(const std::string& file) { return file.starts_with("ld-linux") || file.starts_with("ld-musl"); }
 
 }  // namespace
@@ -63,19 +71,21 @@ std::vector<std::string> runtime_libraries(const std::vector<std::string>& folde
     for (const fs::path library : loaded_libraries()) {
         searched.insert(library.parent_path());
         const std::string name = library.filename();
-        if (is_one_of(name, of_languages) || is_loader(name)) found.insert(library);
+        if (is_one_of(name, of_languages) || is_loader(name)) found.insert(fs::weakly_canonical(library));
     }
     std::set<std::string> openmp;
     std::error_code failed;
     for (const std::string& folder : searched)
         for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
             const std::string name = entry.path().filename();
-            if (is_one_of(name, of_languages) || is_loader(name)) found.insert(entry.path());
-            if (is_one_of(name, of_openmp)) openmp.insert(fs::canonical(entry.path(), failed));
+            if ((is_one_of(name, of_languages) || is_loader(name)) && fits_this_program(entry.path()))
+                found.insert(fs::canonical(entry.path(), failed));  // a library has several names
+            if (is_one_of(name, of_openmp) && fits_this_program(entry.path()))
+                openmp.insert(fs::canonical(entry.path(), failed));
         }
     for (const std::string& library : openmp) {  // some are linked with libraries that describe the machine
         found.insert(library);
-        for (const std::string& needed : needed_libraries(library)) found.insert(needed);
+        for (const std::string& needed : needed_libraries(library)) found.insert(fs::weakly_canonical(needed));
     }
     return {found.begin(), found.end()};
 }

@@ -4,7 +4,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -110,12 +112,22 @@ void wait_for(pid_t pid) {
     }
 }
 
+// Children that are ending. They are waited for when the next one does, as the system takes its time to give back what
+// a process had.
+void let_end(pid_t pid) {
+    static std::mutex mutex;
+    static std::vector<pid_t> ending;
+    const std::lock_guard lock(mutex);
+    std::erase_if(ending, [](pid_t one) { return ::waitpid(one, nullptr, WNOHANG) != 0; });
+    ending.push_back(pid);
+}
+
 }  // namespace
 
 Keeper::~Keeper() {
     ::close(hold_);
     ::kill(pid_, SIGKILL);
-    wait_for(pid_);
+    let_end(pid_);
 }
 
 std::unique_ptr<Cell> Cell::make() {
@@ -200,7 +212,7 @@ pid_t Cell::fork_inside(std::unique_ptr<Keeper>& keeper) const {
     if (helper < 0) return -1;
     numbers.close_write();
     receive(numbers.read, made);
-    wait_for(helper);
+    let_end(helper);
     if (made.first > 0) keeper = std::make_unique<Keeper>(made.first, std::exchange(hold.write, -1));
     return made.child;
 }

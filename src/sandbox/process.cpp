@@ -184,6 +184,15 @@ pid_t start(const Command& command, Prepared& prepared, const ChildFds& fds) {
     return pid;
 }
 
+// Readable when the process has ended; -1 where the system cannot tell (Linux before 5.3).
+int open_exit(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
+
+void wait_for_end(int exit, unsigned longest_us) {
+    pollfd end = {exit, POLLIN, 0};
+    const timespec longest = {0, 1000L * longest_us};
+    ::ppoll(&end, exit >= 0 ? 1 : 0, &longest, nullptr);
+}
+
 void kill_tree(pid_t pid) {
     ::kill(-pid, SIGKILL);
     ::kill(pid, SIGKILL);
@@ -219,7 +228,7 @@ struct Running {
     const Command* command;
     pid_t pid = -1;
     int in = -1, out = -1, err = -1;
-    int exit = -1;  // readable when it has ended; -1 where the system cannot tell (Linux before 5.3)
+    int exit = -1;  // of open_exit()
     size_t written = 0;
     Clock::time_point started = Clock::now(), looked_at_memory = started;
     Finished finished;
@@ -233,7 +242,7 @@ struct Running {
         Prepared prepared(c);
         started = Clock::now();
         pid = start(c, prepared, {input.read, output.write, errors.write});
-        exit = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+        exit = open_exit(pid);
         keeper = std::move(prepared.keeper);
         group = std::move(prepared.group);
         ::close(input.read);
@@ -493,14 +502,16 @@ Finished Child::kill() {
     int status = 0;
     // It may be ending by itself just now: its own signal is the evidence, not ours.
     pid_t ended = 0;
+    int exit = open_exit(pid_);
     for (int i = 0; i < 20 && ended == 0 && !paused_; ++i) {
         ended = ::waitpid(pid_, &status, WNOHANG);
-        if (ended == 0) ::usleep(i < 10 ? 100 : 1000);
+        if (ended == 0) wait_for_end(exit, i < 10 ? 100 : 1000);
         if (ended == 0 && from_ >= 0) {
             pollfd closing = {from_, POLLIN, 0};
             if (::poll(&closing, 1, 0) == 0 && i > 4) break;  // alive and silent: no point in waiting
         }
     }
+    close_fd(exit);
     kill_tree(pid_);
     if (ended == 0) ::waitpid(pid_, &status, 0);
     note_status(finished_, status);
