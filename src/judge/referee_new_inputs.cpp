@@ -29,7 +29,8 @@ const Seconds call_limit{30};
 struct Calls {
     double batch_ns = 0;      // what a call of a batch is said to take
     double handshake_ns = 0;  // in each of the others
-    double explained_ns = 0;  // beside the work: asking, threads that wake up, tensors from another core's cache
+    double asking_ns = 0;     // the same after a pause, where that was measured: cores that sleep can be slow to wake
+    double explained_ns = 0;  // beside work and asking: threads that wake up, tensors from another core's cache
     std::vector<double> met, fresh, ran;  // with known inputs, with new ones; those less what threads waited for a core
 
     // Every call has told the same story. Less than a factor of three may be branches that known inputs decide as they
@@ -40,7 +41,9 @@ struct Calls {
                (least_ns - handshake_ns > remembers_ratio * batch_ns + remembers_least_ns ||
                 least_ns - handshake_ns > branches_ratio * (known_ns - handshake_ns));
     }
-    bool too_long() const { return stats::quantile(ran, 0) > alone_ratio * batch_ns + explained_ns; }
+    bool too_long() const {
+        return stats::quantile(ran, 0) > alone_ratio * batch_ns + std::max(handshake_ns, asking_ns) + explained_ns;
+    }
     double between_ns() const { return std::sqrt(stats::median(met) * stats::median(fresh)); }
     // Of a call that has not met its inputs, where those of batches have.
     double new_ns() const {
@@ -66,20 +69,32 @@ Runner::Outcome Referee::call_after_known(Runner& runner, size_t index, const In
     return outcome;
 }
 
+// Of a process without a kernel, asked in the same way, while the kernel's own stands still.
+double Referee::asking_ns(Runner& runner, Buffers& buffers, const InputValues& known) {
+    runner.pause();
+    const std::unique_ptr<Runner> idle = Runner::idle(problem_, {&buffers});
+    std::vector<double> took;
+    double waited_ns = 0;
+    for (int round = 0; round < rounds_of_another; ++round)
+        if (const Runner::Outcome outcome = call_after_known(*idle, 0, known, known, waited_ns); outcome.ok())
+            took.push_back(outcome.outside_ns);
+    runner.resume();
+    return took.empty() ? 0 : stats::median(took);
+}
+
 // What the calls give is not compared, only how long they take. Under load anything can look apart once, and an honest
 // kernel must not be accused: what looks apart is looked at twice more, and then branches have to be ruled out.
 //
-// And a call by itself cannot take much longer than those of batches, beyond what asking, threads that wake up or wait
-// for a core, and tensors that another core has written explain.
+// And a call by itself cannot take much longer than those of batches, beyond what asking just now, threads that wake up
+// or wait for a core, and tensors that another core has written explain.
 Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measurement& time) {
     Buffers& buffers = *runner.points()[index];
     const size_t set = buffers.timed();
     buffers.restore();
     const InputValues known = buffers.input_values(set);
     InputValues drawn;
-    Calls calls{stats::median(time.samples_ns), runner.handshake_ns(), 0, {}, {}, {}};
-    calls.explained_ns =
-        calls.handshake_ns + waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
+    Calls calls{stats::median(time.samples_ns), runner.handshake_ns()};
+    calls.explained_ns = waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
     int rounds = calls.batch_ns > slow_call_ns ? 1 : buffers.large() ? 2 : rounds_of_the_first, look = 0;
     Runner::Outcome outcome;
     do {
@@ -96,6 +111,8 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measureme
             if (change) calls.ran.push_back(outcome.outside_ns - waited_ns);
         }
         rounds = std::max(rounds, rounds_of_another);
+        if (outcome.ok() && calls.too_long())
+            calls.asking_ns = std::max(calls.asking_ns, asking_ns(runner, buffers, known));
     } while (outcome.ok() && (calls.apart() || calls.too_long()) && ++look < looks);
     bool branches = false;
     if (outcome.ok() && calls.apart()) outcome = meet_like_inputs(runner, index, known, calls.between_ns(), branches);
