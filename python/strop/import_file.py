@@ -1,8 +1,8 @@
 """A file with a PyTorch module as a problem: import_file.py FILE.py [DTYPE [REFERENCE]]
 
-The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()` and `get_shapes()`. The module is
-made with seed 42 and left in the mode in which its constructor leaves it. Its parameters and floating buffers become
-inputs. With a DTYPE, bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of
+The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()`, `get_shapes()` and
+`get_dimensions()`. The module is made with seed 42 and left in the mode in which its constructor leaves it. Its
+parameters and floating buffers become inputs. With a DTYPE, bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of
 TritonBench goes to import_operator.py; REFERENCE is for those. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or
 {"error", "hint"}.
 """
@@ -41,6 +41,7 @@ from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 SEED = 42
 MOST_CONSTANTS = 64  # elements that a graph holds one by one
 SHAPES = "it gives for each label a list with the shape of each tensor of get_inputs(): {'large': [[64, 512], [512]]}"
+NAMES = "it gives for each tensor of get_inputs() a list of names and numbers: [['B', 'T', 64], ['T', 'T']]"
 FORM = "the file needs a class Model(nn.Module), get_inputs() and perhaps get_init_inputs()"
 INSTEAD = "write the reference in NumPy (docs/problems.md), or in PyTorch without it"
 
@@ -309,15 +310,16 @@ LETTERS = {1: "N", 2: "MN", 3: "BMN", 4: "BCHW", 5: "BCDHW"}
 class Dimensions:
     """The problem's dimensions: a name and the file's value for each extent that may vary by itself."""
 
-    def __init__(self, imported: Imported, placeholders: dict, cases=None):
+    def __init__(self, imported: Imported, placeholders: dict, cases=None, called: dict | None = None):
+        """`called`: for each input the file's own names of its extents; those of one name are one dimension."""
         self.imported, self.cases = imported, cases
         self.values: dict[str, int] = {}
         self.lows: dict[str, int] = {}  # where the range begins, if not at an eighth
-        self.symbols: dict[str, str] = {}  # PyTorch's -> ours
-        self.shapes: dict[str, list] = {name: [] for name in imported.inputs}
+        self.shapes: dict[str, list] = {}
         for name, value in imported.inputs.items():
-            for axis, extent in enumerate(placeholders[name].meta["val"].shape):
-                self.shapes[name].append(self.extent(extent, value, axis))
+            extents = zip(placeholders[name].meta["val"].shape, value.shape)
+            self.shapes[name] = [self.extent(extent, size) for extent, size in extents]
+        self.name_all(self.join(called or {}))
         if not cases:
             self.fix_what_is_short()
         self.fix_what_may_be_indexed()
@@ -340,17 +342,54 @@ class Dimensions:
             if name not in kept:
                 self.fix(name)
 
-    def extent(self, extent, value, axis):
-        """A literal, or a dimension's name."""
-        size = value.shape[axis]
+    def extent(self, extent, size: int) -> int | str:
+        """A number, or PyTorch's symbol."""
         if import_torch.is_fixed(extent) or not extent.node.expr.is_symbol:
             return size
-        symbol = str(extent.node.expr)
-        if symbol not in self.symbols:
-            letters = LETTERS.get(value.ndim, "")
-            self.symbols[symbol] = self.imported.names.take(letters[axis] if letters else f"N{axis}")
-            self.values[self.symbols[symbol]] = size
-        return self.symbols[symbol]
+        self.values[str(extent.node.expr)] = size
+        return str(extent.node.expr)
+
+    def join(self, called: dict) -> dict[str, str]:
+        """Symbols and what the file calls them. Those of one name become one, or a number where one of them is."""
+        wanted: dict[str, str] = {}
+        for key, extents in called.items():
+            for axis, extent in enumerate(extents):
+                if isinstance(extent, int) and isinstance(self.shapes[key][axis], str):
+                    self.fix(self.shapes[key][axis])
+        for name in dict.fromkeys(one for extents in called.values() for one in extents if isinstance(one, str)):
+            extents = [self.shapes[key][axis] for key, ones in called.items() for axis, one in enumerate(ones) if one == name]
+            sizes = sorted({self.values.get(extent, extent) for extent in extents})
+            if len(sizes) > 1:
+                raise Refusal(f"{self.imported.path}: get_dimensions() gives extents of {sizes[0]} and {sizes[1]} one name, "
+                              f"'{name}'", NAMES)
+            symbols = list(dict.fromkeys(extent for extent in extents if isinstance(extent, str)))
+            if not symbols or any(isinstance(extent, int) for extent in extents):
+                for symbol in symbols:
+                    self.fix(symbol)
+                continue
+            first = next((symbol for symbol in symbols if symbol in wanted), symbols[0])
+            wanted.setdefault(first, name)
+            for symbol in symbols:
+                if symbol != first:
+                    self.replace(symbol, first)
+        return wanted
+
+    def name_all(self, wanted: dict[str, str]):
+        symbols = set(self.values)
+        for shape in self.shapes.values():
+            letters = LETTERS.get(len(shape), "")
+            for axis, extent in enumerate(shape):
+                if extent in symbols:
+                    symbols.remove(extent)
+                    usual = letters[axis] if letters else f"N{axis}"
+                    self.replace(extent, self.imported.names.take(wanted.get(extent, usual)))
+
+    def replace(self, name: str, extent: int | str):
+        size = self.values.pop(name)
+        if isinstance(extent, str):
+            self.values[extent] = size
+        for shape in self.shapes.values():
+            shape[:] = [extent if one == name else one for one in shape]
 
     def shapes_at(self, dims: dict) -> dict:
         return {name: [dims.get(e, self.values[e]) if isinstance(e, str) else e for e in shape]
@@ -408,9 +447,7 @@ class Dimensions:
                 return
 
     def fix(self, name):
-        size = self.values.pop(name)
-        for shape in self.shapes.values():
-            shape[:] = [size if extent == name else extent for extent in shape]
+        self.replace(name, self.values[name])
 
     def points_at(self, cases: dict) -> tuple[dict, list]:
         """Of shapes of all inputs by label: the points that they are, and the labels of those that are none: an extent
@@ -462,6 +499,18 @@ def traced_input(name, value, shape) -> Traced:
     return Traced(GRAPH.add("input", name, [], extents, dtype), extents, dtype)
 
 
+def called_extents(imported: Imported, called) -> dict:
+    """What get_dimensions() calls them, by input."""
+    fits = isinstance(called, (list, tuple)) and len(called) == len(imported.inputs) and all(
+        isinstance(one, (list, tuple)) and len(one) == value.ndim
+        and all(extent is None or extent == size or (isinstance(extent, str) and extent.isidentifier())
+                for extent, size in zip(one, value.shape))
+        for one, value in zip(called, imported.inputs.values()))
+    if not fits:
+        raise Refusal(f"{imported.path}: get_dimensions() gives {called!r}", NAMES)
+    return dict(zip(imported.inputs, called))
+
+
 def asked_points(imported: Imported, asked) -> Callable[[Dimensions], dict]:
     """What get_shapes() asks for, as points; a refusal where they are none."""
     ranks = [value.ndim for value in imported.inputs.values()]
@@ -491,11 +540,12 @@ def import_file(path: str, dtype: str = "", module=None, cases=None) -> dict:
     imported = Imported(path, dtype, module)
     if cases is None and hasattr(module, "get_shapes"):
         cases = asked_points(imported, module.get_shapes())
+    called = called_extents(imported, module.get_dimensions()) if hasattr(module, "get_dimensions") else None
     program = imported.export()
     imported.all_tensors = list(imported.tensors.items())
     placeholders, outputs = imported.read(program)
     imported.note_updates()
-    dimensions = Dimensions(imported, placeholders, cases)
+    dimensions = Dimensions(imported, placeholders, cases, called)
     shapes = output_shapes(imported, program, dimensions, outputs)
     inputs = [(name, value, dimensions.shapes[name], value_of_fill(value, True)) for name, value in imported.inputs.items()]
     inputs += [(name, tensor, list(tensor.shape), value_of_fill(tensor, False))

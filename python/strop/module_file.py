@@ -66,12 +66,14 @@ def get_inputs():
 '''
 
 
-def module_file(module: torch.nn.Module, inputs: Mapping[str, Any], shapes: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
-    """`inputs`: the arguments of forward by name, tensors as examples; `shapes`: of the tensors, by label.
+def module_file(module: torch.nn.Module, inputs: Mapping[str, Any], shapes: Mapping[str, Mapping[str, Sequence[int]]],
+                dimensions: Mapping[str, Sequence[Any]]) -> str:
+    """`inputs`: the arguments of forward by name, tensors as examples; `shapes`: of the tensors, by label; `dimensions`:
+    what their extents are called, where they are described.
 
     BadInput: forward does not take them, or cannot be exported.
     """
-    return _File(module, inputs).text(shapes)
+    return _File(module, inputs).text(shapes, dimensions)
 
 
 def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export.ExportedProgram:
@@ -116,7 +118,7 @@ class _File:
         self.parameters = dict(self.graph.named_parameters(remove_duplicate=False))
         self.own = {**self.parameters, **dict(self.graph.named_buffers(remove_duplicate=False)), **self.constants()}
 
-    def text(self, shapes: Mapping[str, Mapping[str, Sequence[int]]]) -> str:
+    def text(self, shapes: Mapping[str, Mapping[str, Sequence[int]]], dimensions: Mapping[str, Sequence[Any]]) -> str:
         body = self.guard() + "".join(f"        {line}\n" for line in self.lines())
         tensors = "".join(self.tensors())
         packs = "_packed(" in tensors
@@ -134,6 +136,7 @@ class _File:
         if shapes:
             rows = "".join(f"        {label!r}: {[list(shape) for shape in one.values()]},\n" for label, one in shapes.items())
             text += f"\n\ndef get_shapes():\n    return {{\n{rows}    }}\n"
+            text += f"\n\ndef get_dimensions():\n    return {[list(map(_called, one)) for one in dimensions.values()]}\n"
         return text
 
     # ---- what it keeps ----
@@ -241,6 +244,12 @@ class _File:
         flat = list(node.args[0])
         tree = torch.utils._pytree.tree_unflatten(flat, self.graph._out_spec)
         return _literal(tree)
+
+
+def _called(extent: Any) -> Any:
+    """A number, a name, or None for a formula."""
+    text = str(extent)
+    return int(text) if text.isdecimal() else text if text.isidentifier() else None
 
 
 def _attribute(name: str) -> str:

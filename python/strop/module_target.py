@@ -64,7 +64,8 @@ def write_module(folder: pathlib.Path, module: Any, inputs: Any, shapes: Optiona
             raise BadInput(f"inputs: {key} has shape {list(value.shape)}", "every extent has to be at least 1")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.py"
-    path.write_text(module_file(module, given, sizes), encoding="utf-8")
+    called = {key: entry["shape"] for key, entry in described.items()}
+    path.write_text(module_file(module, given, sizes, called), encoding="utf-8")
     cases = {label: {key: _example(described[key], one[key]) if key in described else value for key, value in given.items()}
              for label, one in sizes.items()}
     _check_file(path, module, cases or {"the example": given})

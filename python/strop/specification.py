@@ -76,6 +76,8 @@ def dimensions(inputs: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def extent_of(expression: Any, sizes: Mapping[str, Any]) -> int:
     try:
         return int(eval(str(expression), {"__builtins__": {}}, dict(sizes)))    # the caller's own text
+    except SyntaxError:
+        raise BadInput(f"the extent '{expression}' is no formula", "an extent is a number, a name, or a formula of names") from None
     except ZeroDivisionError:
         at = ", ".join(f"{name}={value}" for name, value in sizes.items())
         raise BadInput(f"the extent '{expression}' divides by zero at {at}") from None

@@ -56,6 +56,14 @@ if HAVE_TORCH:
                 x = torch.tanh(layer(x))
             return (self.head(x) + self.bias).log_softmax(-1)
 
+    class BesideAMask(nn.Module):
+        def forward(self, x, mask):
+            return nn.functional.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None], attn_mask=mask)
+
+    class Sums(nn.Module):
+        def forward(self, x, y):
+            return x.sum(0) + y.mean(0)
+
     class Pair(nn.Module):
         def forward(self, a, b, *, scale: float = 1.0):
             return (a * scale + b).relu(), a.argmax(-1)
@@ -167,11 +175,35 @@ class ModuleFile(unittest.TestCase):
 
     def test_shapes_are_those_that_were_asked_for(self):
         problem = self.imported(Attention(32, 4), {"x": "float32[B, N, 32]"}, {"first": {"B": 1, "N": 1}, "long": {"B": 4, "N": 4}})
-        self.assertIn("  first: {B: 1, M: 1}\n  long: {B: 4, M: 4}\n", problem)
-        self.assertIn("range: {B: [1, 4], M: [1, 5]}", problem)
+        self.assertIn("  first: {B: 1, N: 1}\n  long: {B: 4, N: 4}\n", problem)
+        self.assertIn("range: {B: [1, 4], N: [1, 5]}", problem)
         problem = self.imported(Tied(), "int64[B, S] integers < 50", [{"B": 4, "S": 7}, {"B": 1, "S": 3}])
-        self.assertIn("  4_7: {M: 4, N: 7}\n  1_3: {M: 1, N: 3}\n", problem)
-        self.assertIn("ids: {dtype: int64, shape: [M, N], fill: integers, limit: 50}", problem)
+        self.assertIn("  4_7: {B: 4, S: 7}\n  1_3: {B: 1, S: 3}\n", problem)
+        self.assertIn("ids: {dtype: int64, shape: [B, S], fill: integers, limit: 50}", problem)
+
+    def test_extents_of_one_name_are_one_dimension(self):
+        both = {"a": {"B": 2, "T": 8}, "b": {"B": 1, "T": 16}}
+        for module, inputs, shapes, written in (
+            (nn.MultiheadAttention(64, 4, batch_first=True), {key: "float32[B, T, 64]" for key in ("query", "key", "value")},
+             both, "value: {dtype: float32, shape: [B, T, 64]}"),
+            (BesideAMask(), {"x": "float32[B, T, 32]", "mask": "float32[T, T]"}, both, "mask: {dtype: float32, shape: [T, T]}"),
+            (BesideAMask(), {"x": "float32[B, T, 32]", "mask": "float32[2*T - T, T]"}, both, "mask: {dtype: float32, shape: [T, T]}"),
+            (Sums(), {"x": "float32[rows, W]", "y": "float32[other, W]"}, {"a": {"rows": 20, "other": 30, "W": 40}},
+             "y: {dtype: float32, shape: [other, W]}"),
+            (Sums(), {"x": "float32[rows, 8]", "y": "float32[1, 8]"}, {"a": {"rows": 20}}, "x: {dtype: float32, shape: [rows, 8]}"),
+            (nn.ReLU(), "float32[input, auto]", {"a": {"input": 20, "auto": 9}}, "input: {dtype: float32, shape: [input_, auto_]}")):
+            with self.subTest(type(module).__name__, written=written):
+                self.assertIn(written, self.imported(module.eval(), inputs, shapes))
+
+    def test_what_get_dimensions_may_give(self):
+        for called, words in (("3", "get_dimensions() gives 3"), ("[['A']]", "get_dimensions() gives"),
+                              ("[['A', 9]]", "get_dimensions() gives"), ("[['2 A', 8]]", "get_dimensions() gives"),
+                              ("[['A', 'A']]", "gives extents of 3 and 8 one name, 'A'")):
+            path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
+            path.write_text(path.read_text() + f"\n\ndef get_dimensions():\n    return {called}\n")
+            with self.subTest(called), self.assertRaises(Refusal) as refused:
+                import_file.import_file(str(path))
+            self.assertIn(words, str(refused.exception))
 
     def test_a_layer_varies_where_its_weights_do_not_say_otherwise(self):
         self.assertIn("range: {B: [1, 2], M: [1, 5]}", self.imported(nn.LSTM(8, 16, batch_first=True), torch.randn(2, 5, 8)))
@@ -204,6 +236,7 @@ class ModuleFile(unittest.TestCase):
             (nn.Linear(8, 4), "float32[B, 8]", None, "no shapes were given"),
             (nn.Linear(8, 4), {"input": torch.randn(3, 8)}, {"a": {"B": 3}}, "inputs that are examples"),
             (nn.Linear(8, 4), "float32[B, 8]", {"a": {"C": 3}}, "a shape has no 'B'"),
+            (nn.ReLU(), "float32[for]", {"a": {"for": 3}}, "the extent 'for' is no formula"),
             (nn.Linear(8, 4), {"x": torch.randn(3, 8)}, None, "Linear.forward"),
             (nn.Linear(8, 4), torch.randn(0, 8), None, "every extent has to be at least 1"),
             (nn.Linear(8, 4), torch.randn(3, 9), None, "cannot be exported"),
