@@ -13,7 +13,6 @@ import contextlib
 import importlib.util
 import inspect
 import os
-import random
 import re
 import sys
 import traceback
@@ -31,17 +30,16 @@ from torch._subclasses.fake_tensor import (  # noqa: E402
 )
 
 from strop import import_outputs, import_torch  # noqa: E402
-from strop.import_names import Names, Refusal, answer, problem_name  # noqa: E402
+from strop.import_dimensions import NAMES, Dimensions, parts  # noqa: E402
+from strop.import_names import SEED, Names, Refusal, answer, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
 from strop.import_values import HALVES, numpy_dtype  # noqa: E402
 from strop.trace_array import Traced, lift  # noqa: E402
 from strop.trace_dims import SymInt, Untraceable, text  # noqa: E402
 from strop.trace_graph import DTYPES, GRAPH  # noqa: E402
 
-SEED = 42
 MOST_CONSTANTS = 64  # elements that a graph holds one by one
 SHAPES = "it gives for each label a list with the shape of each tensor of get_inputs(): {'large': [[64, 512], [512]]}"
-NAMES = "it gives for each tensor of get_inputs() a list of names and numbers: [['B', 'T', 64], ['T', 'T']]"
 FORM = "the file needs a class Model(nn.Module), get_inputs() and perhaps get_init_inputs()"
 INSTEAD = "write the reference in NumPy (docs/problems.md), or in PyTorch without it"
 
@@ -200,8 +198,7 @@ class Imported:
 
     def outputs_at(self, shapes: dict):
         with (FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), import_torch.extents_kept(),
-              warnings.catch_warnings()):
-            warnings.simplefilter("ignore")
+              import_torch.silence()):
             inputs = {n: torch.empty(shapes[n], dtype=value.dtype) for n, value in self.inputs.items()}
             tensors = {
                 name: torch.empty(tensor.shape, dtype=tensor.dtype)
@@ -212,8 +209,7 @@ class Imported:
     def runs_at(self, shapes: dict) -> bool:
         """Computed, because some of PyTorch's operations look at their extents only then."""
         try:
-            with torch.no_grad(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with torch.no_grad(), import_torch.silence():
                 inputs = {n: torch.zeros(shapes[n], dtype=value.dtype) for n, value in self.inputs.items()}
                 self.call(inputs, {name: self.tensor(name) for name in self.tensors.values()})
             return True
@@ -301,181 +297,6 @@ class Imported:
                               "batch; the kernel does not update the running ones")
 
 
-# ---- which extents vary ----------------------------------------------------------------------------------
-
-SHORT = 4  # elements along an axis, other than the first, that stay as many
-LETTERS = {1: "N", 2: "MN", 3: "BMN", 4: "BCHW", 5: "BCDHW"}
-
-
-class Dimensions:
-    """The problem's dimensions: a name and the file's value for each extent that may vary by itself."""
-
-    def __init__(self, imported: Imported, placeholders: dict, cases=None, called: dict | None = None):
-        """`called`: for each input the file's own names of its extents; those of one name are one dimension."""
-        self.imported, self.cases = imported, cases
-        self.values: dict[str, int] = {}
-        self.lows: dict[str, int] = {}  # where the range begins, if not at an eighth
-        self.shapes: dict[str, list] = {}
-        for name, value in imported.inputs.items():
-            extents = zip(placeholders[name].meta["val"].shape, value.shape)
-            self.shapes[name] = [self.extent(extent, size) for extent, size in extents]
-        self.name_all(self.join(called or {}))
-        if not cases:
-            self.fix_what_is_short()
-        self.fix_what_may_be_indexed()
-        self.drop_what_does_not_vary()
-        self.drop_what_only_computing_refuses()
-        self.raise_what_is_too_low_together()
-
-    def fix_what_is_short(self):
-        """Three coordinates of a point, or four of a box, are what the data is, and no size that varies."""
-        first = {shape[0] for shape in self.shapes.values() if shape}
-        for name, size in list(self.values.items()):
-            if size <= SHORT and name not in first:
-                self.fix(name)
-
-    def fix_what_may_be_indexed(self):
-        """Indices are drawn below a fixed limit, so only extents that they have themselves may shrink."""
-        whole = {n for n, v in self.imported.inputs.items() if v.dtype != torch.bool and not v.is_floating_point()}
-        kept = {extent for name in whole for extent in self.shapes[name]}
-        for name in list(self.values) if whole else []:
-            if name not in kept:
-                self.fix(name)
-
-    def extent(self, extent, size: int) -> int | str:
-        """A number, or PyTorch's symbol."""
-        if import_torch.is_fixed(extent) or not extent.node.expr.is_symbol:
-            return size
-        self.values[str(extent.node.expr)] = size
-        return str(extent.node.expr)
-
-    def join(self, called: dict) -> dict[str, str]:
-        """Symbols and what the file calls them. Those of one name become one, or a number where one of them is."""
-        wanted: dict[str, str] = {}
-        for key, extents in called.items():
-            for axis, extent in enumerate(extents):
-                if isinstance(extent, int) and isinstance(self.shapes[key][axis], str):
-                    self.fix(self.shapes[key][axis])
-        for name in dict.fromkeys(one for extents in called.values() for one in extents if isinstance(one, str)):
-            extents = [self.shapes[key][axis] for key, ones in called.items() for axis, one in enumerate(ones) if one == name]
-            sizes = sorted({self.values.get(extent, extent) for extent in extents})
-            if len(sizes) > 1:
-                raise Refusal(f"{self.imported.path}: get_dimensions() gives extents of {sizes[0]} and {sizes[1]} one name, "
-                              f"'{name}'", NAMES)
-            symbols = list(dict.fromkeys(extent for extent in extents if isinstance(extent, str)))
-            if not symbols or any(isinstance(extent, int) for extent in extents):
-                for symbol in symbols:
-                    self.fix(symbol)
-                continue
-            first = next((symbol for symbol in symbols if symbol in wanted), symbols[0])
-            wanted.setdefault(first, name)
-            for symbol in symbols:
-                if symbol != first:
-                    self.replace(symbol, first)
-        return wanted
-
-    def name_all(self, wanted: dict[str, str]):
-        symbols = set(self.values)
-        for shape in self.shapes.values():
-            letters = LETTERS.get(len(shape), "")
-            for axis, extent in enumerate(shape):
-                if extent in symbols:
-                    symbols.remove(extent)
-                    usual = letters[axis] if letters else f"N{axis}"
-                    self.replace(extent, self.imported.names.take(wanted.get(extent, usual)))
-
-    def replace(self, name: str, extent: int | str):
-        size = self.values.pop(name)
-        if isinstance(extent, str):
-            self.values[extent] = size
-        for shape in self.shapes.values():
-            shape[:] = [extent if one == name else one for one in shape]
-
-    def shapes_at(self, dims: dict) -> dict:
-        return {name: [dims.get(e, self.values[e]) if isinstance(e, str) else e for e in shape]
-                for name, shape in self.shapes.items()}
-
-    def low(self, name) -> int:
-        return self.lows.get(name, max(1, self.values[name] // 8))
-
-    def include(self, points: dict):
-        """The range reaches from the smallest of them to the largest."""
-        for name, size in self.values.items():
-            given = [point[name] for point in points.values()]
-            self.lows[name] = min([self.low(name), *given])
-            self.values[name] = max([size, *given])
-
-    def drop_what_does_not_vary(self):
-        for name, size in list(self.values.items()):
-            tried = {self.low(name), max(1, size // 4), max(1, size // 2), max(1, size - 1), max(1, size // 3)}
-            if not all(self.imported.works_at(self.shapes_at({name: value})) for value in tried):
-                self.fix(name)
-        draw = random.Random(SEED)
-        for _ in range(4):
-            dims = {name: draw.randint(self.low(name), size) for name, size in self.values.items()}
-            if self.values and not self.imported.works_at(self.shapes_at(dims)):
-                for name in list(self.values)[1:]:
-                    self.fix(name)
-
-    def drop_what_only_computing_refuses(self):
-        """At small extents, which cost little; one by one only where that fails."""
-        draw = random.Random(SEED)
-
-        def small():
-            sizes = {name: min(size, 2 * self.low(name) + 1) for name, size in self.values.items()}
-            return {name: draw.randint(self.low(name), most) for name, most in sizes.items()}
-
-        def fails():
-            return self.values and not all(self.imported.runs_at(self.shapes_at(small())) for _ in range(2))
-
-        if fails():
-            for name in list(self.values):
-                if not self.imported.runs_at(self.shapes_at({name: self.low(name)})):
-                    self.fix(name)
-        if fails():
-            for name in list(self.values):
-                self.fix(name)
-
-    def raise_what_is_too_low_together(self):
-        """One value of each channel has no variance, which batch norm in training mode refuses."""
-        lowest = {name: self.low(name) for name in self.values}
-        if not lowest or self.imported.runs_at(self.shapes_at(lowest)):
-            return
-        for name, low in lowest.items():
-            if low < self.values[name] and self.imported.runs_at(self.shapes_at({**lowest, name: low + 1})):
-                self.lows[name] = low + 1
-                return
-
-    def fix(self, name):
-        self.replace(name, self.values[name])
-
-    def points_at(self, cases: dict) -> tuple[dict, list]:
-        """Of shapes of all inputs by label: the points that they are, and the labels of those that are none: an extent
-        that does not vary has another size there, or one that varies has two."""
-        points: dict[str, dict] = {}
-        other = []
-        for label, shapes in cases.items():
-            extents = [pair for shape, sizes in zip(self.shapes.values(), shapes) for pair in zip(shape, sizes)]
-            dims = {extent: size for extent, size in extents if isinstance(extent, str)}
-            if any((dims[extent] if isinstance(extent, str) else extent) != size for extent, size in extents):
-                other.append(label)
-            elif dims not in points.values():
-                points[label] = dims
-        self.include(points)
-        return points, other
-
-    def points(self) -> dict:
-        """The file's own shape, and half and a quarter of each extent; or what the cases say."""
-        if self.cases:
-            return self.cases(self)
-        points = {"file": dict(self.values)}
-        for label, part in (("half", 2), ("quarter", 4)):
-            dims = {name: max(self.low(name), size // part) for name, size in self.values.items()}
-            if dims not in points.values() and self.imported.works_at(self.shapes_at(dims)):
-                points[label] = dims
-        return points
-
-
 # ---- writing -----------------------------------------------------------------------------------------------
 
 
@@ -494,7 +315,7 @@ def output_shapes(imported: Imported, program, dimensions: Dimensions, outputs) 
 
 
 def traced_input(name, value, shape) -> Traced:
-    extents = [SymInt.symbol(extent) if isinstance(extent, str) else extent for extent in shape]
+    extents = [times * SymInt.symbol(one) if one else times for times, one in map(parts, shape)]
     dtype = numpy_dtype(value.dtype)
     return Traced(GRAPH.add("input", name, [], extents, dtype), extents, dtype)
 
@@ -503,7 +324,7 @@ def called_extents(imported: Imported, called) -> dict:
     """What get_dimensions() calls them, by input."""
     fits = isinstance(called, (list, tuple)) and len(called) == len(imported.inputs) and all(
         isinstance(one, (list, tuple)) and len(one) == value.ndim
-        and all(extent is None or extent == size or (isinstance(extent, str) and extent.isidentifier())
+        and all(extent is None or extent == size or (isinstance(extent, str) and parts(extent)[1].isidentifier())
                 for extent, size in zip(one, value.shape))
         for one, value in zip(called, imported.inputs.values()))
     if not fits:

@@ -11,6 +11,8 @@ import re
 import sys
 from typing import Callable
 
+SEED = 42  # of modules and their inputs
+
 CPP_WORDS = set(
     "alignas alignof and asm auto bool break case catch char class concept const constexpr default delete do double else "
     "enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not "

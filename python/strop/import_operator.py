@@ -18,7 +18,8 @@ import numpy as np
 import torch
 
 from strop import import_file
-from strop.import_file import HALVES, LETTERS, blaming, check_input
+from strop.import_dimensions import LETTERS
+from strop.import_file import HALVES, blaming, check_input
 from strop.import_names import Names, Refusal, problem_name
 from strop.import_record import REFERENCE, Argument, Call, OperatorFile, Recording, record, reference_module
 from strop.import_text import tensor_text, value_of_fill

@@ -136,12 +136,8 @@ class CasesOf:
         for case in self.cases:
             with blaming(self.path, "generate_input raises ", FORM):
                 values = [v for v in self.module.inputs_of(case) if isinstance(v, torch.Tensor)]
-            dims = {extent: size for shape, value in zip(dimensions.shapes.values(), values)
-                    for extent, size in zip(shape, value.shape) if isinstance(extent, str)}
-            fixed = all(isinstance(extent, str) or extent == size
-                        for shape, value in zip(dimensions.shapes.values(), values)
-                        for extent, size in zip(shape, value.shape))
-            if fixed and dims not in points.values() and len(points) < MOST_POINTS:
+            dims = dimensions.dims_at([value.shape for value in values])
+            if dims is not None and dims not in points.values() and len(points) < MOST_POINTS:
                 label = "_".join(str(v) for n, v in case.items() if n != "seed" and isinstance(v, int)) or str(len(points))
                 points[label if label not in points else f"{label}_{len(points)}"] = dims
         dimensions.include(points)

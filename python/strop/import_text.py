@@ -8,6 +8,7 @@ import math
 import torch
 
 from strop import import_outputs
+from strop.import_dimensions import parts
 
 
 def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
@@ -192,9 +193,12 @@ def module_text(imported, results, dimensions) -> str:
               for full in imported.tensors.values()]
     reads = ""
     for name, shape in dimensions.shapes.items():
-        targets = [extent if isinstance(extent, str) else "_" for extent in shape]
+        targets = [extent if extent in dimensions.values else "_" for extent in shape]
         if any(target != "_" for target in targets):
             reads += f"    {', '.join(targets)}{',' if len(targets) == 1 else ''} = {name}.shape\n"
+        for axis, (times, one) in enumerate(map(parts, shape)):
+            if one and times > 1:
+                reads += f"    {one} = {name}.shape[{axis}] // {times}\n"
     empty = [f"{names[0]}.new_empty({extents_text(shape)}, dtype={dtype})" for _, dtype, shape in results]
     many = len(results) > 1
     fields = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import logging
 import math
 import os
 import re
@@ -114,8 +115,7 @@ def export(function, examples, varying):
     )
     module = Function(function)
     module.train()
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with torch.no_grad(), silence():
         program = torch.export.export(module, examples, dynamic_shapes=(dynamic,), strict=False)
         if is_understood(program):
             return program  # to take it apart takes as long again
@@ -149,6 +149,19 @@ def _bincount(x, weights=None, minlength=0):
     if weights is None:
         return hit.sum(1)
     return (hit * (weights if weights.dtype == torch.float32 else weights.double())).sum(1)
+
+
+@contextlib.contextmanager
+def silence():
+    """What PyTorch logs of a failure is in the exception, too."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 @contextlib.contextmanager

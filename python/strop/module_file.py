@@ -7,19 +7,17 @@ Parameters are made as large as the module's, since they become inputs; buffers 
 from __future__ import annotations
 
 import base64
-import contextlib
 import inspect
 import keyword
-import logging
 import operator
 import os
-import warnings
+import re
 import zlib
 from typing import Any, Iterator, Mapping, Sequence
 
 import torch
 
-from strop.import_torch import extents_kept, mode_matters, refusal
+from strop.import_torch import extents_kept, mode_matters, refusal, silence
 from strop.program import BadInput
 
 GIVE_A_FILE = "give a file with the module's source (docs/problems.md)"
@@ -82,7 +80,7 @@ def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export
         varies = isinstance(value, torch.Tensor)
         dynamic[name] = {axis: auto for axis, extent in enumerate(value.shape) if extent > 1} if varies else None
     try:
-        with torch.no_grad(), _silence(), extents_kept():
+        with torch.no_grad(), silence(), extents_kept():
             program = torch.export.export(module, (), dict(inputs), dynamic_shapes=dynamic, strict=False)
             if any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in program.graph.nodes):
                 program = program.run_decompositions({})  # into plain operations, as of `autocast`
@@ -91,19 +89,6 @@ def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export
         why = refusal(error, os.path.dirname(inspect.getsourcefile(type(module)) or "")).replace("the reference", "it")
         raise BadInput(f"{type(module).__name__}: {why}", "forward has to take the inputs, and its control flow no values "
                        "of tensors") from error
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """What PyTorch logs of a failure is in the exception, too."""
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(before)
 
 
 class _File:
@@ -247,9 +232,9 @@ class _File:
 
 
 def _called(extent: Any) -> Any:
-    """A number, a name, or None for a formula."""
-    text = str(extent)
-    return int(text) if text.isdecimal() else text if text.isidentifier() else None
+    """A number, a name, a multiple of one, or None for another formula."""
+    text = re.sub(r"^(\w+)\*(\d+)$", r"\2*\1", str(extent).replace(" ", ""))
+    return int(text) if text.isdecimal() else text if re.match(r"(\d+\*)?[^\W\d]\w*$", text) else None
 
 
 def _attribute(name: str) -> str:

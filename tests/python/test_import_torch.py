@@ -384,7 +384,8 @@ class Result(unittest.TestCase):
         text = import_file.import_file(original)["files"]["module.py"].replace("@name@", "linear_relu_block")
         with tempfile.TemporaryDirectory() as folder:
             shutil.copy(original, os.path.join(folder, "linear_relu_block_original.py"))
-            for name, content in (("linear_relu_block_module.py", text), ("linear_relu_block.py", KERNEL)):
+            for name, content in (("linear_relu_block_module.py", text), ("linear_relu_block.py", KERNEL),
+                                  ("linear_relu_block.cpp", "// by which operators are told apart\n")):
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
                     file.write(content)
             check = subprocess.run(

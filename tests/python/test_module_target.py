@@ -195,10 +195,23 @@ class ModuleFile(unittest.TestCase):
             with self.subTest(type(module).__name__, written=written):
                 self.assertIn(written, self.imported(module.eval(), inputs, shapes))
 
+    def test_extents_that_have_to_be_multiples(self):
+        for module, inputs, shapes, written in (
+            (nn.PixelUnshuffle(2), "float32[B, 3, H, H]", {"a": {"B": 2, "H": 32}, "b": {"B": 1, "H": 64}},
+             "input: {dtype: float32, shape: [B, 3, 2*H_by_2, 2*H_by_2]}"),
+            (nn.PixelUnshuffle(2), "float32[B, 3, 2*H, W*2]", {"a": {"B": 2, "H": 32, "W": 16}},
+             "y: {dtype: float32, shape: [B, 12, H, W]}"),
+            (nn.GLU(), torch.randn(20, 60), None, "input: {dtype: float32, shape: [M, 2*N_by_2]}"),
+            (nn.Unflatten(1, (-1, 5)), torch.randn(8, 15), None, "y: {dtype: float32, shape: [M, N_by_5, 5]}"),
+            (nn.Unflatten(1, (3, 5)), torch.randn(8, 15), None, "y: {dtype: float32, shape: [M, 3, 5]}")):
+            with self.subTest(written):
+                self.assertIn(written, self.imported(module, inputs, shapes))
+
     def test_what_get_dimensions_may_give(self):
         for called, words in (("3", "get_dimensions() gives 3"), ("[['A']]", "get_dimensions() gives"),
                               ("[['A', 9]]", "get_dimensions() gives"), ("[['2 A', 8]]", "get_dimensions() gives"),
-                              ("[['A', 'A']]", "gives extents of 3 and 8 one name, 'A'")):
+                              ("[['A', 'A']]", "gives extents of one name, 'A', which would be 3 and 8"),
+                              ("[['A', '3*A']]", "which would be 2.66667 and 3")):
             path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
             path.write_text(path.read_text() + f"\n\ndef get_dimensions():\n    return {called}\n")
             with self.subTest(called), self.assertRaises(Refusal) as refused:
