@@ -5,14 +5,18 @@ from __future__ import annotations
 import copy
 import importlib.util
 import inspect
+import itertools
 import pathlib
 import re
+import sys
 from typing import Any, Mapping, Optional, Sequence
 
+from strop.module_arguments import is_flat, must_be_taken_apart, taken_apart, with_containers, with_leaves
 from strop.program import BadInput
 from strop.specification import Shapes, dimensions, extent_of, points_of, tensor
 
 MOST_COMPARED = 1 << 24  # elements of inputs at which a written file is called
+LOADED = itertools.count()
 NEAR = 0.05  # of the largest value: results in 16 bits differ by some percent
 EXAMPLES = 'inputs={"x": torch.randn(8, 64)}, or {"x": "float32[B, 64]"} with shapes={"small": {"B": 8}}'
 
@@ -44,7 +48,9 @@ def write_module(folder: pathlib.Path, module: Any, inputs: Any, shapes: Optiona
     if module.training and any(getattr(part, "track_running_stats", False) for part in module.modules()):
         raise BadInput(f"{type(module).__name__} normalizes with the statistics of a batch and updates its own",
                        "call .eval() first; with training's statistics give a file (docs/problems.md)")
-    given = _by_name(module, inputs)
+    given, structure = taken_apart(_by_name(module, inputs))
+    if must_be_taken_apart(module, structure):
+        module = with_leaves(module, structure)
     described = {name_: tensor(name_, value) for name_, value in given.items() if _is_described(value)}
     points = points_of(shapes) if shapes else {}
     if described and not points:
@@ -65,7 +71,10 @@ def write_module(folder: pathlib.Path, module: Any, inputs: Any, shapes: Optiona
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.py"
     called = {key: entry["shape"] for key, entry in described.items()}
-    path.write_text(module_file(module, given, sizes, called), encoding="utf-8")
+    text = module_file(module, given, sizes, called)
+    if not is_flat(structure):
+        text += f"\n\nARGUMENTS = {structure!r}    # of the module's own forward\n"
+    path.write_text(text, encoding="utf-8")
     cases = {label: {key: _example(described[key], one[key]) if key in described else value for key, value in given.items()}
              for label, one in sizes.items()}
     _check_file(path, module, cases or {"the example": given})
@@ -94,8 +103,9 @@ def replacement(folder: pathlib.Path, name: str, module: Any) -> Any:
         if missing := sorted(set(here) - set(there)):
             raise BadInput(f"{what} has no '{missing[0]}'", "give the module that was optimized")
     new.train(module.training)
-    _compare(new, module, original.get_inputs())
-    return new
+    structure = getattr(original, "ARGUMENTS", None)
+    _compare(new, with_leaves(module, structure) if structure else module, original.get_inputs())
+    return with_containers(new, structure) if structure else new
 
 
 def _leaves(module: Any, inputs: Mapping[str, Any]) -> list[Any]:
@@ -156,9 +166,10 @@ def _check_file(path: pathlib.Path, module: Any, cases: Mapping[str, Mapping[str
 
 
 def _load(path: pathlib.Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"strop_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"strop_{path.stem}_{next(LOADED)}", path)
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = loaded  # torch.compile imports what it finds by the name
     spec.loader.exec_module(loaded)
     return loaded
 

@@ -7,6 +7,7 @@ import io
 import math
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -19,7 +20,7 @@ if HAVE_TORCH:
     import torch
     from torch import nn
 
-    from strop import import_file, module_target
+    from strop import import_file, module_arguments, module_target
     from strop.import_names import Refusal
     from strop.program import BadInput
 
@@ -59,6 +60,19 @@ if HAVE_TORCH:
     class BesideAMask(nn.Module):
         def forward(self, x, mask):
             return nn.functional.scaled_dot_product_attention(x[:, None], x[:, None], x[:, None], attn_mask=mask)
+
+    class Stateful(nn.Module):
+        def forward(self, state, x):
+            h, c = state
+            return torch.tanh(h + x) * c
+
+    class Batch(nn.Module):
+        def forward(self, batch):
+            return batch["a"] + batch["b"][0] * batch["b"][1]["c"]
+
+    class ByPlace(nn.Module):
+        def forward(self, x, /, y, scale=1.0):
+            return (x - y) * scale
 
     class Sums(nn.Module):
         def forward(self, x, y):
@@ -206,6 +220,25 @@ class ModuleFile(unittest.TestCase):
             (nn.Unflatten(1, (3, 5)), torch.randn(8, 15), None, "y: {dtype: float32, shape: [M, 3, 5]}")):
             with self.subTest(written):
                 self.assertIn(written, self.imported(module, inputs, shapes))
+
+    def test_arguments_that_hold_tensors(self):
+        state, x = (torch.randn(4, 8), torch.randn(4, 8)), torch.randn(4, 8)
+        for module, inputs, names in (
+            (Stateful(), [state, x], ["state_0", "state_1", "x"]),
+            (Stateful(), {"x": x, "state": list(state)}, ["state_0", "state_1", "x"]),
+            (Batch(), {"batch": {"a": x, "b": [x, {"c": x}]}}, ["batch_a", "batch_b_0", "batch_b_1_c"]),
+            (ByPlace(), [x, x, 2.0], ["x", "y"])):
+            with self.subTest(type(module).__name__, names=names):
+                problem = self.imported(module, inputs)
+                self.assertEqual(re.findall(r"(?m)^  (\w+): \{dtype", problem)[:-1], names)
+                given, structure = module_arguments.taken_apart(module_target._by_name(module, inputs))
+                leaves = module_arguments.with_leaves(module, structure)
+                again = module_arguments.with_containers(leaves, structure)
+                expected = module(*inputs) if isinstance(inputs, list) else module(**inputs)
+                torch.testing.assert_close(leaves(**given), expected)
+                torch.testing.assert_close(again(*inputs) if isinstance(inputs, list) else again(**inputs), expected)
+        self.assertIn("shape: [B, 8]}", self.imported(
+            Stateful(), {"state": ("float32[B, 8]", "float32[B, 8]"), "x": "float32[B, 8]"}, {"a": {"B": 4}, "b": {"B": 9}}))
 
     def test_what_get_dimensions_may_give(self):
         for called, words in (("3", "get_dimensions() gives 3"), ("[['A']]", "get_dimensions() gives"),
