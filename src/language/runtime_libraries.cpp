@@ -47,7 +47,10 @@ bool is_one_of(const std::string& file, const char* const (&names)[count]) {
 bool fits_this_program(const fs::path& file) {
     char head[5] = {};
     std::ifstream(file, std::ios::binary).read(head, sizeof head);
-    return std::equal(head, head + 4, "\x7f""ELF") && head[4] == (sizeof(void*) == 8 ? 2 : 1);
+    return std::equal(head, head + 4,
+                      "\x7f"
+                      "ELF") &&
+           head[4] == (sizeof(void*) == 8 ? 2 : 1);
 }
 
 bool is_loader(const std::string& file) { return file.starts_with("ld-linux") || file.starts_with("ld-musl"); }
