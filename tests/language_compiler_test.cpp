@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "language/cpp.h"
+#include "language/runtime_libraries.h"
 
 namespace strop {
 namespace {
@@ -72,6 +73,24 @@ TEST_F(CompilerTest, libraries_of_kernels_are_those_of_languages) {
     }
     EXPECT_TRUE(c);
     EXPECT_FALSE(another);
+}
+
+TEST_F(CompilerTest, a_kernel_is_linked_with_what_it_uses_alone) {
+    CppToolchain toolchain(detect_machine());
+    if (!toolchain.find("clang")) GTEST_SKIP() << "clang is not installed";
+    const auto loads_the_cpp_library = [&](const std::string& statement) {
+        const std::string source =
+            "#include <stdint.h>\n#include <string>\n"
+            "extern \"C\" void row_sum(const float* x, float* y, int64_t M, int64_t N) { " +
+            statement + " }\n";
+        const Built result = built(toolchain, {build(source, "clang")}).front();
+        EXPECT_TRUE(result.ok) << result.message;
+        const std::vector<std::string> needed = needed_libraries(result.library);
+        return std::any_of(needed.begin(), needed.end(),
+                           [](const std::string& library) { return library.find("libstdc++") != std::string::npos; });
+    };
+    EXPECT_FALSE(loads_the_cpp_library("y[0] = x[0] + M + N;"));
+    EXPECT_TRUE(loads_the_cpp_library("y[0] = std::stof(std::string(static_cast<size_t>(N) + 99, '1')) + x[0];"));
 }
 
 TEST_F(CompilerTest, one_that_is_missing_is_named) {

@@ -28,11 +28,19 @@ class Installed(unittest.TestCase):
     def test_finds_its_files(self):
         self.assertIn("softmax", self.run_installed("list").stdout)
 
+    def libraries(self, program):
+        """By name, whether each is one that was brought."""
+        found = subprocess.run(["ldd", self.moved / "bin" / program], capture_output=True, text=True, check=True).stdout
+        return {line.split()[0].split(".")[0].split("/")[-1]: str(self.moved) in line for line in found.splitlines()}
+
     def test_brings_its_libraries(self):
-        found = subprocess.run(["ldd", self.moved / "bin" / "strop"], capture_output=True, text=True, check=True).stdout
-        outside = {line.split()[0].split(".")[0].split("/")[-1] for line in found.splitlines() if str(self.moved) not in line}
-        self.assertLessEqual(outside, {"linux-vdso", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64",
-                                       "ld-linux-aarch64", "libresolv"})
+        for program in ("strop", "strop-worker", "strop-candidate"):
+            outside = {name for name, brought in self.libraries(program).items() if not brought}
+            self.assertLessEqual(outside, {"linux-vdso", "libstdc++", "libm", "libgcc_s", "libc", "ld-linux-x86-64",
+                                           "ld-linux-aarch64", "libresolv"})
+
+    def test_who_starts_processes_all_the_time_has_few_libraries(self):
+        self.assertFalse({"libcurl", "libpq", "libsqlite3", "libssl", "libcpp-httplib"} & set(self.libraries("strop-worker")))
 
     def test_does_not_set_up_a_checkout(self):
         done = self.run_installed("setup", "torch")
