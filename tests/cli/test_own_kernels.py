@@ -67,7 +67,8 @@ class OwnKernels(InFolder):
     def test_a_file_of_another_editor(self):
         (self.folder / "mine.cpp").write_bytes(b"\xef\xbb\xbf" + KERNEL.replace("\n", "\r\n").encode())
         done = strop("tune", "mine.cpp", "--problem", "shifted", "--budget", "5s", "--evaluations", "2", cwd=self.folder)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)    # 1: a loud machine cannot tell it from NumPy
+        self.assertIn("held-out shapes correct", done.stdout)
 
     def test_nobody_reads_on(self):
         command = f"{BINARY} optimize shifted --budget 5s --evaluations 2 --store b.db 2>&1 | head -c 60"
