@@ -20,7 +20,7 @@ def parts(extent: int | str) -> tuple[int, str]:
     if isinstance(extent, int):
         return extent, ""
     times, star, name = extent.replace(" ", "").partition("*")
-    return (int(times), name) if star and times.isdecimal() else (1, extent)
+    return (int(times), name) if star and times.isdecimal() and int(times) > 0 else (1, extent)
 
 
 def multiple(times: int, name: str) -> str:

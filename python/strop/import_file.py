@@ -2,9 +2,9 @@
 
 The file has a class `Model(nn.Module)`, `get_inputs()` and perhaps `get_init_inputs()`, `get_shapes()` and
 `get_dimensions()`. The module is made with seed 42 and left in the mode in which its constructor leaves it. Its
-parameters and floating buffers become inputs. With a DTYPE, bfloat16 or float16, module and floating inputs are moved to it as `.to(DTYPE)` does. A file of
-TritonBench goes to import_operator.py; REFERENCE is for those. To standard output goes {"name", "files": {name: text}, "notes": [...]}, or
-{"error", "hint"}.
+parameters and floating buffers become inputs. With a DTYPE, bfloat16 or float16, module and floating inputs are moved
+to it as `.to(DTYPE)` does. A file of TritonBench goes to import_operator.py; REFERENCE is for those. To standard output
+goes {"name", "files": {name: text}, "notes": [...]}, or {"error", "hint"}.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import copy
 import inspect
 import keyword
 import re
-from typing import Any, Mapping
+from typing import Any, Callable, Mapping
 
 from strop.program import BadInput
 
@@ -66,13 +66,16 @@ def with_containers(module: Any, structure: Structure) -> Any:
     return _with_forward(module, ", ".join(heads), ", ".join(f"{name}={places[name]}" for name in known))
 
 
-def text(value: Any) -> str:
+def container_text(value: Any, inside: Callable[[Any], str]) -> str:
+    """A dictionary, list or tuple as Python; `inside` writes what it holds."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {text(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, (tuple, list)):
-        inside = ", ".join(map(text, value))
-        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
-    return str(value)
+        return "{" + ", ".join(f"{key!r}: {inside(one)}" for key, one in value.items()) + "}"
+    words = ", ".join(map(inside, value))
+    return f"[{words}]" if isinstance(value, list) else f"({words}{',' if len(value) == 1 else ''})"
+
+
+def text(value: Any) -> str:
+    return value if isinstance(value, str) else container_text(value, text)
 
 
 def places_in(value: Any, place: str) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from typing import Any, Iterator, Mapping, Sequence
 import torch
 
 from strop.import_torch import extents_kept, mode_matters, refusal, silence
+from strop.module_arguments import container_text
 from strop.program import BadInput
 
 GIVE_A_FILE = "give a file with the module's source (docs/problems.md)"
@@ -248,11 +249,8 @@ def _attribute(name: str) -> str:
 def _literal(value: Any) -> str:
     if isinstance(value, torch.fx.Node):
         return value.name
-    if isinstance(value, list) or type(value) in (tuple, torch.Size):  # no tuple with names
-        inside = ", ".join(_literal(one) for one in value)
-        return f"[{inside}]" if isinstance(value, list) else f"({inside}{',' if len(value) == 1 else ''})"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key!r}: {_literal(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, (list, dict)) or type(value) in (tuple, torch.Size):  # no tuple with names
+        return container_text(value, _literal)
     if isinstance(value, float):
         return f"float('{value}')" if value != value or value in (float("inf"), -float("inf")) else repr(value)
     if isinstance(value, torch.device):

@@ -243,6 +243,7 @@ class ModuleFile(unittest.TestCase):
     def test_what_get_dimensions_may_give(self):
         for called, words in (("3", "get_dimensions() gives 3"), ("[['A']]", "get_dimensions() gives"),
                               ("[['A', 9]]", "get_dimensions() gives"), ("[['2 A', 8]]", "get_dimensions() gives"),
+                              ("[['0*A', 8]]", "get_dimensions() gives"),
                               ("[['A', 'A']]", "gives extents of one name, 'A', which would be 3 and 8"),
                               ("[['A', '3*A']]", "which would be 2.66667 and 3")):
             path = self.written(nn.Linear(8, 4), {"input": torch.randn(3, 8)})
