@@ -47,9 +47,27 @@ class OptimizedFunction:
         return self._result
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if not named and self._may_run(arguments) and self.result.improved:
-            return self.result(*arguments)
+        arrays = self._arrays(arguments, named)
+        if arrays is not None and self._may_run(arrays) and self.result.improved:
+            return self.result(*arrays)
         return self.original(*arguments, **self._parameters(arguments, named), **named)
+
+    def _arrays(self, arguments: Any, named: Mapping[str, Any]) -> Any:
+        """The inputs in their order; None where one is missing, or a parameter has another value than in the kernel."""
+        if not named and len(arguments) == len(self._inputs):
+            return arguments
+        signature = inspect.signature(self.original)
+        try:
+            given = signature.bind(*arguments, **named).arguments
+        except TypeError:
+            return None    # the original says what is wrong
+        names = list(signature.parameters)[:len(self._inputs)]
+        made_for = self._options.get("parameters") or {}
+        for name in given.keys() - names:
+            value = made_for.get(name, signature.parameters[name].default)
+            if type(given[name]) not in (bool, int, float) or given[name] != value:
+                return None
+        return tuple(given[name] for name in names) if given.keys() >= set(names) else None
 
     def _parameters(self, arguments: Any, named: Mapping[str, Any]) -> dict[str, Any]:
         """Those that the kernel was made for, where the caller gives none."""

@@ -60,6 +60,23 @@ class Decorator(unittest.TestCase):
         np.testing.assert_array_equal(self.function(small, np.array([1]), 3.0), picked(small, np.array([1]), 3.0))
         np.testing.assert_array_equal(self.function(small, i=np.array([1]), by=4.0), picked(small, np.array([1]), 4.0))
 
+    def test_inputs_by_name_and_parameters_that_say_the_same(self):
+        calls = []
+        self.function._result = mock.Mock(improved=True, side_effect=lambda *inputs: calls.append(inputs))
+        for arguments, named in (((self.x,), {"i": self.i}), ((), {"i": self.i, "x": self.x}),
+                                 ((self.x, self.i, 2.0), {}), ((self.x,), {"by": 2, "i": self.i})):
+            self.function(*arguments, **named)
+            self.assertIs(calls[-1][0], self.x)
+            self.assertIs(calls[-1][1], self.i)
+        self.assertEqual(len(calls), 4)
+        for by in (2.5, np.float32(2.0), np.ones(3, np.float32)):
+            np.testing.assert_array_equal(self.function(self.x, self.i, by), picked(self.x, self.i, by))
+        with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'j'"):
+            self.function(self.x, self.i, j=1)
+        with self.assertRaisesRegex(TypeError, "missing 1 required positional argument: 'i'"):
+            self.function(self.x)
+        self.assertEqual(len(calls), 4)
+
     def test_extents_that_are_expressions(self):
         function = strop.kernel({"x": "float32[2*N + 1]", "y": "float32[N]"}, {"a": {"N": 4}})(picked)
         self.assertTrue(function._may_run((np.ones(9, np.float32), np.ones(4, np.float32))))
