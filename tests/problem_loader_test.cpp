@@ -264,6 +264,19 @@ TEST_F(Loader, LimitsAreWholeNumbers) {
         expect_at(6, "no whole number above 0", with("limit: M", fmt::format("limit: {}", limit)));
 }
 
+TEST_F(Loader, WholeNumbersMayBeginElsewhere) {
+    EXPECT_EQ(load(with("limit: M", "from: -5, limit: 3")).inputs[1].from, -5);
+    EXPECT_EQ(load(with("limit: M", "from: -5, limit: -3")).inputs[1].limit->text(), "-3");
+    EXPECT_NE(load(with("limit: M", "from: 1, limit: M")).hash, load(valid).hash);
+    expect_at(6, "is -5, no whole number above -5", with("limit: M", "from: -5, limit: -5"));
+    expect_at(6, "'from' is no integer", with("limit: M", "from: a, limit: M"));
+    expect_at(
+        6, "'from' of 'idx' is -129",
+        with("int64, shape: [K], fill: integers, limit: M", "int8, shape: [K], fill: integers, from: -129, limit: M"));
+    expect_at(5, "'from' of 'x' needs 'fill: integers'", with("fill: uniform", "fill: uniform, from: 4"));
+    expect_at(10, "the limit of 'idx' is below 71", with("limit: M", "from: 70, limit: M"));
+}
+
 TEST_F(Loader, EmptySectionsAreErrors) {
     expect_at(8, "'outputs' is empty", with("outputs: {y: {dtype: float32, shape: [K, N//stride]}}", "outputs: {}"));
     expect_at(4, "'inputs' is empty",

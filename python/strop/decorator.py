@@ -130,7 +130,8 @@ def _is_taken(value: Any, entry: Mapping[str, Any]) -> bool:
         plain = (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")  # no subclass
         taken = plain and value.flags.c_contiguous and value.flags.aligned
     if taken and "limit" in entry and 0 not in value.shape:
-        taken = int(value.min()) >= 0 and int(value.max()) < entry["limit"]
+        least = entry.get("from", -entry["limit"] if entry["dtype"] == "int8" else 0)
+        taken = int(value.min()) >= least and int(value.max()) < entry["limit"]
     return bool(taken)
 
 

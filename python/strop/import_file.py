@@ -31,6 +31,7 @@ from torch._subclasses.fake_tensor import (  # noqa: E402
 
 from strop import import_outputs, import_torch  # noqa: E402
 from strop.import_dimensions import NAMES, Dimensions, parts  # noqa: E402
+from strop.import_functions import length  # noqa: E402
 from strop.import_names import SEED, Names, Refusal, answer, problem_name  # noqa: E402
 from strop.import_text import module_text, problem_text, reference_text, value_of_fill  # noqa: E402
 from strop.import_values import HALVES, numpy_dtype  # noqa: E402
@@ -70,10 +71,12 @@ def blaming(path: str, what: str, hint: str):
 
 def load(path: str):
     spec = importlib.util.spec_from_file_location("original", path)
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise Refusal(f"{path}: is no Python file (.py)", FORM)
     module = importlib.util.module_from_spec(spec)
     sys.modules["original"] = module
     torch.manual_seed(SEED)
+    module.len = length  # type: ignore[attr-defined]
     with blaming(path, "", "the file has to stand by itself: only PyTorch and the standard library are there"):
         spec.loader.exec_module(module)
     model = getattr(module, "Model", None)
@@ -88,7 +91,18 @@ def make_model(module, path):
     with blaming(path, "the constructor raises ", "Model(*get_init_inputs()) has to work without network and files"):
         torch.manual_seed(SEED)
         arguments = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+        if isinstance(arguments, dict) or any(isinstance(one, dict) for one in arguments) and not takes(module.Model, arguments):
+            raise Refusal(f"{path}: get_init_inputs() names the constructor's arguments", "it gives a list of them in their "
+                          "order: let the constructor of a class Model(Theirs) pass them on by name")
         return module.Model(*arguments)
+
+
+def takes(function, arguments) -> bool:
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    return True
 
 
 class SetMemory(torch.overrides.TorchFunctionMode):
@@ -103,7 +117,11 @@ def make_inputs(module, path) -> list:
     with blaming(path, "get_inputs() raises ", FORM):
         torch.manual_seed(SEED)
         with SetMemory():
-            inputs = list(module.get_inputs())
+            given = module.get_inputs()
+    if isinstance(given, dict):
+        raise Refusal(f"{path}: get_inputs() gives a dictionary", "it gives a list, in the order of forward's arguments")
+    with blaming(path, "get_inputs() raises ", FORM):
+        inputs = list(given)
     for place_, value in enumerate(inputs):
         check_input(value, f"{path}: input {place_}")
     if not any(isinstance(value, torch.Tensor) for value in inputs):

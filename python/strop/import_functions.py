@@ -1,4 +1,5 @@
-"""PyTorch's functions that look at values, or fix extents, on their way to what can be exported: the same without that."""
+"""Functions that look at values, or fix extents, on their way to what torch.export takes: the same without that. And what
+PyTorch takes for granted is a fact of the program: attention has as many keys as values."""
 
 from __future__ import annotations
 
@@ -75,7 +76,61 @@ def _quantized(x, scale, zero_point, low, high):
     return ((torch.round(x * inverse) + zero_point).clamp(low, high) - zero_point) * scale
 
 
+def bincount(x, weights=None, minlength=0):
+    """With as many counts as are asked for: values above would lengthen the result, whose shape is declared."""
+    if not minlength:
+        raise Untraceable("'bincount' without a minlength has a result whose extent depends on values")
+    hit = x.unsqueeze(0) == torch.arange(minlength).unsqueeze(1)
+    if weights is None:
+        return hit.sum(1)
+    return (hit * (weights if weights.dtype == torch.float32 else weights.double())).sum(1)
+
+
+def scaled_dot_product_attention(query, key, value, *arguments, **options):
+    if key.size(-2) != value.size(-2):
+        raise ValueError(f"attention over {key.size(-2)} keys and {value.size(-2)} values")
+    return _attention(query, key, value, *arguments, **options)
+
+
+def length(x):
+    """What `len` is in a reference: of a tensor an extent, where Python's own gives an integer."""
+    return x.shape[0] if isinstance(x, torch.Tensor) and x.ndim else len(x)
+
+
+def root(x):
+    return torch.sym_sqrt(x) if isinstance(x, (torch.SymInt, torch.SymFloat)) else _root(x)
+
+
+def einsum(equation, *operands):
+    """Operands from left to right, two at a time: PyTorch takes three and more in an order that extents decide on."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    if not isinstance(equation, str) or len(operands) < 3:
+        return _einsum(equation, *operands)
+    left, arrow, result = equation.replace(" ", "").partition("->")
+    if not arrow:
+        result = "." * 3 * ("..." in left) + "".join(sorted(one for one in left if one.isalpha() and left.count(one) == 1))
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        return _einsum(equation, *operands)    # which says what is wrong
+    term, value = terms[0], operands[0]
+    for index, (other, operand) in enumerate(zip(terms[1:], operands[1:]), 2):
+        both, needed = term + other, result + "".join(terms[index:])
+        kept = "." * 3 * ("..." in both) + "".join(dict.fromkeys(one for one in both if one.isalpha() and one in needed))
+        kept = result if index == len(terms) else kept
+        term, value = kept, _einsum(f"{term},{other}->{kept}", value, operand)
+    return value
+
+
+_attention, _einsum = torch.nn.functional.scaled_dot_product_attention, torch.einsum
+_root = math.sqrt
+
 REPLACED = (
+    (math, "sqrt", root),
+    (torch.nn.functional, "scaled_dot_product_attention", scaled_dot_product_attention),
+    (torch, "bincount", bincount),
+    (torch.Tensor, "bincount", bincount),
+    (torch, "einsum", einsum),
     (torch, "vander", powers),
     (torch, "fake_quantize_per_tensor_affine", fake_quantize),
     (torch, "fake_quantize_per_channel_affine", fake_quantize_channels),

@@ -132,14 +132,20 @@ class CasesOf:
         self.module, self.cases, self.path = module, cases, path
 
     def points(self, dimensions):
-        points = {}
+        points: dict[str, dict] = {}
+        left_out = []
         for case in self.cases:
             with blaming(self.path, "generate_input raises ", FORM):
                 values = [v for v in self.module.inputs_of(case) if isinstance(v, torch.Tensor)]
             dims = dimensions.dims_at([value.shape for value in values])
-            if dims is not None and dims not in points.values() and len(points) < MOST_POINTS:
-                label = "_".join(str(v) for n, v in case.items() if n != "seed" and isinstance(v, int)) or str(len(points))
+            label = "_".join(str(v) for n, v in case.items() if n != "seed" and isinstance(v, int)) or str(len(points))
+            if dims is None:
+                left_out.append(label)
+            elif dims not in points.values() and len(points) < MOST_POINTS:
                 points[label if label not in points else f"{label}_{len(points)}"] = dims
+        if left_out:
+            dimensions.imported.notes.append(f"the cases {', '.join(left_out)} are left out: they differ in an extent that "
+                                             "does not vary here")
         dimensions.include(points)
         return points or {"file": dict(dimensions.values)}
 

@@ -9,16 +9,17 @@ import torch
 
 from strop import import_outputs
 from strop.import_dimensions import parts
+from strop.whole_numbers import drawn
 
 
 def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
     """How the judge draws it: of the sign of the file's values, but never constant, so that nothing is right by luck."""
     if tensor.dtype == torch.bool:
         return "fill: zeros_ones"
-    if tensor.dtype == torch.int8:
-        return f"fill: integers, limit: {min(128, max(1, int(tensor.max()) + 1, -int(tensor.min())))}"
     if not tensor.is_floating_point():
-        return f"fill: integers, limit: {max(1, int(tensor.max()) + 1)}"
+        name = str(tensor.dtype).removeprefix("torch.")
+        fill = drawn(name, int(tensor.min()), int(tensor.max()), tensor.numel() if is_input else 1)
+        return ", ".join(f"{key}: {value}" for key, value in fill.items())
     low, high = float(tensor.detach().min()), float(tensor.detach().max())
     if is_input and 0 <= low and 0.5 < high <= 1:
         return "fill: uniform"

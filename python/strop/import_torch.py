@@ -29,7 +29,8 @@ from strop import (  # noqa: F401  (fill the table)
     import_products,
 )
 from strop import import_reductions  # noqa: F401
-from strop.import_functions import REPLACED
+from strop.import_decisions import refuse_other_ways, settle
+from strop.import_functions import REPLACED, length
 from strop.import_recurrent import recurrences_kept
 from strop import trace_creation, trace_numpy  # noqa: F401  (what operators of traced arrays mean)
 from strop.import_values import HALVES, OPERATIONS, as_tensor, numpy_dtype
@@ -85,6 +86,7 @@ def load_function(path: str, name: str):
     spec = importlib.util.spec_from_file_location("reference", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    module.len = length  # type: ignore[attr-defined]
     spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise Untraceable(f"the reference has no function '{name}'")
@@ -117,6 +119,7 @@ def export(function, examples, varying):
     module.train()
     with torch.no_grad(), silence():
         program = torch.export.export(module, examples, dynamic_shapes=(dynamic,), strict=False)
+        settle(program)
         if is_understood(program):
             return program  # to take it apart takes as long again
         table = torch.export.default_decompositions()
@@ -141,16 +144,6 @@ def is_understood(program) -> bool:
     return True
 
 
-def _bincount(x, weights=None, minlength=0):
-    """With as many counts as are asked for: values above would lengthen the result, whose shape is declared."""
-    if not minlength:
-        raise Untraceable("'bincount' without a minlength has a result whose extent depends on values")
-    hit = x.unsqueeze(0) == torch.arange(minlength).unsqueeze(1)
-    if weights is None:
-        return hit.sum(1)
-    return (hit * (weights if weights.dtype == torch.float32 else weights.double())).sum(1)
-
-
 @contextlib.contextmanager
 def silence():
     """What PyTorch logs of a failure is in the exception, too."""
@@ -166,30 +159,14 @@ def silence():
 
 @contextlib.contextmanager
 def extents_kept():
-    """What would make a constant of an extent while it is exported does not: its root, and what import_functions has. And
-    what PyTorch takes for granted is a fact of the program: attention has as many keys as values, `bincount` gives as
-    many counts as it is asked for."""
-    functions = torch.nn.functional
-    root, attention = math.sqrt, functions.scaled_dot_product_attention
+    """What would make a constant of an extent while it is exported does not: see import_functions."""
     kept = [(owner, name, getattr(owner, name)) for owner, name, _ in REPLACED]
-    counts, counts_of = torch.bincount, torch.Tensor.bincount
-
-    def checked_attention(query, key, value, *arguments, **options):
-        if key.size(-2) != value.size(-2):
-            raise ValueError(f"attention over {key.size(-2)} keys and {value.size(-2)} values")
-        return attention(query, key, value, *arguments, **options)
-
-    math.sqrt = lambda x: torch.sym_sqrt(x) if isinstance(x, (torch.SymInt, torch.SymFloat)) else root(x)
-    functions.scaled_dot_product_attention = checked_attention
     for owner, name, function in REPLACED:
         setattr(owner, name, function)
-    torch.bincount = torch.Tensor.bincount = _bincount  # type: ignore[assignment,method-assign]
     try:
         with recurrences_kept():
             yield
     finally:
-        torch.bincount, torch.Tensor.bincount = counts, counts_of  # type: ignore[method-assign]
-        math.sqrt, functions.scaled_dot_product_attention = root, attention
         for owner, name, function in kept:
             setattr(owner, name, function)
 
@@ -325,6 +302,11 @@ class Reader:
             if isinstance(extent, SymInt) and is_fixed(seen):
                 raise Untraceable(f"the reference fixes {text(extent)}, axis {axis} of '{name}', to {seen}")
 
+    def refuse_other_ways(self, points):
+        specs = zip(self.program.graph_signature.input_specs, self.program.graph.nodes)
+        given = [node for spec, node in specs if spec.kind.name == "USER_INPUT"]
+        refuse_other_ways(self.program, given, self.inputs, points, evaluated)
+
     def value(self, argument):
         if isinstance(argument, torch.fx.Node):
             return self.values[argument]
@@ -350,6 +332,9 @@ class Reader:
 
     def apply(self, node, arguments, options):
         target = node.target
+        if target in (math.ceil, math.floor) and (quotient := self.quotient(node.args[0])):
+            above, below = quotient
+            return -(-above // below) if target is math.ceil else above // below
         if not hasattr(target, "_opname"):
             return self.apply_python(target, arguments)
         if target._opname in IGNORED:
@@ -366,6 +351,19 @@ class Reader:
         if single and isinstance(result, (tuple, list)):
             result = result[0]
         return as_tensor(result, out) if single else result
+
+    def quotient(self, node):
+        """An extent and what it is divided by, for `n / 2` and `n * 0.5`."""
+        name = getattr(getattr(node, "target", None), "__name__", "")
+        if name not in ("truediv", "mul") or len(node.args) != 2:
+            return None
+        extent, number = self.value(node.args[0]), node.args[1]
+        if not isinstance(extent, SymInt) or not isinstance(number, (int, float)) or not math.isfinite(number):
+            return None
+        above, below = number.as_integer_ratio()
+        if name == "truediv":
+            above, below = below, above
+        return (extent * above, below) if above > 0 and 0 < below <= 1024 and above <= 1024 else None
 
     @staticmethod
     def apply_python(target, arguments):
@@ -412,5 +410,7 @@ def results_of(spec: dict, inputs: list[Traced]) -> list:
         program = exported(function, examples, varying, folder)
     reader = Reader(program, inputs, dims, folder)
     reader.refuse_changed_inputs()
-    return reader.results()
+    results = reader.results()
+    reader.refuse_other_ways(spec["points"])
+    return results
 

@@ -7,16 +7,20 @@ Parameters are made as large as the module's, since they become inputs; buffers 
 from __future__ import annotations
 
 import base64
+import contextlib
 import inspect
 import keyword
 import operator
 import os
 import re
+import sys
 import zlib
 from typing import Any, Iterator, Mapping, Sequence
 
 import torch
 
+from strop.import_decisions import settle
+from strop.import_functions import length
 from strop.import_torch import extents_kept, mode_matters, refusal, silence
 from strop.module_arguments import container_text
 from strop.program import BadInput
@@ -82,7 +86,9 @@ def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export
         dynamic[name] = {axis: auto for axis, extent in enumerate(value.shape) if extent > 1} if varies else None
     try:
         with torch.no_grad(), silence(), extents_kept():
-            program = torch.export.export(module, (), dict(inputs), dynamic_shapes=dynamic, strict=False)
+            with lengths_of(module):
+                program = torch.export.export(module, (), dict(inputs), dynamic_shapes=dynamic, strict=False)
+            settle(program)
             if any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in program.graph.nodes):
                 program = program.run_decompositions({})  # into plain operations, as of `autocast`
             return program
@@ -90,6 +96,19 @@ def exported(module: torch.nn.Module, inputs: Mapping[str, Any]) -> torch.export
         why = refusal(error, os.path.dirname(inspect.getsourcefile(type(module)) or "")).replace("the reference", "it")
         raise BadInput(f"{type(module).__name__}: {why}", "forward has to take the inputs, and its control flow no values "
                        "of tensors") from error
+
+
+@contextlib.contextmanager
+def lengths_of(module: torch.nn.Module) -> Iterator[None]:
+    """`len` gives extents in the files of its parts."""
+    names = {type(part).__module__ for part in module.modules()} & sys.modules.keys()
+    files = [vars(sys.modules[name]) for name in names if name.split(".")[0] != "torch"]
+    files = [file for file in files if file.setdefault("len", length) is length]
+    try:
+        yield
+    finally:
+        for file in files:
+            file.pop("len", None)
 
 
 class _File:

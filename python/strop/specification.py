@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import itertools
 import json
+import math
 import pathlib
 import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from strop.program import BadInput
 from strop.source import plain_function, source_of, uses_torch
+from strop.whole_numbers import drawn
 
-TENSOR = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*(\w+)?\s*(?:<\s*(\d+))?\s*$")
+TENSOR = re.compile(r"\s*(\w+)\s*\[([^\]]*)\]\s*(?:(-?\d+)\s*<=)?\s*(\w+)?\s*(?:<\s*(-?\d+))?\s*$")
 LARGEST_INTEGER = 2**53  # that problem.yaml's numbers hold
 DTYPES = ("float32", "float64", "bfloat16", "float16", "int32", "int64", "int8", "uint8", "bool")
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -38,11 +40,13 @@ def tensor(name: str, given: Any) -> dict[str, Any]:
     match = TENSOR.match(given) if isinstance(given, str) else None
     if not match:
         raise BadInput(f"inputs: {name} is {given!r}, which is not a description of a tensor", TENSOR_HINT)
-    dtype, shape, fill, limit = match.groups()
+    dtype, shape, least, fill, limit = match.groups()
     _check_dtype(name, dtype)
     entry: dict[str, Any] = {"dtype": dtype, "shape": [word.strip() for word in shape.split(",") if word.strip()]}
     if fill:
         entry["fill"] = fill
+    if least:
+        entry["from"] = int(least)
     if limit:
         entry["limit"] = int(limit)
     return entry
@@ -61,7 +65,8 @@ def from_arrays(inputs: Inputs) -> tuple[dict[str, dict[str, Any]], Optional[dic
             shape.append(1 if extent == 1 else names.setdefault(int(extent), f"D{len(names)}"))
         entries[name] = {"dtype": str(given.dtype).replace("torch.", ""), "shape": shape}
         if entries[name]["dtype"].startswith(("int", "uint")):
-            entries[name].update(fill="integers", limit=max(1, int(given.max()) + 1) if given.size else 1)
+            low, high = (int(given.min()), int(given.max())) if math.prod(given.shape) else (0, 0)
+            entries[name].update(drawn(entries[name]["dtype"], low, high, math.prod(given.shape)))
     return entries, {symbol: extent for extent, symbol in names.items()} or None
 
 
@@ -91,7 +96,7 @@ def _arguments(inputs: Mapping[str, Mapping[str, Any]], sizes: Mapping[str, Any]
         half = entry["dtype"] in ("float16", "bfloat16")  # computed in float32
         dtype = np.dtype("float32" if half else entry["dtype"])
         if dtype.kind in "iub":
-            yield random.integers(0, entry.get("limit", 2), shape).astype(dtype)
+            yield random.integers(entry.get("from", 0), entry.get("limit", 2), shape).astype(dtype)
         else:
             yield (random.random(shape) + 0.1).astype(dtype)
 

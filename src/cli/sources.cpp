@@ -90,6 +90,15 @@ void check_outputs(const Problem& problem, const Graph& graph) {
 
 }  // namespace
 
+std::string with_condition(const std::string& given, const std::string& condition) {
+    const std::string mark = given.starts_with("#") ? "#" : "//";
+    const std::string source = replace_all(given, fmt::format("\n{} for {}\n", mark, condition), "\n");
+    size_t at = 0;
+    while (source.compare(at, mark.size(), mark) == 0 && source.compare(at, mark.size() + 7, mark + " strop:") != 0)
+        at = source.find('\n', at) + 1;
+    return fmt::format("{}{} strop:when {}\n{}", source.substr(0, at), mark, condition, source.substr(at));
+}
+
 Sources sources_in(Language language, const Problem& problem, const std::string& graph) {
     if (const Graph traced = parse_graph(graph); traced.untraceable.empty()) check_outputs(problem, traced);
     switch (language) {

@@ -27,6 +27,10 @@ struct Sources {
 // `graph`: the tracer's document.
 Sources sources_in(Language language, const Problem& problem, const std::string& graph);
 
+// With a `strop:when` behind what the first lines say of it, in their kind of comment; in the place of a line that says
+// the same.
+std::string with_condition(const std::string& source, const std::string& condition);
+
 Language written_language(const std::string& name);  // of those that have writers; a UsageError else
 std::string file_ending(Language language);          // ".cu"
 

@@ -57,9 +57,10 @@ struct Translation {
     bool holds() const { return refused.empty() && (!judgement || judgement->evaluation.ok()); }
 };
 
-// What a tunable's declaration, its default in a Python module and the condition leave of a source.
+// What a tunable's declaration, its default in a Python module and the condition, which `strop write` says in its own
+// words, leave of a source.
 std::string without_values(const std::string& source) {
-    static const std::regex declared("^(//|#) strop:(tune|late|flags|compiler|when) .*$"),
+    static const std::regex declared("^(//|#) (for|strop:(tune|late|flags|compiler|when)) .*$"),
         module_value("^[A-Z][A-Z_]* = [A-Za-z0-9_.]+$");
     std::string text;
     for (const std::string& line : split(source, '\n'))
@@ -218,8 +219,10 @@ Translation translate(const Original& original, Language to, const Sources& sour
         if (one.id != found.strategy) continue;
         translation.strategy = one.id;
         translation.source = one.source;
-        translation.condition = one.condition ? one.condition->text() : "";
         translation.cannot = found.cannot;
+        if (!one.condition) continue;
+        translation.condition = one.condition->text();
+        translation.source = with_condition(translation.source, translation.condition);
     }
     keep_tunables(translation, to, problem);
     return translation;

@@ -42,16 +42,6 @@ fs::path file_of(const Written& one, const std::string& language, const fs::path
     return folder / (one.id + file_ending(written_language(language)));
 }
 
-// Behind what the first lines say of it, in their kind of comment; in the place of a line that says the same.
-std::string with_condition(const std::string& given, const std::string& condition) {
-    const std::string mark = given.starts_with("#") ? "#" : "//";
-    const std::string source = replace_all(given, fmt::format("\n{} for {}\n", mark, condition), "\n");
-    size_t at = 0;
-    while (source.compare(at, mark.size(), mark) == 0 && source.compare(at, mark.size() + 7, mark + " strop:") != 0)
-        at = source.find('\n', at) + 1;
-    return fmt::format("{}{} strop:when {}\n{}", source.substr(0, at), mark, condition, source.substr(at));
-}
-
 void add_condition(Written& one, const Expression& more) {
     one.condition =
         one.condition ? Expression::parse(fmt::format("({}) and ({})", one.condition->text(), more.text())) : more;

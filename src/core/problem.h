@@ -25,7 +25,7 @@ DType computed_in(DType dtype);  // float32 for the 16-bit floating types, else 
 std::string dtype_names();       // "float32, float64, ...", for messages
 
 // How an input is filled. Values are drawn afresh for every check.
-//   normal: N(0,1); uniform: [0,1); positive: (0.1, 1.1); integers: [0, limit); zeros_ones: 0 or 1
+//   normal: N(0,1); uniform: [0,1); positive: (0.1, 1.1); integers: [from, limit); zeros_ones: 0 or 1
 enum class Fill { normal, uniform, positive, integers, zeros_ones };
 std::string name_of(Fill fill);
 std::optional<Fill> parse_fill(const std::string& name);
@@ -37,6 +37,7 @@ struct Tensor {
     Fill fill = Fill::normal;         // inputs only
     std::optional<Expression> limit;  // Fill::integers: exclusive upper bound
     double scale = 1;                 // floating inputs: what is drawn is multiplied by it
+    std::optional<int64_t> from;      // Fill::integers: inclusive lower bound; without it 0, of int8 -limit
 };
 
 // A scalar parameter, passed by value. Integer parameters may appear in shapes.

@@ -147,11 +147,13 @@ void Expectation::evaluate(Buffers& buffers, const InputSet& set, const Job& wan
     buffers.note_reference(Seconds(seconds_since(start)));
     host_->pause();  // what it has still to tidy up must not run beside a timed batch
     if (answer.reply.status != 0)
-        throw UsageError(answer.text, in_sweep(problem_, dims)
-                                          ? fmt::format("the reference failed at {}", describe(dims))
-                                          : fmt::format("the reference failed at {}: where it cannot be called, say so "
-                                                        "with `range` or `require` (docs/problems.md)",
-                                                        describe(dims)));
+        throw UsageError(answer.text,
+                         in_sweep(problem_, dims)
+                             ? fmt::format("the reference failed{}: do inputs as they are declared suit it?",
+                                           dims.empty() ? "" : " at " + describe(dims))
+                             : fmt::format("the reference failed at {}: where it cannot be called, say so "
+                                           "with `range` or `require` (docs/problems.md)",
+                                           describe(dims)));
 
     if (!answer.text.empty() && notes_.insert(answer.text).second) spdlog::warn("{}", answer.text);
 

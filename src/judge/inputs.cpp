@@ -173,32 +173,30 @@ void fill_tensor(void* data, int64_t count, const Tensor& input, const Bindings&
         const double further = few_digits ? 0 : 0x1p-88 * static_cast<double>(mix64(bits(i)));
         return real(i) * (1 + further);
     };
-    auto whole = [&](int64_t i) {
-        uint64_t bound = fill == Fill::zeros_ones ? 2 : static_cast<uint64_t>(std::max<int64_t>(1, limit));
-        return (bits(i) >> 16) % bound;
-    };
     // Quantized values are of both signs; nobody takes them for an index.
-    auto signed_whole = [&](int64_t i) {
-        if (fill == Fill::zeros_ones) return static_cast<int64_t>(whole(i));
-        const int64_t bound = std::max<int64_t>(1, limit);
-        return static_cast<int64_t>((bits(i) >> 16) % static_cast<uint64_t>(2 * bound)) - bound;
-    };
+    const int64_t usual = dtype == DType::int8 ? -std::max<int64_t>(1, limit) : 0;
+    const int64_t from = fill == Fill::zeros_ones ? 0 : input.from.value_or(usual);
+    const int64_t room = fill == Fill::zeros_ones ? 2 : std::max<int64_t>(1, limit - from);
+    auto whole = [&](int64_t i) { return static_cast<int64_t>((bits(i) >> 16) % static_cast<uint64_t>(room)) + from; };
+    auto whole_real = [&](int64_t i) { return static_cast<double>(whole(i)); };
     switch (dtype) {
         case DType::float32:
-            fill == Fill::integers ? fill_with<float>(data, count, whole) : fill_with<float>(data, count, real);
+            fill == Fill::integers ? fill_with<float>(data, count, whole_real) : fill_with<float>(data, count, real);
             break;
         case DType::float64:
-            fill == Fill::integers ? fill_with<double>(data, count, whole) : fill_with<double>(data, count, fine);
+            fill == Fill::integers ? fill_with<double>(data, count, whole_real) : fill_with<double>(data, count, fine);
             break;
         case DType::float16:
-            fill == Fill::integers ? fill_with<Float16>(data, count, whole) : fill_with<Float16>(data, count, real);
+            fill == Fill::integers ? fill_with<Float16>(data, count, whole_real)
+                                   : fill_with<Float16>(data, count, real);
             break;
         case DType::bfloat16:
-            fill == Fill::integers ? fill_with<BFloat16>(data, count, whole) : fill_with<BFloat16>(data, count, real);
+            fill == Fill::integers ? fill_with<BFloat16>(data, count, whole_real)
+                                   : fill_with<BFloat16>(data, count, real);
             break;
         case DType::int32: fill_with<int32_t>(data, count, whole); break;
         case DType::int64: fill_with<int64_t>(data, count, whole); break;
-        case DType::int8: fill_with<int8_t>(data, count, signed_whole); break;
+        case DType::int8: fill_with<int8_t>(data, count, whole); break;
         case DType::uint8: fill_with<uint8_t>(data, count, whole); break;
         case DType::boolean: fill_with<uint8_t>(data, count, [&](int64_t i) { return bits(i) >> 63; }); break;
     }

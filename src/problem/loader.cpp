@@ -75,6 +75,7 @@ void add(std::string& text, const std::vector<Tensor>& tensors) {
         text += fmt::format("tensor {} {} {}", tensor.name, name_of(tensor.dtype), name_of(tensor.fill));
         for (const Expression& extent : tensor.shape) text += fmt::format(" [{}]", extent.text());
         if (tensor.scale != 1) text += fmt::format(" scale {}", tensor.scale);
+        if (tensor.from) text += fmt::format(" from {}", *tensor.from);
         text += tensor.limit ? fmt::format(" limit {}\n", tensor.limit->text()) : "\n";
     }
 }

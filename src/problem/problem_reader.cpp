@@ -45,6 +45,9 @@ std::vector<std::string> symbols_in_order(const Expression& expression) {
     return names;
 }
 
+const char* const limit_hint =
+    "'fill: integers' draws from [from, limit), without 'from' from 0: for example 'limit: 100' or 'limit: N'";
+
 // The whole numbers that a parameter of that type can hold; int64 as far as a double is exact.
 std::pair<double, double> limits_of(DType dtype) {
     switch (dtype) {
@@ -250,7 +253,7 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
                        fmt::format("for example '{}: {{dtype: float32, shape: [M, N]}}'", entry.key));
         std::vector<YamlEntry> fields = yaml_.map(entry.value, entry.key);
         std::vector<std::string> known = {"dtype", "shape"};
-        if (key == "inputs") known.insert(known.end(), {"fill", "limit", "scale"});
+        if (key == "inputs") known.insert(known.end(), {"fill", "from", "limit", "scale"});
         yaml_.check_keys(fields, known, entry.key);
         const YamlEntry *dtype = find(fields, "dtype"), *shape = find(fields, "shape");
         if (!dtype || !shape)
@@ -290,7 +293,8 @@ void ProblemReader::check_halves() const {
 }
 
 void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEntry& entry, Tensor& tensor) {
-    const YamlEntry *fill = find(fields, "fill"), *limit = find(fields, "limit"), *scale = find(fields, "scale");
+    const YamlEntry *fill = find(fields, "fill"), *limit = find(fields, "limit"), *scale = find(fields, "scale"),
+                    *from = find(fields, "from");
     if (tensor.dtype == DType::boolean) tensor.fill = Fill::zeros_ones;
     if (fill) {
         std::optional<Fill> parsed = parse_fill(yaml_.text(fill->value, "fill"));
@@ -306,8 +310,7 @@ void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEn
                                name_of(tensor.fill)),
                    "add 'fill: integers, limit: ...' or 'fill: zeros_ones'");
     if (tensor.fill == Fill::integers && !limit)
-        yaml_.fail(entry.at, fmt::format("'{}' has no 'limit'", entry.key),
-                   "'fill: integers' draws from [0, limit): for example 'limit: 100' or 'limit: N'");
+        yaml_.fail(entry.at, fmt::format("'{}' has no 'limit'", entry.key), limit_hint);
     if (tensor.fill != Fill::integers && limit)
         yaml_.fail(limit->at, fmt::format("'limit' of '{}' needs 'fill: integers'", entry.key),
                    "add it, or remove the limit");
@@ -318,14 +321,27 @@ void ProblemReader::read_fill(const std::vector<YamlEntry>& fields, const YamlEn
                        whole ? "it is for floating values: leave it out"
                              : "between 1e-6 and 1e6: what is drawn is multiplied by it");
     }
+    if (from) read_from(*from, entry.key, tensor);
     if (!limit) return;
     tensor.limit = yaml_.expression(limit->value, "limit");
-    if (const double number = tensor.limit->symbols().empty() ? to_double(tensor.limit->evaluate({})) : 1;
-        !(number >= 1) || number != std::floor(number))
-        yaml_.fail(limit->value,
-                   fmt::format("the limit of '{}' is {}, no whole number above 0", entry.key, tensor.limit->text()),
-                   "'fill: integers' draws from [0, limit): for example 'limit: 100' or 'limit: N'");
+    const int64_t above = tensor.from.value_or(0);
+    if (const double number = tensor.limit->symbols().empty() ? to_double(tensor.limit->evaluate({})) : above + 1.0;
+        !(number > above) || number != std::floor(number))
+        yaml_.fail(
+            limit->value,
+            fmt::format("the limit of '{}' is {}, no whole number above {}", entry.key, tensor.limit->text(), above),
+            limit_hint);
     uses_.push_back({limit->value, fmt::format("limit of {}", entry.key), *tensor.limit});
+}
+
+void ProblemReader::read_from(const YamlEntry& from, const std::string& name, Tensor& tensor) {
+    if (tensor.fill != Fill::integers)
+        yaml_.fail(from.at, fmt::format("'from' of '{}' needs 'fill: integers'", name), "add it, or remove 'from'");
+    tensor.from = yaml_.integer(from.value, "from");
+    const auto [low, high] = limits_of(tensor.dtype);
+    if (*tensor.from < low || *tensor.from > high)
+        yaml_.fail(from.value, fmt::format("'from' of '{}' is {}", name, *tensor.from),
+                   fmt::format("{} holds whole numbers from {:.0f} to {:.0f}", name_of(tensor.dtype), low, high));
 }
 
 void ProblemReader::read_conditions() {
@@ -487,8 +503,8 @@ std::string ProblemReader::complaint_at(const ShapePoint& point) const try {
     for (const Expression& condition : problem_.require)
         if (!truthy(condition.evaluate(bindings))) return fmt::format("'{}' does not hold", condition.text());
     for (const Tensor& tensor : problem_.inputs)
-        if (tensor.limit && tensor.limit->evaluate_integer(bindings) < 1)
-            return fmt::format("the limit of '{}' is below 1", tensor.name);
+        if (tensor.limit && tensor.limit->evaluate_integer(bindings) <= tensor.from.value_or(0))
+            return fmt::format("the limit of '{}' is below {}", tensor.name, tensor.from.value_or(0) + 1);
     for (const std::optional<Expression>* work : {&problem_.flops, &problem_.bytes})
         if (*work && !(to_double((*work)->evaluate(bindings)) >= 0))
             return fmt::format("work '{}' is no amount", (*work)->text());

@@ -22,6 +22,7 @@ private:
     void read_parameters();
     Parameter read_parameter(const YamlEntry& entry);
     void read_tensors(const std::string& key, std::vector<Tensor>& tensors);
+    void read_from(const YamlEntry& from, const std::string& name, Tensor& tensor);
     void read_fill(const std::vector<YamlEntry>& fields, const YamlEntry& entry, Tensor& tensor);
     void check_halves() const;
     void read_conditions();

@@ -119,7 +119,9 @@ bool uses_booleans(const Problem& problem) {
 
 std::string values_text(const Tensor& tensor) {
     if (!tensor.limit || is_floating(tensor.dtype)) return "";
-    return fmt::format(", from 0 to below {}: the caller's promise, no call checks it", tensor.limit->text());
+    const std::string usual = tensor.dtype == DType::int8 ? fmt::format("-{}", tensor.limit->text()) : "0";
+    return fmt::format(", from {} to below {}: the caller's promise, no call checks it",
+                       tensor.from ? std::to_string(*tensor.from) : usual, tensor.limit->text());
 }
 
 std::string shape_text(const Tensor& tensor) {

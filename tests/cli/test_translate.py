@@ -3,6 +3,7 @@
 import ctypes
 import importlib.util
 import json
+import re
 import unittest
 
 from tests.cli.strop_cli import InFolder, strop
@@ -42,6 +43,21 @@ class Translate(InFolder):
         self.assertEqual(one["cannot"], ["the tunables CHUNK=512 NUM_STAGES=2 NUM_WARPS=4"])
         self.assertEqual((one["verdict"], one["checked_in"], one["not_judged"]), ("ok", "the CUDA emulator", None), one)
         self.assertEqual(one["source"], (self.folder / "cuda" / "block_per_row.cu").read_text(encoding="utf-8"))
+
+    def test_what_write_gives_is_known_with_its_condition(self):
+        for language, to in (("cuda", "triton"), ("triton", "cuda"), ("opencl", "cuda")):
+            self.write(language)
+            mark = "#" if language == "triton" else "//"
+            held = [file for file in sorted((self.folder / language).iterdir())
+                    if f"\n{mark} strop:when " in file.read_text(encoding="utf-8")]
+            self.assertTrue(held, language)
+            for file in held:
+                with self.subTest(language, file=file.name):
+                    done = strop("translate", str(file), "--problem", "rows", "--to", to, "--no-judge", "--json", cwd=self.folder)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    [one] = json.loads(done.stdout)["kernels"]
+                    self.assertRegex(one["source"], f"\n(#|//) strop:when {re.escape(one['condition'])}\n")
+                    self.assertNotRegex(one["source"], "\n(#|//) for ")
 
     def test_a_module_is_known_by_its_text_whatever_language_of_python_it_is_in(self):
         self.write("tilelang")

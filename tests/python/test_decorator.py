@@ -44,6 +44,11 @@ class Decorator(unittest.TestCase):
         self.assertFalse(self.runs(i=np.array([0, 5, 1, 2])))
         self.assertFalse(self.runs(i=np.array([0, -1, 1, 2])))
 
+    def test_whole_numbers_from_elsewhere(self):
+        function = strop.kernel({"i": "int64[B] -3 <= integers < 5"}, {"a": {"B": 4}})(picked)
+        self.assertTrue(function._may_run((np.array([-3, 0, 4, 1]),)))
+        self.assertFalse(function._may_run((np.array([-4, 0, 4, 1]),)))
+
     @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
     def test_tensors(self):
         import torch

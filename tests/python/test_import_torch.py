@@ -147,6 +147,43 @@ class Refused(unittest.TestCase):
                 self.assertTrue(graph.get("untraceable", "").startswith(reason), graph)
 
 
+DECISIONS = {
+    "made a number": ("return x[:, : int(x.shape[1] * 0.5)]", "the reference fixes N, axis 1 of 'x', to 6"),
+    "made a float": ("return x * float(x.shape[1])", "the reference fixes N, axis 1 of 'x', to 6"),
+    "one branch": ("return x * 2 if x.shape[0] > 4 else x", "the reference decides on extents, and otherwise at M=8, N=8 ("),
+    "of several": ("return x * 2 if x.numel() > 40 else x", "the reference decides on extents, and otherwise at M=8, N=8 ("),
+    "odd": ("return x * 2 if x.shape[1] % 4 else x", "the reference decides on extents, and otherwise at M=8, N=8 ("),
+    "sum": ("return x[: int(torch.cat([x, x]).shape[0])] * 2", "the reference fixes M, axis 0 of 'x', to 4"),
+}
+
+
+@unittest.skipUnless(HAVE_TORCH, "PyTorch is not installed")
+class Decisions(unittest.TestCase):
+    """What Python's own code has decided on at one shape is not the program of another."""
+
+    POINTS = [{"M": 8, "N": 8}, {"M": 6, "N": 12}, {"M": 4, "N": 6}]
+
+    def traced(self, body):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
+            path = os.path.join(folder, "reference.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"import torch\nimport torch.nn.functional as F\ndef f(x):\n {body}\n")
+            return trace.document(lambda: {
+                "reference": path, "function": "f", "framework": "pytorch", "points": self.POINTS, "parameters": [],
+                "inputs": [{"name": "x", "dtype": "float32", "shape": ["M", "N"]}]})
+
+    def test_are_refused(self):
+        for name, (body, reason) in DECISIONS.items():
+            with self.subTest(name):
+                self.assertTrue(self.traced(body).get("untraceable", "").startswith(reason), self.traced(body))
+
+    def test_that_hold_at_every_shape_are_none(self):
+        for body in ("return x * 2 if x.shape[1] % 2 == 0 else x", "return x.view(x.shape[0], -1, 2).sum(1)",
+                     "assert x.shape[0] < 100\n return x / len(x)", "return F.interpolate(x[None, None], scale_factor=0.5)"):
+            with self.subTest(body):
+                self.assertNotIn("untraceable", self.traced(body))
+
+
 MODULE = "import torch\nfrom torch import nn\n"
 MODEL = "class Model(nn.Module):\n def forward(self, x):\n  return {}\n"
 INPUTS = "def get_inputs():\n return [{}]\n"

@@ -8,7 +8,8 @@ import numpy as np
 
 from strop.program import BadInput
 from strop.source import source_of
-from strop.specification import infer_outputs, tensor, write_problem
+from strop.specification import from_arrays, infer_outputs, tensor, write_problem
+from strop.whole_numbers import drawn
 
 FACTOR = 2.5
 
@@ -57,12 +58,28 @@ class Tensors(unittest.TestCase):
         self.assertEqual(tensor("x", "float32[M, 2*N]"), {"dtype": "float32", "shape": ["M", "2*N"]})
         self.assertEqual(tensor("i", "int64[B] integers < 50"),
                          {"dtype": "int64", "shape": ["B"], "fill": "integers", "limit": 50})
+        self.assertEqual(tensor("i", "int32[B] -8 <= integers < -2"),
+                         {"dtype": "int32", "shape": ["B"], "fill": "integers", "from": -8, "limit": -2})
 
     def test_that_are_none_are_named(self):
         with self.assertRaisesRegex(BadInput, "x is 'float32', which is not a description"):
             tensor("x", "float32")
         with self.assertRaisesRegex(BadInput, "x needs a dtype and a shape"):
             tensor("x", {"dtype": "float32"})
+
+
+class WholeNumbers(unittest.TestCase):
+    def test_are_drawn_as_the_example_is(self):
+        for values, low, limit in (
+                (range(-100, 100), -100, 100),    # also below 0
+                ([3, 60, 999], None, 1000),       # indices, of which a few were drawn
+                ([1, 2, 3, 4, 5, 6] * 50, 1, 7),  # a divisor, say
+                ([0] * 300, None, 1), ([7] * 300, None, 8), ([-3] * 300, -3, 1)):
+            values = np.array(values, np.int64)
+            fill = drawn("int64", int(values.min()), int(values.max()), values.size)
+            self.assertEqual((fill.get("from"), fill["limit"]), (low, limit), values)
+            self.assertEqual(from_arrays({"i": values})[0]["i"], {"dtype": "int64", "shape": ["D0"], **fill})
+        self.assertEqual(drawn("int8", -3, 100, 10), {"fill": "integers", "limit": 101})
 
 
 class Outputs(unittest.TestCase):

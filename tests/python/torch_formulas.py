@@ -519,3 +519,20 @@ def written_by_masks_and_steps(x, m):
         filled[:, t : t + 1] = x[:, :1] * t
     filled[:, 4:] = x[:, 4:]
     return y, z, w, u, filled, x[:, [[0, 1]], [2]] if x.ndim == 3 else x
+
+
+def products_of_three(q, k, v, w):
+    """q: B M 8, k: B M 8 5, v: B M, w: 5 K"""
+    chain = torch.einsum("bm,bmde,ek", v, k, w)
+    return torch.einsum("bmd, bmde, bm -> bme", q, k, v), chain, torch.einsum("b...d,b...de,ek->b...k", [q, k, w])
+
+
+def lengths_of_tensors(a, b):
+    """a: M K, b: M K"""
+    z = torch.cat([a, b])
+    return (z @ z.T).masked_fill(torch.eye(len(z), dtype=torch.bool), -1e9), a.sum(0) / len(a)
+
+
+def parts_of_extents(x):
+    """x: M N"""
+    return x[:, : math.ceil(x.shape[1] / 2)], x[: math.floor(x.shape[0] * 0.75)], x[:, math.ceil(x.shape[1] / 4) :]
