@@ -269,7 +269,7 @@ TEST_F(Loader, WholeNumbersMayBeginElsewhere) {
     EXPECT_EQ(load(with("limit: M", "from: -5, limit: -3")).inputs[1].limit->text(), "-3");
     EXPECT_NE(load(with("limit: M", "from: 1, limit: M")).hash, load(valid).hash);
     expect_at(6, "is -5, no whole number above -5", with("limit: M", "from: -5, limit: -5"));
-    expect_at(6, "'from' is no integer", with("limit: M", "from: a, limit: M"));
+    expect_at(6, "'from' must be a whole number", with("limit: M", "from: a, limit: M"));
     expect_at(
         6, "'from' of 'idx' is -129",
         with("int64, shape: [K], fill: integers, limit: M", "int8, shape: [K], fill: integers, from: -129, limit: M"));

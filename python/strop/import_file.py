@@ -142,6 +142,12 @@ def check_input(value, what):
         raise Refusal(f"{what} is a {type(value).__name__}", "inputs are tensors, numbers, strings or None")
 
 
+def harmless(value):
+    """0, or where an example of whole numbers is never 0 one of its own: it may be a divisor."""
+    whole = not value.is_floating_point() and value.dtype != torch.bool
+    return int(value.min()) if whole and value.numel() and not bool((value == 0).any()) else 0
+
+
 # ---- the module as a function of tensors -----------------------------------------------------------------
 
 
@@ -228,7 +234,7 @@ class Imported:
         """Computed, because some of PyTorch's operations look at their extents only then."""
         try:
             with torch.no_grad(), import_torch.silence():
-                inputs = {n: torch.zeros(shapes[n], dtype=value.dtype) for n, value in self.inputs.items()}
+                inputs = {n: torch.full(shapes[n], harmless(value), dtype=value.dtype) for n, value in self.inputs.items()}
                 self.call(inputs, {name: self.tensor(name) for name in self.tensors.values()})
             return True
         except Exception:

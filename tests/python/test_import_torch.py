@@ -196,6 +196,12 @@ BAD_FILES = {
         MODULE + "class Model(nn.Module):\n def __init__(self):\n  raise ValueError('no')\n" + INPUTS.format("torch.ones(2)"),
         "file.py:5: the constructor raises ValueError: no",
     ),
+    "named_arguments": (
+        MODULE + MODEL.format("x") + INPUTS.format("torch.ones(2)") + "def get_init_inputs():\n return [[], {'eps': 1}]\n",
+        "get_init_inputs() names the constructor's arguments",
+    ),
+    "named_inputs": (MODULE + MODEL.format("x") + "def get_inputs():\n return {'x': torch.ones(2)}\n",
+                     "get_inputs() gives a dictionary"),
     "does_not_fit": (
         MODULE + MODEL.format("x @ torch.ones(3, 3)") + INPUTS.format("torch.ones(2, 4)"),
         "file.py:5: Model does not take what get_inputs() gives: RuntimeError",
@@ -244,6 +250,19 @@ class Files(unittest.TestCase):
         from strop import import_file
 
         return import_file.import_file(os.path.join(self.FOLDER, name + ".py"))
+
+    def test_whole_numbers_are_drawn_as_in_the_file(self):
+        from strop import import_file
+
+        text = MODULE + ("class Model(nn.Module):\n def forward(self, a, b):\n  return a // b, torch.remainder(a, b)\n" + INPUTS.format(
+            "torch.randint(-9, 10, (64, 32)), torch.randint(1, 7, (64, 32))"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "divided.py")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            problem = import_file.import_file(path)["files"]["problem.yaml"]
+        self.assertIn("a: {dtype: int64, shape: [M, N], fill: integers, from: -9, limit: 10}", problem)
+        self.assertIn("b: {dtype: int64, shape: [M, N], fill: integers, from: 1, limit: 7}", problem)
 
     def test_bad_files(self):
         from strop import import_file
