@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any, Iterator, Mapping, Sequence
 
-import sympy  # PyTorch's own dependency
+import sympy  # type: ignore[import-untyped]  # a dependency of PyTorch
 import torch
 
 from strop.trace_dims import SymInt, Untraceable, text
@@ -29,7 +29,7 @@ def _environment(program) -> Any:
 def _decisions(program) -> Iterator[tuple[Any, str]]:
     """Conditions over PyTorch's symbols that hold for the example, and where they were asked for."""
     for guard in getattr(_environment(program), "guards", ()):
-        frame = getattr(guard.sloc, "framework_loc", None)
+        frame: Any = getattr(guard.sloc, "framework_loc", None)
         path = getattr(frame, "filename", PYTORCH)
         if path.startswith(ASKED_BY_USERS) or not path.startswith(PYTORCH):
             yield guard.expr, f"{os.path.basename(path)}:{frame.lineno}"

@@ -18,8 +18,8 @@ def value_of_fill(tensor: torch.Tensor, is_input: bool) -> str:
         return "fill: zeros_ones"
     if not tensor.is_floating_point():
         name = str(tensor.dtype).removeprefix("torch.")
-        fill = drawn(name, int(tensor.min()), int(tensor.max()), tensor.numel() if is_input else 1)
-        return ", ".join(f"{key}: {value}" for key, value in fill.items())
+        whole = drawn(name, int(tensor.min()), int(tensor.max()), tensor.numel() if is_input else 1)
+        return ", ".join(f"{key}: {value}" for key, value in whole.items())
     low, high = float(tensor.detach().min()), float(tensor.detach().max())
     if is_input and 0 <= low and 0.5 < high <= 1:
         return "fill: uniform"

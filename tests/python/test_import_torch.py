@@ -197,7 +197,8 @@ BAD_FILES = {
         "file.py:5: the constructor raises ValueError: no",
     ),
     "named_arguments": (
-        MODULE + MODEL.format("x") + INPUTS.format("torch.ones(2)") + "def get_init_inputs():\n return [[], {'eps': 1}]\n",
+        MODULE + "class Model(nn.Module):\n def __init__(self, *, eps):\n  super().__init__()\n"
+        + INPUTS.format("torch.ones(2)") + "def get_init_inputs():\n return [[], {'eps': 1}]\n",
         "get_init_inputs() names the constructor's arguments",
     ),
     "named_inputs": (MODULE + MODEL.format("x") + "def get_inputs():\n return {'x': torch.ones(2)}\n",
