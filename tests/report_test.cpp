@@ -472,6 +472,12 @@ TEST(ReportMarkdown, FencesOutliveTheSource) {
     EXPECT_THAT(markdown(record), HasSubstr("````cpp\n// ```\nint x;\n````\n"));
 }
 
+TEST(ReportMarkdown, a_run_that_was_stopped_at_once_names_no_machine) {
+    RunRecord record = sample_record({3, 2, 1, false, 2});
+    record.machine = {};
+    EXPECT_THAT(markdown(record), HasSubstr("Measured on a machine that it had not looked at with "));
+}
+
 TEST(ReportMarkdown, ShowsEachShapeAgainstEachBaseline) {
     EXPECT_THAT(markdown(sample_record()),
                 HasSubstr("**1.15×** onednn | 1.13–1.18 | 18.0 ms (1.15×) | 26.5 ms (1.70×)"));

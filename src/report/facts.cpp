@@ -314,7 +314,9 @@ std::string reproduce_command(const RunRecord& record) {
 }
 
 std::string measured_on(const RunRecord& record) {
-    std::string text = fmt::format("{} ({}, {} cores)", record.machine.cpu, record.machine.isa, record.machine.cores);
+    std::string text = "a machine that it had not looked at";  // stopped in its first second
+    if (!record.machine.cpu.empty())
+        text = fmt::format("{} ({}, {} cores)", record.machine.cpu, record.machine.isa, record.machine.cores);
     if (!record.device.empty())
         text += (record.settings.device == "opencl" ? ", OpenCL on " : ", kernels on ") + record.device;
     if (!record.origin.empty()) text += ", imported from " + record.origin;
