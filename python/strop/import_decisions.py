@@ -29,7 +29,7 @@ def _environment(program) -> Any:
 def _decisions(program) -> Iterator[tuple[Any, str]]:
     """Conditions over PyTorch's symbols that hold for the example, and where they were asked for."""
     for guard in getattr(_environment(program), "guards", ()):
-        frame: Any = getattr(guard.sloc, "framework_loc", None)
+        frame: Any = getattr(getattr(guard, "sloc", None), "framework_loc", None)  # of PyTorch 2.6 and later
         path = getattr(frame, "filename", PYTORCH)
         if path.startswith(ASKED_BY_USERS) or not path.startswith(PYTORCH):
             yield guard.expr, f"{os.path.basename(path)}:{frame.lineno}"
