@@ -16,14 +16,15 @@ ASKED_BY_USERS = os.path.join(os.path.dirname(torch.__file__), "nn") + os.sep
 PYTORCH = os.path.dirname(torch.__file__) + os.sep
 
 
-def _environment(program) -> Any:
+def _extents(program) -> Iterator[torch.SymInt]:
     for node in program.graph.nodes:
-        value = node.meta.get("val")
-        if node.op == "placeholder" and isinstance(value, torch.Tensor):
-            for extent in value.shape:
-                if isinstance(extent, torch.SymInt):
-                    return extent.node.shape_env
-    return None
+        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor):
+            yield from (extent for extent in node.meta["val"].shape if isinstance(extent, torch.SymInt))
+
+
+def _environment(program) -> Any:
+    """That of PyTorch's symbols; None where nothing varies."""
+    return next((extent.node.shape_env for extent in _extents(program)), None)
 
 
 def _decisions(program) -> Iterator[tuple[Any, str]]:
@@ -43,12 +44,6 @@ def settle(program) -> None:
         if isinstance(condition, sympy.Eq) and condition.rhs.is_number and not _is_remainder(condition.lhs):
             for symbol in condition.free_symbols & hints.keys():
                 environment._set_replacement(symbol, sympy.Integer(hints[symbol]), "Python's code has made a number of it")
-
-
-def _extents(program) -> Iterator[torch.SymInt]:
-    for node in program.graph.nodes:
-        if node.op == "placeholder" and isinstance(node.meta.get("val"), torch.Tensor):
-            yield from (extent for extent in node.meta["val"].shape if isinstance(extent, torch.SymInt))
 
 
 def _is_remainder(expression) -> bool:

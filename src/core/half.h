@@ -18,7 +18,6 @@ struct Half {
     Half() = default;
     explicit Half(float value) : bits(narrowed(value, dtype)) {}
     explicit Half(double value) : Half(static_cast<float>(value)) {}
-    explicit Half(uint64_t value) : Half(static_cast<float>(value)) {}
     explicit operator double() const { return static_cast<double>(widened(bits, dtype)); }
 };
 using Float16 = Half<DType::float16>;

@@ -210,6 +210,7 @@ private:
     // A call with known inputs, then one with others, whose time it gives; `waited_ns`: its threads, for a core.
     Runner::Outcome call_after_known(Runner& runner, size_t index, const InputValues& known, const InputValues& inputs,
                                      double& waited_ns);
+    // What such a call takes in a process without a kernel, while the kernel's own stands still.
     double asking_ns(Runner& runner, Buffers& buffers, const InputValues& known);
     // `quick`: less than `slow_ns` with inputs whose order and signs are those of the known ones.
     Runner::Outcome meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,

@@ -69,7 +69,6 @@ Runner::Outcome Referee::call_after_known(Runner& runner, size_t index, const In
     return outcome;
 }
 
-// Of a process without a kernel, asked in the same way, while the kernel's own stands still.
 double Referee::asking_ns(Runner& runner, Buffers& buffers, const InputValues& known) {
     runner.pause();
     const std::unique_ptr<Runner> idle = Runner::idle(problem_, {&buffers});
