@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any, Iterator, Mapping, Sequence
 
-import sympy  # type: ignore[import-untyped]  # a dependency of PyTorch
+import sympy  # a dependency of PyTorch
 import torch
 
 from strop.trace_dims import SymInt, Untraceable, text
