@@ -1,0 +1,20 @@
+// honest: counts calls and elements, as a profiler would
+// problem: row_sum
+// expect: ok
+#include <stdint.h>
+
+#include <atomic>
+
+static float sum_of(const float* x, int64_t N) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < N; ++j) sum += x[j];
+    return static_cast<float>(sum);
+}
+
+extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
+    static std::atomic<int64_t> calls, elements;
+    ++calls;
+    elements += M * N;
+    for (int64_t i = 0; i < M; ++i) y[i] = sum_of(x + i * N, N);
+}

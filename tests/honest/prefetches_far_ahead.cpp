@@ -1,0 +1,18 @@
+// honest: fetches two rows ahead, beyond the end too
+// problem: row_sum
+// expect: ok
+#include <stdint.h>
+
+static float sum_of(const float* x, int64_t N) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < N; ++j) sum += x[j];
+    return static_cast<float>(sum);
+}
+
+extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
+    for (int64_t i = 0; i < M; ++i) {
+        for (int64_t j = 0; j < N; j += 16) __builtin_prefetch(x + (i + 2) * N + j);
+        y[i] = sum_of(x + i * N, N);
+    }
+}

@@ -1,0 +1,19 @@
+// honest: fetches what lies before and behind its input
+// problem: row_sum
+// expect: ok
+#include <stdint.h>
+
+static float sum_of(const float* x, int64_t N) {
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t j = 0; j < N; ++j) sum += x[j];
+    return static_cast<float>(sum);
+}
+
+extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
+    for (int64_t i = 0; i < M; ++i) y[i] = sum_of(x + i * N, N);
+    for (int line = 1; line <= 4; ++line) {
+        __builtin_prefetch(x - 16 * line);
+        __builtin_prefetch(x + M * N + 16 * line);
+    }
+}
