@@ -215,6 +215,10 @@ private:
     // `quick`: less than `slow_ns` with inputs whose order and signs are those of the known ones.
     Runner::Outcome meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,
                                      bool& quick);
+    // `packs`: what it keeps is made of some inputs, of each by itself, and nothing is lost with others. A call takes
+    // `met_ns` with known inputs and `fresh_ns` with new ones.
+    Runner::Outcome meet_one_by_one(Runner& runner, size_t index, const InputValues& known, double met_ns,
+                                    double fresh_ns, bool& packs);
     Runner::Outcome compare_call(Runner& runner, size_t index, InputSet set);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
     Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, double estimate_ns, Measurement& time);

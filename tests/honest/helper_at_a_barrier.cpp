@@ -1,9 +1,9 @@
 // honest: a helper that meets the caller at a barrier
 // problem: row_sum
 // expect: ok
+#include <pthread.h>
 #include <stdint.h>
 
-#include <barrier>
 #include <thread>
 
 static float sum_of(const float* x, int64_t N) {
@@ -14,7 +14,8 @@ static float sum_of(const float* x, int64_t N) {
 }
 
 struct Helper {
-    std::barrier<> meet{2};
+    pthread_barrier_t meet;
+    Helper() { pthread_barrier_init(&meet, nullptr, 2); }
     const float* x = nullptr;
     float* y = nullptr;
     int64_t rows = 0, N = 0;
@@ -23,9 +24,9 @@ struct Helper {
     }
     void work() {
         for (;;) {
-            meet.arrive_and_wait();
+            pthread_barrier_wait(&meet);
             sum_rows();
-            meet.arrive_and_wait();
+            pthread_barrier_wait(&meet);
         }
     }
 };
@@ -42,7 +43,7 @@ extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
     helper->y = y;
     helper->rows = M / 2;
     helper->N = N;
-    helper->meet.arrive_and_wait();
+    pthread_barrier_wait(&helper->meet);
     for (int64_t i = M / 2; i < M; ++i) y[i] = sum_of(x + i * N, N);
-    helper->meet.arrive_and_wait();
+    pthread_barrier_wait(&helper->meet);
 }

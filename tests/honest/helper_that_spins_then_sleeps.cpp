@@ -1,7 +1,10 @@
 // honest: a helper that looks for work 2000 times before it sleeps
 // problem: row_sum
 // expect: ok
+#include <linux/futex.h>
 #include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -21,13 +24,19 @@ struct Helper {
     void sum_rows() {
         for (int64_t i = 0; i < rows; ++i) y[i] = sum_of(x + i * N, N);
     }
+    void wait_while(int value) {
+        for (int look = 0; look < 2000 && state == value; ++look) std::this_thread::yield();
+        while (state == value) syscall(SYS_futex, &state, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+    }
+    void become(int value) {
+        state = value;
+        syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, 2, nullptr, nullptr, 0);
+    }
     void work() {
         for (;;) {
-            for (int look = 0; look < 2000 && state.load() == 0; ++look) std::this_thread::yield();
-            state.wait(0, std::memory_order_acquire);
+            wait_while(0);
             sum_rows();
-            state.store(0, std::memory_order_release);
-            state.notify_all();
+            become(0);
         }
     }
 };
@@ -44,9 +53,7 @@ extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
     helper->y = y;
     helper->rows = M / 2;
     helper->N = N;
-    helper->state.store(1, std::memory_order_release);
-    helper->state.notify_all();
+    helper->become(1);
     for (int64_t i = M / 2; i < M; ++i) y[i] = sum_of(x + i * N, N);
-    for (int look = 0; look < 2000 && helper->state.load() == 1; ++look) std::this_thread::yield();
-    helper->state.wait(1, std::memory_order_acquire);
+    helper->wait_while(1);
 }

@@ -19,6 +19,7 @@ extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
         for (int64_t i; (i = next.fetch_add(8)) < M;)
             for (int64_t row = i; row < M && row < i + 8; ++row) y[row] = sum_of(x + row * N, N);
     };
-    std::jthread helper(work);
+    std::thread helper(work);
     work();
+    helper.join();
 }

@@ -1,9 +1,9 @@
-// honest: a helper that waits on an atomic number
+// honest: a helper that waits for a semaphore
 // problem: row_sum
 // expect: ok
+#include <semaphore.h>
 #include <stdint.h>
 
-#include <atomic>
 #include <thread>
 
 static float sum_of(const float* x, int64_t N) {
@@ -14,7 +14,11 @@ static float sum_of(const float* x, int64_t N) {
 }
 
 struct Helper {
-    std::atomic<int> state{0};
+    sem_t work_is_there, work_is_done;
+    Helper() {
+        sem_init(&work_is_there, 0, 0);
+        sem_init(&work_is_done, 0, 0);
+    }
     const float* x = nullptr;
     float* y = nullptr;
     int64_t rows = 0, N = 0;
@@ -23,10 +27,9 @@ struct Helper {
     }
     void work() {
         for (;;) {
-            state.wait(0, std::memory_order_acquire);
+            sem_wait(&work_is_there);
             sum_rows();
-            state.store(0, std::memory_order_release);
-            state.notify_all();
+            sem_post(&work_is_done);
         }
     }
 };
@@ -43,8 +46,7 @@ extern "C" void row_sum(const float* x, float* y, int64_t M, int64_t N) {
     helper->y = y;
     helper->rows = M / 2;
     helper->N = N;
-    helper->state.store(1, std::memory_order_release);
-    helper->state.notify_all();
+    sem_post(&helper->work_is_there);
     for (int64_t i = M / 2; i < M; ++i) y[i] = sum_of(x + i * N, N);
-    helper->state.wait(1, std::memory_order_acquire);
+    sem_wait(&helper->work_is_done);
 }
