@@ -151,6 +151,8 @@ TEST(ReportFacts, HeadlineOfAWinNamesTheOnlyRival) {
     record.headline = {1.42, 1.38, 1.47};
     EXPECT_EQ(headline(record), "1.42× faster than onednn (95% interval 1.38–1.47)");
     EXPECT_EQ(headline_meaning(record), "at one shape, against onednn, the only baseline measured");
+    record.headline = {281, 1.75, 45131};
+    EXPECT_EQ(headline(record), "at least 1.75× faster than onednn (95% interval 1.75–45131, too wide to say more)");
     EXPECT_THAT(headline_meaning(sample_record({1, 3})),
                 testing::MatchesRegex("at one shape, against [a-z]+, the best of 3 baselines"));
     EXPECT_THAT(headline_meaning(sample_record({4, 2})), StartsWith("geometric mean over 4 shapes, "));

@@ -1,3 +1,7 @@
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <thread>
 
@@ -285,6 +289,13 @@ TEST_F(ServeSite, NamesThatAreNoRunsAreNotFound) {
         EXPECT_EQ(get(path).status, 404) << path;
 }
 
+TEST_F(ServeSite, DocumentsThatAreNotThereSaySoInJson) {
+    const Response none = get("/api/runs/none");
+    EXPECT_EQ(none.type, "application/json");
+    EXPECT_EQ(Json::parse(none.body)["error"], "there is no run 'none'");
+    EXPECT_EQ(Json::parse(get("/api/runs", {{"count", "x"}}).body)["error"], "'x' is not a whole number");
+}
+
 TEST_F(ServeSite, EveryPageForbidsWhatItDoesNotNeed) {
     save("softmax-1");
     for (const char* path : {"/", "/runs/softmax-1", "/nothing"}) {
@@ -332,8 +343,8 @@ TEST_F(ServeSite, RefusesOtherHostsAndOrigins) {
     };
     for (const char* host : {"localhost:8765", "127.0.0.1", "LOCALHOST:9000", "[::1]:8765"})
         EXPECT_EQ(status({{"host", host}}), 200) << host;
-    for (const char* host :
-         {"", "evil.example", "evil.example:8765", "127.0.0.1.evil.example", "127.evil.example", "10.0.0.1:8765", "["})
+    for (const char* host : {"", "evil.example", "evil.example:8765", "127.0.0.1.evil.example", "127.evil.example",
+                             "10.0.0.1:8765", "[", "127.0.0.1:8765, evil.example"})
         EXPECT_EQ(status({{"host", host}}), 403) << host;
     EXPECT_EQ(status({{"origin", "http://127.0.0.1:8765"}}), 200);
     for (const char* origin :
@@ -445,6 +456,32 @@ TEST(ServeProgress, FindsTheBestSoFar) {
     EXPECT_EQ(seen_of(record, "b").right, 1);
     EXPECT_DOUBLE_EQ(seen_of(record, "b").speedup, 2);
     EXPECT_EQ(seen_of(record, "c").speedup, 0);
+}
+
+// More of them than there are threads that wait for requests: the answer comes before they are given up.
+TEST(ServeHttp, ConnectionsThatSayNothingDelayNobody) {
+    HttpServer server("127.0.0.1", 0, [](const Request&) { return plain_text(200, "here"); });
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(server.port()));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto connected = [&] {
+        const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        EXPECT_EQ(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+        return socket;
+    };
+    std::vector<int> silent;
+    for (int i = 0; i < 40; ++i) silent.push_back(connected());
+    const int speaking = connected();
+    const std::string request = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+    ASSERT_EQ(::send(speaking, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+    std::string answer(4096, '\0');
+    answer.resize(static_cast<size_t>(std::max<ssize_t>(0, ::recv(speaking, answer.data(), answer.size(), 0))));
+    EXPECT_THAT(answer, HasSubstr("200 OK"));
+    char byte;
+    for (int socket : silent) EXPECT_EQ(::recv(socket, &byte, 1, MSG_DONTWAIT), -1);  // 0: the server has closed it
+    for (int socket : silent) ::close(socket);
+    ::close(speaking);
 }
 
 TEST(ServeHttp, TwoDoNotShareAPort) {

@@ -402,14 +402,17 @@ CommandSpec query() {
 }
 
 CommandSpec knowledge() {
+    const std::vector<std::string> actions{"export", "import", "check", "lessons", "forget"};
     return {"knowledge",
-            "what runs found as files for other people, machines and version control, and back",
-            {{"ACTION", "export, import or check", true, false, Completes::choices, {"export", "import", "check"}},
-             {"DIR", "the folder of those files, for instance knowledge/"}},
+            "what runs found as files for other people, machines and version control, and back; lessons",
+            {{"ACTION", join(actions, ", "), true, false, Completes::choices, actions},
+             {"WHAT", "a folder such as knowledge/; of lessons and forget, a lesson's id or a document's name", false}},
             {store_flag, json_flag},
             {{"./strop knowledge export knowledge", "a JSON file a run, a page a pattern, lessons; then git add"},
              {"./strop knowledge import knowledge", "what others measured; it is used after what was measured here"},
-             {"./strop knowledge check knowledge", "exit code 2 when a file is not as it should be"}},
+             {"./strop knowledge check knowledge", "exit code 2 when a file is not as it should be"},
+             {"./strop knowledge lessons", "all of them, with their ids"},
+             {"./strop knowledge forget notes.md", "what was read in it; or one lesson, by its id"}},
             command_knowledge};
 }
 

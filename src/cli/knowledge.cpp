@@ -1,9 +1,11 @@
-// strop knowledge: what runs found as files for other people and machines, and back.
+// strop knowledge: what runs found as files for other people and machines, and back; lessons, and how to be rid of one.
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/line.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/lesson_line.h"
 #include "cli/store_access.h"
 #include "core/json.h"
 #include "knowledge/folder.h"
@@ -59,10 +61,62 @@ FolderReport carry_out(const std::string& action, const std::string& folder, con
     return export_knowledge(*store, folder);
 }
 
+// A file's name or the beginning of an id, of six digits and more.
+bool is_meant(const KnownLesson& known, const std::string& name) {
+    if (name.size() >= 6 && id_of(known.lesson).starts_with(name)) return true;
+    return known.lesson.source == name || known.lesson.source.starts_with(name + " ");
+}
+
+Json to_document(const std::vector<KnownLesson>& lessons) {
+    Json list = Json::array();
+    for (const KnownLesson& known : lessons)
+        list.push_back({{"id", id_of(known.lesson)}, {"text", lesson_line(known)}, {"lesson", known.lesson}});
+    return list;
+}
+
+int show(const std::vector<KnownLesson>& lessons, const char* none, const Arguments& arguments) {
+    if (arguments.has("--json")) fmt::print("{}\n", dump(to_document(lessons), 2));
+    else if (lessons.empty()) fmt::print("{}\n", none);
+    else
+        for (const KnownLesson& known : lessons)
+            fmt::print("{}  {}\n", id_of(known.lesson).substr(0, 8), lesson_line(known));
+    return 0;
+}
+
+int show_lessons(const Arguments& arguments) {
+    const std::unique_ptr<Store> store = existing_store(arguments);
+    std::vector<KnownLesson> lessons = store ? store->lessons() : std::vector<KnownLesson>();
+    if (const std::string name = arguments.text("WHAT"); !name.empty())
+        std::erase_if(lessons, [&](const KnownLesson& known) { return !is_meant(known, name); });
+    return show(lessons, "no lessons; `strop optimize` and `strop learn` draw them", arguments);
+}
+
+int forget(const std::string& name, const Arguments& arguments) {
+    const std::unique_ptr<Store> store = existing_store(arguments);
+    std::vector<KnownLesson> lessons = store ? store->lessons() : std::vector<KnownLesson>();
+    std::erase_if(lessons, [&](const KnownLesson& known) { return !is_meant(known, name); });
+    const bool of_a_document = !lessons.empty() && !id_of(lessons.front().lesson).starts_with(name);
+    if (lessons.empty() || (lessons.size() > 1 && !of_a_document))
+        throw UsageError(fmt::format("'{}': {}", one_line(name),
+                                     lessons.empty() ? "no lesson has this id, and none is of such a document"
+                                                     : "is the beginning of several lessons' ids"),
+                         "`strop knowledge lessons` shows all of them");
+    for (const KnownLesson& known : lessons) store->forget_lesson(id_of(known.lesson));
+    if (!arguments.has("--json")) fmt::print("forgotten: {}\n", counted(static_cast<int>(lessons.size()), "lesson"));
+    return show(lessons, "", arguments);
+}
+
 }  // namespace
 
 int command_knowledge(const Arguments& arguments) {
-    const std::string action = arguments.text("ACTION"), folder = arguments.text("DIR");
+    const std::string action = arguments.text("ACTION"), folder = arguments.text("WHAT");
+    if (action == "lessons") return show_lessons(arguments);
+    if (folder.empty())
+        throw UsageError(fmt::format("`strop knowledge {}` needs {}", action,
+                                     action == "forget" ? "a lesson's id or a document's name" : "a folder"),
+                         action == "forget" ? "`strop knowledge lessons` shows all of them"
+                                            : fmt::format("such as `strop knowledge {} knowledge`", action));
+    if (action == "forget") return forget(folder, arguments);
     const FolderReport report = carry_out(action, folder, arguments);
     print(report.complaints);
     print(report.contradictions);

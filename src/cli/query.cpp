@@ -7,6 +7,7 @@
 #include "base/line.h"
 #include "base/strings.h"
 #include "cli/commands.h"
+#include "cli/lesson_line.h"
 #include "cli/problem_argument.h"
 #include "cli/store_access.h"
 #include "core/json.h"
@@ -138,27 +139,13 @@ std::string run_text(const Digest& digest, const std::string& alike) {
     return text;
 }
 
-std::string lesson_text(const KnownLesson& known) {
-    std::vector<std::string> standing;
-    if (int count = known.count(Testimony::Kind::confirms))
-        standing.push_back(fmt::format("confirmed by {}", counted(count, "run")));
-    if (int count = known.count(Testimony::Kind::contradicts))
-        standing.push_back(fmt::format("contradicted by {}", counted(count, "run")));
-    for (const Testimony& said : known.said)
-        if (said.kind == Testimony::Kind::undecided) standing.push_back("undecided: " + said.note);
-    if (known.withdrawn()) standing.emplace_back("withdrawn");
-    if (!known.origin.empty()) standing.push_back("imported from " + known.origin);
-    return fmt::format("  {}{}\n", describe(known.lesson, known.count(Testimony::Kind::confirms) > 0),
-                       standing.empty() ? "" : fmt::format(" [{}]", one_line(join(standing, ", "))));
-}
-
 std::string to_text(const Answer& answer, bool similar) {
     if (answer.runs.empty() && answer.lessons.empty()) return "nothing is known; `strop optimize PROBLEM` finds out\n";
     std::string text;
     for (const auto& [digest, alike] : answer.runs)
         text += run_text(digest, similar ? fmt::format(", {:.0f}% alike", 100 * alike) : "");
     if (!answer.lessons.empty()) text += "lessons\n";
-    for (const KnownLesson& known : answer.lessons) text += lesson_text(known);
+    for (const KnownLesson& known : answer.lessons) text += "  " + lesson_line(known) + "\n";
     return text;
 }
 

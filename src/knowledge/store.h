@@ -129,6 +129,7 @@ public:
     void add_lesson(const Lesson& lesson, const std::string& origin = {});
     void add_testimony(const Testimony& testimony);  // a run's word on a lesson replaces what it said before
     std::vector<KnownLesson> lessons();              // by id
+    void forget_lesson(const std::string& id);       // and what runs said of it; one that draws it again brings it back
     std::vector<Testimony> testimonies(const std::string& run);
     // Draws lessons from a finished run and lets it speak on those that are known; the lessons that are new.
     std::vector<Lesson> learn(const Digest& digest);

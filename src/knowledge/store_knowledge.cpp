@@ -195,6 +195,14 @@ std::vector<KnownLesson> Store::lessons() {
     return found;
 }
 
+void Store::forget_lesson(const std::string& id) {
+    Connection& connection = *database_->connection;
+    connection.transaction([&] {
+        connection.execute("DELETE FROM testimonies WHERE lesson = ?1", {id});
+        connection.execute("DELETE FROM lessons WHERE lesson = ?1", {id});
+    });
+}
+
 std::vector<Testimony> Store::testimonies(const std::string& run) {
     std::vector<Testimony> found;
     database_->connection->query("SELECT lesson, run, kind, note FROM testimonies WHERE run = ?1 ORDER BY lesson",

@@ -69,6 +69,10 @@ bool names_both(const RunRecord& record) {
     return inside.measured() && (differs_in_process(record) || standing(inside.headline) != standing(record.headline));
 }
 
+// An interval that is wider than this, high over low, says no more than where it begins: a loud machine, or few
+// samples.
+constexpr double widest_told = 4;
+
 std::string measured_headline(const RunRecord& record) {
     const bool both = names_both(record);
     const std::string beside = both ? "; " + in_process_text(record) : "";
@@ -77,6 +81,10 @@ std::string measured_headline(const RunRecord& record) {
     std::string rival = rival_name(record);
     switch (standing(record.headline)) {
         case Standing::ahead:
+            if (record.headline.high > widest_told * record.headline.low) {
+                ratio = "at least " + ratio_text(record.headline.low);
+                interval += ", too wide to say more";
+            }
             return fmt::format("{} faster than {}{} ({}){}{}", ratio, rival, both ? " alone" : "", interval,
                                where_behind(record), beside);
         case Standing::behind: return fmt::format("{}: {} ({})", who_stays_ahead(record), ratio, interval);

@@ -21,6 +21,13 @@ namespace strop {
 
 namespace {
 
+// The same in a copy of the document under another name, and after a change of another part of the document.
+std::string id_wherever_it_stands(Lesson lesson) {
+    lesson.source.clear();
+    lesson.document.clear();
+    return id_of(lesson);
+}
+
 constexpr int side_by_side = 4;            // calls
 constexpr int most_failures_in_a_row = 4;  // of a provider; more will not help
 constexpr int64_t usual_output = 400;      // tokens of an answer: two or three lessons
@@ -146,7 +153,8 @@ Study::Study(const std::vector<study::Document>& documents, const std::vector<Te
         log_ = std::make_unique<StoreLog>(*store_, study_run);
         logs.push_back(log_.get());
         for (const KnownLesson& known : store_->lessons()) {
-            StudiedLesson& standing = known_[id_of(known.lesson)];
+            StudiedLesson& standing = known_[id_wherever_it_stands(known.lesson)];
+            standing.lesson = known.lesson;
             standing.confirmed = known.count(Testimony::Kind::confirms) > 0;
             standing.withdrawn = known.withdrawn();
         }
@@ -281,10 +289,14 @@ void Study::keep(const Answer& answer, StudyReport& report) {
             report.dropped.push_back(std::move(fault));
             continue;
         }
-        studied.id = id_of(studied.lesson);
-        const auto known = known_.find(studied.id);
+        const auto known = known_.find(id_wherever_it_stands(studied.lesson));
         studied.fresh = known == known_.end();
-        if (!studied.fresh) studied.confirmed = known->second.confirmed, studied.withdrawn = known->second.withdrawn;
+        if (!studied.fresh) {
+            studied.lesson = known->second.lesson;
+            studied.confirmed = known->second.confirmed;
+            studied.withdrawn = known->second.withdrawn;
+        }
+        studied.id = id_of(studied.lesson);
         if (!kept_.insert(studied.id).second) continue;  // drawn twice
         if (store_) store_->add_lesson(studied.lesson);
         report.lessons.push_back(std::move(studied));

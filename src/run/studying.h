@@ -89,7 +89,7 @@ private:
     llm::Cancel cancel_;
     std::vector<Piece> pieces_;
     std::vector<size_t> passages_by_document_;
-    std::map<std::string, StudiedLesson> known_;  // lessons that were in the store before, by id: their standing
+    std::map<std::string, StudiedLesson> known_;  // lessons that were in the store before, wherever they stand
     std::set<std::string> kept_;                  // ids of those that were drawn now
     // (document, why, whether it is worth asking again) -> places
     std::map<std::tuple<std::string, std::string, bool>, std::vector<std::string>> failures_;

@@ -65,6 +65,7 @@ bool is_number(const std::string& name) {
 
 // A page whose name was made to point here (DNS rebinding) still sends its own name, and it cannot be a number.
 bool is_ours(const Access& access, const std::string& host) {
+    if (host.find_first_of(", \t") != std::string::npos) return false;  // two of them
     const std::string name = lower(host_name(host));
     if (name == lower(access.address)) return true;
     if (is_loopback(access.address)) return name == "localhost" || (is_number(name) && is_loopback(name));

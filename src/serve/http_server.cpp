@@ -1,8 +1,12 @@
 #include "serve/http_server.h"
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -15,6 +19,59 @@ namespace strop::serve {
 namespace {
 
 constexpr std::chrono::seconds patience{5};
+
+// Starts a thread more where none is free: a connection that says nothing holds one as long as our patience lasts.
+class GrowingPool : public httplib::TaskQueue {
+public:
+    GrowingPool(size_t threads, size_t most) : most_(most) {
+        const std::lock_guard lock(mutex_);
+        while (threads_.size() < threads) start();
+    }
+
+    void enqueue(std::function<void()> task) override {
+        const std::lock_guard lock(mutex_);
+        tasks_.push_back(std::move(task));
+        if (tasks_.size() > free_ && threads_.size() < most_) start();
+        changed_.notify_one();
+    }
+
+    void shutdown() override {
+        {
+            const std::lock_guard lock(mutex_);
+            ends_ = true;
+        }
+        changed_.notify_all();
+        for (std::thread& thread : threads_) thread.join();
+    }
+
+private:
+    void start() {
+        ++free_;
+        threads_.emplace_back([this] { work(); });
+    }
+
+    void work() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [this] { return ends_ || !tasks_.empty(); });
+            if (tasks_.empty()) return;
+            const std::function<void()> task = std::move(tasks_.front());
+            tasks_.pop_front();
+            --free_;
+            lock.unlock();
+            task();
+            lock.lock();
+            ++free_;
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::function<void()>> tasks_;
+    std::vector<std::thread> threads_;
+    size_t free_ = 0, most_;  // threads: that wait for a task, or are about to
+    bool ends_ = false;
+};
 
 Request to_request(const httplib::Request& received) {
     Request request{received.method == "HEAD" ? "GET" : received.method, received.path, {}, {}, received.body};
@@ -90,7 +147,7 @@ HttpServer::HttpServer(const std::string& address, int port, Answer answer, Http
     server.set_payload_max_length(limits.most_bytes);
     server.set_read_timeout(patience);
     server.set_keep_alive_max_count(1);  // what was not read of one request is not taken for the next
-    server.new_task_queue = [threads = limits.threads] { return new httplib::ThreadPool(threads); };
+    server.new_task_queue = [limits] { return new GrowingPool(limits.threads, limits.most_threads); };
     errno = 0;
     port_ = port == 0 ? server.bind_to_any_port(address) : server.bind_to_port(address, port) ? port : -1;
     if (port_ < 0) fail(address, port);

@@ -11,7 +11,8 @@ namespace strop::serve {
 
 struct HttpLimits {
     size_t most_bytes = 64 << 10;  // of a request's body
-    size_t threads = 8;            // requests that are answered at the same time
+    size_t threads = 8;            // that wait for requests
+    size_t most_threads = 256;     // where others are held by connections that say nothing
 };
 
 class HttpServer {

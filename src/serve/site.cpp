@@ -102,7 +102,8 @@ void protect(Response& response, const std::string& nonce) {
 Response Site::answer(const Request& request) {
     const Frame frame{random_token(), options_.access.form_token};
     auto failed = [&](int status, const std::string& phrase, const std::string& hint) {
-        Response response = html(error_page(phrase, hint, frame));
+        Response response = request.path.starts_with("/api") ? json(dump(Json{{"error", phrase}, {"hint", hint}}))
+                                                             : html(error_page(phrase, hint, frame));
         response.status = status;
         return response;
     };

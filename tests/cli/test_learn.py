@@ -154,6 +154,40 @@ class Documents(Learning):
         self.write("copy.md", NOTES)
         self.assertEqual(self.document()["spent"]["calls"], 0, "the text is the same")
         self.assertEqual(len(self.asked()), 1)
+        self.assertEqual(len(self.known()), 1, "and so is the lesson")
+
+    def known(self):
+        return strop("knowledge", "lessons", "--store", "runs.db", cwd=self.folder).stdout.splitlines()
+
+    def test_an_edited_document_says_no_lesson_twice(self):
+        """Its hash and its lines are others."""
+        self.write("notes.md", NOTES)
+        self.replies(("Short rows", {"lessons": [lesson("unroll", "Unrolling the row loop eight times")]}))
+        self.learn()
+        self.write("notes.md", "One line more at the beginning, which says nothing.\n\n" + NOTES)
+        self.assertIn("1 lesson (0 new)", self.learn().stdout)
+        self.assertEqual(len(self.known()), 1)
+
+    def test_lessons_are_shown_and_forgotten(self):
+        self.write("notes.md", NOTES)
+        self.replies(("Short rows", {"lessons": [lesson("unroll", "Unrolling the row loop eight times"),
+                                                 lesson("stay", "Short rows stay in the first cache")]}))
+        self.learn()
+        lines = self.known()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex("\n".join(lines), r"[0-9a-f]{8}  unroll, for it was said \(unmeasured, notes.md line 3\)")
+
+        def forget(name):
+            return strop("knowledge", "forget", name, "--store", "runs.db", cwd=self.folder)
+
+        for name in ("other.md", "notes", "abcdef12", lines[0][:4]):
+            done = forget(name)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
+            self.assertIn(f"'{name}': no lesson has this id", done.stderr)
+        self.assertEqual(forget(lines[0].split()[0]).stdout, "forgotten: 1 lesson\n" + lines[0] + "\n")
+        self.assertEqual(self.known(), lines[1:])
+        self.assertEqual(forget("notes.md").returncode, 0)
+        self.assertEqual(self.known(), ["no lessons; `strop optimize` and `strop learn` draw them"])
 
     def test_a_dry_run_asks_nobody_and_keeps_nothing(self):
         self.write("notes.md", NOTES)
