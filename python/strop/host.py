@@ -132,12 +132,14 @@ def evaluated_in(wide):
     from torch.utils._pytree import tree_map
 
     aten = torch.ops.aten
-    narrow = {torch.float32, torch.float16, torch.bfloat16} - {wide}
+    wider = {narrow: wide for narrow in (torch.float32, torch.float16, torch.bfloat16) if narrow != wide}
+    if wide == torch.float64:
+        wider[torch.complex64] = torch.complex128
 
     def widen(value):
-        if isinstance(value, torch.Tensor) and value.dtype in narrow:
-            return value.to(wide)
-        return wide if isinstance(value, torch.dtype) and value in narrow else value
+        if isinstance(value, torch.Tensor) and value.dtype in wider:
+            return value.to(wider[value.dtype])
+        return wider.get(value, value) if isinstance(value, torch.dtype) else value
 
     def sort(x, dim=-1, descending=False):
         return aten.sort.stable(x, stable=True, dim=dim, descending=descending)
@@ -235,12 +237,15 @@ class Reference:
 
     def of_tensors(self, inputs, parameters, wide):
         import torch
+        from torch.utils._pytree import tree_map
 
         tensors = [torch.from_numpy(array) for array in inputs]
         halves = any(is_half(t["dtype"]) for t in self.spec["inputs"] + self.spec["outputs"])
         precision = torch.float64 if wide else torch.float32
         with evaluated_in(precision if wide or halves else None):
-            return self.function(*tensors, *parameters)
+            result = self.function(*tensors, *parameters)
+        # The imaginary part of a conjugate is a view that says that its values are the others.
+        return tree_map(lambda one: one.resolve_neg() if isinstance(one, torch.Tensor) else one, result)
 
     def of_arrays(self, inputs, parameters, wide):
         from plain_scalars import plain_scalars
@@ -518,7 +523,7 @@ class Baseline:
         import numpy as np
 
         if not is_half(dtype):
-            return np.asarray(array)
+            return np.asarray(array.resolve_neg() if is_torch(self.framework) else array)
         if is_torch(self.framework):
             import torch
 

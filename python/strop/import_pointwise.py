@@ -22,6 +22,7 @@ def _register():
     same = "exp exp2 expm1 log log2 log1p sqrt rsqrt reciprocal tanh erf atan lgamma sin cos sigmoid"
     unary = {name: name for name in same.split()}
     unary |= {"floor": "floor", "ceil": "ceil", "abs": "absolute", "neg": "negative"}
+    unary |= {"_neg_view": "negative", "_neg_view_copy": "negative"}
     unary |= {"sign": "sign", "sgn": "sign", "square": "square", "special_expit": "sigmoid", "special_erf": "erf"}
     unary |= {"special_gammaln": "lgamma"}
     binary = {"mul": "multiply", "maximum": "maximum", "minimum": "minimum", "fmax": "maximum", "fmin": "minimum"}

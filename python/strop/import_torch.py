@@ -22,6 +22,7 @@ import torch
 from torch._ops import HigherOrderOperator
 
 from strop import (  # noqa: F401  (fill the table)
+    import_complex,
     import_layout,
     import_matrices,
     import_order,
@@ -29,6 +30,7 @@ from strop import (  # noqa: F401  (fill the table)
     import_products,
 )
 from strop import import_reductions  # noqa: F401
+from strop.import_complex import Complex
 from strop.import_decisions import refuse_other_ways, settle
 from strop.import_functions import REPLACED, length
 from strop.import_recurrent import recurrences_kept
@@ -139,6 +141,7 @@ def is_understood(program) -> bool:
         if node.op != "call_function" or not hasattr(target, "_opname") or target._opname in IGNORED:
             continue
         known = f"{target._opname}.{target._overloadname}" in OPERATIONS or target._opname in OPERATIONS
+        known |= target._opname in import_complex.COMPLEX
         if target._schema.is_mutable or not (known or target._opname in ("sym_size", "sym_numel")):
             return False
     return True
@@ -256,7 +259,10 @@ class Reader:
         for node in nodes:
             if node.op == "call_function" and node in needed:
                 self.values[node] = self.follow(node)
-        return [self.values[output] if isinstance(output, torch.fx.Node) else output for output in outputs]
+        results = [self.values[output] if isinstance(output, torch.fx.Node) else output for output in outputs]
+        if any(isinstance(result, Complex) for result in results):
+            raise Untraceable("a result is complex: return its two parts, as torch.view_as_real gives them")
+        return results
 
     def refuse_changed_inputs(self):
         for spec in self.program.graph_signature.output_specs:
@@ -343,8 +349,10 @@ class Reader:
             return arguments[0].shape[arguments[1]]
         if target._opname == "sym_numel":
             return arguments[0].size
-        entry = operation(target)
         seen = first_tensor(node.meta.get("val"))
+        if import_complex.concerns(seen, [*arguments, *options.values()]):
+            return import_complex.call(target._opname, OPERATIONS.get(target._opname), seen, arguments, options)
+        entry = operation(target)
         out = numpy_dtype(seen.dtype) if seen is not None else None
         result = entry(out, *arguments, **options)
         single = isinstance(node.meta.get("val"), torch.Tensor)
@@ -384,7 +392,7 @@ class Reader:
     def check(self, node, result):
         """Our extents against PyTorch's at the example."""
         seen = node.meta.get("val")
-        if not isinstance(result, Traced) or not isinstance(seen, torch.Tensor):
+        if not isinstance(result, (Traced, Complex)) or not isinstance(seen, torch.Tensor):
             return
         expected = [int(extent) if is_fixed(extent) else extent.node.hint for extent in seen.shape]
         found = [evaluated(extent, self.dims) for extent in result.shape]
