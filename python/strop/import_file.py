@@ -131,7 +131,7 @@ def make_inputs(module, path) -> list:
 
 def check_input(value, what):
     if isinstance(value, torch.Tensor):
-        dtype = str(value.dtype).removeprefix("torch.")
+        dtype = str(torch.view_as_real(value).dtype if value.is_complex() else value.dtype).removeprefix("torch.")
         if value.layout != torch.strided or value.is_quantized:
             raise Refusal(f"{what} is not a dense tensor", "inputs are dense: convert them in get_inputs()")
         if dtype not in (*DTYPES, *HALVES):
@@ -166,7 +166,9 @@ class Imported:
         self.names = Names()
         self.names.take(self.name)
         self.arguments = self.name_arguments()
-        self.inputs = {n: v for n, v in zip(self.arguments, self.values) if isinstance(v, torch.Tensor)}
+        tensors = {n: v for n, v in zip(self.arguments, self.values) if isinstance(v, torch.Tensor)}
+        self.complex = {name for name, value in tensors.items() if value.is_complex()}
+        self.inputs = {n: torch.view_as_real(v) if n in self.complex else v for n, v in tensors.items()}
         self.tensors = {self.names.take(name.replace(".", "_")): name for name, _ in self.candidates()}
         self.updated: list[str] = []
         self.result: object = None  # of forward, where it is no tensor or flat tuple of tensors
@@ -186,10 +188,11 @@ class Imported:
         return [self.names.take(known[i] if i < len(known) else f"x{i}") for i in range(len(self.values))]
 
     def candidates(self):
-        """Parameters, buffers of finite floating values, large ones of indices or of bytes; all others stay in the module."""
+        """Parameters, buffers of finite floating or complex values, large ones of indices or of bytes; all others stay
+        in the module."""
         yield from self.model.named_parameters()
         for name, buffer in self.model.named_buffers():
-            real = buffer.is_floating_point() and bool(torch.isfinite(buffer).all())
+            real = (buffer.is_floating_point() or buffer.is_complex()) and bool(torch.isfinite(buffer).all())
             whole = buffer.dtype in (torch.int64, torch.int32, torch.int8, torch.uint8) and buffer.numel() > MOST_CONSTANTS
             if real or (whole and (buffer.dtype == torch.int8 or int(buffer.min()) >= 0)):
                 yield name, buffer
@@ -197,12 +200,19 @@ class Imported:
     def mode_matters(self) -> bool:
         return import_torch.mode_matters(self.model)
 
-    def tensor(self, name):
+    def kept(self, name):
         return self.model.get_parameter(name) if name in dict(self.model.named_parameters()) else self.model.get_buffer(name)
 
+    def tensor(self, name):
+        """As an input: the two parts of complex numbers are its last axis."""
+        kept = self.kept(name)
+        return torch.view_as_real(kept.detach()) if kept.is_complex() else kept
+
     def call(self, inputs: dict, tensors: dict):
+        inputs = {n: torch.view_as_complex(one) if n in self.complex else one for n, one in inputs.items()}
         arguments = [inputs.get(name, value) for name, value in zip(self.arguments, self.values)]
         own = {name: buffer.clone() for name, buffer in self.model.named_buffers() if name not in tensors}
+        tensors = {n: torch.view_as_complex(one) if self.kept(n).is_complex() else one for n, one in tensors.items()}
         return torch.func.functional_call(self.model, own | tensors, tuple(arguments))
 
     def function(self, *given):
@@ -400,7 +410,9 @@ def import_file(path: str, dtype: str = "", module=None, cases=None) -> dict:
         names = [import_outputs.name_at(path) for path, _ in import_outputs.tensors(imported.result)]
     results = [(imported.names.take(name), import_torch.first_tensor(out.meta["val"]).dtype, shape)
                for name, out, shape in zip(names, outputs, shapes)]
-    arguments = [name if name in imported.inputs else repr(value) for name, value in zip(imported.arguments, imported.values)]
+    arguments = [f"torch.view_as_complex({name})" if name in imported.complex else
+                 name if name in imported.inputs else repr(value)
+                 for name, value in zip(imported.arguments, imported.values)]
     files = {
         "problem.yaml": problem_text(imported, inputs, results, dimensions),
         "module.py": module_text(imported, results, dimensions),

@@ -83,7 +83,8 @@ def reference_text(imported, arguments) -> str:
         lines = [f"    {json.dumps(name)}: MODEL.get_buffer({json.dumps(name)}).clone(),\n" for name in updated]
         text += "UPDATED = {  # as they are before each call\n" + "".join(lines) + "}\n"
     text += f"\n\ndef {imported.name}({', '.join([*imported.inputs, *imported.tensors])}):\n"
-    values = {full: name for name, full in imported.tensors.items()}
+    values = {full: f"torch.view_as_complex({name})" if imported.kept(full).is_complex() else name
+              for name, full in imported.tensors.items()}
     values |= {name: f"UPDATED[{json.dumps(name)}].clone()" for name in updated}
     for full, value in values.items():
         for path, kind, key in kept[full]:
@@ -192,6 +193,8 @@ def module_text(imported, results, dimensions) -> str:
     parameters = dict(imported.model.named_parameters(remove_duplicate=False))
     stored = [f'self.get_{"parameter" if full in parameters else "buffer"}({json.dumps(full)})'
               for full in imported.tensors.values()]
+    stored = [f"torch.view_as_real({one})" if imported.kept(full).is_complex() else one
+              for one, full in zip(stored, imported.tensors.values())]
     reads = ""
     for name, shape in dimensions.shapes.items():
         targets = [extent if extent in dimensions.values else "_" for extent in shape]
@@ -201,6 +204,7 @@ def module_text(imported, results, dimensions) -> str:
             if one and times > 1:
                 reads += f"    {one} = {name}.shape[{axis}] // {times}\n"
     empty = [f"{names[0]}.new_empty({extents_text(shape)}, dtype={dtype})" for _, dtype, shape in results]
+    given = [f"torch.view_as_real({name})" if name in imported.complex else name for name in imported.inputs]
     many = len(results) > 1
     fields = {
         "moved": f" It is for ModelNew(...).to(torch.{imported.dtype})." if imported.dtype else "",
@@ -212,7 +216,7 @@ def module_text(imported, results, dimensions) -> str:
         "empty": f"({', '.join(empty)})" if many else empty[0],
         "arguments": ", ".join(imported.arguments),
         "checks": forward_checks(imported, imported.arguments),
-        "returned": returned(imported, f"_forward({listed([*imported.inputs, *stored], 8)})", len(results)),
+        "returned": returned(imported, f"_forward({listed([*given, *stored], 8)})", len(results)),
     }
     text = MODULE
     for key, value in fields.items():
