@@ -267,6 +267,8 @@ class Imported:
         except Untraceable as error:
             raise Refusal(f"{self.path}: {error}", INSTEAD) from error
         for _, one in import_outputs.leaves(result):
+            if isinstance(one, torch.Tensor) and one.is_complex():
+                raise Refusal(f"{self.path}: forward returns a complex tensor", "return its parts: torch.view_as_real")
             if not isinstance(one, torch.Tensor) and (one is not None or one is result):
                 raise Refusal(f"{self.path}: forward returns a {type(one).__name__}",
                               "it has to return tensors, or tuples, lists and dictionaries of tensors")

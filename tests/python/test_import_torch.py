@@ -210,7 +210,7 @@ BAD_FILES = {
         "file.py:5: Model does not take what get_inputs() gives: RuntimeError",
     ),
     "empty": (MODULE + MODEL.format("x") + INPUTS.format("torch.ones(0, 4)"), "input 0 has shape [0, 4]"),
-    "complex": (MODULE + MODEL.format("x") + INPUTS.format("torch.ones(2) * 1j"), "input 0 is of dtype complex64"),
+    "complex": (MODULE + MODEL.format("x") + INPUTS.format("torch.ones(2) * 1j"), "forward returns a complex tensor"),
     "sparse": (MODULE + MODEL.format("x") + INPUTS.format("torch.eye(2).to_sparse()"), "input 0 is not a dense tensor"),
     "list": (MODULE + MODEL.format("x[0]") + INPUTS.format("[torch.ones(2)]"), "input 0 is a list"),
     "number": (MODULE + MODEL.format("{'y': x, 'n': 3}") + INPUTS.format("torch.ones(2)"), "forward returns a int"),
@@ -333,6 +333,14 @@ class Files(unittest.TestCase):
         self.assertEqual(text.count("words_weight:"), 1)  # tied to the head's
         self.assertIn("y1: {dtype: int64, shape: [M]}", text)
 
+    def test_complex_tensors_are_inputs_of_two_parts(self):
+        files = self.imported("rotary_embedding")["files"]
+        self.assertIn("by: {dtype: float32, shape: [C, 4, 2]}", files["problem.yaml"])
+        self.assertIn("turns: {dtype: float32, shape: [32, 4, 2]}", files["problem.yaml"])
+        self.assertIn('_buffers["turns"] = torch.view_as_complex(turns)\n', files["reference.py"])
+        self.assertIn("torch.view_as_complex(by))\n", files["reference.py"])
+        self.assertIn('torch.view_as_real(by), torch.view_as_real(self.get_buffer("turns")))', files["module.py"])
+
     def test_what_a_module_returns_keeps_its_structure(self):
         files = self.imported("statistics_of_rows")["files"]
         self.assertEqual(re.findall(r"^  (\w+): ", files["problem.yaml"].partition("outputs:")[2], re.M)[:3],
@@ -342,7 +350,8 @@ class Files(unittest.TestCase):
                       files["module.py"])
 
     def test_graphs_compute_what_the_modules_do(self):
-        for name in ("causal_attention", "conv_norm", "window_bias", "recurrent", "statistics_of_rows"):
+        for name in ("causal_attention", "conv_norm", "window_bias", "recurrent", "statistics_of_rows",
+                     "rotary_embedding"):
             with self.subTest(name):
                 self.compare(name)
 
