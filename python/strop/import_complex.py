@@ -286,33 +286,33 @@ def _turns(rows, columns, extent, out) -> Complex:
     return Complex(pointwise("cos", angle), -pointwise("sin", angle))
 
 
-def _last(value, axis) -> tuple[list, list]:
+def _transposed(value, order):
+    if isinstance(value, Complex):
+        return Complex(transpose(value.re, order), transpose(value.im, order))
+    return transpose(value, order)
+
+
+def _axis_last(value, axis) -> tuple[list, list]:
     """The order of axes that has this one last, and the one that puts it back."""
     order = [one for one in range(value.ndim) if one != axis] + [axis]
     return order, [order.index(one) for one in range(value.ndim)]
 
 
 def _along(value, axis, matrix, out):
-    axis = axis_of(axis, value.ndim)
-    order, back = _last(value, axis)
-    moved = [transpose(one, order) for one in ([value.re, value.im] if isinstance(value, Complex) else [value])]
-    moved = Complex(*moved) if len(moved) == 2 else moved[0]
-    result = COMPLEX["matmul"](out, moved, matrix)
-    return Complex(transpose(result.re, back), transpose(result.im, back))
+    order, back = _axis_last(value, axis_of(axis, value.ndim))
+    return _transposed(COMPLEX["matmul"](out, _transposed(value, order), matrix), back)
 
 
-def _scaled(value, axes_of, axes, normalization, out):
-    """normalization: 0 none, 1 by the root of the number of elements, 2 by that number."""
+def _scaled(value, shape, axes, normalization, out):
+    """By 1 (0), by the root of the number of elements (1) or by that number (2), of the axes of `shape`."""
     if normalization == 0:
         return value
     count = 1
     for axis in axes:
-        count = count * axes_of[axis_of(axis, len(axes_of))]
-    scale = as_dtype(lift(count), out)
-    scale = pointwise("sqrt", as_tensor(scale, out)) if normalization == 1 else as_tensor(scale, out)
-    if isinstance(value, Complex):
-        return Complex(value.re / scale, value.im / scale)
-    return value / scale
+        count = count * shape[axis_of(axis, len(shape))]
+    scale = as_tensor(as_dtype(lift(count), out), out)
+    scale = pointwise("sqrt", scale) if normalization == 1 else scale
+    return Complex(value.re / scale, value.im / scale) if isinstance(value, Complex) else value / scale
 
 
 @of_complex("_fft_c2c")
@@ -341,14 +341,14 @@ def _fft_c2r(out, z, axes, normalization, extent):
     if len(axes) > 1:
         z = _fft_c2c(out, z, axes[:-1], 0, False)
     axis = axis_of(axes[-1], z.ndim)
-    order, back = _last(z, axis)
+    order, back = _axis_last(z, axis)
     count = z.shape[axis]
     k = layout.arange(count)
     once = pointwise("logical_or", pointwise("equal", k, 0), pointwise("equal", k * 2, extent))
     weight = layout.expand_dims(pointwise("where", once, lift(1.0), lift(2.0)), 1)
     turns = _turns(count, extent, extent, out)
-    multiply = OPERATIONS["matmul"]
-    re = multiply(out, transpose(z.re, order), as_tensor(turns.re * weight, out))
-    im = multiply(out, transpose(z.im, order), as_tensor(turns.im * weight, out))
+    moved, multiply = _transposed(z, order), OPERATIONS["matmul"]
+    re = multiply(out, moved.re, as_tensor(turns.re * weight, out))
+    im = multiply(out, moved.im, as_tensor(turns.im * weight, out))
     shape = tuple(extent if one == axis else z.shape[one] for one in range(z.ndim))
     return _scaled(transpose(re + im, back), shape, axes, normalization, out)
