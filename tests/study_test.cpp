@@ -135,12 +135,16 @@ TEST_F(Libraries, read_the_same_text_once_and_name_what_is_none) {
     write_file(folder_.path() / "c.txt", std::string("\x01\x02\x03\0", 4) + words(3));
     write_file(folder_.path() / "d.txt", " \n ");
     write_file(folder_.path() / ".e.txt", words(31));
+    write_file(folder_.path() / "f.txt", "short");
+    write_file(folder_.path() / "g.txt", std::string("\xff\xfeR\0o\0w\0s\0", 10));
     const Library library = read_library({folder_.path().string()});
     ASSERT_THAT(library.documents, SizeIs(1));
     EXPECT_EQ(library.documents[0].name, "a.txt");
-    ASSERT_THAT(library.left_out, SizeIs(2));
+    ASSERT_THAT(library.left_out, SizeIs(4));
     EXPECT_THAT(library.left_out[0].phrase, HasSubstr("c.txt: is no text"));
     EXPECT_THAT(library.left_out[1].phrase, HasSubstr("d.txt: holds no text"));
+    EXPECT_THAT(library.left_out[2].phrase, HasSubstr("f.txt: holds hardly any text, 5 letters"));
+    EXPECT_THAT(library.left_out[3].hint, HasSubstr("iconv -f UTF-16"));
     EXPECT_THROW(read_library({(folder_.path() / "a.txt").string(), "nowhere"}), UsageError);
 }
 

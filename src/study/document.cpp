@@ -191,7 +191,10 @@ Document read_document(const fs::path& path) {
     Document document{path.filename().string(), content_hash(bytes), 0, {}};
     const Form form = form_of(path, bytes);
     if (form != Form::pdf && !is_text(bytes))
-        throw UsageError(fmt::format("{}: is no text in UTF-8", path.string()), "give PDF, HTML, Markdown or text");
+        throw UsageError(fmt::format("{}: is no text in UTF-8", path.string()),
+                         bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")
+                             ? "it is in UTF-16; convert it: iconv -f UTF-16 -t UTF-8"
+                             : "give PDF, HTML, Markdown or text");
     if (form != Form::pdf && static_cast<int64_t>(bytes.size()) > most_text)
         throw UsageError(fmt::format("{}: holds more than {} of text", path.string(), human_bytes(double(most_text))),
                          "give a part of it");
@@ -209,8 +212,10 @@ Document read_document(const fs::path& path) {
         document.blocks = blocks_of_lines(tidy(text), form == Form::markdown);
     }
     for (Block& block : document.blocks) block.text = printable(tidy(std::move(block.text)));
-    if (letters_of(document.blocks) < least_letters)
-        throw UsageError(fmt::format("{}: holds no text", path.string()),
+    if (const size_t letters = letters_of(document.blocks); letters < least_letters)
+        throw UsageError(letters == 0 ? fmt::format("{}: holds no text", path.string())
+                                      : fmt::format("{}: holds hardly any text, {}", path.string(),
+                                                    counted(static_cast<int>(letters), "letter")),
                          form == Form::pdf ? "its pages may be pictures: recognise their text first, with ocrmypdf "
                                              "for instance"
                                            : "leave it out");
