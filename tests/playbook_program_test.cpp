@@ -413,6 +413,13 @@ TEST(Programs, DistancesOfAllPointsAreNotStored) {
         EXPECT_THAT(source_of("nearest_points", strategy), Not(HasSubstr("B * N * M * (int64_t)sizeof"))) << strategy;
 }
 
+TEST(Programs, TablesThatTakeLongAreStored) {
+    for (const std::string strategy : {"plain_stages", "fused_stages"}) {
+        EXPECT_THAT(source_of("cosine_transform", strategy), HasSubstr("N * N * (int64_t)sizeof")) << strategy;
+        EXPECT_THAT(source_of("turned_by_position", strategy), HasSubstr("N * D * (int64_t)sizeof")) << strategy;
+    }
+}
+
 TEST(Programs, StrategiesAreArrangedByRank) {
     const Computation& one = computation("attention");
     Playbook playbook(one.problem, one.graph_json, small_machine());

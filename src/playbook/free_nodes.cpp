@@ -67,6 +67,33 @@ std::vector<int> outer_formula(const Graph& graph, const Node& value) {
     return walk(walk, value.id) ? formula : std::vector<int>{};
 }
 
+// Tables: what is known without reading an array, takes long to compute, and is the same for several elements of its
+// reader, as the sines of positions are for all heads. It is computed once and stored.
+void store_tables(const Graph& graph, const std::vector<char>& generated, std::vector<char>& free) {
+    constexpr double dear = 20, most = 1000;  // additions: a sine, a power
+    std::vector<double> cost(graph.nodes.size());
+    for (const Node& node : graph.nodes) {
+        if (!generated[at(node.id)]) continue;
+        if (node.family == Family::pointwise) cost[at(node.id)] = operation_of(node)->cost;
+        for (int id : node.operands) cost[at(node.id)] = std::min(most, cost[at(node.id)] + cost[at(id)]);
+    }
+    for (const Node& reader : graph.nodes) {
+        const bool product = reader.family == Family::contraction || reader.family == Family::convolution;
+        if (!product && reader.family != Family::pointwise && reader.family != Family::reduction) continue;
+        auto look = [&](auto&& self, int id) -> void {
+            const Node& node = graph.at(id);
+            if (!generated[at(id)] || cost[at(id)] < dear) return;
+            if (is_view(graph, node))
+                for (int operand : node.operands) self(self, operand);
+            const size_t axes = long_axes(node.shape);
+            if (node.family == Family::pointwise && is_floating(node.dtype) && axes > 0 &&
+                (product || axes < long_axes(reader.shape)))
+                free[at(id)] = 0;
+        };
+        for (int id : reader.operands) look(look, id);
+    }
+}
+
 }  // namespace
 
 bool is_leaf(const Node& node) {
@@ -88,6 +115,7 @@ std::vector<char> free_nodes(const Graph& graph) {
         if (is_cheap_again(graph, node)) free[at(node.id)] = 1;
         for (int id : outer_formula(graph, node)) free[at(id)] = 1;
     }
+    store_tables(graph, generated, free);
     for (const Node& node : graph.nodes)  // a loop begins with what is in memory
         for (size_t k = 0; node.loop && k < at(node.loop->states); ++k)
             if (graph.at(node.operands[k]).family != Family::input) free[at(node.operands[k])] = 0;

@@ -10,7 +10,8 @@ namespace strop::playbook {
 // An input, a scalar, an index.
 bool is_leaf(const Node& node);
 
-// For each node of the graph: leaves, what is known without reading an array, views, what is cheap again.
+// For each node of the graph: leaves, what is known without reading an array (but tables that take long), views, what
+// is cheap again.
 std::vector<char> free_nodes(const Graph& graph);
 
 }  // namespace strop::playbook

@@ -187,6 +187,18 @@ def moving_average(x):
     return sliding_window_view(x, 5, axis=1).mean(axis=-1)
 
 
+def cosine_transform(x):
+    k = np.arange(x.shape[1])
+    return x @ np.cos(np.pi / x.shape[1] * (k[:, None] + 0.5) * k).astype(np.float32)
+
+
+def turned_by_position(x):
+    angles = np.arange(x.shape[1])[:, None, None] * 100.0 ** (-np.arange(x.shape[3] // 2) / 8)
+    cosines, sines = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    a, b = x[..., ::2], x[..., 1::2]
+    return np.stack([a * cosines - b * sines, a * sines + b * cosines], axis=-1).reshape(x.shape)
+
+
 def pairwise_distances(x, y):
     return np.sqrt(((x[:, None, :] - y[None, :, :]) ** 2).sum(axis=-1))
 
@@ -476,6 +488,8 @@ COMPUTATIONS = {
     "orders_of_types": ("a float64[M,N]; b int32[M,N]; c float32[M,N]; d uint8[M,N]", ["M=1,N=132", "M=3,N=7", "M=9,N=4"]),
     "logarithms": ("x float32[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "order_of_a_few": ("x float32[B,H,W]", ["B=2,H=5,W=19", "B=1,H=2,W=2"]),
+    "cosine_transform": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
+    "turned_by_position": ("x float32[B,N,3,2*D]", ["B=2,N=9,D=5", "B=1,N=1,D=1"]),
     "pairwise_distances": ("x float32[M,D]; y float32[N,D]", ["M=5,N=7,D=3", "M=1,N=1,D=1"]),
     "bilinear": ("x float32[B,I]; w float32[K,I,J]; y float32[B,J]", ["B=3,I=5,J=7,K=4", "B=1,I=1,J=1,K=1"]),
     "top_share": ("x float32[M,N]", ["M=5,N=37", "M=1,N=1"]),
