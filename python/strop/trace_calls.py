@@ -116,6 +116,12 @@ def call(name: str, arguments, options):
         from strop.trace_masks import call_masked
 
         return call_masked(name, arguments, options)
+    from strop import trace_complex
+
+    if trace_complex.concerns(name, arguments, options):
+        if out is not None or options.pop("where", True) is not True:
+            raise Untraceable(f"'np.{name}' of complex numbers into an array has no graph operation")
+        return trace_complex.call_complex(name, arguments, options)
     where = options.pop("where", True)
     if name in JOINS and isinstance(arguments[0], StepList):
         return JOINS[name](*arguments, **options)

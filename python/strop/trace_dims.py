@@ -237,7 +237,7 @@ def _arithmetic(a, b, operation, method):
     for value in (a, b):
         if isinstance(value, SymInt) or is_int(value) or isinstance(value, bool):
             continue
-        if isinstance(value, float):
+        if isinstance(value, (float, complex)):
             return getattr(SymInt.lift(a if isinstance(a, SymInt) else b), method)(
                 b if isinstance(a, SymInt) else a
             )

@@ -16,6 +16,7 @@ import numpy as np
 from strop.trace_arrangement import Mesh
 from strop.trace_array import Traced, astype, lift, result_type
 from strop.trace_calls import HANDLERS, call
+from strop.trace_complex import Complex
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_indexing import getitem
 from strop.trace_lists import StepList
@@ -32,7 +33,7 @@ CREATION = {"zeros", "ones", "empty", "full", "eye", "identity", "tri", "vectori
 
 
 def is_traced(value) -> bool:
-    if isinstance(value, (Traced, SymInt, StepList, Ragged)):
+    if isinstance(value, (Traced, SymInt, StepList, Ragged, Complex)):
         return True
     if isinstance(value, (list, tuple)):
         return any(is_traced(item) for item in value)

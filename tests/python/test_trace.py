@@ -19,6 +19,7 @@ sys.path[:0] = [HERE, os.path.join(ROOT, "python")]
 
 from strop import trace  # noqa: E402
 
+import complex_arrays  # noqa: E402
 import formulas  # noqa: E402
 import loop_formulas  # noqa: E402
 import loop_lists  # noqa: E402
@@ -190,7 +191,13 @@ UNTRACEABLE = {
         "def f(x):\n return np.zeros((3, 4)) + np.zeros((3, 5))",
         "extents 4 and 5 do not broadcast",
     ),
-    "dtype": ("def f(x):\n return x.astype(np.complex64)", "dtype 'complex64' is not supported"),
+    "dtype": ("def f(x):\n return np.zeros(x.shape, complex).real", "dtype 'complex128' is not supported"),
+    "complex result": ("def f(x):\n return np.fft.fft(x)", "complex numbers where real ones are needed"),
+    "complex root": ("def f(x):\n return np.sqrt(x + 1j).real", "'np.sqrt' of complex numbers has no graph operation"),
+    "complex view": ("def f(x):\n z = x * 1j\n w = z[1:]\n w *= 2\n return z.imag", "complex numbers are changed in place"),
+    "complex part": ("def f(x):\n z = x * 1j\n r = z.real\n r += 1\n return np.abs(z)", "a part of complex numbers is changed"),
+    "complex base": ("def f(x):\n z = x * 1j\n w = z.T\n z += 1\n return w.imag", "complex numbers are changed in place"),
+    "complex state": ("def f(x):\n z = x[0] * 1j\n for t in range(x.shape[0]):\n  z = z * 1j + x[t]\n return z.real", "control flow depends"),
     "endless": ("def f(x):\n while True:\n  x = x + 1", "more than 20000 operations"),
     "swallowed": (
         "def f(x):\n try:\n  return np.linalg.pinv(x)\n except Exception:\n  return x",
@@ -286,7 +293,7 @@ class Untraceable(unittest.TestCase):
 
 
 def add_tests():
-    for module in (formulas, numpy_formulas, numeric_formulas, mask_formulas, index_formulas):
+    for module in (formulas, numpy_formulas, numeric_formulas, mask_formulas, index_formulas, complex_arrays):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 assert not hasattr(Formulas, f"test_{name}"), name
