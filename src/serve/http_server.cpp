@@ -19,6 +19,7 @@ namespace strop::serve {
 namespace {
 
 constexpr std::chrono::seconds patience{5};
+constexpr int most_waiting = 128;  // connections that are not accepted yet
 
 // Starts a thread more where none is free: a connection that says nothing holds one as long as our patience lasts.
 class GrowingPool : public httplib::TaskQueue {
@@ -143,7 +144,8 @@ HttpServer::HttpServer(const std::string& address, int port, Answer answer, Http
     server.set_pre_routing_handler([answer](const httplib::Request& received, httplib::Response& sent) {
         return answer_at_once(answer, received, sent);
     });
-    server.set_socket_options(allow_quick_restart);
+    int socket = -1;
+    server.set_socket_options([&socket](int fresh) { allow_quick_restart(socket = fresh); });
     server.set_payload_max_length(limits.most_bytes);
     server.set_read_timeout(patience);
     server.set_keep_alive_max_count(1);  // what was not read of one request is not taken for the next
@@ -151,6 +153,7 @@ HttpServer::HttpServer(const std::string& address, int port, Answer answer, Http
     errno = 0;
     port_ = port == 0 ? server.bind_to_any_port(address) : server.bind_to_port(address, port) ? port : -1;
     if (port_ < 0) fail(address, port);
+    ::listen(socket, most_waiting);  // the library's own number is 5, and who is one too many waits for a second
     library_->listener = std::thread([&server] { server.listen_after_bind(); });
     while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
