@@ -7,6 +7,7 @@ arithmetic here is PyTorch's too (import_complex); the table is of NumPy's funct
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -441,21 +442,31 @@ def _from_half(z, s, axes, norm):
     return scaled(real_transform(z, axes, extent), shape, axes, _norm(norm, False))
 
 
-def _register_transforms():
-    kinds = {"fft": (True, False), "ifft": (False, False), "rfft": (True, True)}
-    for name, (forward, real) in kinds.items():
-        COMPLEX[f"fft.{name}"] = lambda x, n=None, axis=-1, norm=None, f=forward, r=real: _to(lifted(x), [n], [axis], norm, f, r)
-        for many, count in ((f"{name}2", 2), (f"{name}n", 0)):
-            COMPLEX[f"fft.{many}"] = lambda x, s=None, axes=None, norm=None, f=forward, r=real, count=count: _to(
-                lifted(x), s, _axes(lifted(x), s, axes, count), norm, f, r)
-    COMPLEX["fft.irfft"] = lambda z, n=None, axis=-1, norm=None: _from_half(lifted(z), [n], [axis], norm)
-    for many, count in (("irfft2", 2), ("irfftn", 0)):
-        COMPLEX[f"fft.{many}"] = lambda z, s=None, axes=None, norm=None, count=count: _from_half(
-            lifted(z), s, _axes(lifted(z), s, axes, count), norm)
-
-
 def lifted(value):
     return value if isinstance(value, Complex) else joined(*parts(value)) if is_complex(value) else lift(value)
 
 
-_register_transforms()
+def _one_axis(x, n=None, axis=-1, norm=None, *, forward, real):
+    return _to(lifted(x), [n], [axis], norm, forward, real)
+
+
+def _several_axes(x, s=None, axes=None, norm=None, *, count, forward, real):
+    x = lifted(x)
+    return _to(x, s, _axes(x, s, axes, count), norm, forward, real)
+
+
+def _half_of_one_axis(z, n=None, axis=-1, norm=None):
+    return _from_half(lifted(z), [n], [axis], norm)
+
+
+def _half_of_several_axes(z, s=None, axes=None, norm=None, *, count):
+    z = lifted(z)
+    return _from_half(z, s, _axes(z, s, axes, count), norm)
+
+
+for _name, _forward, _real in (("fft", True, False), ("ifft", False, False), ("rfft", True, True)):
+    COMPLEX[f"fft.{_name}"] = partial(_one_axis, forward=_forward, real=_real)
+    COMPLEX[f"fft.{_name}2"] = partial(_several_axes, count=2, forward=_forward, real=_real)
+    COMPLEX[f"fft.{_name}n"] = partial(_several_axes, count=0, forward=_forward, real=_real)
+COMPLEX |= {"fft.irfft": _half_of_one_axis, "fft.irfft2": partial(_half_of_several_axes, count=2)}
+COMPLEX |= {"fft.irfftn": partial(_half_of_several_axes, count=0)}
