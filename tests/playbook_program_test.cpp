@@ -414,10 +414,9 @@ TEST(Programs, DistancesOfAllPointsAreNotStored) {
 }
 
 TEST(Programs, TablesThatTakeLongAreStored) {
-    for (const std::string strategy : {"plain_stages", "fused_stages"}) {
-        EXPECT_THAT(source_of("cosine_transform", strategy), HasSubstr("N * N * (int64_t)sizeof")) << strategy;
-        EXPECT_THAT(source_of("turned_by_position", strategy), HasSubstr("N * D * (int64_t)sizeof")) << strategy;
-    }
+    for (const std::string strategy : {"plain_stages", "fused_stages"})
+        EXPECT_THAT(source_of("cosine_transform", strategy), HasSubstr("compute_converted_values\n")) << strategy;
+    EXPECT_THAT(source_of("turned_by_position", "fused_stages"), HasSubstr("compute_converted_values\n"));
 }
 
 TEST(Programs, StrategiesAreArrangedByRank) {

@@ -189,12 +189,12 @@ def moving_average(x):
 
 def cosine_transform(x):
     k = np.arange(x.shape[1])
-    return x @ np.cos(np.pi / x.shape[1] * (k[:, None] + 0.5) * k).astype(np.float32)
+    return x @ np.cos(np.pi / x.shape[1] * (k[:, None] + 0.5) * k).astype(x.dtype)
 
 
 def turned_by_position(x):
     angles = np.arange(x.shape[1])[:, None, None] * 100.0 ** (-np.arange(x.shape[3] // 2) / 8)
-    cosines, sines = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    cosines, sines = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
     a, b = x[..., ::2], x[..., 1::2]
     return np.stack([a * cosines - b * sines, a * sines + b * cosines], axis=-1).reshape(x.shape)
 
