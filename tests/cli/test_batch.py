@@ -79,13 +79,13 @@ class Batch(WithRuns):
         process = self.start_and_wait(*words)
         process.kill()
         process.wait()
-        [killed] = self.runs()
-        kept = recorded(self.store)
+        begun = {run["problem"]: run["run"] for run in self.runs()}    # where this machine is slow, both of them
+        kept = recorded(self.store, OF_RUN.format(begun["shifted"]))
         done = strop(*words, "--store", "runs.db", cwd=self.folder)
         self.assertIn(done.returncode, (0, 1), done.stderr)
-        self.assertIn(f"resuming {killed['run']}\n", done.stderr)
+        self.assertIn(f"resuming {begun['shifted']}\n", done.stderr)
         self.assertRegex(done.stderr, r"(?m)^shifted: (improved|no_improvement), \S+")   # a line as each ends
-        keys = recorded(self.store, OF_RUN.format(killed["run"]))
+        keys = recorded(self.store, OF_RUN.format(begun["shifted"]))
         self.assertEqual(keys[:len(kept)], kept)
         self.assertEqual(len(keys), len(set(keys)))
         runs = self.runs()
@@ -94,7 +94,8 @@ class Batch(WithRuns):
             settings = self.record(run)["settings"]
             self.assertEqual(settings["budget_seconds"], 12)
             waited = f"{run['problem']}: waits for its share\n" in done.stderr
-            self.assertEqual(settings["shared_seconds"] != 0, waited, done.stderr)
+            if run["problem"] == "shifted" or run["problem"] not in begun:
+                self.assertEqual(settings["shared_seconds"] != 0, waited, done.stderr)
         again = strop(*words, "--store", "runs.db", "--json", cwd=self.folder)
         self.assertEqual([one["note"] for one in json.loads(again.stdout)["problems"]], ["done before"] * 2)
         self.assertEqual(self.runs(), runs)
