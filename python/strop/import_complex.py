@@ -5,6 +5,8 @@ An entry is called as those of import_values are; of a complex result `out` is t
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 
@@ -13,7 +15,6 @@ from strop import trace_layout as layout
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, numpy_dtype
 from strop.trace_array import Traced
 from strop.trace_complex import Complex, is_complex
-from strop.trace_contraction import einsum
 from strop.trace_dims import Untraceable
 
 PARTS = {torch.complex64: np.dtype(np.float32), torch.complex128: np.dtype(np.float64)}
@@ -52,7 +53,7 @@ def call(name: str, entry, seen, arguments, options):
         raise Untraceable(f"'aten.{name}' of complex numbers has no graph operation")
     if "pad" in name and any(isinstance(one, (int, float)) and one != 0 for one in arguments[2:]):
         raise Untraceable(f"'aten.{name}' of complex numbers has no graph operation but with zeros")
-    return pairs.of_parts(lambda *given, **more: entry(out, *given, **more), arguments, options)
+    return pairs.of_parts(partial(entry, out), arguments, options)
 
 
 def narrowed(value, out):
@@ -96,9 +97,9 @@ def _same(out, z, *_, **__):
 
 # ---- arithmetic --------------------------------------------------------------------------------------------
 
-COMPLEX |= {"neg": _of(lambda z: Complex(-z.re, -z.im)), "mul": _of(pairs.multiply), "exp": _of(pairs.exponential)}
+COMPLEX |= {"neg": _of(pairs.negative), "mul": _of(pairs.multiply), "exp": _of(pairs.exponential)}
 COMPLEX |= {"abs": _of(pairs.absolute), "angle": _of(pairs.angle), "log": _of(pairs.logarithm)}
-COMPLEX |= {"square": _of(lambda z: pairs.multiply(z, z)), "reciprocal": _of(lambda z: pairs.divide(1.0, z))}
+COMPLEX |= {"square": _of(pairs.square), "reciprocal": _of(pairs.reciprocal)}
 COMPLEX |= {"pow": lambda out, z, exponent: typed(pairs.power(narrowed(z, out), exponent), out)}
 COMPLEX |= {"where": lambda out, condition, a, b: typed(pairs.where(condition, narrowed(a, out), narrowed(b, out)), out)}
 COMPLEX |= {"eq": lambda out, a, b: pairs.equal(a, b)}
@@ -117,13 +118,7 @@ COMPLEX["div"] = COMPLEX["true_divide"] = lambda out, a, b, rounding_mode=None: 
 
 for _name in ("mm", "bmm", "matmul", "mv", "dot"):
     COMPLEX[_name] = lambda out, a, b, name=_name: pairs.product(lambda x, y: OPERATIONS[name](out, x, y), a, b)
-
-
-@of_complex("einsum")
-def _einsum(out, equation, operands, **_):
-    if len(operands) == 1:
-        return pairs.of_parts(lambda one: einsum(equation, one), operands, {})
-    return pairs.product(lambda a, b: einsum(equation, a, b), *operands)
+COMPLEX["einsum"] = lambda out, equation, operands, **_: pairs.einsum(equation, *operands)
 
 
 # ---- Fourier transforms ------------------------------------------------------------------------------------
@@ -142,6 +137,5 @@ def _fft_r2c(out, x, axes, normalization, onesided):
 
 @of_complex("_fft_c2r")
 def _fft_c2r(out, z, axes, normalization, extent):
-    last = axes[-1] % z.ndim
-    shape = tuple(extent if one == last else z.shape[one] for one in range(z.ndim))
-    return pairs.scaled(pairs.real_transform(z, axes, extent), shape, axes, normalization)
+    result = pairs.real_transform(z, axes, extent)
+    return pairs.scaled(result, result.shape, axes, normalization)

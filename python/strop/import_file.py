@@ -170,6 +170,7 @@ class Imported:
         self.complex = {name for name, value in tensors.items() if value.is_complex()}
         self.inputs = {n: torch.view_as_real(v) if n in self.complex else v for n, v in tensors.items()}
         self.tensors = {self.names.take(name.replace(".", "_")): name for name, _ in self.candidates()}
+        self.complex_tensors = {name for name in self.tensors.values() if self.kept(name).is_complex()}
         self.updated: list[str] = []
         self.result: object = None  # of forward, where it is no tensor or flat tuple of tensors
         self.all_tensors: list[tuple[str, str]] = []  # as exported, also those that nothing reads
@@ -206,13 +207,13 @@ class Imported:
     def tensor(self, name):
         """As an input: the two parts of complex numbers are its last axis."""
         kept = self.kept(name)
-        return torch.view_as_real(kept.detach()) if kept.is_complex() else kept
+        return torch.view_as_real(kept.detach()) if name in self.complex_tensors else kept
 
     def call(self, inputs: dict, tensors: dict):
         inputs = {n: torch.view_as_complex(one) if n in self.complex else one for n, one in inputs.items()}
         arguments = [inputs.get(name, value) for name, value in zip(self.arguments, self.values)]
         own = {name: buffer.clone() for name, buffer in self.model.named_buffers() if name not in tensors}
-        tensors = {n: torch.view_as_complex(one) if self.kept(n).is_complex() else one for n, one in tensors.items()}
+        tensors = {n: torch.view_as_complex(one) if n in self.complex_tensors else one for n, one in tensors.items()}
         return torch.func.functional_call(self.model, own | tensors, tuple(arguments))
 
     def function(self, *given):

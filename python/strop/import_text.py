@@ -83,7 +83,7 @@ def reference_text(imported, arguments) -> str:
         lines = [f"    {json.dumps(name)}: MODEL.get_buffer({json.dumps(name)}).clone(),\n" for name in updated]
         text += "UPDATED = {  # as they are before each call\n" + "".join(lines) + "}\n"
     text += f"\n\ndef {imported.name}({', '.join([*imported.inputs, *imported.tensors])}):\n"
-    values = {full: f"torch.view_as_complex({name})" if imported.kept(full).is_complex() else name
+    values = {full: f"torch.view_as_complex({name})" if full in imported.complex_tensors else name
               for name, full in imported.tensors.items()}
     values |= {name: f"UPDATED[{json.dumps(name)}].clone()" for name in updated}
     for full, value in values.items():
@@ -193,7 +193,7 @@ def module_text(imported, results, dimensions) -> str:
     parameters = dict(imported.model.named_parameters(remove_duplicate=False))
     stored = [f'self.get_{"parameter" if full in parameters else "buffer"}({json.dumps(full)})'
               for full in imported.tensors.values()]
-    stored = [f"torch.view_as_real({one})" if imported.kept(full).is_complex() else one
+    stored = [f"torch.view_as_real({one})" if full in imported.complex_tensors else one
               for one, full in zip(stored, imported.tensors.values())]
     reads = ""
     for name, shape in dimensions.shapes.items():

@@ -301,7 +301,9 @@ def lift(value) -> Traced:
         from strop.trace_constants import constant_array
 
         return constant_array(value)
-    if type(value).__name__ == "Complex":
+    from strop.trace_complex import Complex
+
+    if isinstance(value, Complex):
         raise Untraceable("complex numbers where real ones are needed: return their two parts")
     raise Untraceable(f"a {type(value).__name__} as an array")
 

@@ -205,6 +205,18 @@ def divide(a, b):
     return joined(above.re / length, above.im / length)
 
 
+def negative(z):
+    return Complex(-z.re, -z.im)
+
+
+def square(z):
+    return multiply(z, z)
+
+
+def reciprocal(z):
+    return divide(1.0, z)
+
+
 def conjugate(z):
     re, im = parts(z)
     return joined(re, None if im is None else -im)
@@ -312,8 +324,8 @@ def transform(z, axes, forward=True) -> Complex:
     for axis in axes:
         extent = z.shape[axis_of(axis, z.ndim)]
         matrix = turns(extent, extent, extent, parts(z)[0].dtype)
-        z = _along(z, axis, matrix if forward else Complex(matrix.re, -matrix.im))
-    return z
+        z = _along(z, axis, matrix if forward else conjugate(matrix))
+    return z if isinstance(z, Complex) else joined(z, None)
 
 
 def transform_of_real(x, axes, onesided=True) -> Complex:
@@ -343,10 +355,10 @@ COMPLEX |= {"add": add, "subtract": subtract, "multiply": multiply, "divide": di
 COMPLEX |= {"conjugate": conjugate, "conj": conjugate, "absolute": absolute, "abs": absolute, "angle": angle}
 COMPLEX |= {"exp": exponential, "log": logarithm, "power": power, "where": where, "equal": equal}
 COMPLEX |= {
-    "negative": lambda z: Complex(-z.re, -z.im),
+    "negative": negative,
     "positive": lambda z: z,
-    "square": lambda z: multiply(z, z),
-    "reciprocal": lambda z: divide(1.0, z),
+    "square": square,
+    "reciprocal": reciprocal,
     "not_equal": lambda a, b: pointwise("logical_not", equal(a, b)),
     "real": lambda z: z.real,
     "imag": lambda z: z.imag,
@@ -365,7 +377,7 @@ def _norm_of(z, order, axis, keepdims):
     return HANDLERS["linalg.norm"](absolute(z), order, axis, keepdims)
 
 
-def _einsum(equation, *operands):
+def einsum(equation, *operands):
     if len(operands) == 1:
         return of_parts(lambda one: HANDLERS["einsum"](equation, one), operands, {})
     if len(operands) != 2:
@@ -384,7 +396,7 @@ def _astype(value, dtype=None, **_):
     return joined(astype(re, part), None if im is None else astype(im, part))
 
 
-COMPLEX |= {"einsum": _einsum, "astype": _astype, "array": _astype, "asarray": _astype}
+COMPLEX |= {"einsum": einsum, "astype": _astype, "array": _astype, "asarray": _astype}
 
 
 def _transformed(value):
@@ -425,8 +437,6 @@ def _axes(value, s, axes, count) -> list:
 
 def _to(x, s, axes, norm, forward, real=False):
     x = _resized(_transformed(x), s or [None] * len(axes), axes)
-    if isinstance(x, Traced) and not real:
-        x = joined(x, None)
     z = transform_of_real(x, axes) if real else transform(x, axes, forward)
     return scaled(z, x.shape, axes, _norm(norm, forward))
 
@@ -438,8 +448,8 @@ def _from_half(z, s, axes, norm):
     last = axis_of(axes[-1], z.ndim)
     extent = 2 * (z.shape[last] - 1) if s[-1] is None else s[-1]
     z = _resized(z, [*s[:-1], extent // 2 + 1], axes)
-    shape = tuple(extent if one == last else z.shape[one] for one in range(z.ndim))
-    return scaled(real_transform(z, axes, extent), shape, axes, _norm(norm, False))
+    result = real_transform(z, axes, extent)
+    return scaled(result, result.shape, axes, _norm(norm, False))
 
 
 def lifted(value):

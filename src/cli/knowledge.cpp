@@ -67,6 +67,13 @@ bool is_meant(const KnownLesson& known, const std::string& name) {
     return known.lesson.source == name || known.lesson.source.starts_with(name + " ");
 }
 
+// All of them where no name is given; none without a store.
+std::vector<KnownLesson> lessons_meant(Store* store, const std::string& name) {
+    std::vector<KnownLesson> lessons = store ? store->lessons() : std::vector<KnownLesson>();
+    std::erase_if(lessons, [&](const KnownLesson& known) { return !name.empty() && !is_meant(known, name); });
+    return lessons;
+}
+
 Json to_document(const std::vector<KnownLesson>& lessons) {
     Json list = Json::array();
     for (const KnownLesson& known : lessons)
@@ -84,17 +91,13 @@ int show(const std::vector<KnownLesson>& lessons, const char* none, const Argume
 }
 
 int show_lessons(const Arguments& arguments) {
-    const std::unique_ptr<Store> store = existing_store(arguments);
-    std::vector<KnownLesson> lessons = store ? store->lessons() : std::vector<KnownLesson>();
-    if (const std::string name = arguments.text("WHAT"); !name.empty())
-        std::erase_if(lessons, [&](const KnownLesson& known) { return !is_meant(known, name); });
+    const std::vector<KnownLesson> lessons = lessons_meant(existing_store(arguments).get(), arguments.text("WHAT"));
     return show(lessons, "no lessons; `strop optimize` and `strop learn` draw them", arguments);
 }
 
 int forget(const std::string& name, const Arguments& arguments) {
     const std::unique_ptr<Store> store = existing_store(arguments);
-    std::vector<KnownLesson> lessons = store ? store->lessons() : std::vector<KnownLesson>();
-    std::erase_if(lessons, [&](const KnownLesson& known) { return !is_meant(known, name); });
+    const std::vector<KnownLesson> lessons = lessons_meant(store.get(), name);
     const bool of_a_document = !lessons.empty() && !id_of(lessons.front().lesson).starts_with(name);
     if (lessons.empty() || (lessons.size() > 1 && !of_a_document))
         throw UsageError(fmt::format("'{}': {}", one_line(name),
