@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "judge/runner.h"
+
 namespace strop::judge {
 namespace {
 
@@ -62,6 +64,19 @@ TEST(Neighbours, LeaveTheCallersCoresAsTheyWere) {
     neighbours_are_loud();
     ::sched_getaffinity(0, sizeof after, &after);
     EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+// A process whose thread waited before the batch as well, or several of whose threads waited at once.
+TEST(Neighbours, ExcuseNoMoreThanTheTimeWithoutACore) {
+    Runner::Outcome outcome;
+    outcome.outside_ns = 1000;
+    outcome.waited_ns = 300;
+    outcome.ran_ns = 600;
+    EXPECT_EQ(outcome.awake_ns(), 700);
+    outcome.waited_ns = 5000;
+    EXPECT_EQ(outcome.awake_ns(), 600);
+    outcome.ran_ns = 2000;  // some of it before
+    EXPECT_EQ(outcome.awake_ns(), 1000);
 }
 
 }  // namespace

@@ -84,10 +84,10 @@ Buffers::Buffers(const Problem& problem, const ShapePoint& point, const std::vec
     outputs_ = SharedMemory(output_bytes_, pages);
     expected_ = SharedMemory(expected_bytes_);
     refill(problem, seed);
-    if (small()) draw_usual_turns(problem, mix64(seed ^ 0x7a4e));
+    if (small()) draw_usual_turns(mix64(seed ^ 0x7a4e));
 }
 
-void Buffers::draw_usual_turns(const Problem& problem, uint64_t seed) {
+void Buffers::draw_usual_turns(uint64_t seed) {
     const int64_t bytes = std::accumulate(one_expected_bytes_.begin(), one_expected_bytes_.end(), int64_t{1});
     const int64_t count = std::min(most_usual_turns, remembered_bytes / (views_of_a_turn * bytes));
     for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
@@ -147,8 +147,8 @@ void Buffers::refill(const Problem& problem, size_t set, uint64_t seed) {
     }
 }
 
-std::vector<std::vector<char>> Buffers::input_values(size_t set) {
-    std::vector<std::vector<char>> values;
+Buffers::Values Buffers::input_values(size_t set) {
+    Values values;
     for (size_t t = 0; t < sets_[set].inputs.size(); ++t) {
         const char* at = input(sets_[set], t);
         values.emplace_back(at, at + sets_[set].inputs[t].data_bytes);
@@ -156,7 +156,7 @@ std::vector<std::vector<char>> Buffers::input_values(size_t set) {
     return values;
 }
 
-void Buffers::set_input_values(size_t set, const std::vector<std::vector<char>>& values) {
+void Buffers::set_input_values(size_t set, const Values& values) {
     note_inputs();
     for (size_t t = 0; t < values.size(); ++t) std::memcpy(input(sets_[set], t), values[t].data(), values[t].size());
 }

@@ -79,8 +79,9 @@ public:
     void refill(const Problem& problem, size_t set, uint64_t seed);
 
     // The bytes of each input of a set, and other ones in their place.
-    std::vector<std::vector<char>> input_values(size_t set);
-    void set_input_values(size_t set, const std::vector<std::vector<char>>& values);
+    using Values = std::vector<std::vector<char>>;
+    Values input_values(size_t set);
+    void set_input_values(size_t set, const Values& values);
 
     // Moves the timed set's values round by a secret number of elements, in place: behind every address there is
     // something else afterwards, and the windows are others.
@@ -152,7 +153,7 @@ private:
     void place_outputs(const Problem& problem);
     void place_inputs(const Problem& problem, InputSet& set, int64_t slack);
     void fill_slack(const Problem& problem, uint64_t seed);
-    void draw_usual_turns(const Problem& problem, uint64_t seed);
+    void draw_usual_turns(uint64_t seed);
     void move_row(const Problem& problem, size_t tensor, int64_t by);
     int64_t row_elements(const Problem& problem, size_t tensor) const;
     void forget_known();

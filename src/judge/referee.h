@@ -205,20 +205,17 @@ private:
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     static Runner::Outcome with_the_device_in_view(Runner& runner, size_t index, Runner::Outcome outcome);
-    using InputValues = std::vector<std::vector<char>>;
+    using InputValues = Buffers::Values;
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index, Measurement& time);
-    // A call with known inputs, then one with others, whose time it gives; `waited_ns`: its threads, for a core.
-    Runner::Outcome call_after_known(Runner& runner, size_t index, const InputValues& known, const InputValues& inputs,
-                                     double& waited_ns);
+    // A call with known inputs, then a watched one with others, whose time it gives.
+    Runner::Outcome call_after_known(Runner& runner, size_t index, const InputValues& known, const InputValues& inputs);
     // What such a call takes in a process without a kernel, while the kernel's own stands still.
     double asking_ns(Runner& runner, Buffers& buffers, const InputValues& known);
     // `quick`: less than `slow_ns` with inputs whose order and signs are those of the known ones.
     Runner::Outcome meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,
                                      bool& quick);
-    // `packs`: what it keeps is made of some inputs, of each by itself, and nothing is lost with others. A call takes
-    // `met_ns` with known inputs and `fresh_ns` with new ones.
-    Runner::Outcome meet_one_by_one(Runner& runner, size_t index, const InputValues& known, double met_ns,
-                                    double fresh_ns, bool& packs);
+    // `packs`: what it keeps is made of some inputs, of each by itself, and nothing is lost with others.
+    Runner::Outcome meet_one_by_one(Runner& runner, size_t index, const InputValues& known, bool& packs);
     Runner::Outcome compare_call(Runner& runner, size_t index, InputSet set);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
     Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, double estimate_ns, Measurement& time);

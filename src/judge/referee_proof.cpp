@@ -397,7 +397,7 @@ Runner::Outcome Referee::whole_batch(Runner& runner, size_t index, double estima
     const uint32_t calls =
         static_cast<uint32_t>(calls_of_long_batch(2 * whole_batch_ns, std::max(shortest_call_ns, estimate_ns)));
     Runner::Outcome outcome = batch(runner, index, calls, whole_batch_limit, known_window_is_due(), true);
-    call_ns = (outcome.outside_ns - outcome.waited_ns) / calls;
+    call_ns = outcome.awake_ns() / calls;
     return outcome;
 }
 
@@ -407,10 +407,11 @@ Runner::Outcome Referee::compare_clocks(Runner& runner, size_t index) {
     if (runner.is_python() || runner.clocks_agreed()) return {};
     int disagreed = 0;
     for (uint32_t calls = 1; calls <= most_calls && disagreed < disagreements_that_count;) {
-        const int64_t waited = runner.waited_ns();
-        Runner::Outcome outcome = call_unseen(runner, index, calls, whole_batch_limit);
+        const Buffers& buffers = *runner.points()[index];
+        Runner::Outcome outcome = runner.watched_call(index, calls, static_cast<uint32_t>(buffers.timed()),
+                                                      static_cast<uint32_t>(any_window(buffers)), whole_batch_limit);
         if (!outcome.ok() || runner.clocks_agreed()) return outcome;
-        const double batch_ns = outcome.outside_ns - static_cast<double>(runner.waited_ns() - waited);
+        const double batch_ns = outcome.awake_ns();
         if (batch_ns < clock_batch_ns) {
             calls *= 4;
             continue;

@@ -114,10 +114,8 @@ Runner::Outcome Referee::batch(Runner& runner, size_t index, uint32_t calls, Sec
     Buffers& buffers = *runner.points()[index];
     const uint32_t timed = static_cast<uint32_t>(buffers.timed());
     auto timed_call = [&](uint32_t window) {
-        int64_t waited = watch ? runner.waited_ns() : 0;
-        Runner::Outcome outcome = runner.call(index, calls, timed, window, limit);
-        if (watch) outcome.waited_ns = static_cast<double>(runner.waited_ns() - waited);
-        return outcome;
+        return watch ? runner.watched_call(index, calls, timed, window, limit)
+                     : runner.call(index, calls, timed, window, limit);
     };
     if (runner.is_python()) return timed_call(0);
     const int64_t window = aim(runner, index, at_known), first = first_window(buffers, window, calls);

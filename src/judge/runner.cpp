@@ -166,10 +166,15 @@ void load_driver(sandbox::Command& command) {
 }
 
 // Awake at the end: sleeping lasts some ten microseconds longer than asked for.
-int64_t run_delay_ns(pid_t process, pid_t thread) {
+// As the system counts them: proc_pid_schedstat(5). 0 where it does not.
+struct ThreadTimes {
+    int64_t ran_ns = 0, waited_ns = 0;
+};
+
+ThreadTimes times_of(pid_t process, pid_t thread) {
     std::ifstream file(fmt::format("/proc/{}/task/{}/schedstat", process, thread));
-    int64_t ran = 0, waited = 0;
-    return file >> ran >> waited ? waited : 0;
+    ThreadTimes times;
+    return file >> times.ran_ns >> times.waited_ns ? times : ThreadTimes{};
 }
 
 void wait_until(Clock::time_point moment) {
@@ -400,6 +405,14 @@ Runner::Outcome Runner::call(size_t point, uint32_t calls, uint32_t set, uint32_
     return outcome;
 }
 
+Runner::Outcome Runner::watched_call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit) {
+    const int64_t waited = waited_ns(), ran = times_of(pid(), pid()).ran_ns;
+    Outcome outcome = call(point, calls, set, window, limit);
+    outcome.waited_ns = static_cast<double>(waited_ns() - waited);
+    outcome.ran_ns = static_cast<double>(times_of(pid(), pid()).ran_ns - ran);
+    return outcome;
+}
+
 namespace {
 
 Runner::Outcome fetched(const std::string& wrong) {
@@ -446,11 +459,11 @@ Runner::Outcome Runner::publish(Seconds limit) { return exchange(Request{Op::eva
 
 int64_t Runner::waited_ns() const {
     int64_t sum = 0;
-    for (pid_t thread : threads()) sum += run_delay_ns(pid(), thread);
+    for (pid_t thread : threads()) sum += times_of(pid(), thread).waited_ns;
     return sum;
 }
 
-int64_t Runner::calling_thread_waited_ns() const { return run_delay_ns(pid(), pid()); }
+int64_t Runner::calling_thread_waited_ns() const { return times_of(pid(), pid()).waited_ns; }
 
 std::vector<pid_t> Runner::threads() const {
     std::error_code failed;

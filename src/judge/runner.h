@@ -1,6 +1,7 @@
 // A process that is timed: a kernel in strop-candidate, or a baseline in the Python host.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -33,7 +34,11 @@ public:
         std::string evidence;
         double outside_ns = 0;  // by the referee's clock, hand-shake included
         int64_t inside_ns = 0;  // by the clock in its own process, which may say anything
-        double waited_ns = 0;   // of timed batches: what its threads waited for a core meanwhile
+        double waited_ns = 0;   // of watched calls: what its threads waited for a core meanwhile, and just before
+        double ran_ns = 0;      // likewise: how long the thread that calls the kernel had one
+        // Of watched calls, what they took without the waiting. Several threads can wait at once, and one that was put
+        // off its core as it answered may have waited long before: nothing takes less than its thread had a core for.
+        double awake_ns() const { return std::max(outside_ns - waited_ns, std::min(ran_ns, outside_ns)); }
         bool ok() const { return verdict == Verdict::ok; }
         // What was found afterwards, if it is anything; the times stay.
         void note(const Outcome& found) {
@@ -90,6 +95,8 @@ public:
     };
     Outcome call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit,
                  const Glance* meanwhile = nullptr);
+    // Likewise, and says what its threads waited and ran.
+    Outcome watched_call(size_t point, uint32_t calls, uint32_t set, uint32_t window, Seconds limit);
     // To a device, what was changed since the last call: also while a batch runs. A call sends it by itself.
     void send_changes(size_t point);
     // How many calls of the present batch have returned, as a kernel's process says.
